@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    // Tests run the sources, so that a test run needs no build.
+    alias: {
+      '@pgway/core': source('packages/core/src/index.ts'),
+      'pgway/embedded': source('packages/server/src/embedded/index.ts'),
+      '@pgway/testing': source('testing/src/index.ts'),
+    },
+  },
+  test: {
+    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'testing/src/**/*.test.ts'],
+    globalSetup: ['testing/src/global-setup.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
