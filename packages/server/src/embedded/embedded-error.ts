@@ -1,0 +1,35 @@
+/** Why a database could not be started, in one line that says what to do about it. */
+export class EmbeddedError extends Error {
+  /** The last lines that PostgreSQL wrote before it gave up; empty when it never ran. */
+  readonly log: readonly string[];
+
+  constructor(message: string, details: { readonly log?: readonly string[]; readonly cause?: unknown } = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'EmbeddedError';
+    this.log = Object.freeze([...(details.log ?? [])]);
+  }
+}
+
+const FILE_REMEDIES: Readonly<Record<string, string>> = Object.freeze({
+  EACCES: 'run as the user that the folder belongs to, or choose another data directory',
+  EPERM: 'run as the user that the folder belongs to, or choose another data directory',
+  EROFS: 'the file system is read-only, choose another data directory',
+  ENOSPC: 'the disk is full, free some space or choose another data directory',
+  EDQUOT: 'the disk quota is used up, free some space or choose another data directory',
+  ENOTDIR: 'a file is in the way, choose another data directory',
+  EEXIST: 'a file is in the way, choose another data directory',
+});
+
+/** Turns what the file system said about the data directory into an {@link EmbeddedError}; anything else stays itself. */
+export function explained(error: unknown, dataDirectory: string): unknown {
+  const remedy = FILE_REMEDIES[errorCode(error) ?? ''];
+  if (error instanceof EmbeddedError || !(error instanceof Error) || remedy === undefined) return error;
+  return new EmbeddedError(`cannot use the data directory ${dataDirectory}: ${remedy} (${error.message})`, {
+    cause: error,
+  });
+}
+
+/** The `code` of a system error (`ENOENT`), if it has one. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,78 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import type { EmbeddedOptions } from '../../../src/embedded/index.ts';
+import { chosenPackage } from './directories.ts';
+
+const room = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+/** What the child tells: the server, or why there is none. */
+type Told =
+  | { readonly connectionString: string; readonly version: string; readonly progress: readonly string[] }
+  | { readonly error: string; readonly name: string };
+
+export interface Child {
+  readonly process: ChildProcess;
+  readonly told: Told;
+}
+
+const PROGRAM = `
+const { startEmbedded } = await import(process.argv[1]);
+const progress = [];
+try {
+  const server = await startEmbedded({ ...JSON.parse(process.argv[2]), onProgress: (message) => progress.push(message) });
+  console.log(JSON.stringify({ connectionString: server.connectionString, version: server.version, progress }));
+  process.stdin.on('data', () => server.stop().then(() => process.exit(0)));
+} catch (error) {
+  console.log(JSON.stringify({ error: error.message, name: error.name }));
+  process.exit(1);
+}
+`;
+
+/**
+ * Compiles the launcher once for the file, for programs that run outside the test runner. The function starts such a program
+ * and waits for what it tells; the program runs on until it is killed or the test ends.
+ */
+export function useChildProgram(): (
+  options: EmbeddedOptions,
+  account?: { readonly uid: number; readonly gid: number },
+) => Promise<Child> {
+  let folder = '';
+  beforeAll(async () => {
+    // Below node_modules of the package, so that `pg` is found and git looks away.
+    await mkdir(room('node_modules'), { recursive: true });
+    folder = await mkdtemp(join(room('node_modules'), '.embedded-'));
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+    const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+    const how =
+      '--ignoreConfig --noCheck --module nodenext --target es2023 --types node --rewriteRelativeImportExtensions';
+    const source = room('src/embedded/index.ts');
+    await promisify(execFile)(process.execPath, [compiler, ...how.split(' '), '--outDir', folder, source]);
+    await promisify(execFile)('chmod', ['-R', 'a+rX', folder]);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  return async (options, account) => {
+    const entry = join(folder, 'index.js');
+    const args = ['--input-type=module', '-e', PROGRAM, entry, JSON.stringify({ ...chosenPackage, ...options })];
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/', ...account });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const line = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stdout }).once('line', resolve);
+      child.once('exit', (code) => reject(new Error(`the program ended with ${String(code)} and told nothing`)));
+    });
+    return { process: child, told: JSON.parse(line) as Told };
+  };
+}
+
+/** Kills the program so that it can do nothing more, and waits until it is dead. */
+export async function killHard(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const dead = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await dead;
+}

@@ -1,0 +1,49 @@
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { freshDatabase, serverVersion, useDatabase } from './index.ts';
+
+const database = useDatabase(`
+  CREATE TABLE fruit (name text);
+  INSERT INTO fruit VALUES ('apple'), ('pear');
+`);
+
+test('useDatabase gives a database with what its SQL made', async () => {
+  const rows = await database.query('SELECT name FROM fruit WHERE name <> $1', ['apple']);
+  expect(rows).toEqual([{ name: 'pear' }]);
+});
+
+test('two fresh databases share nothing', async () => {
+  const one = await freshDatabase('CREATE TABLE only_here (id int)');
+  const other = await freshDatabase();
+  try {
+    const rows = await other.query(`SELECT to_regclass('only_here') AS found`);
+    expect(rows).toEqual([{ found: null }]);
+    expect(other.connectionString).not.toBe(one.connectionString);
+  } finally {
+    await one.drop();
+    await other.drop();
+  }
+});
+
+test('drop removes a database that somebody is still connected to', async () => {
+  const doomed = await freshDatabase();
+  const visitor = new Client({ connectionString: doomed.connectionString });
+  visitor.on('error', () => undefined);
+  await visitor.connect();
+  await doomed.drop();
+  const name = new URL(doomed.connectionString).pathname.slice(1);
+  expect(await database.query('SELECT FROM pg_database WHERE datname = $1', [name])).toEqual([]);
+});
+
+test('SQL that fails leaves no database behind', async () => {
+  const failure = await freshDatabase(`DO $$ BEGIN RAISE EXCEPTION '%', current_database(); END $$`).catch(
+    (error: Error) => error.message,
+  );
+  expect(failure).toMatch(/^pgway_test_/);
+  expect(await database.query('SELECT FROM pg_database WHERE datname = $1', [failure])).toEqual([]);
+});
+
+test('serverVersion is the major version of the server', async () => {
+  const rows = await database.query(`SELECT current_setting('server_version_num')::int / 10000 AS major`);
+  expect(rows).toEqual([{ major: serverVersion() }]);
+});

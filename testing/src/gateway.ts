@@ -1,0 +1,116 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createGateway, type Gateway, type GatewayOptions, type Observation } from '@pgway/core';
+import { afterAll, beforeAll } from 'vitest';
+import { freshDatabase, type TestDatabase } from './database.ts';
+
+/** A whole answer, as a client sees it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The `content-type` header. */
+  readonly type: string | null;
+  /** The body as text. */
+  readonly body: string;
+}
+
+export interface SendOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text is sent as it is; anything else as JSON with its content type. */
+  readonly body?: unknown;
+}
+
+/** A gateway over a fresh database, behind a real socket. */
+export interface TestGateway {
+  readonly database: TestDatabase;
+  readonly gateway: Gateway;
+  readonly url: string;
+  /** Everything the gateway's observer was told so far. */
+  readonly observations: readonly Observation[];
+  /** `send('GET /api/books?title=x')` */
+  send(line: string, options?: SendOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** Runs the SQL in a fresh database and publishes it on a port of its own. */
+export async function startGateway(sql: string, options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
+  const database = await freshDatabase(sql);
+  const observations: Observation[] = [];
+  const observer = (observation: Observation): void => void observations.push(observation);
+  try {
+    const gateway = await createGateway({ connectionString: database.connectionString, observer, ...options });
+    const server = createServer(gateway.middleware);
+    const url = await listen(server);
+    return {
+      database,
+      gateway,
+      url,
+      observations,
+      send: (line, sending) => send(url, line, sending),
+      close: async () => {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+        await gateway.close();
+        await database.drop();
+      },
+    };
+  } catch (error) {
+    await database.drop();
+    throw error;
+  }
+}
+
+/** A gateway for the tests of the file (or of the `describe` it stands in). Its properties are valid inside tests. */
+export function useGateway(sql: string, options: Partial<GatewayOptions> = {}): TestGateway {
+  let started: TestGateway | undefined;
+  const current = (): TestGateway => {
+    if (started === undefined) throw new Error('the gateway of useGateway() is there inside tests only');
+    return started;
+  };
+  beforeAll(async () => {
+    started = await startGateway(sql, options);
+  });
+  afterAll(async () => {
+    await started?.close();
+    started = undefined;
+  });
+  return {
+    get database() {
+      return current().database;
+    },
+    get gateway() {
+      return current().gateway;
+    },
+    get url() {
+      return current().url;
+    },
+    get observations() {
+      return current().observations;
+    },
+    send: (line, sending) => current().send(line, sending),
+    close: () => current().close(),
+  };
+}
+
+function listen(server: Server): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  });
+}
+
+async function send(url: string, line: string, { headers = {}, body }: SendOptions = {}): Promise<Answer> {
+  const space = line.indexOf(' ');
+  const json = body !== undefined && typeof body !== 'string';
+  const response = await fetch(url + line.slice(space + 1), {
+    method: line.slice(0, space),
+    headers: { ...(json ? { 'content-type': 'application/json' } : {}), ...headers },
+    body: body === undefined ? null : json ? JSON.stringify(body) : (body as string),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    type: response.headers.get('content-type'),
+    body: await response.text(),
+  };
+}

