@@ -1,0 +1,131 @@
+import type { Value } from './port.ts';
+
+const executeAndNothingElse = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
+const sync = Buffer.from([0x53, 0, 0, 0, 4]);
+
+/** The messages of the extended query protocol, written one after the other into one buffer. */
+export class Outgoing {
+  #buffer = Buffer.allocUnsafeSlow(8192);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** A copy of everything written since the last call. */
+  take(): Buffer {
+    const bytes = Buffer.allocUnsafe(this.#length);
+    this.#buffer.copy(bytes, 0, 0, this.#length);
+    this.#length = 0;
+    if (this.#buffer.length > 1 << 20) this.#buffer = Buffer.allocUnsafeSlow(8192);
+    return bytes;
+  }
+
+  parse(name: string, sql: string): void {
+    const start = this.#begin(0x50);
+    this.#text(name);
+    this.#text(sql);
+    this.#reserve(2);
+    // No parameter types: every `$n` in our statements stands under a cast.
+    this.#int16(0);
+    this.#finish(start);
+  }
+
+  describe(name: string): void {
+    this.#named(0x44, name);
+  }
+
+  close(name: string): void {
+    this.#named(0x43, name);
+  }
+
+  bind(name: string, values: readonly Value[]): void {
+    const start = this.#begin(0x42);
+    this.#reserve(1);
+    this.#buffer[this.#length++] = 0;
+    this.#text(name);
+    this.#reserve(4);
+    this.#int16(0);
+    this.#int16(values.length);
+    for (const value of values) this.#value(value);
+    this.#reserve(2);
+    this.#int16(0);
+    this.#finish(start);
+  }
+
+  execute(): void {
+    this.#append(executeAndNothingElse);
+  }
+
+  sync(): void {
+    this.#append(sync);
+  }
+
+  /** Drops what was written since `length` was so. */
+  cutBack(length: number): void {
+    this.#length = length;
+  }
+
+  terminate(): void {
+    this.#finish(this.#begin(0x58));
+  }
+
+  #named(type: number, name: string): void {
+    const start = this.#begin(type);
+    this.#reserve(1);
+    this.#buffer[this.#length++] = 0x53;
+    this.#text(name);
+    this.#finish(start);
+  }
+
+  #value(value: Value): void {
+    if (value === null) {
+      this.#reserve(4);
+      this.#length = this.#buffer.writeInt32BE(-1, this.#length);
+      return;
+    }
+    const most = typeof value === 'string' ? value.length * 3 : value.length;
+    this.#reserve(4 + most);
+    const at = this.#length + 4;
+    const size = typeof value === 'string' ? this.#buffer.write(value, at, 'utf8') : value.length;
+    if (typeof value !== 'string') this.#buffer.set(value, at);
+    this.#buffer.writeInt32BE(size, this.#length);
+    this.#length = at + size;
+  }
+
+  #begin(type: number): number {
+    this.#reserve(5);
+    const start = this.#length;
+    this.#buffer[start] = type;
+    this.#length += 5;
+    return start;
+  }
+
+  #finish(start: number): void {
+    this.#buffer.writeInt32BE(this.#length - start - 1, start + 1);
+  }
+
+  #text(text: string): void {
+    this.#reserve(text.length * 3 + 1);
+    this.#length += this.#buffer.write(text, this.#length, 'utf8');
+    this.#buffer[this.#length++] = 0;
+  }
+
+  #int16(value: number): void {
+    this.#length = this.#buffer.writeUInt16BE(value, this.#length);
+  }
+
+  #append(bytes: Buffer): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  #reserve(size: number): void {
+    const needed = this.#length + size;
+    if (needed <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+}

@@ -1,0 +1,255 @@
+import type { Run } from './exchange.ts';
+import type { OpenSession } from './pg.ts';
+import {
+  AcquireTimeout,
+  type Call,
+  type CallHandle,
+  Cancelled,
+  ConnectionLost,
+  type Database,
+  type Notice,
+  type Value,
+} from './port.ts';
+import type { Session } from './session.ts';
+import { textRows } from './text-rows.ts';
+
+/** How many short calls may be in flight on one connection. */
+const shareDepth = 16;
+/** How many short calls that arrive together leave in one packet, before another connection is woken for more. */
+const gatherDepth = 8;
+const sweepInterval = 100;
+/** The longest wait between two attempts to connect, while the database is away. */
+const longestBackOff = 2_000;
+
+export interface PoolOptions {
+  readonly open: OpenSession;
+  /** The most connections. */
+  readonly size: number;
+  /** Milliseconds that a call may wait for a connection. */
+  readonly acquireTimeout: number;
+  /** The most calls that may wait at a time; more are refused at once. */
+  readonly longestQueue: number;
+  /** Whether short calls may share a busy connection. */
+  readonly share: boolean;
+  /** Milliseconds after which a connection that nobody used is closed. */
+  readonly idleTimeout: number;
+  readonly notice: (notice: Notice) => void;
+}
+
+class Waiting implements CallHandle {
+  readonly call: Call;
+  readonly since: number;
+  readonly #pool: Pool;
+  #session: Session | null = null;
+  #run: Run | null = null;
+
+  constructor(call: Call, pool: Pool) {
+    this.call = call;
+    this.since = performance.now();
+    this.#pool = pool;
+  }
+
+  begin(session: Session): void {
+    this.#session = session;
+    this.#run = session.run(this.call);
+  }
+
+  resume(): void {
+    if (this.#run !== null) this.#session!.resume(this.#run);
+  }
+
+  cancel(): void {
+    if (this.#run !== null) this.#session!.abandon(this.#run);
+    else if (this.#pool.forget(this)) this.call.failed(new Cancelled('the caller went away'));
+  }
+}
+
+/** Connections that are opened when needed, a queue with a bound on its length and on waiting, and sharing of the busy ones. */
+export class Pool implements Database {
+  readonly #options: PoolOptions;
+  readonly #sessions = new Set<Session>();
+  /** The most recently used last: the others may grow old and be closed. */
+  readonly #idle: { readonly session: Session; readonly since: number }[] = [];
+  readonly #queue: Waiting[] = [];
+  /** The session that was given a call last. */
+  #newest: Session | null = null;
+  #opening = 0;
+  #failures = 0;
+  #retryAt = 0;
+  #closing: (() => void) | null = null;
+  #closed: Promise<void> | null = null;
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#sweeper = setInterval(() => this.#sweep(), sweepInterval);
+    this.#sweeper.unref();
+  }
+
+  run(call: Call): CallHandle {
+    const waiting = new Waiting(call, this);
+    if (this.#closed !== null) this.#refuse(waiting, new ConnectionLost('the gateway is closing'));
+    else this.#place(waiting);
+    return waiting;
+  }
+
+  query(sql: string, values: readonly Value[] = []): Promise<readonly (readonly (string | null)[])[]> {
+    return new Promise((resolve, reject) => {
+      const rows = textRows();
+      this.run({
+        steps: [{ statement: { name: '', sql }, values, rows }],
+        mayShare: false,
+        timeout: 0,
+        done: () => resolve(rows.rows),
+        failed: reject,
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#closing = resolve;
+      this.#settle();
+    });
+    return this.#closed;
+  }
+
+  /** Takes a call out of the queue; false when it is no longer in it. */
+  forget(waiting: Waiting): boolean {
+    const index = this.#queue.indexOf(waiting);
+    if (index !== -1) this.#queue.splice(index, 1);
+    return index !== -1;
+  }
+
+  #place(waiting: Waiting): void {
+    if (this.#gather(waiting)) return;
+    const session = this.#takeIdle();
+    if (session !== null) {
+      this.#newest = session;
+      return waiting.begin(session);
+    }
+    const full = this.#sessions.size + this.#opening >= this.#options.size;
+    if (full && this.#queue.length === 0 && this.#share(waiting)) return;
+    if (this.#queue.length >= this.#options.longestQueue) {
+      return this.#refuse(waiting, new AcquireTimeout('too many requests wait for a database connection'));
+    }
+    this.#queue.push(waiting);
+    this.#openIfNeeded();
+  }
+
+  /** With the calls that arrived just before it, on the connection that they were given. */
+  #gather(waiting: Waiting): boolean {
+    const session = this.#newest;
+    if (session === null || !this.#options.share || !waiting.call.mayShare) return false;
+    if (!session.gathering || session.load >= gatherDepth || !session.canShare(waiting.call)) return false;
+    waiting.begin(session);
+    return true;
+  }
+
+  #takeIdle(): Session | null {
+    return this.#idle.pop()?.session ?? null;
+  }
+
+  /** Behind the shortest of the lines that it may join. With calls in the queue nobody shares, so that the queue gets its turn. */
+  #share(waiting: Waiting): boolean {
+    if (!this.#options.share || !waiting.call.mayShare) return false;
+    let best: Session | null = null;
+    for (const session of this.#sessions) {
+      if (session.load < (best?.load ?? shareDepth) && session.canShare(waiting.call)) best = session;
+    }
+    if (best === null) return false;
+    waiting.begin(best);
+    return true;
+  }
+
+  #openIfNeeded(): void {
+    const { size, open, notice } = this.#options;
+    if (this.#opening >= this.#queue.length || this.#sessions.size + this.#opening >= size) return;
+    if (performance.now() < this.#retryAt) return;
+    this.#opening++;
+    const released = (session: Session): void => this.#released(session);
+    const closed = (session: Session): void => this.#lost(session);
+    open({ released, closed, notice }).then(
+      (session) => this.#opened(session),
+      (error: unknown) => this.#notOpened(error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+
+  #opened(session: Session): void {
+    this.#opening--;
+    this.#failures = 0;
+    this.#sessions.add(session);
+    if (session.idle) this.#released(session);
+    else this.#lost(session);
+    this.#openIfNeeded();
+  }
+
+  /** Without any connection those who wait would wait in vain: they hear at once. The next attempt waits a little longer each time. */
+  #notOpened(error: Error): void {
+    this.#opening--;
+    this.#retryAt = performance.now() + Math.min(longestBackOff, 50 * 2 ** this.#failures++);
+    if (this.#sessions.size === 0 && this.#opening === 0) {
+      for (const waiting of this.#queue.splice(0)) waiting.call.failed(error);
+    }
+    this.#settle();
+  }
+
+  #released(session: Session): void {
+    if (!this.#sessions.has(session) || !session.idle) return;
+    const next = this.#queue.shift();
+    if (next !== undefined) {
+      next.begin(session);
+      return this.#fill(session);
+    }
+    if (this.#idle.some((entry) => entry.session === session)) return;
+    this.#idle.push({ session, since: performance.now() });
+    this.#settle();
+  }
+
+  /** Those next in the queue share it too, as many as would be its part if every connection were free now. */
+  #fill(session: Session): void {
+    if (!this.#options.share) return;
+    const most = Math.min(shareDepth, Math.ceil((this.#queue.length + 1) / this.#options.size));
+    for (let next = this.#queue[0]; next !== undefined && session.load < most; next = this.#queue[0]) {
+      if (!next.call.mayShare || !session.canShare(next.call)) return;
+      this.#queue.shift();
+      next.begin(session);
+    }
+  }
+
+  #lost(session: Session): void {
+    if (!this.#sessions.delete(session)) return;
+    const index = this.#idle.findIndex((entry) => entry.session === session);
+    if (index !== -1) this.#idle.splice(index, 1);
+    this.#openIfNeeded();
+    this.#settle();
+  }
+
+  #refuse(waiting: Waiting, error: Error): void {
+    // Never before `run` has returned: its caller would not know the handle yet.
+    queueMicrotask(() => waiting.call.failed(error));
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const session of this.#sessions) session.sweep(now);
+    while (this.#queue.length > 0 && now - this.#queue[0]!.since > this.#options.acquireTimeout) {
+      const waiting = this.#queue.shift()!;
+      waiting.call.failed(new AcquireTimeout(`no connection became free within ${this.#options.acquireTimeout} ms`));
+    }
+    while (this.#idle.length > 0 && now - this.#idle[0]!.since > this.#options.idleTimeout) {
+      this.#idle.shift()!.session.end();
+    }
+    this.#openIfNeeded();
+    this.#settle();
+  }
+
+  /** While closing: ends what is idle, and is done when nobody waits and nothing is left. */
+  #settle(): void {
+    if (this.#closing === null) return;
+    for (const { session } of this.#idle.splice(0)) session.end();
+    if (this.#sessions.size > 0 || this.#opening > 0 || this.#queue.length > 0) return;
+    clearInterval(this.#sweeper);
+    this.#closing();
+  }
+}

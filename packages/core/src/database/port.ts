@@ -1,0 +1,125 @@
+/** The socket to PostgreSQL: what the rest of the gateway knows of a database. */
+
+/** A statement text with a name of its own; made once, prepared once per connection, run many times. */
+export interface Statement {
+  readonly sql: string;
+  /** Unique in this process; empty for a statement that is not worth keeping (it is parsed at every run). */
+  readonly name: string;
+  /** Per result column: the type OIDs that its reader can take; null takes any. Checked when the statement is prepared. */
+  readonly columns?: readonly (readonly number[] | null)[];
+}
+
+/** A parameter in PostgreSQL's own text form, or null. Bytes are UTF-8 text too. */
+export type Value = string | Uint8Array | null;
+
+/** Receives the rows of one statement as bytes of the wire, without a copy. Nothing of the chunk may be kept. */
+export interface RowSink {
+  /**
+   * One row: the fields stand in `chunk` from `offset`, each as a 32-bit length (-1 for NULL) and as many bytes of text.
+   * False asks for a pause after the bytes that are already here; `CallHandle.resume` goes on.
+   */
+  row(chunk: Uint8Array, offset: number, fields: number): boolean;
+  /** A pause in the flow: all bytes that had arrived were handed over. Called only between rows. */
+  chunkEnd?(): boolean;
+}
+
+export interface Step {
+  readonly statement: Statement;
+  readonly values: readonly Value[];
+  readonly rows?: RowSink;
+}
+
+/** Statements that travel in one network round trip and form one implicit transaction. */
+export interface Call {
+  readonly steps: readonly Step[];
+  /** True when the call is known to be quick and small: it may share a busy connection with others of its kind. */
+  readonly mayShare: boolean;
+  /** The most milliseconds that the call may take once it is sent; 0 means without end. */
+  readonly timeout: number;
+  notice?(notice: Notice): void;
+  /**
+   * Once, when the database has finished the transaction. Nothing else is called after it.
+   * @param elapsed milliseconds that the database worked on this call alone
+   */
+  done(elapsed: number): void;
+  /** Once, instead of `done`. A DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout or Cancelled. */
+  failed(error: Error): void;
+}
+
+export interface CallHandle {
+  /** The sink that answered false can take more. */
+  resume(): void;
+  /** Nobody waits for the call any more. Its statement is cancelled when that harms nobody else; `failed` still comes. */
+  cancel(): void;
+}
+
+export interface Database {
+  run(call: Call): CallHandle;
+  /** All rows of one statement as text: for start and for maintenance, never for requests. */
+  query(sql: string, values?: readonly Value[]): Promise<readonly (readonly (string | null)[])[]>;
+  /** Lets running calls finish, then closes every connection. */
+  close(): Promise<void>;
+}
+
+/** The fields of an ErrorResponse or NoticeResponse, by their names in PostgreSQL's documentation. */
+export interface Diagnostics {
+  readonly severity: string;
+  /** SQLSTATE, five characters. */
+  readonly code: string;
+  readonly message: string;
+  readonly detail?: string;
+  readonly hint?: string;
+  readonly position?: string;
+  readonly where?: string;
+  readonly schema?: string;
+  readonly table?: string;
+  readonly column?: string;
+  readonly dataType?: string;
+  readonly constraint?: string;
+  readonly file?: string;
+  readonly line?: string;
+  readonly routine?: string;
+}
+
+export type Notice = Diagnostics;
+
+/** What PostgreSQL answered instead of a result. */
+export class DatabaseError extends Error {
+  readonly diagnostics: Diagnostics;
+  /** Which step of the call it was, and whether its parameters were still being read. */
+  readonly step: number;
+  readonly phase: 'parse' | 'bind' | 'execute';
+
+  constructor(diagnostics: Diagnostics, step: number, phase: 'parse' | 'bind' | 'execute') {
+    super(diagnostics.message);
+    this.name = 'DatabaseError';
+    this.diagnostics = diagnostics;
+    this.step = step;
+    this.phase = phase;
+  }
+}
+
+/** The connection went away, or none could be opened. Transient by nature. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+}
+
+/** No connection became free within the bound on waiting. */
+export class AcquireTimeout extends Error {
+  override readonly name = 'AcquireTimeout';
+}
+
+/** The call took longer than its timeout; the statement was cancelled. */
+export class CallTimeout extends Error {
+  override readonly name = 'CallTimeout';
+}
+
+/** The call was cancelled by its own caller. */
+export class Cancelled extends Error {
+  override readonly name = 'Cancelled';
+}
+
+/** A prepared statement's columns are not what its reader was made for: the routine changed after the catalog was read. */
+export class ColumnsChanged extends Error {
+  override readonly name = 'ColumnsChanged';
+}

@@ -1,0 +1,298 @@
+import type { Duplex } from 'node:stream';
+import { readDiagnostics } from './diagnostics.ts';
+import { Barrier, type Exchange, Preparation, Run } from './exchange.ts';
+import { Frames, ProtocolViolation } from './frames.ts';
+import { Outgoing } from './outgoing.ts';
+import { type Call, ConnectionLost, type Notice, type Statement } from './port.ts';
+import { Prepared } from './prepared.ts';
+import { progress } from './progress.ts';
+
+/** How long a server may take to act on a cancel or a farewell, in milliseconds, before its connection is given up. */
+const patience = 5_000;
+
+export interface SessionEvents {
+  /** The session can take another call, or changed so that it may. */
+  released(session: Session): void;
+  closed(session: Session): void;
+  /** A notice outside of any call. */
+  notice(notice: Notice): void;
+  /** Asks the server, on a connection of its own, to cancel what this session runs; resolves when it has been told. */
+  cancel(): Promise<void>;
+}
+
+/**
+ * The extended query protocol on a connection that is open and idle. Several calls may be in flight: each is one
+ * exchange that ends with its own Sync, so that an error of one never touches the next.
+ */
+export class Session {
+  readonly #socket: Duplex;
+  readonly #events: SessionEvents;
+  readonly #frames: Frames;
+  readonly #outgoing = new Outgoing();
+  readonly #exchanges: Exchange[] = [];
+  readonly #prepared = new Prepared(this.#outgoing);
+  /** Calls that wait for their statements to be prepared. */
+  #preparing = 0;
+  #flushing = false;
+  #paused = false;
+  #closed: ConnectionLost | null = null;
+  /** We said that we end the connection: nothing may be sent any more. */
+  #ending = false;
+  /** A cancel is under way: nothing may be sent that it could hit. */
+  #cancelling = false;
+  /** Why the server said that it ends the connection. */
+  #farewell: string | null = null;
+
+  constructor(socket: Duplex, events: SessionEvents) {
+    this.#socket = socket;
+    this.#events = events;
+    this.#frames = new Frames((type, chunk, start, end) => this.#message(type, chunk, start, end));
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', (error: Error) => this.#lose(error.message));
+    socket.on('close', () => this.#lose('the connection was closed'));
+  }
+
+  /** How many calls it has been given and not finished. */
+  get load(): number {
+    return this.#exchanges.length + this.#preparing;
+  }
+
+  /** Calls were given to it that have not left yet: one more of their kind travels in the same packet. */
+  get gathering(): boolean {
+    return this.#flushing;
+  }
+
+  get idle(): boolean {
+    return this.load === 0 && !this.#cancelling && !this.#ending && this.#closed === null;
+  }
+
+  /** Whether a short call with these statements may go behind those that are in flight. */
+  canShare(call: Call): boolean {
+    if (this.#cancelling || this.#paused || this.#preparing > 0 || this.#ending || this.#closed !== null) return false;
+    for (const exchange of this.#exchanges) {
+      if (!(exchange instanceof Run) || !exchange.call.mayShare || exchange.unwanted || exchange.stalled) return false;
+    }
+    return this.#prepared.missing(call).length === 0;
+  }
+
+  /** Sends a call; statements that this connection does not know yet are prepared first. Returns its exchange. */
+  run(call: Call): Run {
+    const run = new Run(call);
+    run.retry = (): void => this.#again(run);
+    this.#start(run);
+    return run;
+  }
+
+  resume(run: Run): void {
+    run.stalled = false;
+    // One that has ended, or whose turn is still to come, has no say in the flow of another.
+    if (this.#exchanges[0] === run) this.#flow();
+  }
+
+  /** Nobody waits for the call any more. */
+  abandon(run: Run): void {
+    if (run.abandoned) return;
+    run.abandoned = true;
+    this.resume(run);
+    this.#cancelWhenAlone();
+  }
+
+  /** Looks after the call that runs: called from time to time with `performance.now()`. */
+  sweep(now: number): void {
+    const head = this.#exchanges[0];
+    const run = head?.run;
+    if (head === undefined || !run || run.call.timeout === 0 || run.stalled) return;
+    // The server's own statement_timeout comes first; this one is for a server that does not answer.
+    const late = now - head.startedAt - run.call.timeout;
+    if (late < Math.min(1_000, run.call.timeout)) return;
+    run.timedOut = true;
+    this.#cancelWhenAlone();
+    if (late > patience) this.destroy('the server did not answer');
+  }
+
+  /** Ends the connection after what is in flight; an idle one at once. */
+  end(): void {
+    if (this.#closed !== null || this.#ending) return;
+    this.#ending = true;
+    this.#outgoing.terminate();
+    this.#flush();
+    this.#socket.end();
+    setTimeout(() => this.#lose('the server did not end the connection'), patience).unref();
+  }
+
+  destroy(reason: string): void {
+    this.#lose(reason);
+  }
+
+  #start(run: Run): void {
+    const missing = this.#prepared.missing(run.call);
+    if (missing.length === 0) this.#send(run);
+    else this.#prepare(run, missing);
+  }
+
+  #prepare(run: Run, missing: readonly Statement[]): void {
+    for (const statement of missing) {
+      this.#outgoing.parse(statement.name, statement.sql);
+      this.#outgoing.describe(statement.name);
+    }
+    this.#preparing++;
+    const settled = (ready: readonly Statement[], error: Error | null): void => {
+      this.#preparing--;
+      this.#prepared.add(ready);
+      if (error === null && !run.unwanted) this.#send(run);
+      else run.unprepared(error, preparation.startedAt);
+      // What was parsed but refused afterwards is of no use under its name.
+      if (error !== null) for (const statement of missing) this.#prepared.forget(statement);
+      this.#prepared.makeRoom();
+    };
+    const preparation = new Preparation(run, missing, settled);
+    this.#push(preparation);
+  }
+
+  #send(run: Run): void {
+    const before = this.#outgoing.length;
+    try {
+      for (const { statement, values } of run.call.steps) {
+        if (statement.name === '') this.#outgoing.parse('', statement.sql);
+        this.#outgoing.bind(statement.name, values);
+        if (statement.name === '') this.#outgoing.describe('');
+        this.#outgoing.execute();
+      }
+    } catch (error) {
+      // Too many values, or too large for a message: half a message must not become the beginning of the next one.
+      this.#outgoing.cutBack(before);
+      return queueMicrotask(() => {
+        run.call.failed(error as Error);
+        this.#events.released(this);
+      });
+    }
+    this.#push(run);
+  }
+
+  /** A prepared statement was gone or stale: once more, from its preparation. */
+  #again(run: Run): void {
+    for (const { statement } of run.call.steps) if (statement.name !== '') this.#prepared.forget(statement);
+    this.#start(run);
+  }
+
+  #push(exchange: Exchange): void {
+    if (this.#closed !== null) return exchange.lost(this.#closed);
+    this.#outgoing.sync();
+    if (this.#exchanges.length === 0) exchange.startedAt = performance.now();
+    this.#exchanges.push(exchange);
+    if (this.#flushing) return;
+    this.#flushing = true;
+    // After the current round of the event loop: calls that arrived together leave in one packet.
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#closed === null && this.#outgoing.length > 0) this.#socket.write(this.#outgoing.take());
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#closed !== null) return;
+    try {
+      this.#frames.push(chunk);
+      this.#chunkEnd();
+    } catch (error) {
+      // A broken stream, or a reader that failed in the middle of a row: either way nothing after it can be trusted.
+      this.#lose(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** All that had arrived was handed over: the sink may write it on, and the flow stops if its reader is slow. */
+  #chunkEnd(): void {
+    const head = this.#exchanges[0];
+    if (!(head instanceof Run)) return;
+    const sink = head.rows;
+    if (sink?.chunkEnd !== undefined && !sink.chunkEnd()) head.stalled = true;
+    // A stalled call never holds up others: with some behind it, the flow goes on and its sink has to bear it.
+    if (!head.stalled || this.#exchanges.length > 1 || this.#paused) return;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  #flow(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  #message(type: number, chunk: Buffer, start: number, end: number): void {
+    const head = this.#exchanges[0];
+    if (type === 0x44 && head !== undefined) {
+      const sink = head.rows;
+      if (sink !== null && !sink.row(chunk, start + 2, chunk.readUInt16BE(start))) (head as Run).stalled = true;
+      return;
+    }
+    if (type === 0x4e) return this.#notice(readDiagnostics(chunk, start, end));
+    if (type === 0x45) return this.#refused(readDiagnostics(chunk, start, end));
+    // ParameterStatus and NotificationResponse come at any time and concern no call.
+    if (type === 0x53 || type === 0x41) return;
+    if (head === undefined) {
+      // CloseComplete of a statement that nobody waits for.
+      if (type === 0x33) return;
+      throw new ProtocolViolation(`an unexpected message of type ${type}`);
+    }
+    if (type === 0x5a) this.#ready(head, chunk[start]!);
+    else progress(head, type, chunk, start);
+  }
+
+  #notice(notice: Notice): void {
+    const head = this.#exchanges[0];
+    if (head instanceof Run) head.notice(notice);
+    else this.#events.notice(notice);
+  }
+
+  #refused(diagnostics: Notice): void {
+    // A FATAL error is the server's farewell, whoever's statement is running: the calls are lost, not refused.
+    if (diagnostics.severity === 'FATAL' || diagnostics.severity === 'PANIC') this.#farewell = diagnostics.message;
+    else this.#exchanges[0]?.refused(diagnostics);
+  }
+
+  #ready(head: Exchange, transaction: number): void {
+    const now = performance.now();
+    this.#exchanges.shift();
+    const next = this.#exchanges[0];
+    if (next !== undefined) next.startedAt = now;
+    this.#flow();
+    head.finished(now);
+    // A statement that left a transaction open would hand it to the next caller.
+    if (transaction !== 0x49) return this.#lose('a statement left its transaction open');
+    this.#cancelWhenAlone();
+    if (this.#closed === null) this.#events.released(this);
+  }
+
+  /** A cancel hits whatever runs when it arrives: it is sent only when nothing else could be hit. */
+  #cancelWhenAlone(): void {
+    const head = this.#exchanges[0];
+    if (this.#cancelling || this.#exchanges.length !== 1 || !head?.run?.unwanted) return;
+    this.#cancelling = true;
+    const impatience = setTimeout(() => this.#lose('the server did not act on a cancel'), patience);
+    this.#events.cancel().then(
+      () => {
+        // A late signal must find the session idle: behind this barrier it can hit nobody.
+        this.#push(
+          new Barrier(() => {
+            clearTimeout(impatience);
+            this.#cancelling = false;
+          }),
+        );
+      },
+      (error: Error) => {
+        clearTimeout(impatience);
+        this.#lose(`a cancel could not be sent: ${error.message}`);
+      },
+    );
+  }
+
+  #lose(reason: string): void {
+    if (this.#closed !== null) return;
+    this.#closed = new ConnectionLost(`the database connection was lost: ${this.#farewell ?? reason}`);
+    this.#socket.destroy();
+    for (const exchange of this.#exchanges.splice(0)) exchange.lost(this.#closed);
+    this.#events.closed(this);
+  }
+}
