@@ -1,0 +1,41 @@
+import type { Value } from '../database/port.ts';
+import type { Filters } from './source.ts';
+
+/**
+ * The eight filters as the parameters that every catalog query binds, in this order:
+ * `$1` includeSchemas, `$2` excludeSchemas, `$3` includeNames, `$4` excludeNames (text[]), `$5` schemaSimilarTo,
+ * `$6` schemaNotSimilarTo, `$7` nameSimilarTo, `$8` nameNotSimilarTo (text). A filter that lets everything pass is NULL.
+ */
+export function filterValues(filters: Filters): readonly Value[] {
+  return [
+    arrayText(filters.includeSchemas),
+    arrayText(filters.excludeSchemas),
+    arrayText(filters.includeNames),
+    arrayText(filters.excludeNames),
+    filters.schemaSimilarTo || null,
+    filters.schemaNotSimilarTo || null,
+    filters.nameSimilarTo || null,
+    filters.nameNotSimilarTo || null,
+  ];
+}
+
+/** The parameters with their types, for a query that may leave some of them out. */
+export const filterParameters =
+  '$1::text[], $2::text[], $3::text[], $4::text[], $5::text, $6::text, $7::text, $8::text';
+
+/** The condition that the filters make on two expressions of type text. */
+export function filterCondition(schema: string, name: string): string {
+  return `($1::text[] is null or ${schema} = any ($1))
+    and ($2::text[] is null or ${schema} <> all ($2))
+    and ($3::text[] is null or ${name} = any ($3))
+    and ($4::text[] is null or ${name} <> all ($4))
+    and ($5::text is null or ${schema} similar to $5)
+    and ($6::text is null or ${schema} not similar to $6)
+    and ($7::text is null or ${name} similar to $7)
+    and ($8::text is null or ${name} not similar to $8)`;
+}
+
+function arrayText(names: readonly string[] | null | undefined): string | null {
+  if (!names?.length) return null;
+  return `{${names.map((name) => `"${name.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}

@@ -1,0 +1,96 @@
+import { filterCondition, filterParameters } from './filters.sql.ts';
+import { reachedTypes, typeRows } from './types.sql.ts';
+
+/**
+ * Lists functions and procedures with every type that they reach, in one statement, on PostgreSQL 13 and later.
+ *
+ * Left out are what no request could call: aggregates, window functions, whatever takes or returns a pseudo-type other than `void`
+ * and `record` results (triggers, polymorphic routines, which need to know the type of their caller's values, `internal`);
+ * what is not the author's: members of extensions, languages `c` and `internal`, `information_schema` and schemas `pg_*`.
+ *
+ * Routines that the connection's own role may not execute stay in: a request may run as another role, and a grant may come
+ * later. PostgreSQL decides at the call, and its refusal is a 403.
+ *
+ * The parameters are those of `filterValues`. The columns are `kind` and `facts`; see `customFunctionsSql`.
+ */
+export const functionsSql: string = `with recursive listed as (
+    select p.oid, p.proname, p.prokind, p.prorettype, p.proretset, p.proargnames, p.proargmodes, p.pronargdefaults,
+      p.provolatile, p.proisstrict, n.nspname, l.lanname,
+      coalesce(p.proallargtypes, p.proargtypes::oid[]) as types
+    from pg_catalog.pg_proc p
+      join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+      join pg_catalog.pg_language l on l.oid = p.prolang
+    where p.prokind in ('f', 'p')
+    and n.nspname::text !~ '^pg_'
+    and n.nspname::text <> 'information_schema'
+    and l.lanname::text not in ('internal', 'c')
+    and ${filterCondition('n.nspname::text', 'p.proname::text')}
+    and not p.proargtypes::oid[] && array(select t.oid from pg_catalog.pg_type t where t.typtype = 'p')
+    and p.prorettype <> all (array(
+      select t.oid from pg_catalog.pg_type t where t.typtype = 'p' and t.typname::text not in ('void', 'record')))
+    and not exists (
+      select from pg_catalog.pg_depend d
+      where d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objid = p.oid and d.deptype = 'e')
+), wanted (oid) as (
+    select listed.prorettype from listed union select pg_catalog.unnest(listed.types) from listed
+), ${reachedTypes}
+  ${typeRows}
+union all
+  select 'routine', pg_catalog.json_build_object(
+    'kind', listed.prokind,
+    'schema', listed.nspname,
+    'name', listed.proname,
+    'types', listed.types::int8[],
+    'names', listed.proargnames,
+    'modes', listed.proargmodes,
+    'defaults', listed.pronargdefaults,
+    'returns', listed.prorettype::int8,
+    'set', listed.proretset,
+    'volatility', listed.provolatile,
+    'strict', listed.proisstrict,
+    'language', listed.lanname,
+    'comment', d.description
+  )::text
+  from listed left join pg_catalog.pg_description d
+    on d.objoid = listed.oid and d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objsubid = 0`;
+
+/**
+ * An author's query in place of the built-in one, for other versions of PostgreSQL or another choice of routines. It is one
+ * `select` (or `with … select`, or `values`) that may use the parameters of `filterValues`, any of them or none, and gives two
+ * columns, each row being a type or a routine, in any order:
+ *
+ * - `kind`: `type` or `routine`
+ * - `facts`: a JSON object (json, jsonb or text), whose members are named after what they hold in PostgreSQL's catalogs.
+ *   Types are referred to by OID, as a number or as digits; a member that may be null may be missing.
+ *
+ * Facts of a routine:
+ * - `kind`: `pg_proc.prokind`, `f` function or `p` procedure
+ * - `schema`, `name`: as they are, not quoted
+ * - `types`: array of the types of all parameters, `coalesce(proallargtypes, proargtypes)`
+ * - `names`: array of their names, `""` for an unnamed one, or null: `proargnames`
+ * - `modes`: array of their modes, `i` in, `o` out, `b` inout, `v` variadic, `t` table, or null when all are in: `proargmodes`
+ * - `defaults`: how many of the input parameters, counted from the last, have a default: `pronargdefaults`
+ * - `returns`, `set`: type of the result, and whether it is a set: `prorettype`, `proretset`
+ * - `volatility`: `i`, `s` or `v`: `provolatile`
+ * - `strict`: true or false: `proisstrict`
+ * - `language`: `pg_language.lanname`
+ * - `comment`: `obj_description(oid, 'pg_proc')`, or null
+ *
+ * Facts of a type; every type that a routine or another type refers to needs a row:
+ * - `oid`, `schema`, `name`: `pg_type.oid`, its schema, `typname`
+ * - `display`: as people write it: `format_type(oid, null)`
+ * - `kind`: `typtype`, `b` base, `c` composite, `d` domain, `e` enum, `p` pseudo, `r` range, `m` multirange
+ * - `category`: `typcategory`; `S` tells that an empty string is a value of it
+ * - `base`: type under a domain, else null: `typbasetype`
+ * - `element`: type of an array's elements, else null: `typelem`
+ * - `fields`: of a composite, else null: array of objects with `name`, `type` and `display` (null, or the type with its
+ *   modifiers, `character varying(10)`)
+ * - `labels`: of an enum, in order, else null
+ * - `castToJson`: true when it is not built in and a function casts it to json
+ */
+export function customFunctionsSql(query: string): string {
+  // The parameters are named before the author's text, so that they have their types in it and may all be left out.
+  return `select custom.kind, custom.facts from (select ${filterParameters}) as filters, (
+${query.replace(/[;\s]+$/, '')}
+) as custom`;
+}

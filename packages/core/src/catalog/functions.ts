@@ -1,0 +1,53 @@
+import type { Database } from '../database/port.ts';
+import { asLetter, parseFacts } from './facts.ts';
+import { filterValues } from './filters.sql.ts';
+import { customFunctionsSql, functionsSql } from './functions.sql.ts';
+import { decodeRoutine } from './routine-row.ts';
+import type { Routine } from './routine.ts';
+import type { Filters, RoutineSource } from './source.ts';
+import { decodeTypeRow, typeLookup } from './types.ts';
+
+export interface FunctionsOptions {
+  /** Replaces the built-in query; `customFunctionsSql` documents its parameters and columns. Null or blank for none. */
+  readonly query?: string | null;
+}
+
+const rowKinds = { type: 'type', routine: 'routine' } as const;
+
+/**
+ * The functions and procedures of a database, ordered by schema, name and argument types.
+ * Reading throws `MalformedRow` for a row that is not as documented, and what the database answers to the query itself.
+ */
+export function functionsSource(options: FunctionsOptions = {}): RoutineSource {
+  const sql = options.query?.trim() ? customFunctionsSql(options.query) : functionsSql;
+  return Object.freeze({
+    name: 'functions',
+    async read(database: Database, filters: Filters): Promise<readonly Routine[]> {
+      return decodeRows(await database.query(sql, filterValues(filters)));
+    },
+  });
+}
+
+function decodeRows(rows: readonly (readonly (string | null)[])[]): readonly Routine[] {
+  const read = rows.map(([kind, facts], index) => ({
+    kind: asLetter(`row ${index + 1}, kind`, kind, rowKinds),
+    facts: parseFacts(`row ${index + 1}, facts`, facts ?? null),
+  }));
+  const types = typeLookup(read.filter(({ kind }) => kind === 'type').map(({ facts }) => decodeTypeRow(facts)));
+  const routines = read.filter(({ kind }) => kind === 'routine').map(({ facts }) => decodeRoutine(facts, types));
+  return Object.freeze(routines.sort(byName));
+}
+
+/** By code units, so that the order does not depend on a locale. */
+function byName(left: Routine, right: Routine): number {
+  return compare(left.schema, right.schema) || compare(left.name, right.name) || compare(inputs(left), inputs(right));
+}
+
+function inputs(routine: Routine): string {
+  return routine.parameters.map(({ type }) => type.display).join(', ');
+}
+
+function compare(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}

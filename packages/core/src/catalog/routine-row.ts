@@ -1,0 +1,142 @@
+import {
+  asLetter,
+  asText,
+  asWhole,
+  type Facts,
+  flag,
+  letter,
+  list,
+  listOrNull,
+  malformed,
+  text,
+  textOrNull,
+  whole,
+} from './facts.ts';
+import type { Column, Routine, RoutineParameter, RoutineResult, TypeFacts } from './routine.ts';
+import type { TypeLookup } from './types.ts';
+
+type Mode = 'in' | 'out' | 'inout' | 'variadic' | 'table';
+
+interface Argument {
+  /** Null when the author gave none. */
+  readonly name: string | null;
+  readonly mode: Mode;
+  readonly type: TypeFacts;
+}
+
+const modes = { i: 'in', o: 'out', b: 'inout', v: 'variadic', t: 'table' } as const;
+const kinds = { f: 'function', p: 'procedure' } as const;
+const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
+
+export function decodeRoutine(facts: Facts, typeOf: TypeLookup): Routine {
+  const kind = letter(facts, 'kind', kinds);
+  const schema = text(facts, 'schema');
+  const name = text(facts, 'name');
+  const all = readArguments(facts, typeOf);
+  const parameters = inputParameters(facts, all);
+  const given = parameters.map((parameter) => labelOf(parameter)).join(', ');
+  return Object.freeze({
+    kind,
+    schema,
+    name,
+    parameters,
+    outputs: kind === 'procedure' ? outputPlaces(all) : Object.freeze([]),
+    result: Object.freeze(decodeResult(facts, all, typeOf)),
+    volatility: letter(facts, 'volatility', volatilities),
+    strict: flag(facts, 'strict'),
+    language: text(facts, 'language'),
+    comment: textOrNull(facts, 'comment'),
+    signature: `${label(schema)}.${label(name)}(${given})`,
+  });
+}
+
+function readArguments(facts: Facts, typeOf: TypeLookup): readonly Argument[] {
+  const types = list(facts, 'types', (where, value) => typeOf(asWhole(where, value), where));
+  const names = listOrNull(facts, 'names', asText) ?? [];
+  const given = listOrNull(facts, 'modes', (where, value) => asLetter(where, value, modes));
+  if (given && given.length !== types.length) {
+    throw malformed(
+      `${facts.where}.modes`,
+      `must be as long as types (${types.length}); its length is ${given.length}`,
+    );
+  }
+  return types.map((type, index) => ({ name: names[index] || null, mode: given?.[index] ?? 'in', type }));
+}
+
+function isInput(argument: Argument): boolean {
+  return argument.mode === 'in' || argument.mode === 'inout' || argument.mode === 'variadic';
+}
+
+function isOutput(argument: Argument): boolean {
+  return argument.mode === 'out' || argument.mode === 'inout' || argument.mode === 'table';
+}
+
+function inputParameters(facts: Facts, all: readonly Argument[]): readonly RoutineParameter[] {
+  const inputs = all.filter(isInput);
+  const firstDefault = inputs.length - whole(facts, 'defaults');
+  return Object.freeze(
+    inputs.map(({ name, mode, type }, index) =>
+      Object.freeze({
+        name,
+        position: index + 1,
+        type,
+        hasDefault: index >= firstDefault,
+        variadic: mode === 'variadic',
+        mode: mode === 'inout' ? 'inout' : 'in',
+      }),
+    ),
+  );
+}
+
+function outputPlaces(all: readonly Argument[]): Routine['outputs'] {
+  const places = all.flatMap((argument, index) => {
+    const before = all.slice(0, index).filter(isInput).length + 1;
+    return argument.mode === 'out' ? [Object.freeze({ name: argument.name, before })] : [];
+  });
+  return Object.freeze(places);
+}
+
+function decodeResult(facts: Facts, all: readonly Argument[], typeOf: TypeLookup): RoutineResult {
+  const returns = typeOf(whole(facts, 'returns'), `${facts.where}.returns`);
+  const set = flag(facts, 'set');
+  const outputs = all.filter(isOutput);
+  const display = displayOf(returns, set, outputs);
+  const isProcedure = text(facts, 'kind') === 'p';
+
+  // PostgreSQL makes a row of the output parameters when there are several, or when a procedure has any.
+  if (outputs.length > 1 || (isProcedure && outputs.length > 0)) {
+    return { kind: 'composite', set, columns: columnsOf(outputs), named: false, display };
+  }
+  if (returns.builtin === 'void') return { kind: 'void', set, columns: Object.freeze([]), named: false, display };
+  if (returns.builtin === 'record') return { kind: 'record', set, columns: Object.freeze([]), named: false, display };
+  // A single column of `returns table` that is composite is spread out by PostgreSQL, like a result of that type.
+  if (returns.fields) return { kind: 'composite', set, columns: returns.fields, named: true, type: returns, display };
+  if (outputs[0]?.mode === 'table') {
+    return { kind: 'composite', set, columns: columnsOf(outputs), named: false, display };
+  }
+  const column = Object.freeze({ name: outputs[0]?.name ?? text(facts, 'name'), type: returns });
+  return { kind: 'scalar', set, columns: Object.freeze([column]), named: false, display };
+}
+
+function columnsOf(outputs: readonly Argument[]): readonly Column[] {
+  // Unnamed output parameters are called so by PostgreSQL.
+  const columns = outputs.map(({ name, type }, index) => Object.freeze({ name: name ?? `column${index + 1}`, type }));
+  return Object.freeze(columns);
+}
+
+function displayOf(returns: TypeFacts, set: boolean, outputs: readonly Argument[]): string {
+  if (outputs.some(({ mode }) => mode === 'table')) {
+    const columns = outputs.map(({ name, type }) => `${label(name ?? '')} ${type.display}`);
+    return `TABLE(${columns.join(', ')})`;
+  }
+  return set ? `SETOF ${returns.display}` : returns.display;
+}
+
+function labelOf({ name, type, variadic }: RoutineParameter): string {
+  return [...(variadic ? ['VARIADIC'] : []), ...(name === null ? [] : [label(name)]), type.display].join(' ');
+}
+
+/** A name for people, quoted when it would be misread otherwise. */
+function label(name: string): string {
+  return /^[\p{Ll}_][\p{Ll}\d_$]*$/u.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}

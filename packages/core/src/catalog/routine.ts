@@ -1,0 +1,89 @@
+/** What the catalog says, as frozen facts. Nothing here decides how anything is published. */
+
+/** How a type's text becomes JSON; decided by the type alone, the way PostgreSQL's own `to_json` decides. */
+export type JsonForm = 'number' | 'boolean' | 'timestamp' | 'timestamptz' | 'json' | 'string' | 'converted';
+// 'converted': arrays, composites and whatever has a cast to json: the statement asks PostgreSQL for `to_json` of it.
+
+/** A type as it is written in SQL and as it becomes JSON. Domains are described by their base type but named as themselves. */
+export interface TypeFacts {
+  /** Quoted and qualified, without modifiers, safe to stand in SQL: `"pg_catalog"."int4"`. */
+  readonly sql: string;
+  /** For people: `integer`, `character varying(10)`, `library.isbn`. Fields of composites alone have modifiers. */
+  readonly display: string;
+  readonly oid: number;
+  /** The OID under a chain of domains, else the same as `oid`: PostgreSQL describes result columns by it. */
+  readonly baseOid: number;
+  /** `pg_type.typtype` after domains are resolved; arrays are `base`, multiranges are `range`. */
+  readonly kind: 'base' | 'composite' | 'enum' | 'range' | 'pseudo';
+  readonly json: JsonForm;
+  /** True for text, varchar, bpchar, name, string types of extensions (citext) and domains over them: '' is a value of it. */
+  readonly textual: boolean;
+  /** The name of the resolved type in pg_catalog when it is one of PostgreSQL's own (`int4`, `jsonb`, `bytea`), else null. */
+  readonly builtin: string | null;
+  /** The element type of an array. */
+  readonly element?: TypeFacts;
+  /** The fields of a composite type, in order. */
+  readonly fields?: readonly Column[];
+  /** The labels of an enum, in order. */
+  readonly labels?: readonly string[];
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: TypeFacts;
+}
+
+export interface RoutineParameter {
+  /** Null when the author gave none. */
+  readonly name: string | null;
+  /** From 1, among the input parameters. */
+  readonly position: number;
+  readonly type: TypeFacts;
+  readonly hasDefault: boolean;
+  readonly variadic: boolean;
+  /** `inout` also stands among the result's columns. */
+  readonly mode: 'in' | 'inout';
+}
+
+/**
+ * What a call gives.
+ * - `void`: nothing (void functions, procedures without output parameters)
+ * - `scalar`: one value of a type that is not composite
+ * - `composite`: a row of known columns: a composite or table type, `returns table`, output parameters
+ * - `record`: a row whose columns only the call itself knows (`returns record` without output parameters)
+ */
+export interface RoutineResult {
+  readonly kind: 'void' | 'scalar' | 'composite' | 'record';
+  readonly set: boolean;
+  /**
+   * For scalar: the one column, named after the routine or its single output parameter. For composite: its columns, under the
+   * names that `select * from routine()` (or CALL) gives them. Otherwise none.
+   */
+  readonly columns: readonly Column[];
+  /** True when the columns come from a named composite or table type (a NULL of which is possible), not from parameters. */
+  readonly named: boolean;
+  /** The composite or table type when `named`, a domain over one as itself. */
+  readonly type?: TypeFacts;
+  /** The declared type for people: `integer`, `SETOF library.book`, `TABLE(a integer, b text)`, `record`, `void`. */
+  readonly display: string;
+}
+
+export interface Routine {
+  readonly kind: 'function' | 'procedure';
+  readonly schema: string;
+  readonly name: string;
+  readonly parameters: readonly RoutineParameter[];
+  /**
+   * Output-only parameters of a procedure: CALL wants a placeholder for each. `before` is the position, from 1, of the input
+   * parameter that it stands before; one more than their number when it stands after the last.
+   */
+  readonly outputs: readonly { readonly name: string | null; readonly before: number }[];
+  readonly result: RoutineResult;
+  readonly volatility: 'volatile' | 'stable' | 'immutable';
+  readonly strict: boolean;
+  readonly language: string;
+  /** The whole database comment, or null. */
+  readonly comment: string | null;
+  /** `schema.name(p_id integer, VARIADIC p_names text[])`, of the input parameters: identity and label of the routine. */
+  readonly signature: string;
+}

@@ -1,0 +1,61 @@
+/**
+ * Two pieces of a catalog query. Before them stands a common table expression `wanted (oid)`: the types that the query's own
+ * rows refer to. `reachedTypes` adds every type inside those: bases of domains, elements of arrays, fields of composites.
+ *
+ * Types pass through arrays for the planner's sake: it cannot guess how many there are and would guess millions, and a plan that seems
+ * so dear is compiled first (JIT), which takes twenty times as long as running it.
+ */
+export const reachedTypes = `reached (oid) as (
+    select w.oid from pg_catalog.unnest(array(select wanted.oid from wanted)) w (oid)
+  union
+    select inside.oid
+    from reached
+      join pg_catalog.pg_type t on t.oid = reached.oid
+      cross join lateral (
+        select t.typbasetype where t.typtype = 'd'
+        union all
+        select t.typelem where t.typlen = -1 and t.typelem <> 0
+        union all
+        select a.atttypid from pg_catalog.pg_attribute a
+        where t.typtype = 'c' and a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+      ) inside (oid)
+)`;
+
+/**
+ * One row `('type', facts)` per reached type; `TypeRow` names the members of the facts.
+ * A field of a type with modifiers has them in its `display`. `castToJson` looks where `to_json` looks: only types that
+ * PostgreSQL does not bring itself (their OIDs begin at 16384) may have a cast to json, and it must be a function.
+ */
+export const typeRows = `select 'type' as kind, pg_catalog.json_build_object(
+    'oid', t.oid::int8,
+    'schema', n.nspname,
+    'name', t.typname,
+    'display', case
+      when n.nspname = 'pg_catalog' then pg_catalog.format_type(t.oid, null)
+      when e.oid is not null
+        then pg_catalog.concat(pg_catalog.quote_ident(en.nspname), '.', pg_catalog.quote_ident(e.typname), '[]')
+      else pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(t.typname)) end,
+    'kind', t.typtype,
+    'category', t.typcategory,
+    'base', case when t.typtype = 'd' then t.typbasetype::int8 end,
+    'element', case when t.typlen = -1 and t.typelem <> 0 then t.typelem::int8 end,
+    'fields', case when t.typtype = 'c' then (
+      select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+        'name', a.attname,
+        'type', a.atttypid::int8,
+        'display', case when a.atttypmod >= 0 then pg_catalog.format_type(a.atttypid, a.atttypmod) end
+      ) order by a.attnum), '[]')
+      from pg_catalog.pg_attribute a
+      where a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped) end,
+    'labels', case when t.typtype = 'e' then (
+      select coalesce(pg_catalog.json_agg(l.enumlabel order by l.enumsortorder), '[]')
+      from pg_catalog.pg_enum l where l.enumtypid = t.oid) end,
+    'castToJson', t.oid >= 16384 and exists (
+      select from pg_catalog.pg_cast c
+      where c.castsource = t.oid and c.casttarget = 'pg_catalog.json'::pg_catalog.regtype and c.castmethod = 'f')
+  )::text as facts
+  from pg_catalog.pg_type t
+    join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+    left join pg_catalog.pg_type e on e.oid = t.typelem and e.typarray = t.oid
+    left join pg_catalog.pg_namespace en on en.oid = e.typnamespace
+  where t.oid = any (array(select reached.oid from reached))`;
