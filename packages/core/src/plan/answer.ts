@@ -1,0 +1,79 @@
+import type { Column, Routine, RoutineResult } from '../catalog/routine.ts';
+import { display } from './display.ts';
+import type { Answer, AnswerColumn } from './endpoint.ts';
+import type { Names, Refuse } from './parameters.ts';
+
+/** Shapes of a result that `returns` can declare. */
+type Shape = Pick<RoutineResult, 'kind' | 'set' | 'columns' | 'named'>;
+
+/** The shape of a routine's answer, by its declared result alone. */
+export function planAnswer(routine: Routine, { convert, keyed }: Names, refuse: Refuse): Answer {
+  const shape = routine.kind === 'function' ? routine.result : procedureShape(routine.result);
+  const columns = shape.columns.map((column) => ({
+    name: column.name,
+    key: convert(column.name) || column.name,
+    type: keyed(column.type),
+  }));
+  switch (shape.kind) {
+    case 'void':
+      return { kind: 'nothing' };
+    case 'record':
+      return { kind: shape.set ? 'records' : 'record' };
+    case 'scalar':
+      return scalarAnswer(routine, columns, shape.set);
+    case 'composite':
+      refuseSameKeys(columns, refuse);
+      return shape.set ? { kind: 'objects', columns } : { kind: 'object', columns, nullable: shape.named };
+  }
+}
+
+/**
+ * A procedure with output parameters gives one row of them, also when there is only one. Nothing can be wrapped around a
+ * CALL, so PostgreSQL cannot be asked for `to_json` of an output: arrays and composites stay PostgreSQL's own text, and the
+ * plan says so by giving these columns the JSON form of a string. Generators and requests then agree without knowing why.
+ */
+function procedureShape(result: RoutineResult): Shape {
+  if (result.kind === 'void' || result.columns.length === 0) return { ...result, kind: 'void' };
+  return { kind: 'composite', set: false, columns: result.columns.map(asText), named: false };
+}
+
+function asText(column: Column): Column {
+  return column.type.json === 'converted' ? { name: column.name, type: { ...column.type, json: 'string' } } : column;
+}
+
+/** The outputs of a procedure that are answered as PostgreSQL's text although their type has a JSON form. */
+export function textOutputs(routine: Routine): readonly string[] {
+  if (routine.kind !== 'procedure') return [];
+  return routine.result.columns.filter((column) => column.type.json === 'converted').map((column) => column.name);
+}
+
+function scalarAnswer(routine: Routine, columns: readonly AnswerColumn[], set: boolean): Answer {
+  const column = columns[0];
+  if (column === undefined) throw new TypeError(`The catalog gives no column for the result of ${routine.signature}`);
+  return set ? { kind: 'values', column } : { kind: 'value', column, media: mediaOf(column) };
+}
+
+/**
+ * json, arrays and composites are JSON; bytea is bytes; the rest is text. Types that merely have a cast to json (hstore)
+ * are text too when they stand alone: only as a member of something JSON do they have to be JSON.
+ */
+function mediaOf({ type }: AnswerColumn): 'text' | 'json' | 'bytes' {
+  if (type.builtin === 'bytea') return 'bytes';
+  if (type.json === 'json' || type.element !== undefined || type.kind === 'composite') return 'json';
+  return 'text';
+}
+
+/** A JSON object with one key twice lies to most of its readers: they see one of the values. */
+function refuseSameKeys(columns: readonly AnswerColumn[], refuse: Refuse): void {
+  const byKey = new Map<string, AnswerColumn>();
+  for (const column of columns) {
+    const other = byKey.get(column.key);
+    if (other !== undefined) {
+      refuse(
+        'duplicate-column',
+        `the columns ${display(other.name)} and ${display(column.name)} have one key, ${display(column.key)}; rename one of them`,
+      );
+    }
+    byKey.set(column.key, column);
+  }
+}

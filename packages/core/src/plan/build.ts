@@ -1,0 +1,149 @@
+import type { Routine } from '../catalog/routine.ts';
+import { planAnswer, textOutputs } from './answer.ts';
+import { readComment } from './comment.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { display } from './display.ts';
+import { Draft } from './draft.ts';
+import type { Endpoint, Method, ParameterSource } from './endpoint.ts';
+import { deepFreeze } from './freeze.ts';
+import { typeKeyer } from './keyed-type.ts';
+import { type PlanOptions, sourceOfOption } from './options.ts';
+import { type Names, planParameters } from './parameters.ts';
+import { parsePath } from './path.ts';
+import { withoutDuplicateRoutes } from './routes.ts';
+
+/** What is published, and what authors should know. */
+export interface Plan {
+  readonly endpoints: readonly Endpoint[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Decides what is published: one endpoint a routine, as its comment and the host's options say. An endpoint with a
+ * diagnostic of severity error is not among the result. The order of routines is kept; everything is frozen.
+ */
+export function planEndpoints(routines: readonly Routine[], options: PlanOptions): Plan {
+  const diagnostics: Diagnostic[] = [];
+  const planned: Endpoint[] = [];
+  const names: Names = { convert: options.nameConverter, keyed: typeKeyer(options.nameConverter) };
+  for (const routine of routines) {
+    const draft = new Draft(routine, options);
+    const endpoint = planEndpoint(draft, names);
+    if (endpoint !== null && !draft.stopped) planned.push(endpoint);
+    diagnostics.push(...draft.diagnostics);
+  }
+  const routed = withoutDuplicateRoutes(planned);
+  return deepFreeze({ endpoints: routed.endpoints, diagnostics: [...diagnostics, ...routed.diagnostics] });
+}
+
+/** Null for a routine that is to be no endpoint; a draft with errors gives none that may be published. */
+function planEndpoint(draft: Draft, names: Names): Endpoint | null {
+  const { routine, options } = draft;
+  if (options.commentsMode === 'ignore') draft.description.push(routine.comment ?? '');
+  else readComment(draft, routine.comment ?? '');
+
+  const wanted = options.commentsMode !== 'onlyWithHttpTag' || draft.tagged;
+  // What was said of the `HTTP` line matters most when there is no endpoint; the rest of such a comment is no business of ours.
+  if (!wanted) draft.diagnostics.length = 0;
+  if (!draft.tagged) draft.diagnostics.push(...draft.hints);
+  if (!wanted || !draft.settings.enabled) return null;
+  return callable(draft) ? assemble(draft, names) : null;
+}
+
+/** Types such as `anyelement` or `internal` have no values that a request could give. */
+function callable(draft: Draft): boolean {
+  const { routine } = draft;
+  const pseudo = routine.parameters.find((parameter) => parameter.type.kind === 'pseudo');
+  if (pseudo === undefined) return true;
+  draft.report(
+    // Nobody asked for this one when all routines are published; an author who wrote HTTP did.
+    draft.tagged ? 'error' : 'warning',
+    'uncallable-type',
+    `no request can give a value of type ${pseudo.type.display} (parameter ${display(pseudo.name ?? `$${pseudo.position}`)}); the routine is not published`,
+    null,
+  );
+  return false;
+}
+
+function assemble(draft: Draft, names: Names): Endpoint {
+  const { routine, options, settings } = draft;
+  const refuse = (code: string, message: string): void => draft.report('error', code, message, null);
+  const path = settings.path ?? generatedPath(routine, options);
+  const segments = parsePath(path);
+  if (typeof segments === 'string') refuse('path-syntax', `${display(path)}: ${segments}`);
+  // The braces of a routine's name are no parameters; those of an annotation, or of the host's own builder, are.
+  else if (settings.path === null && /[{}]/.test(routine.schema + routine.name)) {
+    refuse('path-syntax', `${display(path)} holds braces of the routine's name; give it another path in its comment`);
+  }
+  const method = settings.method ?? defaultMethod(routine, options);
+  const endpoint: Endpoint = {
+    id: routine.signature,
+    kind: routine.kind,
+    schema: routine.schema,
+    name: routine.name,
+    method,
+    path,
+    parameterSource: settings.source ?? defaultSource(draft, method),
+    parameters: planParameters(routine, typeof segments === 'string' ? [] : segments, names, refuse),
+    outputs: routine.outputs.map(({ name, before }) => ({ name, before })),
+    answer: planAnswer(routine, names, refuse),
+    contentType: settings.contentType,
+    headers: draft.headers,
+    authorization: authorization(draft),
+    tags: draft.tags,
+    bufferRows: settings.bufferRows ?? options.bufferRows,
+    timeout: settings.timeout,
+    textNull: settings.textNull ?? options.textResponseNullHandling,
+    queryNull: settings.queryNull ?? options.queryStringNullHandling,
+    description: description(draft.description),
+    volatility: routine.volatility,
+  };
+  warnOfText(draft);
+  return endpoint;
+}
+
+function warnOfText(draft: Draft): void {
+  const outputs = textOutputs(draft.routine);
+  if (outputs.length === 0) return;
+  draft.report(
+    'warning',
+    'text-output',
+    `${outputs.map(display).join(', ')}: PostgreSQL cannot convert what CALL gives, so it is answered as a string of PostgreSQL's text; a function can answer it as JSON`,
+    null,
+  );
+}
+
+function generatedPath(routine: Routine, options: PlanOptions): string {
+  const path = options.urlPathBuilder({ schema: routine.schema, name: routine.name }, options.urlPathPrefix ?? '');
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+/**
+ * GET for what reads: by its name (`get_x`, `x_get_y`, `x_get`, in any case), or because the function is stable or
+ * immutable. Everything else is POST, procedures always: PostgreSQL knows no volatility of them, and a name is no promise.
+ */
+function defaultMethod(routine: Routine, options: PlanOptions): Method {
+  if (options.defaultHttpMethod !== null) return options.defaultHttpMethod;
+  if (routine.kind === 'procedure') return 'POST';
+  return /^get_|_get_|_get$/i.test(routine.name) || routine.volatility !== 'volatile' ? 'GET' : 'POST';
+}
+
+/** A verb in the comment derives the source anew, over the host's option; an annotation is always nearer than an option. */
+function defaultSource(draft: Draft, method: Method): ParameterSource {
+  const forced = draft.options.defaultRequestParamType;
+  if (forced !== null && draft.settings.method === null) return sourceOfOption[forced];
+  return method === 'GET' || method === 'DELETE' ? 'query' : 'body';
+}
+
+function authorization({ access, options }: Draft): Endpoint['authorization'] {
+  const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
+  return { required, roles: access.roles };
+}
+
+/** The prose of a comment; where annotations stood there is no hole left. */
+function description(lines: readonly string[]): string {
+  return lines
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+}

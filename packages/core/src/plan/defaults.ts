@@ -1,0 +1,17 @@
+import { camelCase, kebabPath } from './naming.ts';
+import type { PlanOptions } from './options.ts';
+
+/** The options of a host that gives none. */
+export const planDefaults: PlanOptions = Object.freeze({
+  commentsMode: 'onlyWithHttpTag',
+  defaultHttpMethod: null,
+  defaultRequestParamType: null,
+  requiresAuthorization: false,
+  urlPathPrefix: '/api',
+  urlPathBuilder: kebabPath,
+  nameConverter: camelCase,
+  bufferRows: 25,
+  queryStringNullHandling: 'ignore',
+  textResponseNullHandling: 'emptyString',
+  logAnnotationSetInfo: true,
+});

@@ -1,0 +1,99 @@
+import type { Routine } from '../catalog/routine.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { Endpoint, HeaderLine, Method, ParameterSource } from './endpoint.ts';
+import type { PlanOptions } from './options.ts';
+import { carriesOne, tagsOf, unknownTags } from './tags.ts';
+import type { WordUse } from './word.ts';
+
+/** What words set. Null: the comment says nothing about it. */
+export interface Settings {
+  method: Method | null;
+  path: string | null;
+  source: ParameterSource | null;
+  contentType: string | null;
+  bufferRows: number | null;
+  timeout: number | null;
+  textNull: Endpoint['textNull'] | null;
+  queryNull: Endpoint['queryNull'] | null;
+  enabled: boolean;
+}
+
+/** The stretch of lines that one `for` line governs; the first scope has no such line and holds for everybody. */
+export interface Scope {
+  readonly number: number;
+  readonly applies: boolean;
+  /** Tags that nobody carries: the line may be a sentence, and what it takes away may have been meant. */
+  readonly unknown: readonly string[];
+}
+
+/** Who may call, as the comment says it; the scopes tell whether two lines contradict each other. */
+export interface Access {
+  required: boolean;
+  roles: string[];
+  authorizedIn: number | null;
+  anonymousIn: number | null;
+}
+
+/** An endpoint while its comment is read: the only mutable thing in this room, and it never leaves it. */
+export class Draft {
+  readonly routine: Routine;
+  readonly options: PlanOptions;
+  readonly tags: readonly string[];
+  readonly diagnostics: Diagnostic[] = [];
+  /** What an author should know even if the routine is no endpoint: the line that should have made it one. */
+  readonly hints: Diagnostic[] = [];
+  readonly headers: HeaderLine[] = [];
+  readonly description: string[] = [];
+  readonly settings: Settings = {
+    method: null,
+    path: null,
+    source: null,
+    contentType: null,
+    bufferRows: null,
+    timeout: null,
+    textNull: null,
+    queryNull: null,
+    enabled: true,
+  };
+  readonly access: Access = { required: false, roles: [], authorizedIn: null, anonymousIn: null };
+  /** True once an `HTTP` line was read. */
+  tagged = false;
+  scope: Scope = { number: 0, applies: true, unknown: [] };
+
+  constructor(routine: Routine, options: PlanOptions) {
+    this.routine = routine;
+    this.options = options;
+    this.tags = tagsOf(routine);
+  }
+
+  /** Sets what a word says, and tells so where the host wants to know. */
+  set<K extends keyof Settings>(use: WordUse, key: K, value: Settings[K]): void {
+    this.settings[key] = value;
+    this.note(use, `sets ${key} to ${String(value)}`);
+  }
+
+  /** Tells what a word did. */
+  note(use: WordUse, effect: string): void {
+    if (this.options.logAnnotationSetInfo) this.report('info', 'annotation-set', `${use.name} ${effect}`, use.line);
+  }
+
+  report(severity: Diagnostic['severity'], code: string, message: string, line: number | null): void {
+    this.diagnostics.push({ severity, code, routine: this.routine.signature, line, message });
+  }
+
+  hint(code: string, message: string, line: number): void {
+    this.hints.push({ severity: 'warning', code, routine: this.routine.signature, line, message });
+  }
+
+  enterScope(tags: readonly string[]): void {
+    this.scope = {
+      number: this.scope.number + 1,
+      applies: carriesOne(this.tags, tags),
+      unknown: unknownTags(tags),
+    };
+  }
+
+  get stopped(): boolean {
+    return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  }
+}

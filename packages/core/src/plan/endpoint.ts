@@ -1,0 +1,100 @@
+import type { KeyedType } from './keyed-type.ts';
+
+/** What we publish: decided at start, frozen, plain data that survives JSON. A request only fills it in. */
+
+export const methods = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'CONNECT'] as const;
+export type Method = (typeof methods)[number];
+
+/** Where a client's values come from. */
+export type ParameterSource = 'query' | 'body';
+
+export interface EndpointParameter {
+  /** The routine's own name of it; `$1` by position when it has none. */
+  readonly name: string;
+  /** The converted name, by which clients usually give it. */
+  readonly key: string;
+  /** From 1, among the routine's input parameters. */
+  readonly position: number;
+  readonly type: KeyedType;
+  readonly optional: boolean;
+  readonly variadic: boolean;
+  /** True when the author gave no name, so that it can only be passed by position. */
+  readonly unnamed: boolean;
+  /** True when its value stands in the path, and may then not come from anywhere else. */
+  readonly inPath: boolean;
+  /** The fields of a composite parameter, which may also be given one by one; null for every other type. */
+  readonly fields: readonly ParameterField[] | null;
+}
+
+/** A field of a composite parameter as a key of its own, among the parameters. */
+export interface ParameterField {
+  /** `<parameter>_<field>`. */
+  readonly name: string;
+  /** That name converted. */
+  readonly key: string;
+  readonly type: KeyedType;
+}
+
+export interface AnswerColumn {
+  readonly name: string;
+  /** The key in JSON objects. */
+  readonly key: string;
+  readonly type: KeyedType;
+}
+
+/**
+ * The shape of an answer.
+ * - `nothing`: 204
+ * - `value`: one value; `media` tells whether as text, as JSON or as bytes
+ * - `object`: one row; no row, or a NULL of a named type when `nullable`: 204
+ * - `objects`: an array of objects, one per row
+ * - `values`: an array of plain values, one per row
+ * - `record`, `records`: rows whose columns only the call knows: arrays of text
+ */
+export type Answer =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'value'; readonly column: AnswerColumn; readonly media: 'text' | 'json' | 'bytes' }
+  | { readonly kind: 'object'; readonly columns: readonly AnswerColumn[]; readonly nullable: boolean }
+  | { readonly kind: 'objects'; readonly columns: readonly AnswerColumn[] }
+  | { readonly kind: 'values'; readonly column: AnswerColumn }
+  | { readonly kind: 'record' }
+  | { readonly kind: 'records' };
+
+/** A response header; the value may hold `{parameter}` templates. */
+export interface HeaderLine {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface Endpoint {
+  /** The routine's signature: `library.search_books(_title text, _limit integer)`. */
+  readonly id: string;
+  readonly kind: 'function' | 'procedure';
+  readonly schema: string;
+  readonly name: string;
+  readonly method: Method;
+  /** The whole path; `{name}` and `{name?}` segments are parameters. */
+  readonly path: string;
+  readonly parameterSource: ParameterSource;
+  readonly parameters: readonly EndpointParameter[];
+  /** For procedures: where CALL wants placeholders for output-only parameters. */
+  readonly outputs: readonly { readonly name: string | null; readonly before: number }[];
+  readonly answer: Answer;
+  /** The response's media type when the author gave one; else the answer's own. May hold templates. */
+  readonly contentType: string | null;
+  readonly headers: readonly HeaderLine[];
+  /** Signed in, and one of the roles when any are named. */
+  readonly authorization: { readonly required: boolean; readonly roles: readonly string[] };
+  readonly tags: readonly string[];
+  /** Rows per write: 0 writes every row on its own, 1 holds the whole answer. */
+  readonly bufferRows: number;
+  /** Milliseconds; null takes the gateway's. */
+  readonly timeout: number | null;
+  /** How a NULL is answered where text is. */
+  readonly textNull: 'emptyString' | 'nullLiteral' | 'noContent';
+  /** What stands for NULL in a query string. */
+  readonly queryNull: 'ignore' | 'emptyString' | 'nullLiteral';
+  /** The author's prose, without the annotation lines; generators and listings show it. */
+  readonly description: string;
+  readonly volatility: 'volatile' | 'stable' | 'immutable';
+}

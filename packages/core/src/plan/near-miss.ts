@@ -1,0 +1,105 @@
+import { editDistance } from './edit-distance.ts';
+import { looksLikeProse } from './prose.ts';
+import { normalName, wordNames, wordOf } from './vocabulary.ts';
+import type { Word } from './word.ts';
+
+/** What an author may have meant. */
+export interface NearMiss {
+  /** The likely word, in its own spelling. */
+  readonly name: string;
+  readonly word: Word;
+}
+
+/** Ordinary words that resemble a word of the language by accident, and the inflections that sentences begin with. */
+const ordinary: ReadonlySet<string> = new Set(
+  (
+    'authored authority batch bath caches collection collections column connections correction disables enables games ' +
+    'layout logic logins logons logouts logs math methods name named oath patch paths real ream severity signing tabs ' +
+    'tales timeouts unload unloads uploads buffers'
+  ).split(' '),
+);
+
+/** The forms in which English itself uses the stem of `authorize`. */
+const englishAuthorization = /^authori[sz](es|ing|ations?|er|ers)$/;
+
+/** Other ways to ask for authorization: nothing of the language, but nobody writes them for nothing. */
+const kin =
+  /^(auth|authenticated?|requires?_auth\w*|roles?|(required?|requires|allowed?|allow|auth|user)_roles?|requires?_login|login_required)$/;
+
+const authorization = /^authori[sz]/;
+
+/**
+ * The word that `written` nearly is, as the first word of a line, a key or a header name; null when it is like none. Callers
+ * have ruled out that it stands where that word belongs. `words` are those of the whole line, which may be prose; for keys
+ * and header names, which stand in no sentence, it is null.
+ */
+export function nearMiss(written: string, words: readonly string[] | null): NearMiss | null {
+  const name = normalName(written).replace(/[.:;!?]+$/, '');
+  const prose = words !== null && looksLikeProse(words);
+  if (authorization.test(name)) return authorizationMiss(name, prose);
+  if (kin.test(name)) return prose ? null : found('authorize');
+  if (ordinary.has(name)) return null;
+  // The word itself, with a full stop or in the wrong place: `authorize: admin` is a header.
+  const likely = wordOf(name) === null ? nearest(name) : name;
+  const near = likely === null ? null : found(likely);
+  return near === null || (prose && !near.word.guards) || !grammarFits(near.word, words) ? null : near;
+}
+
+/** A word that has a grammar of its own is only near when that fits too: "Parameters:" heads a list of them in prose. */
+function grammarFits(word: Word, words: readonly string[] | null): boolean {
+  return word.fits === undefined || word.fits(words?.slice(1) ?? []);
+}
+
+function authorizationMiss(name: string, prose: boolean): NearMiss | null {
+  // "Authorizes the payment." is a sentence; `authorizes admin` is not.
+  if (prose && englishAuthorization.test(name)) return null;
+  return found('authorize');
+}
+
+function found(name: string): NearMiss | null {
+  const word = wordOf(name);
+  return word === null ? null : { name, word };
+}
+
+/** How many slips a word of that length may have: short words are near to half the dictionary. */
+function tolerance(length: number): number {
+  if (length < 4) return 0;
+  return length < 8 ? 1 : 2;
+}
+
+/** Names that can be missed at all, with what tells quickly that a word is far from them. */
+const candidates = wordNames
+  .filter((name) => tolerance(name.length) > 0)
+  .map((name) => ({ name, most: tolerance(name.length), letters: lettersOf(name) }));
+
+/** One bit for every letter that a word holds. A slip changes two of them at most. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) % 32);
+  return letters;
+}
+
+function countBits(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
+}
+
+function nearest(name: string): string | null {
+  const letters = lettersOf(name);
+  let best: string | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.name.length - name.length) > candidate.most) continue;
+    // Every first word of every line of prose comes here, so what is far away is left before its distance is counted.
+    if (countBits(candidate.letters ^ letters) > 2 * candidate.most) continue;
+    // The first letter of a short word is hardly ever wrong, and telling "form" from "anon" is worth more.
+    if (candidate.name.length < 6 && candidate.name[0] !== name[0]) continue;
+    const slips = editDistance(candidate.name, name);
+    if (slips <= candidate.most && slips < least) {
+      best = candidate.name;
+      least = slips;
+    }
+  }
+  return best;
+}

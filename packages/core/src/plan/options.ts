@@ -1,0 +1,34 @@
+import type { Routine } from '../catalog/routine.ts';
+import type { Method, ParameterSource } from './endpoint.ts';
+
+/** How a host shapes endpoints at start. Every member has a default; `planDefaults` holds them. */
+export interface PlanOptions {
+  /**
+   * - `onlyWithHttpTag`: routines whose comment has an `HTTP` line become endpoints
+   * - `parseAll`: all do, and annotations are read
+   * - `ignore`: all do, and comments are prose
+   */
+  readonly commentsMode: 'onlyWithHttpTag' | 'parseAll' | 'ignore';
+  /** Forces the method of endpoints whose comment gives none; null derives it from name and volatility. */
+  readonly defaultHttpMethod: Method | null;
+  /** Forces where parameters come from; null derives it from the method. */
+  readonly defaultRequestParamType: 'queryString' | 'bodyJson' | null;
+  /** Every endpoint needs a signed-in caller unless its comment says otherwise. */
+  readonly requiresAuthorization: boolean;
+  /** Before every generated path; null or empty for none. */
+  readonly urlPathPrefix: string | null;
+  /** Makes the path of a routine. */
+  readonly urlPathBuilder: (routine: Pick<Routine, 'schema' | 'name'>, prefix: string) => string;
+  /** Makes the public name of parameters and columns. */
+  readonly nameConverter: (name: string) => string;
+  readonly bufferRows: number;
+  readonly queryStringNullHandling: 'ignore' | 'emptyString' | 'nullLiteral';
+  readonly textResponseNullHandling: 'emptyString' | 'nullLiteral' | 'noContent';
+  /** Reports every property that an annotation sets, as a diagnostic of severity `info`. */
+  readonly logAnnotationSetInfo: boolean;
+}
+
+export const sourceOfOption: Readonly<Record<'queryString' | 'bodyJson', ParameterSource>> = {
+  queryString: 'query',
+  bodyJson: 'body',
+};

@@ -1,0 +1,100 @@
+import type { Routine, RoutineParameter, TypeFacts } from '../catalog/routine.ts';
+import { display } from './display.ts';
+import type { EndpointParameter, ParameterField } from './endpoint.ts';
+import type { KeyedType } from './keyed-type.ts';
+import type { Segment } from './path.ts';
+
+/** Tells a reason for which the endpoint cannot be published. */
+export type Refuse = (code: string, message: string) => void;
+
+/** How the names of an endpoint's parameters and columns are made. */
+export interface Names {
+  readonly convert: (name: string) => string;
+  readonly keyed: (type: TypeFacts) => KeyedType;
+}
+
+/** The parameters of a routine as clients give them, bound to the path where it names them. */
+export function planParameters(
+  routine: Routine,
+  segments: readonly Segment[],
+  names: Names,
+  refuse: Refuse,
+): readonly EndpointParameter[] {
+  const named = routine.parameters.map((parameter) => nameParameter(parameter, names));
+  const byName = lookUp(named, refuse);
+  const inPath = new Set<number>();
+  for (const segment of segments) {
+    if (segment.kind === 'literal') continue;
+    const position = bindSegment(segment, byName, refuse);
+    if (position === null) continue;
+    if (inPath.has(position)) refuse('path-parameter', `the path has the parameter ${display(segment.name)} twice`);
+    inPath.add(position);
+  }
+  return named.map((parameter) => ({ ...parameter, inPath: inPath.has(parameter.position) }));
+}
+
+function nameParameter(parameter: RoutineParameter, { convert, keyed }: Names): EndpointParameter {
+  // PostgreSQL itself calls an unnamed parameter by its place, and so do clients: `?$1=999`.
+  const name = parameter.name ?? `$${parameter.position}`;
+  return {
+    name,
+    // A converter that leaves nothing of a name (`_`) would make keys that nobody can tell apart.
+    key: parameter.name === null ? name : convert(name) || name,
+    position: parameter.position,
+    type: keyed(parameter.type),
+    optional: parameter.hasDefault,
+    variadic: parameter.variadic,
+    unnamed: parameter.name === null,
+    inPath: false,
+    fields: parameter.name === null ? null : fieldsOf(parameter.name, keyed(parameter.type), convert),
+  };
+}
+
+/** `_address` with a field `city` may be given as `addressCity`. */
+function fieldsOf(
+  parameter: string,
+  type: KeyedType,
+  convert: (name: string) => string,
+): readonly ParameterField[] | null {
+  if (type.fields === undefined) return null;
+  return type.fields.map((field) => {
+    const name = `${parameter}_${field.name}`;
+    return { name, key: convert(name) || name, type: field.type };
+  });
+}
+
+/** Clients may use the original and the converted name, so one name of either kind may only mean one parameter. */
+function lookUp(parameters: readonly EndpointParameter[], refuse: Refuse): ReadonlyMap<string, EndpointParameter> {
+  const byName = new Map<string, EndpointParameter>();
+  for (const parameter of parameters) {
+    const fields = (parameter.fields ?? []).flatMap((field) => [field.name, field.key]);
+    for (const name of new Set([parameter.name, parameter.key, ...fields])) {
+      const other = byName.get(name);
+      if (other !== undefined) {
+        refuse(
+          'duplicate-parameter',
+          `${display(name)} is a name of two parameters, ${display(other.name)} and ${display(parameter.name)}; rename one of them`,
+        );
+      }
+      byName.set(name, parameter);
+    }
+  }
+  return byName;
+}
+
+function bindSegment(
+  segment: Segment & { kind: 'parameter' },
+  byName: ReadonlyMap<string, EndpointParameter>,
+  refuse: Refuse,
+): number | null {
+  const parameter = byName.get(segment.name);
+  // A field's name leads to its parameter too, but a segment is a whole value.
+  if (parameter === undefined || ![parameter.name, parameter.key].includes(segment.name)) {
+    refuse('path-parameter', `the path names ${display(segment.name)}, but the routine has no such parameter`);
+    return null;
+  }
+  if (segment.optional && !parameter.optional) {
+    refuse('path-parameter', `${display(segment.name)} may be missing from the path, but the parameter has no default`);
+  }
+  return parameter.position;
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { parsePath } from './path.ts';
+import { routesOf } from './routes.ts';
+
+test('splits a path into literals and parameters; a final slash is no segment', () => {
+  const segments = [
+    { kind: 'literal', text: 'customers' },
+    { kind: 'parameter', name: 'id', optional: false },
+    { kind: 'parameter', name: 'page', optional: true },
+  ];
+  expect(parsePath('/customers/{id}/{page?}')).toEqual(segments);
+  expect(parsePath('/customers/{id}/{page?}/')).toEqual(segments);
+  expect(parsePath('/')).toEqual([]);
+});
+
+test.each(['/a{id}', '/{id', '/{}', '/{a?}/b', '/{a?}/{b}', '/x?y=1', '/x#y', '/a b', '/a\tb', '/a\\b'])(
+  'refuses %j with a reason',
+  (path) => {
+    expect(parsePath(path)).toEqual(expect.any(String));
+  },
+);
+
+test('a path answers one route for every number of missing optional segments', () => {
+  expect(routesOf('/a/')).toEqual(['/a']);
+  expect(routesOf('/a/{id}')).toEqual(['/a/{}']);
+  expect(routesOf('/a/{id?}/{page?}')).toEqual(['/a', '/a/{}', '/a/{}/{}']);
+  expect(routesOf('/')).toEqual(['']);
+});

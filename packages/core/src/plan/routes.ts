@@ -1,0 +1,66 @@
+import type { Diagnostic } from './diagnostic.ts';
+import { display } from './display.ts';
+import type { Endpoint } from './endpoint.ts';
+import { parsePath } from './path.ts';
+
+/**
+ * The routes that a path answers: without a final slash, without the names of parameters, and one for every number of
+ * optional segments that may be missing. `/a/{id?}` answers `/a` and `/a/{}`.
+ */
+export function routesOf(path: string): readonly string[] {
+  const segments = parsePath(path);
+  if (typeof segments === 'string') return [path];
+  const routes: string[] = [];
+  let route = '';
+  for (const segment of segments) {
+    if (segment.kind === 'parameter' && segment.optional) routes.push(route);
+    // Literal segments hold no braces, so `{}` cannot be one of them.
+    route += segment.kind === 'literal' ? `/${segment.text}` : '/{}';
+  }
+  return [...routes, route];
+}
+
+/** Overloads of one routine share their route; the request's parameters tell them apart. */
+function overloads(one: Endpoint, other: Endpoint): boolean {
+  return one.schema === other.schema && one.name === other.name && one.id !== other.id;
+}
+
+/**
+ * Two endpoints on one method and route that are not overloads of one routine: nobody could say which is meant, so neither
+ * is published and an error names both.
+ */
+export function withoutDuplicateRoutes(endpoints: readonly Endpoint[]): {
+  readonly endpoints: readonly Endpoint[];
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const byRoute = new Map<string, Endpoint[]>();
+  for (const endpoint of endpoints) {
+    for (const route of routesOf(endpoint.path)) {
+      const key = `${endpoint.method} ${route}`;
+      const there = byRoute.get(key);
+      if (there === undefined) byRoute.set(key, [endpoint]);
+      else there.push(endpoint);
+    }
+  }
+  const rivals = new Map<Endpoint, Endpoint>();
+  for (const group of byRoute.values()) {
+    for (const endpoint of group) {
+      const rival = group.find((other) => other !== endpoint && !overloads(endpoint, other));
+      if (rival !== undefined && !rivals.has(endpoint)) rivals.set(endpoint, rival);
+    }
+  }
+  return {
+    endpoints: endpoints.filter((endpoint) => !rivals.has(endpoint)),
+    diagnostics: [...rivals].map(([endpoint, rival]) => duplicate(endpoint, rival)),
+  };
+}
+
+function duplicate(endpoint: Endpoint, rival: Endpoint): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'duplicate-route',
+    routine: endpoint.id,
+    line: null,
+    message: `${endpoint.method} ${display(endpoint.path)} is also ${rival.id} (${display(rival.path)}); neither is published: give one of them another path`,
+  };
+}
