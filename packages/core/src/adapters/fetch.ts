@@ -1,0 +1,84 @@
+import { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { ByteSource, GatewayResponse, Handle } from '../http/response.ts';
+
+/** For hosts that speak WHATWG fetch. `undefined` means that the request is not ours. */
+export type FetchHandler = (request: Request) => Promise<Response | undefined>;
+
+class FetchRequest implements GatewayRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly remoteAddress: undefined;
+  readonly #request: Request;
+
+  constructor(request: Request) {
+    const url = new URL(request.url);
+    this.method = request.method;
+    this.path = url.pathname;
+    this.query = url.search.slice(1);
+    this.#request = request;
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined;
+  }
+
+  headers(): readonly (readonly [string, string])[] {
+    return [...this.#request.headers];
+  }
+
+  async body(limit: number): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of this.#request.body ?? []) {
+      size += (chunk as Uint8Array).length;
+      if (size > limit) throw new Problem('body-too-large', { detail: `The limit is ${limit} bytes.` });
+      chunks.push(chunk as Uint8Array);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  onLeave(listener: () => void): void {
+    this.#request.signal.addEventListener('abort', listener, { once: true });
+  }
+}
+
+/** The gateway as a fetch handler, for Hono, Bun, Deno, Next.js and their kin. */
+export function fetchHandler(handle: Handle): FetchHandler {
+  return async (request) => {
+    const response = await handle(new FetchRequest(request));
+    return response === undefined ? undefined : toResponse(response);
+  };
+}
+
+function toResponse(response: GatewayResponse): Response {
+  const headers = new Headers();
+  for (let index = 0; index < response.headers.length; index += 2) {
+    headers.append(response.headers[index]!, response.headers[index + 1]!);
+  }
+  const body = response.kind === 'stream' ? readable(response.body) : response.body;
+  return new Response(body as ConstructorParameters<typeof Response>[0], { status: response.status, headers });
+}
+
+function readable(source: ByteSource): ReadableStream<Uint8Array> {
+  let started = false;
+  return new ReadableStream<Uint8Array>({
+    pull(controller): void {
+      if (started) return source.resume();
+      started = true;
+      source.pipe({
+        write: (chunk) => {
+          controller.enqueue(chunk);
+          return (controller.desiredSize ?? 0) > 0;
+        },
+        end: (chunk) => {
+          controller.enqueue(chunk);
+          controller.close();
+        },
+        fail: (error) => controller.error(error),
+      });
+    },
+    cancel: () => source.cancel(),
+  });
+}

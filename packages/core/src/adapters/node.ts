@@ -1,0 +1,191 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { ByteSource, GatewayResponse, Handle } from '../http/response.ts';
+
+/** What `node:http`, Connect and Express call. Without `next` the gateway is the only one who answers. */
+export type NodeMiddleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+/** A body that the host's own parser has read already, as Express leaves it. */
+type MaybeParsed = IncomingMessage & { readonly body?: unknown };
+
+/** Up to so many bytes a copy is cheaper than a second piece for the kernel to gather. */
+const smallBody = 8 * 1024;
+
+class NodeRequest implements GatewayRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #incoming: MaybeParsed;
+  readonly #outgoing: ServerResponse;
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    const url = relative(incoming.url ?? '/');
+    const mark = url.indexOf('?');
+    this.method = incoming.method ?? 'GET';
+    this.path = mark === -1 ? url : url.slice(0, mark);
+    this.query = mark === -1 ? '' : url.slice(mark + 1);
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#incoming.socket.remoteAddress;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  headers(): readonly (readonly [string, string])[] {
+    const { rawHeaders } = this.#incoming;
+    const pairs: (readonly [string, string])[] = [];
+    for (let index = 0; index < rawHeaders.length; index += 2) pairs.push([rawHeaders[index]!, rawHeaders[index + 1]!]);
+    return pairs;
+  }
+
+  body(limit: number): Promise<Uint8Array> {
+    const announced = Number(this.#incoming.headers['content-length'] ?? 0);
+    if (announced > limit) return Promise.reject(tooLarge(limit));
+    if (this.#incoming.readableEnded) return Promise.resolve(alreadyRead(this.#incoming.body, limit));
+    return readBody(this.#incoming, limit);
+  }
+
+  onLeave(listener: () => void): void {
+    const outgoing = this.#outgoing;
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) listener();
+    });
+  }
+}
+
+/** A request target may be a whole URL, as proxies are sent; what counts is its path. */
+function relative(url: string): string {
+  if (url.startsWith('/')) return url;
+  const absolute = /^https?:\/\/[^/?#]*(\/[^?#]*)?(\?.*)?$/i.exec(url);
+  return absolute === null ? url : (absolute[1] ?? '/') + (absolute[2] ?? '');
+}
+
+function tooLarge(limit: number): Problem {
+  // The rest of the body is not read: the connection cannot serve another request.
+  return new Problem('body-too-large', { detail: `The limit is ${limit} bytes.`, headers: ['connection', 'close'] });
+}
+
+function alreadyRead(body: unknown, limit: number): Uint8Array {
+  if (body === undefined || body === null) return new Uint8Array(0);
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  if (bytes.length > limit) throw tooLarge(limit);
+  return bytes;
+}
+
+function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) {
+        incoming.pause();
+        chunks.length = 0;
+        reject(tooLarge(limit));
+      } else {
+        chunks.push(chunk);
+      }
+    });
+    incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    incoming.on('error', () =>
+      reject(new Problem('malformed-json', { detail: 'The body ended before it was complete.' })),
+    );
+    incoming.on('close', () =>
+      reject(new Problem('malformed-json', { detail: 'The body ended before it was complete.' })),
+    );
+  });
+}
+
+/** The gateway as a handler of `node:http`, Connect or Express: `app.use(middleware)`, `createServer(middleware)`. */
+export function nodeMiddleware(handle: Handle): NodeMiddleware {
+  return (incoming, outgoing, next) => {
+    handle(new NodeRequest(incoming, outgoing)).then(
+      (response) => {
+        if (response === undefined || (response.kind === 'whole' && response.passable === true && next !== undefined)) {
+          if (next === undefined) notFound(outgoing);
+          else next();
+        } else {
+          send(response, outgoing);
+        }
+      },
+      (error: unknown) => {
+        if (next === undefined) outgoing.destroy();
+        else next(error);
+      },
+    );
+  };
+}
+
+function notFound(outgoing: ServerResponse): void {
+  const body = JSON.stringify({ type: 'about:blank', title: 'There is nothing here', status: 404 });
+  send({ kind: 'whole', status: 404, headers: ['content-type', 'application/problem+json'], body }, outgoing);
+}
+
+function send(response: GatewayResponse, outgoing: ServerResponse): void {
+  if (outgoing.destroyed || outgoing.headersSent) {
+    if (response.kind === 'stream') response.body.cancel();
+    return;
+  }
+  const { status, headers } = response;
+  if (response.kind === 'stream') {
+    outgoing.writeHead(status, withHostHeaders(outgoing, headers));
+    return pipe(response.body, outgoing);
+  }
+  const { body } = response;
+  if (body === null) {
+    outgoing.writeHead(status, withHostHeaders(outgoing, headers));
+    outgoing.end();
+    return;
+  }
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  outgoing.writeHead(status, withHostHeaders(outgoing, [...headers, 'content-length', String(length)]));
+  // As a string, head and body leave in one write; as bytes they would be gathered from two.
+  if (typeof body !== 'string' && length <= smallBody) outgoing.end(latin1(body), 'latin1');
+  else outgoing.end(body);
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+/** `writeHead` takes a list as the whole truth: what the host has set before stays only when it is in it. */
+function withHostHeaders(outgoing: ServerResponse, headers: readonly string[]): string[] {
+  const names = outgoing.getHeaderNames();
+  if (names.length === 0) return headers as string[];
+  const own = new Set(headers.filter((_, index) => index % 2 === 0));
+  const host: string[] = [];
+  for (const name of names) {
+    const value = outgoing.getHeader(name)!;
+    outgoing.removeHeader(name);
+    if (!own.has(name)) host.push(...[value].flat().flatMap((item) => [name, String(item)]));
+  }
+  return [...host, ...headers];
+}
+
+function pipe(source: ByteSource, outgoing: ServerResponse): void {
+  outgoing.on('drain', () => source.resume());
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) source.cancel();
+  });
+  source.pipe({
+    write: (chunk) => outgoing.write(chunk),
+    end: (chunk) => {
+      outgoing.end(chunk);
+    },
+    // Without its last chunk, no client takes the answer for a whole one.
+    fail: () => {
+      outgoing.destroy();
+    },
+  });
+}

@@ -1,0 +1,65 @@
+/**
+ * Everything that a request can be refused for: one table of codes. The codes are part of the public surface; a client
+ * may branch on the last part of a problem's `type`.
+ */
+export const problemTypes = {
+  'malformed-path': { status: 400, title: 'The path is not valid' },
+  'malformed-query': { status: 400, title: 'The query string is not valid' },
+  'malformed-json': { status: 400, title: 'The body is not valid JSON' },
+  'body-not-an-object': { status: 400, title: 'The body must be a JSON object' },
+  'unknown-parameter': { status: 400, title: 'The request has a parameter that this endpoint does not know' },
+  'missing-parameter': { status: 400, title: 'The request lacks a parameter that this endpoint needs' },
+  'repeated-parameter': { status: 400, title: 'The request gives a parameter more than once' },
+  'invalid-parameter': { status: 400, title: 'The request gives a parameter a value that it cannot take' },
+  'no-matching-signature': { status: 400, title: 'No signature of this endpoint takes the given parameters' },
+  'ambiguous-signature': { status: 400, title: 'Several signatures of this endpoint take the given parameters' },
+  unauthenticated: { status: 401, title: 'This endpoint needs a signed-in caller' },
+  forbidden: { status: 403, title: 'The caller has none of the roles that this endpoint needs' },
+  'method-not-allowed': { status: 405, title: 'The path does not answer this method' },
+  'body-too-large': { status: 413, title: 'The body is larger than this server accepts' },
+  'uri-too-long': { status: 414, title: 'The path and query are longer than this server accepts' },
+  'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
+  internal: { status: 500, title: 'The request could not be answered' },
+  'invalid-response-header': { status: 500, title: 'The endpoint made a response header that cannot be sent' },
+  'stale-endpoint': { status: 500, title: 'The routine has changed since the gateway read it: refresh the gateway' },
+  'database-error': { status: 500, title: 'The database refused the request' },
+  'database-unavailable': { status: 503, title: 'The database cannot be reached' },
+  'no-free-connection': { status: 503, title: 'No database connection became free in time' },
+  timeout: { status: 504, title: 'The database did not answer in time' },
+} as const;
+
+export type ProblemCode = keyof typeof problemTypes;
+
+/** What a problem says beyond its code; the members travel in the answer under these names. */
+export interface ProblemDetails {
+  /** Names the culprit and what to do. */
+  readonly detail?: string;
+  readonly title?: string;
+  readonly status?: number;
+  /** Further members of the answer, such as `parameters`, `code` (SQLSTATE), `constraint`. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  /** Further response headers, names and values in turn. */
+  readonly headers?: readonly string[];
+  readonly cause?: unknown;
+}
+
+/** A stage's refusal: the only thing that a stage throws on purpose. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string | undefined;
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly headers: readonly string[];
+
+  constructor(code: ProblemCode, details: ProblemDetails = {}) {
+    super(details.detail ?? details.title ?? problemTypes[code].title, { cause: details.cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.status = details.status ?? problemTypes[code].status;
+    this.title = details.title ?? problemTypes[code].title;
+    this.detail = details.detail;
+    this.members = details.members ?? {};
+    this.headers = details.headers ?? [];
+  }
+}

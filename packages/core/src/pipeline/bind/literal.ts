@@ -1,0 +1,19 @@
+/** In PostgreSQL's array and record texts: always quoted, so that no element can be taken for syntax or for NULL. */
+function quoted(text: string): string {
+  return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
+}
+
+/** An array, or one dimension of it, whose elements are literals of their own or values to be quoted. */
+export function arrayLiteral(elements: readonly (string | null)[]): string {
+  return `{${elements.map((element) => (element === null ? 'NULL' : quoted(element))).join(',')}}`;
+}
+
+/** An array of arrays: further dimensions are written as they are. */
+export function dimensionsLiteral(dimensions: readonly string[]): string {
+  return `{${dimensions.join(',')}}`;
+}
+
+/** A row: nothing at all between two commas is NULL. */
+export function recordLiteral(fields: readonly (string | null)[]): string {
+  return `(${fields.map((field) => (field === null ? '' : quoted(field))).join(',')})`;
+}

@@ -1,0 +1,99 @@
+import { Problem } from '../../http/problem.ts';
+import type { Endpoint, EndpointParameter, ParameterField } from '../../plan/endpoint.ts';
+import type { KeyedType } from '../../plan/keyed-type.ts';
+import { itemsOf, type JsonSlice, membersOf, textOf } from '../collect/json-reader.ts';
+import { arrayLiteral, dimensionsLiteral, recordLiteral } from './literal.ts';
+
+/** Where a value goes, for the words of a refusal: the key that the client knows, and the type it has to fit. */
+export interface Place {
+  readonly key: string;
+  readonly type: KeyedType;
+}
+
+/** What stands for NULL in a query string, by the type of the parameter. */
+function queryNull(text: string, textual: boolean, rule: Endpoint['queryNull']): boolean {
+  if (text === '') return rule === 'emptyString' || !textual;
+  return rule === 'nullLiteral' && text.toLowerCase() === 'null';
+}
+
+/** The value of a key in a query string or a path, in PostgreSQL's text form. Repeated keys are the elements of an array. */
+export function valueOfTexts(place: Place, texts: readonly string[], rule: Endpoint['queryNull']): string | null {
+  const { element, textual } = place.type;
+  if (element !== undefined) {
+    return arrayLiteral(texts.map((text) => (queryNull(text, element.textual, rule) ? null : wellFormed(place, text))));
+  }
+  if (texts.length > 1) {
+    throw new Problem('repeated-parameter', {
+      detail: `The parameter "${place.key}" stands ${texts.length} times in the query string, but takes one value.`,
+      members: { parameters: [place.key] },
+    });
+  }
+  const text = texts[0]!;
+  return queryNull(text, textual, rule) ? null : wellFormed(place, text);
+}
+
+/** The value of a key in a JSON body, in PostgreSQL's text form. Numbers keep their digits, and json its text. */
+export function valueOfJson(place: Place, slice: JsonSlice): string | null {
+  const { type } = place;
+  if (slice.kind === 'null') return null;
+  if (type.json !== 'json') {
+    if (slice.kind === 'array') return arrayOfJson(place, slice);
+    if (slice.kind === 'object') return recordOfJson(place, slice);
+  }
+  return wellFormed(place, textOf(slice));
+}
+
+function arrayOfJson(place: Place, array: JsonSlice): string {
+  const { element } = place.type;
+  if (element === undefined) throw wrongKind(place, array);
+  const items = itemsOf(array);
+  const nested = element.json !== 'json' && items.length > 0 && items.every(({ kind }) => kind === 'array');
+  return nested
+    ? dimensionsLiteral(items.map((item) => arrayOfJson(place, item)))
+    : arrayLiteral(items.map((item) => valueOfJson({ key: place.key, type: element }, item)));
+}
+
+/** Fields that are not given are NULL; keys are the fields' own or converted names. */
+function recordOfJson(place: Place, object: JsonSlice): string {
+  const { fields } = place.type;
+  if (fields === undefined) throw wrongKind(place, object);
+  const members = new Map(membersOf(object));
+  const values = fields.map((field) => {
+    const name = members.has(field.key) ? field.key : field.name;
+    const member = members.get(name);
+    members.delete(name);
+    return member === undefined ? null : valueOfJson({ key: `${place.key}.${field.key}`, type: field.type }, member);
+  });
+  const [unknown] = members.keys();
+  if (unknown === undefined) return recordLiteral(values);
+  throw new Problem('unknown-parameter', {
+    detail: `"${unknown}" is no field of "${place.key}", which has ${fields.map(({ key }) => `"${key}"`).join(', ')}.`,
+    members: { unknown: [`${place.key}.${unknown}`] },
+  });
+}
+
+function wrongKind(place: Place, slice: JsonSlice): Problem {
+  return new Problem('invalid-parameter', {
+    detail: `The parameter "${place.key}" takes ${place.type.display}, not a JSON ${slice.kind}.`,
+    members: { parameters: [place.key] },
+  });
+}
+
+const loneSurrogate = /\p{Surrogate}/u;
+
+/** A lone surrogate has no UTF-8 form: it would reach the database as another character. */
+function wellFormed(place: Place, text: string): string {
+  if (!loneSurrogate.test(text)) return text;
+  throw new Problem('invalid-parameter', {
+    detail: `The parameter "${place.key}" holds a lone surrogate, which is no character.`,
+    members: { parameters: [place.key] },
+  });
+}
+
+/** The value of a composite parameter whose fields were given one by one. */
+export function recordOfFields(
+  parameter: EndpointParameter,
+  valueOfField: (field: ParameterField) => string | null,
+): string {
+  return recordLiteral(parameter.fields!.map(valueOfField));
+}

@@ -1,0 +1,60 @@
+import { isUtf8 } from 'node:buffer';
+import { Problem } from '../../http/problem.ts';
+import type { GatewayRequest } from '../../http/request.ts';
+import type { ParameterSource } from '../../plan/endpoint.ts';
+import type { Given } from './given.ts';
+import { JsonError, membersOf, readJson } from './json-reader.ts';
+import { readQuery } from './query-string.ts';
+
+const nothing: Given = { source: 'body', values: new Map() };
+
+/**
+ * Reads what the client has sent from where the endpoint wants it; the other place is not looked at.
+ * @throws Problem for a body or query that cannot be read: 400, 413, 415
+ */
+export async function collect(request: GatewayRequest, source: ParameterSource, limit: number): Promise<Given> {
+  if (source === 'query') return { source, values: readQuery(request.query) };
+  requireJson(request);
+  const body = await request.body(limit);
+  if (body.length === 0) return nothing;
+  if (!isUtf8(body)) throw new Problem('malformed-json', { detail: 'The body is not valid UTF-8.' });
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  return text.trim() === '' ? nothing : parse(text);
+}
+
+/** Also closes the door to form posts from other sites, which can send any type but this one without a preflight. */
+function requireJson(request: GatewayRequest): void {
+  const encoding = request.header('content-encoding');
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new Problem('unsupported-media-type', {
+      detail: `A body with content-encoding "${encoding}" is not accepted.`,
+    });
+  }
+  const type = request.header('content-type');
+  if (type === undefined || type.trim() === '') return;
+  const essence = type.split(';', 1)[0]!.trim().toLowerCase();
+  if (essence === 'application/json' || /^[\w.+-]+\/[\w.-]+\+json$/.test(essence)) return;
+  throw new Problem('unsupported-media-type', { detail: `The body is "${essence}"; send application/json.` });
+}
+
+function parse(text: string): Given {
+  try {
+    const document = readJson(text.startsWith('\ufeff') ? text.slice(1) : text);
+    if (document.kind !== 'object') {
+      throw new Problem('body-not-an-object', {
+        detail: `The body is ${article(document.kind)}; send an object with one key per parameter.`,
+      });
+    }
+    return { source: 'body', values: membersOf(document) };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new Problem('malformed-json', {
+      detail: `The body is not valid JSON: ${error.message} at position ${error.position}.`,
+      members: { position: error.position },
+    });
+  }
+}
+
+function article(kind: string): string {
+  return kind === 'null' ? 'null' : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
+}

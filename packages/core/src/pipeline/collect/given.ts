@@ -1,0 +1,6 @@
+import type { JsonSlice } from './json-reader.ts';
+
+/** What the client has sent, by key, before anyone asks whether the endpoint knows it. */
+export type Given =
+  | { readonly source: 'query'; readonly values: ReadonlyMap<string, readonly string[]> }
+  | { readonly source: 'body'; readonly values: ReadonlyMap<string, JsonSlice> };

@@ -1,0 +1,39 @@
+import { Problem } from '../../http/problem.ts';
+
+/** More keys than this are no call of a routine. */
+const mostPairs = 1_000;
+
+/**
+ * The keys of a query string with their values in order; `+` is a space.
+ * @throws Problem `malformed-query` for a percent sign without its digits, for bytes that are no UTF-8, and past 1,000 pairs
+ */
+export function readQuery(query: string): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  if (query === '') return values;
+  const pairs = query.split('&', mostPairs + 1);
+  if (pairs.length > mostPairs) {
+    throw new Problem('malformed-query', { detail: `The query string has more than ${mostPairs} parameters.` });
+  }
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const key = decode(equals === -1 ? pair : pair.slice(0, equals));
+    const value = equals === -1 ? '' : decode(pair.slice(equals + 1));
+    const known = values.get(key);
+    if (known === undefined) values.set(key, [value]);
+    else known.push(value);
+  }
+  return values;
+}
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    throw new Problem('malformed-query', {
+      detail: `"${text.slice(0, 80)}" in the query string is not percent-encoded UTF-8.`,
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import type { Statement } from '../database/port.ts';
+import { Problem } from '../http/problem.ts';
+import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
+import { callStatement, neededAsWell, resultColumns } from '../plan/statement.ts';
+import { Pace } from './pace.ts';
+import { type Format, formatOf } from './respond/format.ts';
+import { type HeadWriter, headWriter } from './respond/head.ts';
+
+/** A client may choose which defaults it omits; past this many choices a statement is made for one call only. */
+const mostStatements = 200;
+
+let statements = 0;
+
+/** An endpoint with what is made of it once, at start, for the requests to use. */
+export class Operation {
+  readonly endpoint: Endpoint;
+  readonly format: Format;
+  readonly head: HeadWriter;
+  readonly pace: Pace = new Pace();
+  readonly #columns: Statement['columns'];
+  readonly #statements = new Map<string, Statement>();
+  /** The call with every parameter given: the one that is asked for most. */
+  readonly #whole: Statement;
+
+  constructor(endpoint: Endpoint) {
+    this.endpoint = endpoint;
+    this.format = formatOf(endpoint);
+    this.head = headWriter(endpoint, this.format.contentType);
+    this.#columns = resultColumns(endpoint);
+    this.#whole = this.#make(endpoint.parameters, true);
+  }
+
+  /**
+   * The statement that calls the routine with these of its parameters.
+   * @throws Problem `missing-parameter` for a gap before an unnamed one, which can only be given by its place
+   */
+  statement(given: readonly EndpointParameter[]): Statement {
+    if (given.length === this.endpoint.parameters.length) return this.#whole;
+    const key = given.map(({ position }) => position).join();
+    const known = this.#statements.get(key);
+    if (known !== undefined) return known;
+    const needed = neededAsWell(this.endpoint, given);
+    if (needed !== null) throw gapBefore(needed);
+    const keep = this.#statements.size < mostStatements;
+    const statement = this.#make(given, keep);
+    if (keep) this.#statements.set(key, statement);
+    return statement;
+  }
+
+  #make(given: readonly EndpointParameter[], keep: boolean): Statement {
+    return {
+      sql: callStatement(this.endpoint, given),
+      name: keep ? `pgway_${++statements}` : '',
+      ...(this.#columns === undefined ? {} : { columns: this.#columns }),
+    };
+  }
+}
+
+function gapBefore({ key, type }: EndpointParameter): Problem {
+  return new Problem('missing-parameter', {
+    detail: `"${key}" (${type.display}) is needed too: a later parameter without a name can only be given after it.`,
+    members: { missing: [key] },
+  });
+}

@@ -1,0 +1,61 @@
+import { type Problem, type ProblemCode, problemTypes } from '../http/problem.ts';
+import type { HeaderList, WholeResponse } from '../http/response.ts';
+
+export interface RefuseOptions {
+  readonly format: 'problem' | 'text';
+  /** Whether the database's own words may reach the client. */
+  readonly showDatabaseMessage: boolean;
+  readonly mappedCodes: Readonly<Record<string, number>>;
+}
+
+/** Statuses that by definition have no body. */
+const bodiless = new Set([204, 205, 304]);
+
+/** A problem as the answer to its request: RFC 9457, or bare text. */
+export function refuse(problem: Problem, correlationId: string, options: RefuseOptions): WholeResponse {
+  const { status } = problem;
+  if (bodiless.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
+  const fromDatabase = typeof problem.members['code'] === 'string';
+  const hidden = problem.code === 'internal' || (fromDatabase && !options.showDatabaseMessage);
+  return options.format === 'text'
+    ? answer(problem, 'text/plain; charset=utf-8', hidden ? hiddenText(correlationId) : text(problem, options))
+    : answer(
+        problem,
+        'application/problem+json',
+        JSON.stringify(hidden ? masked(problem, correlationId) : open(problem)),
+      );
+}
+
+function answer(problem: Problem, contentType: string, body: string): WholeResponse {
+  const headers: HeaderList = ['content-type', contentType, ...problem.headers];
+  return { kind: 'whole', status: problem.status, headers, body };
+}
+
+/** Where a problem type is told apart; the last part is the code. */
+function typeOf(code: ProblemCode): string {
+  return `urn:pgway:problem:${code}`;
+}
+
+function open(problem: Problem): object {
+  const { code, title, status, detail, members } = problem;
+  return { type: typeOf(code), title, status, ...(detail === undefined ? {} : { detail }), ...members };
+}
+
+function masked(problem: Problem, correlationId: string): object {
+  const { code, status, members } = problem;
+  const { parameters } = members;
+  const named = parameters === undefined ? {} : { parameters };
+  return { type: typeOf(code), title: problemTypes[code].title, status, ...named, correlationId };
+}
+
+function hiddenText(correlationId: string): string {
+  return `The request could not be answered (${correlationId})`;
+}
+
+/** The bare message for mapped codes, the SQLSTATE before it for the others. */
+function text(problem: Problem, options: RefuseOptions): string {
+  const { title, detail, members } = problem;
+  const code = members['code'];
+  if (typeof code !== 'string') return detail === undefined ? title : `${title}. ${detail}`;
+  return code in options.mappedCodes ? title : `${code}: ${title}`;
+}

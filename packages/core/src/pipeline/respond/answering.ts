@@ -1,0 +1,148 @@
+import type { CallHandle, RowSink } from '../../database/port.ts';
+import type { ByteSink, ByteSource } from '../../http/response.ts';
+import { Bytes } from './bytes.ts';
+import type { Format } from './format.ts';
+
+/** An answer up to this size leaves whole, with its length. */
+const wholeLimit = 128 * 1024;
+/** Rows that came slowly are not held back longer than this, in milliseconds, once there are enough for a write. */
+const patience = 20;
+/** What may pile up for a reader that is slower than those who share its connection, before it is cut off. */
+const backlogLimit = 32 * 1024 * 1024;
+const streamChunk = 64 * 1024;
+
+/** An answer that its reader could not take in time, while others waited for the connection. */
+export class ReaderTooSlow extends Error {
+  override readonly name = 'ReaderTooSlow';
+}
+
+export interface AnswerEvents {
+  /** The whole body, when it was small and quick. An empty one may be a value: `rows` tells how many had something to say. */
+  whole(body: Buffer, rows: number): void;
+  /** The answer begins and goes on as a stream. */
+  stream(source: ByteSource): void;
+  /** Nothing was sent yet. */
+  failed(error: Error): void;
+}
+
+/** One answer on its way: takes rows from the wire, gives bytes to the client, at the pace of the slower of the two. */
+export class Answering implements RowSink, ByteSource {
+  readonly #format: Format;
+  readonly #bufferRows: number;
+  readonly #events: AnswerEvents;
+  readonly #out: Bytes;
+  readonly #startedAt = performance.now();
+  #handle: CallHandle | null = null;
+  #rows = 0;
+  /** Rows that were not handed to the client yet. */
+  #pending = 0;
+  #state: 'collecting' | 'streaming' | 'ended' = 'collecting';
+  #sink: ByteSink | null = null;
+  #finished = false;
+  #error: Error | null = null;
+  /** Bytes that the client was given after it had said that it can take no more. */
+  #owed = 0;
+  /** The size of the answer so far, in bytes. */
+  bytesOut = 0;
+
+  constructor(format: Format, bufferRows: number, sizeHint: number, events: AnswerEvents) {
+    this.#format = format;
+    this.#bufferRows = bufferRows;
+    this.#events = events;
+    this.#out = new Bytes(sizeHint);
+    this.#out.append(format.open);
+  }
+
+  /** The call that brings the rows. */
+  feedFrom(handle: CallHandle): void {
+    this.#handle = handle;
+  }
+
+  // — rows in —
+
+  row(chunk: Uint8Array, offset: number, fields: number): boolean {
+    if (this.#format.silent?.(chunk, offset) === true) return true;
+    if (this.#rows++ > 0) this.#out.append(this.#format.separator);
+    this.#pending++;
+    this.#format.row(this.#out, chunk, offset, fields);
+    return this.#bufferRows === 0 && this.#format.many ? this.#writeOn() : true;
+  }
+
+  chunkEnd(): boolean {
+    if (this.#state === 'ended' || !this.#format.many || this.#bufferRows === 1) return true;
+    if (this.#state === 'collecting' && this.#out.length < wholeLimit) {
+      if (this.#pending < this.#bufferRows || performance.now() - this.#startedAt < patience) return true;
+    }
+    return this.#pending < this.#bufferRows && this.#out.length < streamChunk ? true : this.#writeOn();
+  }
+
+  done(): void {
+    this.#out.append(this.#format.close);
+    this.#finished = true;
+    if (this.#state === 'collecting') {
+      this.#state = 'ended';
+      this.bytesOut = this.#out.length;
+      this.#events.whole(this.#out.take(0), this.#rows);
+    } else {
+      this.#end();
+    }
+  }
+
+  failed(error: Error): void {
+    if (this.#state === 'collecting') {
+      this.#state = 'ended';
+      return this.#events.failed(error);
+    }
+    this.#error ??= error;
+    this.#end();
+  }
+
+  // — bytes out —
+
+  pipe(sink: ByteSink): void {
+    this.#sink = sink;
+    if (this.#finished || this.#error !== null) return this.#end();
+    if (this.#writeOn()) this.#handle?.resume();
+  }
+
+  resume(): void {
+    this.#owed = 0;
+    if (this.#state === 'streaming') this.#handle?.resume();
+  }
+
+  cancel(): void {
+    this.#state = 'ended';
+    this.#handle?.cancel();
+  }
+
+  /** Gives the client what there is; false when it cannot take more for now. */
+  #writeOn(): boolean {
+    if (this.#state === 'collecting') {
+      this.#state = 'streaming';
+      this.#events.stream(this);
+      return false;
+    }
+    if (this.#state === 'ended') return true;
+    if (this.#sink === null) return false;
+    const size = this.#out.length;
+    this.#pending = 0;
+    this.bytesOut += size;
+    if (this.#sink.write(this.#out.take(streamChunk))) return true;
+    this.#owed += size;
+    if (this.#owed > backlogLimit) this.#giveUp();
+    return false;
+  }
+
+  #giveUp(): void {
+    this.failed(new ReaderTooSlow('the answer was fetched too slowly'));
+    this.#handle?.cancel();
+  }
+
+  #end(): void {
+    if (this.#sink === null || this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.bytesOut += this.#out.length;
+    if (this.#error === null) this.#sink.end(this.#out.take(0));
+    else this.#sink.fail(this.#error);
+  }
+}

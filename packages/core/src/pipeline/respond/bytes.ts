@@ -1,0 +1,38 @@
+/** A byte buffer that grows as it is written. Its fields are open: the encoders write through them without a call per byte. */
+export class Bytes {
+  buffer: Buffer;
+  length = 0;
+
+  /** @param size what will probably be written, in bytes */
+  constructor(size: number) {
+    this.buffer = Buffer.allocUnsafe(size);
+  }
+
+  /** Room for so many more bytes. The buffer may be another one afterwards. */
+  reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.buffer.length * 2));
+    this.buffer.copy(larger, 0, 0, this.length);
+    this.buffer = larger;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.buffer.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  byte(value: number): void {
+    this.reserve(1);
+    this.buffer[this.length++] = value;
+  }
+
+  /** Everything written so far; what is written next goes to a new buffer. */
+  take(nextSize: number): Buffer {
+    const taken = this.buffer.subarray(0, this.length);
+    this.buffer = nextSize === 0 ? Buffer.alloc(0) : Buffer.allocUnsafe(nextSize);
+    this.length = 0;
+    return taken;
+  }
+}

@@ -1,0 +1,108 @@
+import type { AnswerColumn, Endpoint } from '../../plan/endpoint.ts';
+import type { Bytes } from './bytes.ts';
+import { firstField, isNull, objectWriter, type RowWriter, valueWriter } from './rows.ts';
+
+/** What makes the body of an answer out of rows; one is made per endpoint at start and serves all its requests. */
+export interface Format {
+  readonly contentType: string;
+  /** Before the first row, between rows, after the last. */
+  readonly open: Uint8Array;
+  readonly separator: Uint8Array;
+  readonly close: Uint8Array;
+  readonly row: RowWriter;
+  /** True when there may be many rows, so that they are streamed. */
+  readonly many: boolean;
+  /** Whether a row says nothing, as a NULL where that means no content; null when every row says something. */
+  readonly silent: ((chunk: Uint8Array, offset: number) => boolean) | null;
+  /** What an answer is that no row had anything to say to: an empty body, or no content at all. */
+  readonly empty: 'body' | 'noContent';
+}
+
+const json = 'application/json';
+const nothing: Uint8Array = new Uint8Array(0);
+
+const single = { open: nothing, separator: nothing, close: nothing, many: false, silent: null } as const;
+const list = {
+  open: Buffer.from('['),
+  separator: Buffer.from(','),
+  close: Buffer.from(']'),
+  many: true,
+  silent: null,
+} as const;
+
+export function formatOf(endpoint: Endpoint): Format {
+  const { answer } = endpoint;
+  switch (answer.kind) {
+    case 'nothing':
+      return { ...single, contentType: json, row: () => undefined, silent: () => true, empty: 'noContent' };
+    case 'value':
+      return valueFormat(answer.column, answer.media, endpoint);
+    case 'object':
+      return { ...single, contentType: json, row: objectWriter(answer.columns), empty: 'noContent' };
+    case 'objects':
+      return { ...list, contentType: json, row: objectWriter(answer.columns), empty: 'body' };
+    case 'values':
+      return { ...list, contentType: json, row: valueWriter(answer.column), empty: 'body' };
+    case 'record':
+      return { ...single, contentType: json, row: verbatimRow, silent: isNull, empty: 'noContent' };
+    case 'records':
+      return { ...list, contentType: json, row: verbatimRow, empty: 'body' };
+  }
+}
+
+/** The statement has made a JSON array of the row. */
+function verbatimRow(out: Bytes, chunk: Uint8Array, offset: number): void {
+  const field = firstField(chunk, offset);
+  if (field !== null) out.append(field);
+}
+
+function valueFormat(column: AnswerColumn, media: 'text' | 'json' | 'bytes', endpoint: Endpoint): Format {
+  switch (media) {
+    case 'json':
+      return { ...single, contentType: json, row: valueWriter(column), empty: 'noContent' };
+    case 'bytes':
+      return { ...single, contentType: 'application/octet-stream', row: bytesRow, ...nullIs(endpoint) };
+    case 'text':
+      return {
+        ...single,
+        contentType: 'text/plain; charset=utf-8',
+        row: textRow(column, endpoint),
+        ...nullIs(endpoint),
+      };
+  }
+}
+
+/** An empty text is not NULL: only the latter can be no content. */
+function nullIs(endpoint: Endpoint): Pick<Format, 'silent' | 'empty'> {
+  return endpoint.textNull === 'noContent' ? { silent: isNull, empty: 'noContent' } : { silent: null, empty: 'body' };
+}
+
+const nullLiteral = Buffer.from('NULL');
+const booleans = { true: Buffer.from('true'), false: Buffer.from('false') };
+
+/** PostgreSQL's own text of the value; only booleans are spelled out. */
+function textRow(column: AnswerColumn, endpoint: Endpoint): RowWriter {
+  const boolean = column.type.json === 'boolean';
+  return (out, chunk, offset) => {
+    const field = firstField(chunk, offset);
+    if (field === null) {
+      if (endpoint.textNull === 'nullLiteral') out.append(nullLiteral);
+    } else {
+      out.append(boolean ? booleans[field[0] === 0x74 ? 'true' : 'false'] : field);
+    }
+  };
+}
+
+/** bytea arrives as `\x` and two hexadecimal digits a byte. */
+function bytesRow(out: Bytes, chunk: Uint8Array, offset: number): void {
+  const field = firstField(chunk, offset);
+  if (field === null) return;
+  const size = (field.length - 2) / 2;
+  out.reserve(size);
+  out.buffer.write(
+    Buffer.from(field.buffer, field.byteOffset + 2, field.length - 2).toString('latin1'),
+    out.length,
+    'hex',
+  );
+  out.length += size;
+}

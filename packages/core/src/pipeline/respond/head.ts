@@ -1,0 +1,64 @@
+import type { Value } from '../../database/port.ts';
+import { Problem } from '../../http/problem.ts';
+import type { HeaderList } from '../../http/response.ts';
+import type { Endpoint, EndpointParameter } from '../../plan/endpoint.ts';
+
+/** Values of the parameters of this call, in their order. */
+export interface HeadValues {
+  readonly parameters: readonly EndpointParameter[];
+  readonly values: readonly Value[];
+}
+
+/** Makes the headers of an answer, content type first. */
+export type HeadWriter = (call: HeadValues) => HeaderList;
+
+/** A header whose value depends on nothing of the request is made once. */
+export function headWriter(endpoint: Endpoint, contentType: string): HeadWriter {
+  const lines = [
+    { name: 'content-type', value: endpoint.contentType ?? contentType },
+    ...endpoint.headers.map(({ name, value }) => ({ name: name.toLowerCase(), value })),
+  ].map(({ name, value }) => ({ name, template: templateOf(value, endpoint.parameters) }));
+  const render = (call: HeadValues): HeaderList =>
+    lines.flatMap(({ name, template }) => [
+      name,
+      checked(name, template.map((part) => textOfPart(part, call)).join('')),
+    ]);
+  if (lines.some(({ template }) => template.some((part) => typeof part !== 'string'))) return render;
+  const fixed = render.bind(null, { parameters: [], values: [] });
+  let made: HeaderList | null = null;
+  return () => (made ??= Object.freeze(fixed()));
+}
+
+type Part = string | EndpointParameter;
+
+/** `{name}` of a parameter is a place to fill; every other brace stays as it is. An inner `{` begins anew. */
+function templateOf(text: string, parameters: readonly EndpointParameter[]): readonly Part[] {
+  const parts: Part[] = [];
+  let last = 0;
+  for (const match of text.matchAll(/\{([^{}]*)\}/g)) {
+    const parameter = parameters.find(({ key, name }) => key === match[1] || name === match[1]);
+    if (parameter === undefined) continue;
+    parts.push(text.slice(last, match.index), parameter);
+    last = match.index + match[0].length;
+  }
+  parts.push(text.slice(last));
+  return parts.filter((part) => part !== '');
+}
+
+function textOfPart(part: Part, { parameters, values }: HeadValues): string {
+  if (typeof part === 'string') return part;
+  const value = values[parameters.indexOf(part)] ?? null;
+  if (value === null) return '';
+  return typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
+}
+
+/** What a header may hold on the wire: no control characters, nothing beyond Latin-1. */
+// oxlint-disable-next-line no-control-regex
+const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
+function checked(name: string, value: string): string {
+  if (sendable.test(value)) return value;
+  throw new Problem('invalid-response-header', {
+    detail: `The value of the response header "${name}" has characters that no header can hold.`,
+  });
+}

@@ -1,0 +1,141 @@
+import type { Bytes } from './bytes.ts';
+
+/** For each byte: 0 when JSON takes it as it is, 1 when it needs `\u00XX`, else the letter after the backslash. */
+const escapes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x20 ? 1 : 0));
+for (const [byte, letter] of [
+  [0x08, 'b'],
+  [0x09, 't'],
+  [0x0a, 'n'],
+  [0x0c, 'f'],
+  [0x0d, 'r'],
+  [0x22, '"'],
+  [0x5c, '\\'],
+] as const) {
+  escapes[byte] = letter.charCodeAt(0);
+}
+
+const hexadecimal = Buffer.from('0123456789abcdef');
+/** Up to this many bytes it costs less to reserve for the worst case than to look first. */
+const shortText = 1024;
+
+/** Writes UTF-8 text as a JSON string, escaped exactly as PostgreSQL's `to_json` does. */
+export function writeString(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+  const size = end - start;
+  out.reserve(2 + (size <= shortText ? size * 6 : escapedSize(chunk, start, end)));
+  const target = out.buffer;
+  let at = out.length;
+  target[at++] = 0x22;
+  for (let position = start; position < end; position++) {
+    const byte = chunk[position]!;
+    const escape = escapes[byte]!;
+    if (escape === 0) {
+      target[at++] = byte;
+    } else {
+      at = writeEscape(target, at, byte, escape);
+    }
+  }
+  target[at++] = 0x22;
+  out.length = at;
+}
+
+function writeEscape(target: Uint8Array, start: number, byte: number, escape: number): number {
+  let at = start;
+  target[at++] = 0x5c;
+  if (escape !== 1) {
+    target[at++] = escape;
+    return at;
+  }
+  target[at++] = 0x75;
+  target[at++] = 0x30;
+  target[at++] = 0x30;
+  target[at++] = hexadecimal[byte >> 4]!;
+  target[at++] = hexadecimal[byte & 15]!;
+  return at;
+}
+
+function escapedSize(chunk: Uint8Array, start: number, end: number): number {
+  let size = end - start;
+  for (let position = start; position < end; position++) {
+    const escape = escapes[chunk[position]!]!;
+    if (escape !== 0) size += escape === 1 ? 5 : 1;
+  }
+  return size;
+}
+
+/** Writes bytes that are JSON already. */
+export function writeVerbatim(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+  const size = end - start;
+  out.reserve(size);
+  if (size > 64) {
+    out.buffer.set(chunk.subarray(start, end), out.length);
+    out.length += size;
+    return;
+  }
+  const target = out.buffer;
+  let at = out.length;
+  for (let position = start; position < end; position++) target[at++] = chunk[position]!;
+  out.length = at;
+}
+
+/** Writes a number; `NaN`, `Infinity` and `-Infinity` are no JSON numbers and become strings. */
+export function writeNumber(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+  const last = chunk[end - 1]!;
+  // Only those three end in a letter.
+  if (last > 0x39) writeString(out, chunk, start, end);
+  else writeVerbatim(out, chunk, start, end);
+}
+
+const trueBytes = Buffer.from('true');
+const falseBytes = Buffer.from('false');
+
+export function writeBoolean(out: Bytes, chunk: Uint8Array, start: number): void {
+  out.append(chunk[start] === 0x74 ? trueBytes : falseBytes);
+}
+
+const space = 0x20;
+const colon = 0x3a;
+const zero = 0x30;
+
+/** Writes PostgreSQL's ISO text of a timestamp as `to_json` does, with a `T` for the first space: `infinity` has none. */
+export function writeTimestamp(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+  out.reserve(end - start + 2);
+  const target = out.buffer;
+  let at = out.length;
+  let date = true;
+  target[at++] = 0x22;
+  for (let position = start; position < end; position++) {
+    const byte = chunk[position]!;
+    target[at++] = date && byte === space ? 0x54 : byte;
+    if (byte === space) date = false;
+  }
+  target[at++] = 0x22;
+  out.length = at;
+}
+
+/** The same, and an offset of whole hours gets its minutes: `…59+00` → `…59+00:00`, also before ` BC`. */
+export function writeTimestamptz(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+  const hours = endOfHours(chunk, start, end);
+  if (hours === -1) return writeTimestamp(out, chunk, start, end);
+  writeTimestamp(out, chunk, start, hours);
+  out.reserve(end - hours + 4);
+  const target = out.buffer;
+  // Over the closing quote, which comes later now.
+  let at = out.length - 1;
+  target[at++] = colon;
+  target[at++] = zero;
+  target[at++] = zero;
+  for (let position = hours; position < end; position++) target[at++] = chunk[position]!;
+  target[at++] = 0x22;
+  out.length = at;
+}
+
+/** Where the offset ends when it has hours only, else -1. The sign is the last one in the text. */
+function endOfHours(chunk: Uint8Array, start: number, end: number): number {
+  for (let position = end - 1; position > start; position--) {
+    const byte = chunk[position]!;
+    if (byte === 0x2b || byte === 0x2d) return chunk[position + 3] === colon && position + 3 < end ? -1 : position + 3;
+    // `infinity` has no offset.
+    if (byte > 0x60) return -1;
+  }
+  return -1;
+}

@@ -1,0 +1,24 @@
+/** SQLSTATE, or its class of two characters, to HTTP status. Whole codes win over classes; hosts extend and override. */
+export const sqlstateStatuses: Readonly<Record<string, number>> = Object.freeze({
+  '57014': 205, // query_canceled
+  P0001: 400, // raise_exception
+  P0004: 400, // assert_failure
+  '42501': 403, // insufficient_privilege
+  '23505': 409, // unique_violation
+  '23503': 400, // foreign_key_violation
+  '23502': 400, // not_null_violation
+  '23514': 400, // check_violation
+  '40001': 409, // serialization_failure
+  '40P01': 409, // deadlock_detected
+  '53300': 503, // too_many_connections
+  '22': 400, // data_exception
+  '08': 503, // connection_exception
+  '57P01': 503, // admin_shutdown
+  '57P02': 503, // crash_shutdown
+  '57P03': 503, // cannot_connect_now
+});
+
+/** @returns 500 for what is not mapped */
+export function statusOfSqlstate(code: string, statuses: Readonly<Record<string, number>>): number {
+  return statuses[code] ?? statuses[code.slice(0, 2)] ?? 500;
+}

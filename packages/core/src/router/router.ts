@@ -1,0 +1,186 @@
+import type { Endpoint } from '../plan/endpoint.ts';
+
+/** Endpoints that share one method and path: one of them, or the overloads of one routine. */
+export interface Match<Target> {
+  readonly targets: readonly Target[];
+  /** Decoded values of the path's parameters, by the name in the path. */
+  readonly path: ReadonlyMap<string, string>;
+}
+
+export type Routed<Target> =
+  | ({ readonly kind: 'match' } & Match<Target>)
+  /** The path is ours, the method is not. */
+  | { readonly kind: 'method'; readonly allowed: readonly string[] }
+  | { readonly kind: 'none' };
+
+export interface Router<Target> {
+  /** @param path as sent: percent-encoded, without the query */
+  match(method: string, path: string): Routed<Target>;
+}
+
+type Methods<Target> = Map<string, Target[]>;
+
+/** A pattern's segments form a tree; a literal segment wins over a parameter. */
+interface Branch<Target> {
+  readonly literals: Map<string, Branch<Target>>;
+  parameter: Branch<Target> | null;
+  /** What ends here. */
+  readonly methods: Methods<Target>;
+  /** The names of each target's parameters, in order: overloads may name them differently. */
+  readonly names: Map<Target, readonly string[]>;
+}
+
+const noParameters: ReadonlyMap<string, string> = new Map();
+const none = { kind: 'none' } as const;
+
+function branch<Target>(): Branch<Target> {
+  return { literals: new Map(), parameter: null, methods: new Map(), names: new Map() };
+}
+
+/**
+ * Finds the endpoints of a request. Paths without parameters are found by one look-up; a final slash makes no
+ * difference; matching is case-sensitive.
+ */
+export function createRouter<Target extends { readonly endpoint: Endpoint }>(
+  targets: readonly Target[],
+): Router<Target> {
+  const literal = new Map<string, Methods<Target>>();
+  const root = branch<Target>();
+  for (const target of targets) {
+    const { path } = target.endpoint;
+    if (path.includes('{')) for (const variant of variants(segmentsOf(path))) plant(root, variant, target);
+    else add(entry(literal, withoutSlash(path)), target);
+  }
+  addDecoded(literal);
+  return {
+    match(method, path) {
+      const plain = path.includes('%') ? decodePath(path) : path;
+      const methods = plain === null ? undefined : literal.get(withoutSlash(plain));
+      if (methods !== undefined) return choose(methods, method, () => noParameters);
+      return root.literals.size === 0 && root.parameter === null ? none : matchPattern(root, method, path);
+    },
+  };
+}
+
+/** An author may write a path percent-encoded, as a URL is; a path that is the same without that comes first. */
+function addDecoded<Target>(literal: Map<string, Methods<Target>>): void {
+  for (const [path, methods] of [...literal]) {
+    const decoded = path.includes('%') ? decodePath(path) : null;
+    if (decoded !== null && !literal.has(decoded)) literal.set(decoded, methods);
+  }
+}
+
+function entry<Key, Target>(map: Map<Key, Methods<Target>>, key: Key): Methods<Target> {
+  let methods = map.get(key);
+  if (methods === undefined) map.set(key, (methods = new Map()));
+  return methods;
+}
+
+function add<Target extends { readonly endpoint: Endpoint }>(methods: Methods<Target>, target: Target): void {
+  const { method } = target.endpoint;
+  const known = methods.get(method);
+  if (known === undefined) methods.set(method, [target]);
+  else if (!known.includes(target)) known.push(target);
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return withoutSlash(path).split('/').slice(1);
+}
+
+/** `/a/{b?}` answers with and without its last segment. */
+function variants(segments: readonly string[]): readonly (readonly string[])[] {
+  const all: (readonly string[])[] = [segments];
+  for (let end = segments.length; end > 0 && segments[end - 1]!.endsWith('?}'); end--)
+    all.push(segments.slice(0, end - 1));
+  return all;
+}
+
+function plant<Target extends { readonly endpoint: Endpoint }>(
+  root: Branch<Target>,
+  segments: readonly string[],
+  target: Target,
+): void {
+  const names: string[] = [];
+  let at = root;
+  for (const segment of segments) {
+    if (segment.startsWith('{')) {
+      names.push(segment.slice(1, -1).replace(/\?$/, ''));
+      at = at.parameter ??= branch();
+    } else {
+      let next = at.literals.get(segment);
+      if (next === undefined) at.literals.set(segment, (next = branch()));
+      at = next;
+    }
+  }
+  add(at.methods, target);
+  at.names.set(target, names);
+}
+
+function matchPattern<Target>(root: Branch<Target>, method: string, path: string): Routed<Target> {
+  const segments: string[] = [];
+  for (const raw of segmentsOf(path)) {
+    const segment = decodeSegment(raw);
+    if (segment === null) return none;
+    segments.push(segment);
+  }
+  const values: string[] = [];
+  const found = descend(root, segments, 0, values);
+  if (found === null) return none;
+  return choose(found.methods, method, (targets) => {
+    const named = targets.flatMap((target) =>
+      found.names.get(target)!.map((name, index) => [name, values[index]!] as const),
+    );
+    return new Map(named);
+  });
+}
+
+function descend<Target>(
+  at: Branch<Target>,
+  segments: readonly string[],
+  depth: number,
+  values: string[],
+): Branch<Target> | null {
+  if (depth === segments.length) return at.methods.size > 0 ? at : null;
+  const segment = segments[depth]!;
+  const literal = at.literals.get(segment);
+  const found = literal === undefined ? null : descend(literal, segments, depth + 1, values);
+  // An empty segment is no value.
+  if (found !== null || at.parameter === null || segment === '') return found;
+  values.push(segment);
+  const deeper = descend(at.parameter, segments, depth + 1, values);
+  if (deeper === null) values.pop();
+  return deeper;
+}
+
+/** HEAD is answered wherever GET is. */
+function choose<Target>(
+  methods: Methods<Target>,
+  method: string,
+  path: (targets: readonly Target[]) => ReadonlyMap<string, string>,
+): Routed<Target> {
+  const known = method === 'HEAD' && !methods.has('HEAD') ? 'GET' : method;
+  const targets = methods.get(known);
+  if (targets !== undefined) return { kind: 'match', targets, path: path(targets) };
+  const allowed = new Set([...methods.keys(), 'OPTIONS']);
+  if (allowed.has('GET')) allowed.add('HEAD');
+  return { kind: 'method', allowed: [...allowed].toSorted() };
+}
+
+function decodeSegment(segment: string): string | null {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}
+
+/** An encoded slash is part of a segment, never a border of one: such a path is no literal of ours. */
+function decodePath(path: string): string | null {
+  const segments = path.split('/').map(decodeSegment);
+  return segments.some((segment) => segment === null || segment.includes('/')) ? null : segments.join('/');
+}

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join, relative, resolve, sep } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+/**
+ * Who may see whom, also by imports of types alone. A room is a folder of `src/`, or one of the files at its top. What is
+ * not in the table may not be imported; what is in it leads one way.
+ */
+const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readonly packages: readonly string[] }>> = {
+  database: { rooms: [], packages: ['node', 'pg'] },
+  annotations: { rooms: [], packages: [] },
+  http: { rooms: [], packages: [] },
+  catalog: { rooms: ['database'], packages: [] },
+  plan: { rooms: ['catalog', 'annotations'], packages: [] },
+  router: { rooms: ['plan', 'http'], packages: [] },
+  pipeline: { rooms: ['plan', 'router', 'http', 'database'], packages: ['node'] },
+  adapters: { rooms: ['http'], packages: ['node'] },
+  options: { rooms: ['catalog', 'plan', 'pipeline', 'database', 'http'], packages: [] },
+  gateway: {
+    rooms: ['options', 'database', 'catalog', 'plan', 'http', 'router', 'pipeline', 'adapters'],
+    packages: [],
+  },
+  index: { rooms: ['gateway', 'options', 'plan', 'pipeline', 'catalog', 'http'], packages: [] },
+};
+
+/** What a room may see of another one, where that is less than all of it. */
+const onlyThese: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  catalog: { database: ['database/port.ts'] },
+  pipeline: { database: ['database/port.ts'] },
+  plan: { catalog: ['catalog/routine.ts'] },
+  index: { pipeline: ['pipeline/ports.ts'] },
+};
+
+/** The only files that may see a package that is otherwise kept out. */
+const packageDoors: Readonly<Record<string, readonly string[]>> = { pg: ['database/pg.ts'] };
+
+const source = resolve(import.meta.dirname, '../src');
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .map((file) => file.split(sep).join('/'))
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+}
+
+const imports: readonly Import[] = files.flatMap((file) => {
+  const text = readFileSync(join(source, file), 'utf8');
+  const specifiers = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^;'"]*?from\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)|(?:^|\n)import\s*'([^']+)'/g,
+  );
+  return [...specifiers].map(([, from, dynamic, bare]) => ({ file, target: (from ?? dynamic ?? bare)! }));
+});
+
+function roomOf(file: string): string {
+  return file.includes('/') ? file.slice(0, file.indexOf('/')) : file.replace(/\.ts$/, '');
+}
+
+function fileOf({ file, target }: Import): string {
+  return relative(source, resolve(source, file, '..', target))
+    .split(sep)
+    .join('/');
+}
+
+function packageOf(target: string): string {
+  if (target.startsWith('node:') || builtinModules.includes(target)) return 'node';
+  return target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+const inside = imports.filter(({ target }) => target.startsWith('.'));
+const outside = imports.filter(({ target }) => !target.startsWith('.'));
+
+describe('the rooms of the core', () => {
+  test('the guard has looked: files, imports inside, imports of packages', () => {
+    expect(files.length).toBeGreaterThan(60);
+    expect(inside.length).toBeGreaterThan(150);
+    expect(outside.length).toBeGreaterThan(3);
+  });
+
+  test('every file lives in a room of the table', () => {
+    expect([...new Set(files.map(roomOf))].toSorted()).toEqual(Object.keys(rooms).toSorted());
+  });
+
+  test('a room sees only the rooms that the table gives it', () => {
+    const strangers = inside.filter((entry) => {
+      const from = roomOf(entry.file);
+      const to = roomOf(fileOf(entry));
+      return from !== to && !rooms[from]!.rooms.includes(to);
+    });
+    expect(strangers.map((entry) => `${entry.file} → ${fileOf(entry)}`)).toEqual([]);
+  });
+
+  test('where a room has a door, others come through the door', () => {
+    const climbers = inside.filter((entry) => {
+      const door = onlyThese[roomOf(entry.file)]?.[roomOf(fileOf(entry))];
+      return door !== undefined && !door.includes(fileOf(entry));
+    });
+    expect(climbers.map((entry) => `${entry.file} → ${fileOf(entry)}`)).toEqual([]);
+  });
+
+  test('packages are seen only where the table allows them', () => {
+    const strangers = outside.filter(({ file, target }) => {
+      const name = packageOf(target);
+      const doors = packageDoors[name];
+      return !rooms[roomOf(file)]!.packages.includes(name) || (doors !== undefined && !doors.includes(file));
+    });
+    expect(strangers.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
+  });
+
+  test('the street is one-way: no room reaches itself through others', () => {
+    const reaches = (from: string, seen: ReadonlySet<string> = new Set()): ReadonlySet<string> =>
+      rooms[from]!.rooms.reduce((all, room) => (all.has(room) ? all : reaches(room, new Set([...all, room]))), seen);
+    expect(Object.keys(rooms).filter((room) => reaches(room).has(room))).toEqual([]);
+  });
+
+  test('there is no drawer for things without a name', () => {
+    expect(files.filter((file) => /(^|\/)(utils?|helpers?|common|shared|misc)(\/|\.ts$)/.test(file))).toEqual([]);
+  });
+
+  test('the recipe fits on one screen', () => {
+    const recipe = readFileSync(join(source, 'pipeline/handle.ts'), 'utf8');
+    const body = recipe.slice(recipe.indexOf('export function createHandle'));
+    expect(body.slice(0, body.indexOf('\n}\n')).split('\n').length).toBeLessThan(45);
+  });
+});

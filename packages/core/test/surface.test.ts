@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import * as core from '@pgway/core';
+import { problemTypes } from '../src/http/problem.ts';
+import { sqlstateStatuses } from '../src/pipeline/sqlstate.ts';
+
+/** What hosts and clients build on. A change here is a change of the public surface: CHANGELOG, and a major version when it breaks. */
+
+test('the names that a host can import', () => {
+  expect(Object.keys(core).toSorted()).toEqual(['StartError', 'createGateway']);
+});
+
+test('the codes of problems and their statuses', () => {
+  expect(
+    Object.entries(problemTypes)
+      .map(([code, { status }]) => `${status} ${code}`)
+      .toSorted(),
+  ).toMatchInlineSnapshot(`
+    [
+      "400 ambiguous-signature",
+      "400 body-not-an-object",
+      "400 invalid-parameter",
+      "400 malformed-json",
+      "400 malformed-path",
+      "400 malformed-query",
+      "400 missing-parameter",
+      "400 no-matching-signature",
+      "400 repeated-parameter",
+      "400 unknown-parameter",
+      "401 unauthenticated",
+      "403 forbidden",
+      "405 method-not-allowed",
+      "413 body-too-large",
+      "414 uri-too-long",
+      "415 unsupported-media-type",
+      "500 database-error",
+      "500 internal",
+      "500 invalid-response-header",
+      "500 stale-endpoint",
+      "503 database-unavailable",
+      "503 no-free-connection",
+      "504 timeout",
+    ]
+  `);
+});
+
+test('the statuses of SQLSTATEs', () => {
+  expect(sqlstateStatuses).toMatchInlineSnapshot(`
+    {
+      "08": 503,
+      "22": 400,
+      "23502": 400,
+      "23503": 400,
+      "23505": 409,
+      "23514": 400,
+      "40001": 409,
+      "40P01": 409,
+      "42501": 403,
+      "53300": 503,
+      "57014": 205,
+      "57P01": 503,
+      "57P02": 503,
+      "57P03": 503,
+      "P0001": 400,
+      "P0004": 400,
+    }
+  `);
+});
