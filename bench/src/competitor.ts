@@ -1,0 +1,51 @@
+import type { LoadOptions, LoadTool } from './load.ts';
+import { checkAnswer } from './check.ts';
+import { startContender } from './contender-process.ts';
+import type { ContenderName, Settings } from './contenders/contender.ts';
+import { contenderTitles } from './contenders/contender.ts';
+import type { Work } from './work.ts';
+
+/** One run of one competitor; null where it has nothing to say. */
+export interface Figures {
+  readonly requestsPerSecond: number;
+  /** Milliseconds. */
+  readonly p50: number | null;
+  readonly p99: number | null;
+  /** Microseconds of CPU of the contender's own process per request. */
+  readonly cpu: number | null;
+  /** Resident bytes of the contender's process at the end of the run. */
+  readonly rss: number | null;
+}
+
+export interface Competitor {
+  readonly title: string;
+  /** Throws when the competitor does not do this work rightly. */
+  check(work: Work): Promise<void>;
+  /** Throws when a single request fails. */
+  run(work: Work, options: LoadOptions): Promise<Figures>;
+  close(): Promise<void>;
+}
+
+export async function startCompetitor(name: ContenderName, settings: Settings, tool: LoadTool): Promise<Competitor> {
+  const contender = await startContender(name, settings);
+  return {
+    title: contenderTitles[name],
+    check: (work) => checkAnswer(contender.origin, work),
+    async run(work, options) {
+      const before = await contender.ask('usage');
+      const load = await tool.load(contender.origin + work.path, options);
+      const after = await contender.ask('usage');
+      if (load.requests === 0) throw new Error(`${name} answered nothing at ${work.name}`);
+      if (load.failures > 0)
+        throw new Error(`${name} failed ${load.failures} of ${load.requests} requests at ${work.name}`);
+      return {
+        requestsPerSecond: load.requestsPerSecond,
+        p50: load.p50,
+        p99: load.p99,
+        cpu: (after.cpu - before.cpu) / load.requests,
+        rss: after.rss,
+      };
+    },
+    close: () => contender.close(),
+  };
+}

@@ -1,0 +1,45 @@
+/** What a contender is given, in its own process. */
+export interface Settings {
+  readonly connectionString: string;
+  readonly pool: number;
+}
+
+/** A contender that listens on 127.0.0.1. */
+export interface Listening {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export const contenderNames = ['pgway', 'pgway-unshared', 'fastify', 'express'] as const;
+
+export type ContenderName = (typeof contenderNames)[number];
+
+/** How the table calls them. */
+export const contenderTitles: Readonly<Record<ContenderName, string>> = {
+  pgway: 'pgway',
+  'pgway-unshared': 'pgway (one call a connection)',
+  fastify: 'Fastify 5 + pg, by hand',
+  express: 'Express 5 + pg, by hand',
+};
+
+/** What the bench asks a contender's process, one question at a time, and what it answers. */
+export type Question =
+  | { readonly ask: 'start'; readonly name: ContenderName; readonly settings: Settings }
+  | { readonly ask: Probe };
+
+/** CPU and memory until now; start to watch for the peak of memory; the peak since then. */
+export type Probe = 'usage' | 'watch-memory' | 'peak-memory';
+
+export interface Usage {
+  /** Microseconds of CPU, user and system, since the process started. */
+  readonly cpu: number;
+  /** Resident bytes now. */
+  readonly rss: number;
+}
+
+export interface Answers {
+  readonly start: { readonly port: number };
+  readonly usage: Usage;
+  readonly 'watch-memory': { readonly rss: number };
+  readonly 'peak-memory': { readonly rss: number };
+}

@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Competitor, Figures } from './competitor.ts';
+import type { Options } from './options.ts';
+import type { Work } from './work.ts';
+
+/** All runs of one competitor at one work and one number of connections, in the order of the rounds. */
+export interface Series {
+  readonly work: string;
+  readonly connections: number;
+  readonly competitor: string;
+  readonly runs: readonly Figures[];
+}
+
+export interface Bout {
+  readonly work: Work;
+  readonly connections: number;
+}
+
+// After a run the load generator hangs up in the middle of requests; the next run waits until that is dealt with.
+const settleMilliseconds = 150;
+
+/** Every competitor once in every round, the order rotated, so that no one always runs first or beside the same neighbour. */
+export async function runBout(
+  bout: Bout,
+  competitors: readonly Competitor[],
+  options: Pick<Options, 'rounds' | 'seconds' | 'warmUpSeconds'>,
+  signal: AbortSignal,
+): Promise<readonly Series[]> {
+  const { work, connections } = bout;
+  for (const competitor of competitors) {
+    signal.throwIfAborted();
+    await competitor.check(work);
+    const seconds = options.warmUpSeconds;
+    if (seconds > 0) await competitor.run(work, { connections, seconds, signal });
+  }
+  const runs = new Map<Competitor, Figures[]>(competitors.map((competitor) => [competitor, []]));
+  for (let round = 0; round < options.rounds; round++) {
+    for (const competitor of rotated(competitors, round)) {
+      signal.throwIfAborted();
+      await pause(settleMilliseconds);
+      const figures = await competitor.run(work, { connections, seconds: options.seconds, signal });
+      runs.get(competitor)?.push(figures);
+    }
+  }
+  return [...runs].map(([competitor, figures]) => ({
+    work: work.name,
+    connections,
+    competitor: competitor.title,
+    runs: figures,
+  }));
+}
+
+function rotated<T>(list: readonly T[], by: number): readonly T[] {
+  const start = by % list.length;
+  return [...list.slice(start), ...list.slice(0, start)];
+}

@@ -1,0 +1,51 @@
+import type { Figures } from './competitor.ts';
+import type { Series } from './rounds.ts';
+
+/** The medians over the rounds of one competitor at one work. */
+export interface Summary extends Figures {
+  readonly work: string;
+  readonly connections: number;
+  readonly competitor: string;
+  /** Slowest and fastest run, requests per second. */
+  readonly slowest: number;
+  readonly fastest: number;
+  /** Requests per second against the baseline's; null when the baseline did not run. */
+  readonly ratio: number | null;
+}
+
+export function summarize(all: readonly Series[], baseline: string): readonly Summary[] {
+  return all.map((series) => {
+    const { work, connections, competitor, runs } = series;
+    const rates = runs.map((run) => run.requestsPerSecond);
+    const against = all.find(
+      (other) => other.competitor === baseline && other.work === work && other.connections === connections,
+    );
+    const requestsPerSecond = median(rates);
+    return {
+      work,
+      connections,
+      competitor,
+      requestsPerSecond,
+      slowest: Math.min(...rates),
+      fastest: Math.max(...rates),
+      ratio:
+        against === undefined ? null : requestsPerSecond / median(against.runs.map((run) => run.requestsPerSecond)),
+      p50: medianOf(runs, 'p50'),
+      p99: medianOf(runs, 'p99'),
+      cpu: medianOf(runs, 'cpu'),
+      rss: medianOf(runs, 'rss'),
+    };
+  });
+}
+
+function medianOf(runs: readonly Figures[], figure: 'p50' | 'p99' | 'cpu' | 'rss'): number | null {
+  const values = runs.map((run) => run[figure]).filter((value) => value !== null);
+  return values.length === 0 ? null : median(values);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}

@@ -1,0 +1,82 @@
+/** Puts the parts together in their order: database, gateway, HTTP server. */
+import { createGateway } from '@pgway/core';
+import type { Gateway, GatewayOptions, Observer } from '@pgway/core';
+import { dataDirectoryFor } from './data-directory.ts';
+import type { Configuration } from './config/schema.ts';
+import { startEmbedded } from './embedded/index.ts';
+import { createExample } from './example.ts';
+import { listen } from './http-server.ts';
+import type { HttpServer } from './http-server.ts';
+import type { Lifecycle } from './lifecycle.ts';
+
+/** How long parts may take, in milliseconds. */
+const bounds = {
+  // A first start on a slow disk: initdb alone has been seen to take a minute.
+  startEmbedded: 180_000,
+  stopEmbedded: 15_000,
+  startGateway: 60_000,
+  stopGateway: 5000,
+  startServer: 10_000,
+  /** Running requests may finish within this. */
+  drain: 10_000,
+} as const;
+
+/** What the embedded database needs to know of its surroundings. */
+export interface Surroundings {
+  readonly workingDirectory: string;
+  /** Told what is going on, line by line. */
+  readonly progress: (line: string) => void;
+}
+
+/** The database to publish: the configured one, or the embedded one, which is started. */
+export async function startDatabase(
+  lifecycle: Lifecycle,
+  configuration: Configuration,
+  { workingDirectory, progress }: Surroundings,
+): Promise<string> {
+  if (configuration.connectionString !== null) return configuration.connectionString;
+  const { example } = configuration.embedded;
+  const dataDirectory = await dataDirectoryFor(configuration.embedded.dataDirectory, workingDirectory);
+  const server = await lifecycle.start({
+    name: 'the embedded PostgreSQL',
+    startWithin: bounds.startEmbedded,
+    start: () => startEmbedded({ dataDirectory, onProgress: progress }),
+    stopWithin: bounds.stopEmbedded,
+    stop: (embedded) => embedded.stop(),
+  });
+  if (!example) return server.connectionString;
+  const { connectionString, created } = await createExample(server.connectionString);
+  if (created) progress(`created the example database library in ${dataDirectory}`);
+  return connectionString;
+}
+
+export function startGateway(
+  lifecycle: Lifecycle,
+  configuration: Configuration,
+  connectionString: string,
+  observer: Observer,
+): Promise<Gateway> {
+  return lifecycle.start({
+    name: 'the gateway',
+    startWithin: bounds.startGateway,
+    start: () => createGateway(gatewayOptions(configuration, connectionString, observer)),
+    stopWithin: bounds.stopGateway,
+    stop: (gateway) => gateway.close(),
+  });
+}
+
+export function startServer(lifecycle: Lifecycle, configuration: Configuration, gateway: Gateway): Promise<HttpServer> {
+  return lifecycle.start({
+    name: 'the HTTP server',
+    startWithin: bounds.startServer,
+    start: () => listen(configuration, (request, response) => gateway.middleware(request, response)),
+    stopWithin: bounds.drain + 2000,
+    stop: (server, atOnce) => server.stop(bounds.drain, atOnce),
+  });
+}
+
+/** The gateway's options are the section of the same name; null means that the gateway decides. */
+function gatewayOptions(configuration: Configuration, connectionString: string, observer: Observer): GatewayOptions {
+  const { poolSize, ...rest } = configuration.gateway;
+  return { ...rest, ...(poolSize === null ? {} : { poolSize }), connectionString, observer };
+}

@@ -1,0 +1,21 @@
+import { StartError } from '@pgway/core';
+import { ConfigurationError } from '../config/configuration-error.ts';
+import { EmbeddedError } from '../embedded/index.ts';
+import { ExampleError } from '../example.ts';
+import { ListenError } from '../http-server.ts';
+import { TookTooLong } from '../lifecycle.ts';
+import { redactText } from '../log/redact.ts';
+import { neutralise } from '../terminal/text.ts';
+
+const foreseen = [StartError, EmbeddedError, ExampleError, ListenError, TookTooLong] as const;
+
+/** What was foreseen is one line; what was not comes with its stack, because somebody will have to look for it. */
+export function explain(error: unknown): string {
+  if (error instanceof ConfigurationError) return lines(error.message);
+  if (foreseen.some((kind) => error instanceof kind)) return neutralise(redactText((error as Error).message));
+  return `unexpected: ${lines(redactText(error instanceof Error ? (error.stack ?? error.message) : String(error)))}`;
+}
+
+function lines(text: string): string {
+  return text.split('\n').map(neutralise).join('\n');
+}

@@ -1,0 +1,35 @@
+import { sections, valuesOf } from '../config/settings.ts';
+import type { Setting } from '../config/settings.ts';
+import { wrap } from '../terminal/text.ts';
+import { version } from './version.ts';
+
+const usage = `Usage: pgway [file] [options] [--key=value …]
+
+  pgway                                            pgway.json of this directory, when there is one; with no connection
+                                                   configured: an embedded PostgreSQL with an example database
+  pgway --connectionString=postgres://user@host/db that database on http://127.0.0.1:8080
+  pgway production.json --port=80                  another file, and one setting changed
+
+Options:
+  --config=<file>   the configuration file
+  --check           check the configuration and the database, print endpoints and diagnostics, and end
+  --help, -h        this text
+  --version, -v     the version
+
+Settings, as keys of the file, as variables (gateway.poolSize is PGWAY_GATEWAY_POOL_SIZE) or here:
+`;
+
+function settingLines(setting: Setting, columns: number): readonly string[] {
+  const fallback = setting.fallback === null ? '' : ` (default ${JSON.stringify(setting.fallback)})`;
+  const description = wrap(`${setting.description}${fallback}`, columns - 6).map((line) => `      ${line}`);
+  return [`  --${setting.path}=<${valuesOf(setting)}>`, ...description];
+}
+
+/** The text of `--help`. */
+export function helpText(columns: number): string {
+  const lines = sections.flatMap((section) => {
+    const heading = section.path === '' ? '' : `\n  ${section.path}: ${section.description}\n`;
+    return [heading, ...section.settings.flatMap((setting) => settingLines(setting, columns))];
+  });
+  return `pgway ${version()}: PostgreSQL as an HTTP API\n\n${usage}${lines.join('\n')}\n`;
+}

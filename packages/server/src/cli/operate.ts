@@ -1,0 +1,71 @@
+import type { Gateway } from '@pgway/core';
+import { startDatabase, startGateway, startServer } from '../assemble.ts';
+import type { LoadedConfiguration } from '../config/load.ts';
+import { Lifecycle, StartInterrupted } from '../lifecycle.ts';
+import { announcer } from './announcer.ts';
+import type { Announcer } from './announcer.ts';
+import { explain } from './explain.ts';
+import type { Streams } from './streams.ts';
+
+interface Operation {
+  readonly lifecycle: Lifecycle;
+  readonly loaded: LoadedConfiguration;
+  readonly announce: Announcer;
+  readonly workingDirectory: string;
+}
+
+/**
+ * Starts what the action needs, does it, and stops everything, whatever happens on the way.
+ * @returns the exit code
+ */
+export async function operate(
+  action: 'serve' | 'check',
+  loaded: LoadedConfiguration,
+  streams: Streams,
+): Promise<number> {
+  const lifecycle = new Lifecycle();
+  const ignoreStop = streams.onStop((wish) => {
+    if (wish === 'at once') lifecycle.wishStopAtOnce();
+    else lifecycle.wishStop();
+  });
+  const announce = announcer(loaded.configuration, streams, action === 'check');
+  const operation = { lifecycle, loaded, announce, workingDirectory: streams.workingDirectory };
+  try {
+    return await (action === 'check' ? check(operation) : serve(operation));
+  } catch (error) {
+    if (error instanceof StartInterrupted) return 0;
+    throw error;
+  } finally {
+    for (const failure of await lifecycle.stop()) streams.stderr.write(`pgway: ${explain(failure)}\n`);
+    ignoreStop();
+  }
+}
+
+async function publish(operation: Operation): Promise<Gateway> {
+  const { lifecycle, loaded, announce, workingDirectory } = operation;
+  for (const warning of loaded.warnings) announce.warning(warning);
+  const connectionString = await startDatabase(lifecycle, loaded.configuration, {
+    workingDirectory,
+    progress: announce.progress,
+  });
+  return startGateway(lifecycle, loaded.configuration, connectionString, announce.observer);
+}
+
+/** The configuration is right, the database answers, and no comment has an error: 0. */
+async function check(operation: Operation): Promise<number> {
+  const gateway = await publish(operation);
+  operation.announce.published(gateway);
+  return gateway.diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
+}
+
+async function serve(operation: Operation): Promise<number> {
+  const { lifecycle, loaded, announce } = operation;
+  const begin = performance.now();
+  const gateway = await publish(operation);
+  const server = await startServer(lifecycle, loaded.configuration, gateway);
+  announce.published(gateway);
+  announce.ready(gateway, server.port, performance.now() - begin);
+  await new Promise<void>((resolve) => lifecycle.stopWish.addEventListener('abort', () => resolve(), { once: true }));
+  announce.stopping();
+  return 0;
+}

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { checkLayers } from './check.ts';
+import { ConfigurationError } from './configuration-error.ts';
+import { connectionFromPgVariables, environmentLayer, fileLayer, overrideLayer, suspectVariables } from './layers.ts';
+import type { Environment, Layer, Override } from './layers.ts';
+import type { Configuration } from './schema.ts';
+
+/** Where a configuration comes from, before anything is read. */
+export interface Places {
+  readonly workingDirectory: string;
+  /** The file that the caller named; null looks for `pgway.json` in the working directory. */
+  readonly file: string | null;
+  readonly environment: Environment;
+  readonly overrides: readonly Override[];
+  /** Options of the command line that are no settings; named when a misspelled one is close. */
+  readonly otherOptions: readonly string[];
+}
+
+export interface LoadedConfiguration {
+  readonly configuration: Configuration;
+  /** The file that was read, as it was named, or null. */
+  readonly file: string | null;
+  /** Lines for the log: what is probably a mistake but stops nothing. */
+  readonly warnings: readonly string[];
+}
+
+const usualFile = 'pgway.json';
+
+/**
+ * Reads the configuration. Later places win: the defaults, the file, the environment (`DATABASE_URL`, then `PGWAY_…`), the
+ * command line. PostgreSQL's own variables (`PGHOST`, `PGDATABASE`, …) are used when none of them names a connection.
+ * @throws ConfigurationError with every issue that was found
+ */
+export async function loadConfiguration(places: Places): Promise<LoadedConfiguration> {
+  const file = places.file ?? usualFile;
+  const text = await readText(resolve(places.workingDirectory, file), file, places.file === null);
+  const layers: readonly Layer[] = [
+    ...(text === null ? [] : [fileLayer(file, text, places.environment)]),
+    environmentLayer(places.environment),
+    overrideLayer(places.overrides, places.otherOptions),
+  ];
+  return {
+    configuration: withDatabase(checkLayers(layers), places.environment),
+    file: text === null ? null : file,
+    warnings: suspectVariables(places.environment),
+  };
+}
+
+/** Decides whether the database is the configured one or the embedded one. */
+function withDatabase(configuration: Configuration, environment: Environment): Configuration {
+  const { enabled } = configuration.embedded;
+  if (configuration.connectionString !== null) {
+    if (enabled === true) {
+      throw new ConfigurationError(['embedded.enabled: a connection is configured too; give only one of them']);
+    }
+    return { ...configuration, embedded: { ...configuration.embedded, enabled: false } };
+  }
+  const connectionString = enabled === true ? null : connectionFromPgVariables(environment);
+  if (connectionString === null && enabled === false) {
+    throw new ConfigurationError([
+      'connectionString: missing; give one, as in --connectionString=postgres://user:password@localhost:5432/name, or leave embedded.enabled out',
+    ]);
+  }
+  const embedded = { ...configuration.embedded, enabled: connectionString === null };
+  return { ...configuration, connectionString, embedded };
+}
+
+async function readText(path: string, name: string, optional: boolean): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    if (code === 'ENOENT' && optional) return null;
+    const reason = code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`;
+    throw new ConfigurationError([`${name}: ${reason}`]);
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * The configuration, described once: types, defaults, checks, the JSON Schema, `--help` and the reference come from here.
+ * What the gateway takes itself has the gateway's own name, unit and default.
+ */
+import { z } from 'zod';
+
+const names = (what: string): z.ZodDefault<z.ZodNullable<z.ZodArray<z.ZodString>>> =>
+  z.array(z.string()).nullable().default(null).describe(what);
+const pattern = (what: string): z.ZodDefault<z.ZodNullable<z.ZodString>> =>
+  z.string().nullable().default(null).describe(what);
+const seconds = (fallback: number, what: string): z.ZodDefault<z.ZodNumber> =>
+  z.number().positive().max(86_400).default(fallback).describe(what);
+
+const methods = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'CONNECT'] as const;
+
+const gateway = z
+  .strictObject({
+    commentsMode: z
+      .enum(['ignore', 'parseAll', 'onlyWithHttpTag'])
+      .default('onlyWithHttpTag')
+      .describe(
+        'Which routines become endpoints: only those whose comment has an `HTTP` line, all of them with their comments read (`parseAll`), or all of them with comments ignored (`ignore`).',
+      ),
+    includeSchemas: names('Publish routines of these schemas only.'),
+    excludeSchemas: names('Publish no routine of these schemas.'),
+    includeNames: names('Publish routines of these names only.'),
+    excludeNames: names('Publish no routine of these names.'),
+    schemaSimilarTo: pattern('Publish only routines whose schema is `SIMILAR TO` this pattern, for example `app_%`.'),
+    schemaNotSimilarTo: pattern('Publish no routine whose schema is `SIMILAR TO` this pattern.'),
+    nameSimilarTo: pattern('Publish only routines whose name is `SIMILAR TO` this pattern.'),
+    nameNotSimilarTo: pattern('Publish no routine whose name is `SIMILAR TO` this pattern.'),
+    urlPathPrefix: z
+      .string()
+      .nullable()
+      .default('/api')
+      .describe('Stands before every generated path; null or empty for none.'),
+    defaultHttpMethod: z
+      .enum(methods)
+      .nullable()
+      .default(null)
+      .describe('Method of endpoints whose comment gives none; null derives it from the name and the volatility.'),
+    defaultRequestParamType: z
+      .enum(['queryString', 'bodyJson'])
+      .nullable()
+      .default(null)
+      .describe('Where parameters come from when the comment does not say; null derives it from the method.'),
+    requiresAuthorization: z
+      .boolean()
+      .default(false)
+      .describe('Every endpoint needs a signed-in caller unless its comment says otherwise.'),
+    unknownParameters: z
+      .enum(['reject', 'ignore'])
+      .default('reject')
+      .describe('What a key does that is no parameter of the endpoint: refuse the request, or nothing.'),
+    queryStringNullHandling: z
+      .enum(['ignore', 'emptyString', 'nullLiteral'])
+      .default('ignore')
+      .describe('What stands for NULL in a query string: nothing, an empty value, or the word `null`.'),
+    textResponseNullHandling: z
+      .enum(['emptyString', 'nullLiteral', 'noContent'])
+      .default('emptyString')
+      .describe('How a NULL is answered where text is: an empty body, the word `NULL`, or status 204.'),
+    bufferRows: z
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .default(25)
+      .describe('Rows per write of a JSON array; 0 writes every row on its own, 1 holds the whole answer.'),
+    commandTimeout: z
+      .number()
+      .positive()
+      .max(86_400)
+      .nullable()
+      .default(null)
+      .describe('Seconds that a call may take in the database; null means the 30 seconds of the gateway.'),
+    poolSize: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .nullable()
+      .default(null)
+      .describe('Most connections to the database; null takes `Maximum Pool Size` of the connection string, else 10.'),
+    acquireTimeout: z
+      .number()
+      .positive()
+      .max(3_600)
+      .default(5)
+      .describe('Seconds that a request waits for a free connection before it is answered 503.'),
+    shareConnections: z
+      .boolean()
+      .default(true)
+      .describe('Short calls may share a busy connection, one after the other on the wire.'),
+    planCacheMode: z
+      .enum(['force_generic_plan', 'auto'])
+      .default('force_generic_plan')
+      .describe('How PostgreSQL plans prepared calls: one plan for all values, or a choice of its own.'),
+    errorFormat: z
+      .enum(['problem', 'text'])
+      .default('problem')
+      .describe('How errors are answered: `application/problem+json` or plain text.'),
+    returnGatewayExceptionMessage: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Answers carry the message of the database; otherwise a generic one with an id that is also in the log.',
+      ),
+    postgreSqlErrorCodeToHttpStatusCodeMapping: z
+      .record(
+        z.string().regex(/^[0-9A-Z]{2}([0-9A-Z]{3})?$/, 'must be an SQLSTATE of five characters, or a class of two'),
+        z.int().min(200).max(599),
+      )
+      .default({ '57014': 205, P0001: 400, P0004: 400 })
+      .describe('SQLSTATE, or a class of two characters, to HTTP status; extends and overrides the built-in table.'),
+    maxBodySize: z.int().min(0).max(1_073_741_824).default(1_048_576).describe('Most bytes of a request body.'),
+    maxUriLength: z.int().min(64).max(1_048_576).default(16_384).describe('Most characters of a path with its query.'),
+    strict: z
+      .boolean()
+      .default(false)
+      .describe('An error in any comment stops the start instead of its endpoint only.'),
+    logAnnotationSetInfo: z.boolean().default(true).describe('Logs every property that a comment sets.'),
+  })
+  .prefault({})
+  .describe('What is published and how it answers.');
+
+const embedded = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .nullable()
+      .default(null)
+      .describe('Runs a PostgreSQL of its own; null does so when no connection is configured.'),
+    dataDirectory: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe(
+        'Where its data live, from the working directory; null means `.pgway/postgres`, or a folder in `/var/lib/pgway` for root in a directory that is closed to other users.',
+      ),
+    example: z.boolean().default(true).describe('Creates the example database `library`, once, and publishes it.'),
+  })
+  .prefault({})
+  .describe('A PostgreSQL of its own, for those who have none yet.');
+
+const log = z
+  .strictObject({
+    level: z
+      .enum(['debug', 'info', 'warn', 'error', 'silent'])
+      .default('info')
+      .describe('The least important kind of line that is still written.'),
+    format: z
+      .enum(['pretty', 'json'])
+      .default('pretty')
+      .describe('Lines for people, with the table of endpoints at the start, or one JSON object a line.'),
+  })
+  .prefault({})
+  .describe('What is written to standard output.');
+
+const limits = z
+  .strictObject({
+    headersTimeout: seconds(15, 'Seconds within which the headers of a request must have arrived.'),
+    requestTimeout: seconds(60, 'Seconds within which a whole request must have arrived.'),
+    keepAliveTimeout: seconds(65, 'Seconds that an idle connection stays open.'),
+    maxConnections: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(10_000)
+      .describe('Most connections of clients; one more is answered 503.'),
+    maxHeaderSize: z
+      .int()
+      .min(1024)
+      .max(1_048_576)
+      .default(32_768)
+      .describe('Most bytes of the first line and all headers of a request.'),
+  })
+  .prefault({})
+  .describe('Bounds on what clients can hold.');
+
+export const configurationSchema = z.strictObject({
+  $schema: z.string().optional().describe('The JSON Schema of this file, for editors.'),
+  connectionString: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'The database: `postgres://user:password@host:5432/name`, or `Host=…;Port=…;Database=…;Username=…;Password=…`. Without one, PostgreSQL is embedded.',
+    ),
+  host: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('The address to listen on; `0.0.0.0` or `::` for every address of the machine.'),
+  port: z.int().min(0).max(65_535).default(8080).describe('The port to listen on; 0 takes any free one.'),
+  gateway,
+  embedded,
+  log,
+  limits,
+});
+
+export type Configuration = z.output<typeof configurationSchema>;
+
+/** JSON Schema (draft 2020-12) of the configuration file. */
+export function configurationJsonSchema(): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(configurationSchema, { io: 'input' });
+}

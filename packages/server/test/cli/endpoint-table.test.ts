@@ -1,0 +1,135 @@
+import type { Endpoint } from '@pgway/core';
+import { describe, expect, test } from 'vitest';
+import { tryCommand, urlOf } from '../../src/cli/announce.ts';
+import { endpointTable } from '../../src/cli/endpoint-table.ts';
+import { width } from '../../src/terminal/text.ts';
+
+type Parameter = Endpoint['parameters'][number];
+
+// All that the table shows of a type.
+const type = { display: 'text' } as Parameter['type'];
+
+function parameter(key: string, change: Partial<Parameter> = {}): Parameter {
+  const plain = { optional: false, variadic: false, unnamed: false, inPath: false };
+  return { name: `_${key}`, key, position: 1, type, ...plain, ...change } as Parameter;
+}
+
+function endpoint(change: Partial<Endpoint>): Endpoint {
+  return {
+    id: 'public.f()',
+    kind: 'function',
+    schema: 'public',
+    name: 'f',
+    method: 'GET',
+    path: '/api/f',
+    parameterSource: 'query',
+    parameters: [],
+    outputs: [],
+    answer: { kind: 'nothing' },
+    contentType: null,
+    headers: [],
+    authorization: { required: false, roles: [] },
+    tags: [],
+    bufferRows: 25,
+    timeout: null,
+    textNull: 'emptyString',
+    queryNull: 'ignore',
+    description: '',
+    volatility: 'volatile',
+    ...change,
+  };
+}
+
+const columns = [
+  { name: 'id', key: 'id', type },
+  { name: 'due_on', key: 'dueOn', type },
+];
+const all: readonly Endpoint[] = [
+  endpoint({
+    path: '/api/books/{id}',
+    parameters: [parameter('id', { inPath: true }), parameter('text'), parameter('limit')],
+    answer: { kind: 'objects', columns },
+    description: 'Books of the library.\nMore of it.',
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/api/lend',
+    parameterSource: 'body',
+    parameters: [parameter('bookId'), parameter('days', { optional: true })],
+    answer: { kind: 'value', column: columns[0]!, media: 'text' },
+  }),
+  endpoint({ path: '/api/x', description: 'Évil \u001b[2J\u202e and 日本語' }),
+];
+
+describe('the table', () => {
+  test('aligned, whole where nothing limits it, escapes written out', () => {
+    expect(endpointTable(all, Number.POSITIVE_INFINITY)).toEqual([
+      'GET   /api/books/{id}?text=&limit=  [{id, dueOn}]  Books of the library.',
+      'POST  /api/lend {bookId, days?}     text',
+      'GET   /api/x                        nothing        Évil \\u001b[2J\\u202e and 日本語',
+    ]);
+  });
+
+  test('the description gives way first, then the answer and the path', () => {
+    expect(endpointTable(all, 66)).toEqual([
+      'GET   /api/books/{id}?text=&limit=  [{id, dueOn}]  Books of the l…',
+      'POST  /api/lend {bookId, days?}     text',
+      'GET   /api/x                        nothing        Évil \\u001b[2J…',
+    ]);
+    expect(endpointTable(all, 46)).toEqual([
+      'GET   /api/books/{id}?text=&lim…  [{id, dueOn…',
+      'POST  /api/lend {bookId, days?}   text',
+      'GET   /api/x                      nothing',
+    ]);
+  });
+
+  test('no line is wider than the terminal, whatever its width', () => {
+    for (let limit = 34; limit < 140; limit += 1) {
+      expect(Math.max(...endpointTable(all, limit).map(width)), `${limit} columns`).toBeLessThanOrEqual(limit);
+    }
+  });
+
+  test('no endpoints, no lines', () => {
+    expect(endpointTable([], 80)).toEqual([]);
+  });
+});
+
+describe('the command to try', () => {
+  test.each<[string, Partial<Endpoint>]>([
+    ['a parameter that must be given', { parameters: [parameter('id')] }],
+    ['a value in the path', { path: '/api/{id}', parameters: [parameter('id', { inPath: true })] }],
+    ['a sign-in', { authorization: { required: true, roles: [] } }],
+    ['another method', { method: 'POST' }],
+  ])('is none that needs %s', (_, change) => {
+    expect(tryCommand([endpoint(change)], 'http://h:1')).toBeNull();
+  });
+
+  test('is for rows rather than for a value, and for a short path', () => {
+    const endpoints = [
+      endpoint({ path: '/api/a', answer: { kind: 'values', column: columns[0]! } }),
+      endpoint({ path: '/api/long-name', answer: { kind: 'objects', columns } }),
+      endpoint({
+        path: '/api/name',
+        answer: { kind: 'objects', columns },
+        parameters: [parameter('x', { optional: true })],
+      }),
+    ];
+
+    expect(tryCommand(endpoints, 'http://127.0.0.1:8080')).toBe('curl http://127.0.0.1:8080/api/name');
+  });
+
+  test('is quoted for the shell', () => {
+    const hostile = endpoint({ path: "/api/a'; rm -rf $HOME é" });
+
+    expect(tryCommand([hostile], 'http://[::1]:1')).toBe("curl 'http://[::1]:1/api/a%27;%20rm%20-rf%20$HOME%20%C3%A9'");
+  });
+});
+
+test.each([
+  ['127.0.0.1', 'http://127.0.0.1:80'],
+  ['0.0.0.0', 'http://localhost:80'],
+  ['::', 'http://localhost:80'],
+  ['::1', 'http://[::1]:80'],
+])('the address of %s is %s', (host, url) => {
+  expect(urlOf(host, 80)).toBe(url);
+});

@@ -1,0 +1,103 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { folderWith } from '../support/folder.ts';
+import { bin, build, closed, isOpen, start } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
+
+beforeAll(build, 120_000);
+
+const program = [process.execPath, bin, '--port=0'];
+
+interface Ready {
+  readonly program: Program;
+  readonly url: string;
+  /** Where the embedded PostgreSQL listens. */
+  readonly port: number;
+  readonly milliseconds: number;
+}
+
+async function ready(running: Program): Promise<Ready> {
+  const begin = performance.now();
+  const [, url] = await running.until(/endpoints at (http:\S+)/);
+  const [, port] = await running.until(/starting PostgreSQL .* on port (\d+)/);
+  return { program: running, url: url!, port: Number(port), milliseconds: performance.now() - begin };
+}
+
+async function post(url: string, body: unknown): Promise<Response> {
+  return fetch(url, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
+}
+
+const member = { name: 'Zuse', email: 'zuse@test.example' };
+
+describe('from nothing, in an empty folder', () => {
+  test('answers from the example database, keeps its data over Ctrl-C and SIGKILL, and leaves nothing running', async () => {
+    const folder = await folderWith();
+
+    const first = await ready(start(folder, program));
+    expect(first.milliseconds).toBeLessThan(15_000);
+    expect(first.program.text.stdout).toContain('created the example database library');
+    const [, command] = await first.program.until(/Try: {2}curl (\S+)/);
+    expect((await fetch(command!)).status).toBe(200);
+    expect((await post(`${first.url}/api/members`, member)).status).toBe(200);
+    first.program.child.kill('SIGINT');
+    expect(await first.program.ended).toBe(0);
+    expect([await isOpen(first.port), first.program.text.stderr]).toEqual([false, '']);
+
+    const second = await ready(start(folder, program));
+    expect(second.milliseconds).toBeLessThan(4000);
+    expect(second.program.text.stdout).not.toContain('created');
+    expect((await post(`${second.url}/api/members`, member)).status, 'the address is known already').toBe(409);
+    second.program.child.kill('SIGKILL');
+    await second.program.ended;
+
+    const third = await ready(start(folder, program));
+    expect((await post(`${third.url}/api/members`, member)).status).toBe(409);
+    third.program.child.kill('SIGTERM');
+    expect(await third.program.ended).toBe(0);
+    await closed(second.port);
+    expect(await isOpen(third.port)).toBe(false);
+  }, 60_000);
+
+  test('two in one folder: the second one says so and ends with 1', async () => {
+    const folder = await folderWith();
+    await ready(start(folder, program));
+
+    const second = start(folder, program);
+
+    expect(await second.ended).toBe(1);
+    expect(second.text.stderr).toMatch(/^pgway: .*\n$/);
+  }, 60_000);
+
+  test('an interrupt while it starts leaves nothing running, and the next start finds an orderly folder', async () => {
+    const folder = await folderWith();
+    const first = start(folder, program);
+    await first.until(/creating/);
+    first.child.kill('SIGINT');
+    expect(await first.ended).toBe(0);
+
+    const second = await ready(start(folder, program));
+
+    expect((await fetch(`${second.url}/api/books`)).status).toBe(200);
+  }, 60_000);
+});
+
+test.runIf(process.platform !== 'win32')(
+  'under npm: it ends when the shell between npm and it is killed',
+  async () => {
+    const folder = await folderWith();
+    // `:` after it keeps the shell from becoming the program.
+    const shell = start(folder, ['sh', '-c', `"$0" "$@"; :`, ...program], { npm_lifecycle_event: 'start' });
+    const { url, port } = await ready(shell);
+
+    shell.child.kill('SIGKILL');
+
+    await expect(Promise.all([closed(Number(new URL(url).port)), closed(port)])).resolves.toHaveLength(2);
+  },
+  60_000,
+);
+
+test('the exit code and the one line reach the shell', async () => {
+  const failing = start(await folderWith({ 'pgway.json': '{' }), program);
+
+  expect([await failing.ended, failing.text.stdout]).toEqual([1, '']);
+  expect(failing.text.stderr).toBe('pgway: pgway.json:1:2: a key in double quotes expected, the file ends here\n');
+});

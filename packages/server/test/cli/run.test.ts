@@ -1,0 +1,235 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { freshDatabase, useDatabase } from '@pgway/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { folderWith } from '../support/folder.ts';
+import { collectStreams } from '../support/streams.ts';
+import type { CollectedStreams } from '../support/streams.ts';
+
+const database = useDatabase(`
+  create function get_greeting(_name text default 'world') returns text language sql as $$ select 'hello ' || _name $$;
+  comment on function get_greeting is 'Says hello. \u001b[31m
+  HTTP';
+  create function wait(_seconds float) returns text language sql as $$ select 'waited' from pg_sleep(_seconds) $$;
+  comment on function wait is 'HTTP GET';
+  create function loud() returns void language plpgsql as $$ begin raise info 'a line for the log'; end $$;
+  comment on function loud is 'HTTP';
+`);
+
+interface Server {
+  readonly url: string;
+  readonly streams: CollectedStreams;
+  readonly ended: Promise<number>;
+}
+
+/** A server in this process on a free port, stopped at the end of the test. */
+async function serve(...options: readonly string[]): Promise<Server> {
+  const streams = collectStreams(await folderWith());
+  const ended = run([`--connectionString=${database.connectionString}`, '--port=0', ...options], {}, streams);
+  onTestFinished(async () => {
+    streams.wish('at once');
+    await ended;
+  });
+  const ready = /http:\/\/[\w.:]+/;
+  await Promise.race([streams.until(ready), ended]);
+  return { url: ready.exec(streams.text.stdout)?.[0] ?? streams.text.stderr, streams, ended };
+}
+
+async function answer(url: string): Promise<[number, string]> {
+  const response = await fetch(url);
+  return [response.status, await response.text()];
+}
+
+describe('serving', () => {
+  test('prints a page, answers, and ends with 0 when it is asked to', async () => {
+    const { url, streams, ended } = await serve();
+
+    expect(await answer(`${url}/api/get-greeting?name=you`)).toEqual([200, 'hello you']);
+    expect((await answer(`${url}/nothing`))[0]).toBe(404);
+    streams.wish('gracefully');
+    expect(await ended).toBe(0);
+
+    expect(streams.text.stderr).toBe('');
+    expect(streams.text.stdout.replace(/after \d+\.\d/, 'after 0.1').split('\n')).toEqual([
+      'GET   /api/get-greeting?name=  text     Says hello. \\u001b[31m',
+      'POST  /api/loud                nothing',
+      'GET   /api/wait?seconds=       text',
+      '',
+      `3 endpoints at ${url} after 0.1 s. Ctrl-C ends.`,
+      `Try:  curl ${url}/api/get-greeting`,
+      'stopping',
+      '',
+    ]);
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+
+  test('running requests finish before it ends', async () => {
+    const { url, streams, ended } = await serve();
+    const running = answer(`${url}/api/wait?seconds=0.5`);
+    await isWaiting();
+
+    streams.wish('gracefully');
+
+    expect(await running).toEqual([200, 'waited']);
+    expect(await ended).toBe(0);
+  });
+
+  test('a second wish cuts them off', async () => {
+    const { url, streams, ended } = await serve();
+    const running = answer(`${url}/api/wait?seconds=30`).catch(() => 'cut off');
+    await isWaiting();
+    const begin = performance.now();
+
+    streams.wish('gracefully');
+    streams.wish('at once');
+
+    expect(await running).toBe('cut off');
+    expect(await ended).toBe(0);
+    expect(performance.now() - begin).toBeLessThan(5000);
+  });
+
+  test('notices go to the log', async () => {
+    const { url, streams } = await serve();
+
+    const { status } = await fetch(`${url}/api/loud`, { method: 'POST' });
+
+    expect(status).toBe(204);
+    expect(streams.text.stdout).toMatch(/info +a line for the log routine=public\.loud\(\) severity=INFO\n/);
+  });
+
+  test('log.format=json: every line is an object', async () => {
+    const { streams, ended } = await serve('--log.format=json');
+
+    streams.wish('gracefully');
+    await ended;
+
+    const lines = streams.text.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { level: string; msg: string });
+    expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual(
+      expect.arrayContaining(['info endpoint created', 'info published', 'info ready', 'info stopping']),
+    );
+  });
+
+  test('an open address is a loud warning', async () => {
+    const { streams } = await serve('--host=0.0.0.0');
+
+    expect(streams.text.stdout).toMatch(
+      /warn +everybody who reaches this address can call 3 of 3 endpoints without signing in/,
+    );
+  });
+
+  test('a connection too many is answered 503', async () => {
+    const { url } = await serve('--limits.maxConnections=1');
+    const running = answer(`${url}/api/wait?seconds=0.5`);
+    await isWaiting();
+
+    const refused = await fetch(url);
+
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await running).toEqual([200, 'waited']);
+  });
+
+  async function isWaiting(): Promise<void> {
+    const sql = `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+    for (;;) if ((await database.query(sql)).length > 0) return;
+  }
+});
+
+describe('--check', () => {
+  async function check(connectionString: string): Promise<{ code: number; stdout: string; stderr: string }> {
+    const streams = collectStreams(await folderWith({ 'pgway.json': { connectionString } }));
+    const code = await run(['--check'], {}, streams);
+    return { code, ...streams.text };
+  }
+
+  test('prints the endpoints and ends with 0 when all is well', async () => {
+    const { code, stdout, stderr } = await check(database.connectionString);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('GET   /api/get-greeting?name=  text');
+  });
+
+  test('ends with 1 when a comment has an error, and says where', async () => {
+    const broken = await freshDatabase(`
+      create function guarded() returns int language sql as 'select 1';
+      comment on function guarded is E'HTTP\\nauthorise_ admin\\nauthrize admin';
+    `);
+    onTestFinished(() => broken.drop());
+
+    const { code, stdout } = await check(broken.connectionString);
+
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^error public\.guarded\(\), line 3: .*authorize/m);
+  });
+
+  test('without any endpoint it says what makes one', async () => {
+    const empty = await freshDatabase();
+    onTestFinished(() => empty.drop());
+
+    const { code, stdout } = await check(empty.connectionString);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain("comment on function my_function is 'HTTP';");
+  });
+});
+
+describe('what keeps it from starting is one line on stderr, and exit code 1', () => {
+  async function fail(...argv: readonly string[]): Promise<string> {
+    const streams = collectStreams(await folderWith());
+    expect(await run(argv, {}, streams)).toBe(1);
+    return streams.text.stderr;
+  }
+
+  test('an unknown option', async () => {
+    expect(await fail('--prot=1')).toBe('pgway: --prot: unknown option; did you mean --port?\n');
+  });
+
+  test('a connection string that is none', async () => {
+    expect(await fail('--connectionString=nonsense')).toMatch(/^pgway: the connection string .*\n$/);
+  });
+
+  test('a server that is not there', async () => {
+    expect(await fail('--connectionString=postgres://u:geheim@127.0.0.1:1/d')).toMatch(/^pgway: .*127\.0\.0\.1:1.*\n$/);
+  });
+
+  test('a wrong password, which is not shown', async () => {
+    const url = new URL(database.connectionString);
+    url.password = 'geheim';
+
+    const line = await fail(`--connectionString=${url.href}`);
+
+    expect(line).toMatch(/^pgway: .*password.*\n$/);
+    expect(line).not.toContain('geheim');
+  });
+
+  test('a port in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+
+    expect(await fail(`--connectionString=${database.connectionString}`, `--port=${port}`)).toBe(
+      `pgway: port ${port} on 127.0.0.1 is in use: stop the other program or start with --port=${port + 1}\n`,
+    );
+  });
+
+  test('a host that is not of this machine', async () => {
+    expect(await fail(`--connectionString=${database.connectionString}`, '--host=192.0.2.1')).toBe(
+      'pgway: 192.0.2.1 is no address of this machine: start with --host=127.0.0.1\n',
+    );
+  });
+});
+
+test('--help names every section and fits the terminal; --version is the version', async () => {
+  const streams = collectStreams(await folderWith(), 80);
+
+  expect(await run(['--help'], {}, streams)).toBe(0);
+  expect(await run(['-v'], {}, streams)).toBe(0);
+
+  expect(streams.text.stdout).toContain('--gateway.commentsMode=<ignore|parseAll|onlyWithHttpTag>');
+  expect(streams.text.stdout).toMatch(/\n\d+\.\d+\.\d+\n$/);
+});

@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigurationError } from '../../src/config/configuration-error.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
+import type { LoadedConfiguration, Places } from '../../src/config/load.ts';
+import { readArguments } from '../../src/cli/arguments.ts';
+import { folderWith } from '../support/folder.ts';
+
+interface Given {
+  readonly files?: Readonly<Record<string, unknown>>;
+  readonly environment?: Places['environment'];
+  readonly arguments?: readonly string[];
+}
+
+async function load(given: Given): Promise<LoadedConfiguration> {
+  const { file, overrides } = readArguments(given.arguments ?? []);
+  return loadConfiguration({
+    workingDirectory: await folderWith(given.files),
+    file,
+    environment: given.environment ?? {},
+    overrides,
+    otherOptions: ['help', 'version', 'check', 'config'],
+  });
+}
+
+async function issuesOf(given: Given): Promise<readonly string[]> {
+  try {
+    await load(given);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.issues;
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('where values come from', () => {
+  test('without anything: the defaults, and PostgreSQL embedded', async () => {
+    const workingDirectory = await folderWith();
+    const places = { workingDirectory, file: null, environment: {}, overrides: [], otherOptions: [] };
+
+    const { configuration, file, warnings } = await loadConfiguration(places);
+
+    expect({ file, warnings }).toEqual({ file: null, warnings: [] });
+    expect(configuration).toMatchObject({ connectionString: null, host: '127.0.0.1', port: 8080 });
+    expect(configuration.gateway).toMatchObject({
+      commentsMode: 'onlyWithHttpTag',
+      urlPathPrefix: '/api',
+      bufferRows: 25,
+    });
+    expect(configuration.embedded).toEqual({ enabled: true, dataDirectory: null, example: true });
+  });
+
+  test('the command line wins over the environment, that over the file, that over the defaults', async () => {
+    const { configuration } = await load({
+      files: { 'pgway.json': { host: 'a', port: 1, gateway: { poolSize: 1, strict: true, bufferRows: 7 } } },
+      environment: { PGWAY_PORT: '2', PGWAY_GATEWAY_POOL_SIZE: '2' },
+      arguments: ['--port=3'],
+    });
+
+    expect(configuration).toMatchObject({ host: 'a', port: 3, gateway: { poolSize: 2, strict: true, bufferRows: 7 } });
+  });
+
+  test.each([['other.json'], ['--config=other.json']])('another file: %s', async (argument) => {
+    const files = { 'pgway.json': { port: 1 }, 'other.json': { port: 2 } };
+
+    const { configuration, file } = await load({ files, arguments: [argument] });
+
+    expect({ file, port: configuration.port }).toEqual({ file: 'other.json', port: 2 });
+  });
+
+  test('every way to write a key on the command line', async () => {
+    const { configuration } = await load({
+      arguments: [
+        '--connection-string=postgres://a/b',
+        '--gateway.comments-mode=parseAll',
+        '--gateway.errorFormat=text',
+        '--gateway.strict',
+        '--gateway.includeSchemas=a, b',
+        '--gateway.excludeNames=["c,d"]',
+        '--gateway.urlPathPrefix=null',
+        '--gateway.postgreSqlErrorCodeToHttpStatusCodeMapping={"P0001":422,"22":400}',
+      ],
+    });
+
+    expect(configuration.connectionString).toBe('postgres://a/b');
+    expect(configuration.gateway).toMatchObject({
+      commentsMode: 'parseAll',
+      errorFormat: 'text',
+      strict: true,
+      includeSchemas: ['a', 'b'],
+      excludeNames: ['c,d'],
+      urlPathPrefix: null,
+      postgreSqlErrorCodeToHttpStatusCodeMapping: { P0001: 422, '22': 400 },
+    });
+  });
+
+  test('${NAME} in strings of the file, in lists too, is the variable', async () => {
+    const { configuration } = await load({
+      files: {
+        'pgway.json': { connectionString: 'postgres://u:${SECRET}@h/d', gateway: { includeNames: ['${NAME}_x'] } },
+      },
+      environment: { SECRET: 'p$w', NAME: 'n' },
+    });
+
+    expect(configuration.connectionString).toBe('postgres://u:p$w@h/d');
+    expect(configuration.gateway.includeNames).toEqual(['n_x']);
+  });
+});
+
+describe('which database', () => {
+  const file = { 'pgway.json': { connectionString: 'file' } };
+  const PGHOST = { PGHOST: '/run/a b', PGPORT: '6', PGUSER: 'ü', PGPASSWORD: 'p&=', PGDATABASE: 'd' };
+
+  test.each<[string, Given, string | null]>([
+    ['a file', { files: file }, 'file'],
+    ['DATABASE_URL over the file', { files: file, environment: { DATABASE_URL: 'url' } }, 'url'],
+    [
+      'PGWAY_CONNECTION_STRING over DATABASE_URL',
+      { environment: { DATABASE_URL: 'url', PGWAY_CONNECTION_STRING: 'own' } },
+      'own',
+    ],
+    [
+      'the command line over all',
+      { environment: { DATABASE_URL: 'url' }, arguments: ['--connectionString=cli'] },
+      'cli',
+    ],
+    ['a file over PGHOST', { files: file, environment: PGHOST }, 'file'],
+    [
+      'PGHOST and its kin when nothing else is given',
+      { environment: PGHOST },
+      'postgres:///?host=%2Frun%2Fa+b&port=6&dbname=d&user=%C3%BC&password=p%26%3D',
+    ],
+    [
+      'PGDATABASE alone means this machine',
+      { environment: { PGDATABASE: 'd' } },
+      'postgres:///?host=localhost&dbname=d',
+    ],
+    ['PGUSER alone is no connection', { environment: { PGUSER: 'u' } }, null],
+    ['empty variables count as not set', { environment: { DATABASE_URL: '', PGHOST: '' } }, null],
+    ['an explicit embedded.enabled over PGHOST', { environment: PGHOST, arguments: ['--embedded.enabled'] }, null],
+  ])('%s', async (_, given, connectionString) => {
+    const { configuration } = await load(given);
+
+    expect(configuration.connectionString).toBe(connectionString);
+    expect(configuration.embedded.enabled).toBe(connectionString === null);
+  });
+
+  test('a connection and the embedded one together are refused', async () => {
+    expect(await issuesOf({ files: file, arguments: ['--embedded.enabled=true'] })).toEqual([
+      'embedded.enabled: a connection is configured too; give only one of them',
+    ]);
+  });
+
+  test('no connection and no embedded one is refused', async () => {
+    expect(await issuesOf({ arguments: ['--embedded.enabled=false'] })).toEqual([
+      expect.stringMatching(/^connectionString: missing; give one, as in --connectionString=/),
+    ]);
+  });
+});
+
+describe('what is wrong is said, all at once, with its place', () => {
+  test('unknown keys, wrong types, wrong values, from three places', async () => {
+    const issues = await issuesOf({
+      files: {
+        'pgway.json': {
+          lmits: {},
+          nothingLikeIt: 1,
+          bufferRows: 5,
+          log: 3,
+          gateway: { comentsMode: 'ignore', commentsMode: 'parseall', includeNames: ['a', 1], bufferRows: 1.5 },
+        },
+      },
+      environment: { PGWAY_GATEWAY_POOL_SIZE: 'many', PGWAY_LIMITS_MAX_CONNECTIONS: '0' },
+      arguments: ['--port=70000', '--prot=1', '--host', '--gateway.strict=yes'],
+    });
+
+    expect(issues).toEqual([
+      '--prot: unknown option; did you mean --port?',
+      '--host: needs a value, as in --host=127.0.0.1',
+      'port: must be at most 65535, not 70000 (from --port)',
+      'gateway.commentsMode: must be one of ignore, parseAll, onlyWithHttpTag (did you mean parseAll?), not "parseall" (in pgway.json)',
+      'gateway.includeNames[1]: must be text, not 1 (in pgway.json)',
+      'gateway.bufferRows: must be a whole number, not 1.5 (in pgway.json)',
+      'gateway.poolSize: must be a number, not "many" (from PGWAY_GATEWAY_POOL_SIZE)',
+      'gateway.strict: must be true or false, not "yes" (from --gateway.strict)',
+      'gateway.comentsMode: unknown; did you mean gateway.commentsMode? (in pgway.json)',
+      'log: must be an object, not 3 (in pgway.json)',
+      'limits.maxConnections: must be at least 1, not 0 (from PGWAY_LIMITS_MAX_CONNECTIONS)',
+      'lmits: unknown; did you mean limits? (in pgway.json)',
+      'nothingLikeIt: unknown (in pgway.json)',
+      'bufferRows: unknown; did you mean gateway.bufferRows? (in pgway.json)',
+    ]);
+  });
+
+  test.each([
+    ['{\n  "port": 1,\n}', 'pgway.json:3:1: a key in double quotes expected, found "}"'],
+    ['{"port": 1, "port": 2}', 'pgway.json:1:13: the key "port" stands here twice'],
+    ['[]', 'pgway.json: the configuration must be a JSON object'],
+    ['', 'pgway.json:1:1: a value expected, the file ends here'],
+  ])('a file that is no configuration: %j', async (text, issue) => {
+    expect(await issuesOf({ files: { 'pgway.json': text } })).toEqual([issue]);
+  });
+
+  test('a variable of the file that is not set', async () => {
+    expect(
+      await issuesOf({ files: { 'pgway.json': { host: 'x', gateway: { nameSimilarTo: '${NO_SUCH}' } } } }),
+    ).toEqual(['gateway.nameSimilarTo: the variable NO_SUCH is not set (in pgway.json)']);
+  });
+
+  test('a named file that is not there; a folder', async () => {
+    expect(await issuesOf({ arguments: ['missing.json'] })).toEqual(['missing.json: there is no such file']);
+    expect(await issuesOf({ arguments: ['.'] })).toEqual(['.: the file cannot be read (EISDIR)']);
+  });
+
+  test('two files, a flag with a value, a hyphen alone', async () => {
+    expect(await issuesOf({ arguments: ['a.json', '--config=b.json', '--help=1'] })).toEqual([
+      '--help: takes no value',
+      'only one configuration file can be given, not a.json and b.json',
+    ]);
+  });
+
+  test('a connection string is never shown', async () => {
+    expect(await issuesOf({ files: { 'pgway.json': { connectionString: ['postgres://u:geheim@h/d'] } } })).toEqual([
+      'connectionString: must be text (in pgway.json)',
+    ]);
+  });
+
+  test('a misspelled variable is a warning; names that a platform sets are not', async () => {
+    const environment = { PGWAY_PROT: '1', PGWAY_SERVICE_HOST: '10.0.0.1', PGWAY_TEST_DATABASE: 'x', OTHER_PORT: '1' };
+
+    expect((await load({ environment })).warnings).toEqual(['PGWAY_PROT: unknown variable; did you mean PGWAY_PORT?']);
+  });
+});

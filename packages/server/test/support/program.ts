@@ -1,0 +1,71 @@
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+export const bin: string = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
+
+/** Builds what a child process runs. */
+export async function build(): Promise<void> {
+  await promisify(execFile)(process.execPath, [
+    `${root}node_modules/typescript/bin/tsc`,
+    '-b',
+    `${root}packages/server`,
+  ]);
+}
+
+/** The built program as a process of its own. */
+export interface Program {
+  readonly child: ChildProcess;
+  readonly text: { stdout: string; stderr: string };
+  /** Resolves with the first match in the standard output; rejects when the process ends without it. */
+  until(wanted: RegExp): Promise<RegExpExecArray>;
+  /** The exit code, or the name of the signal. */
+  readonly ended: Promise<number | string>;
+}
+
+/** Runs `command` in the folder; it is killed at the end of the test when it still runs. */
+export function start(folder: string, command: readonly string[], environment: NodeJS.ProcessEnv = {}): Program {
+  const [file, ...rest] = command as [string, ...string[]];
+  const { PATH } = process.env;
+  const child = spawn(file, rest, { cwd: folder, env: { PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const text = { stdout: '', stderr: '' };
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  let written: () => void = () => undefined;
+  child.stderr.on('data', (chunk: Buffer) => (text.stderr += chunk.toString()));
+  child.stdout.on('data', (chunk: Buffer) => {
+    text.stdout += chunk.toString();
+    written();
+  });
+  const until = async (wanted: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const match = wanted.exec(text.stdout);
+      if (match !== null) return match;
+      const code = await Promise.race([new Promise<null>((resolve) => (written = () => resolve(null))), ended]);
+      if (code !== null) throw new Error(`ended with ${code} before ${String(wanted)}:\n${text.stdout}${text.stderr}`);
+    }
+  };
+  return { child, text, until, ended };
+}
+
+/** Whether somebody listens on the port of this machine. */
+export function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.unref().once('connect', () => socket.destroy());
+  });
+}
+
+/** Waits until nobody listens on the port any more. */
+export async function closed(port: number): Promise<void> {
+  while (await isOpen(port)) await new Promise((resolve) => setTimeout(resolve, 50));
+}
