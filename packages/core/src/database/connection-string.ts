@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
+import { ConnectionStringError, type Pairs, pairsOfKeys, pairsOfUrl } from './connection-pairs.ts';
+
+export { ConnectionStringError } from './connection-pairs.ts';
 
 /** What a connection string says. Members that it leaves out are left to `pg`, which looks at `PGHOST` and its kin. */
 export interface ConnectionSettings {
@@ -18,15 +21,9 @@ export interface ConnectionSettings {
   readonly ssl: 'disable' | 'prefer' | ConnectionOptions;
 }
 
-/** The connection string cannot be understood. The message never holds the string, which may hold a password. */
-export class ConnectionStringError extends Error {
-  override readonly name = 'ConnectionStringError';
-}
-
 type Draft = { -readonly [name in keyof ConnectionSettings]: ConnectionSettings[name] };
 type SslKey = 'sslmode' | 'sslrootcert' | 'sslcert' | 'sslkey' | 'sslpassword';
 type Ssl = Partial<Record<SslKey, string>>;
-type Pairs = readonly (readonly [string, string])[];
 
 /** Every spelling of a key, without case, spaces, `_` and `-`: those of URLs and libpq, and those of ADO-style strings. */
 const keys: Readonly<Record<string, Exclude<keyof ConnectionSettings, 'ssl'> | SslKey>> = {
@@ -89,7 +86,7 @@ const ignored = new Set([
 export function parseConnectionString(text: string): ConnectionSettings {
   const trimmed = text.trim();
   if (trimmed === '') throw new ConnectionStringError('the connection string is empty');
-  const pairs = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? pairsOfUrl(trimmed) : pairsOfKeys(trimmed);
+  const pairs = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? pairsOfUrl(trimmed) : pairsOfKeys(trimmed, isKnown);
   checkKeys(pairs);
   const settings: Draft = { ssl: 'prefer' };
   const ssl: Ssl = {};
@@ -108,23 +105,29 @@ function targetOf(key: string): (typeof keys)[string] | undefined {
   return Object.hasOwn(keys, plain) ? keys[plain] : undefined;
 }
 
+function isKnown(key: string): boolean {
+  return targetOf(key) !== undefined || ignored.has(plainOf(key));
+}
+
 function checkKeys(pairs: Pairs): void {
-  let before: string | undefined;
-  for (const [key] of pairs) {
-    const target = targetOf(key);
-    if (target === undefined && !ignored.has(plainOf(key))) {
-      // With a stray "=", ";" or "?" in a password, the rest of the password would stand here.
-      const safe = before !== 'password' && /^[a-z][a-z0-9 _-]*$/i.test(key);
-      throw new ConnectionStringError(`the connection string has an unknown key${safe ? ` "${key}"` : ''}`);
-    }
-    before = target;
-  }
+  const unknown = pairs.findIndex(([key]) => !isKnown(key));
+  if (unknown === -1) return;
+  const key = pairs[unknown]![0];
+  const [before = '', value = ''] = pairs[unknown - 1] ?? [];
+  // With a stray "=", ";" or "?" in a password, the rest of the password would stand here.
+  const safe = targetOf(before) !== 'password' && !/pass|pwd/i.test(value) && /^[a-z][a-z0-9 _-]*$/i.test(key);
+  throw new ConnectionStringError(`the connection string has an unknown key${safe ? ` "${key}"` : ''}`);
 }
 
 function assign(settings: Draft, ssl: Ssl, key: string, value: string): void {
   const target = targetOf(key);
   if (target === undefined) return;
   switch (target) {
+    case 'host':
+      // It is shown in messages: what an unclosed quote drew into it is refused, not repeated.
+      if (/[\s'"=@;]/.test(value)) throw new ConnectionStringError('the connection string names no valid host');
+      settings.host = value;
+      return;
     case 'port':
       settings.port = whole(key, value, 1, 65_535);
       return;
@@ -150,101 +153,6 @@ function whole(key: string, value: string, least: number, most: number): number 
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (number >= least && number <= most) return number;
   throw new ConnectionStringError(`${key} in the connection string must be a whole number from ${least} to ${most}`);
-}
-
-function pairsOfUrl(text: string): Pairs {
-  if (!/^postgres(ql)?:/i.test(text)) {
-    throw new ConnectionStringError('the connection string must begin with postgres:// or be made of key=value pairs');
-  }
-  // The last "@" ends the account, so that one in a password never turns the rest of it into a host.
-  const match = /^[a-z]+:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?(.*))?$/i.exec(text);
-  if (match === null) throw new ConnectionStringError('the connection string is not a valid URL');
-  const [, account, address = '', database, query] = match;
-  return [
-    ...(account === undefined ? [] : pairsOfAccount(account)),
-    ...pairsOfAddress(address),
-    ...(database ? [['database', decode(database)] as const] : []),
-    ...pairsOfQuery(query ?? ''),
-  ];
-}
-
-/** `host`, `host:port`, `[::1]`, `[::1]:port`, `%2Fvar%2Frun%2Fpostgresql` or nothing. */
-function pairsOfAddress(address: string): Pairs {
-  const match = /^(?:\[([^[\]]*)\]|([^:,[\]]*))(?::(\d*))?$/.exec(address);
-  // What stands here may be a piece of a password, and is not repeated.
-  if (match === null) {
-    throw new ConnectionStringError(
-      'the connection string names no valid host and port: "@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23, and there can be one host only',
-    );
-  }
-  const [, literal, name, port] = match;
-  const host = literal ?? decode(name ?? '');
-  return [...(host === '' ? [] : [['host', host] as const]), ...(port ? [['port', port] as const] : [])];
-}
-
-/** As libpq reads it: percent-encoded, a "+" is a "+". */
-function pairsOfQuery(query: string): Pairs {
-  return query
-    .split('&')
-    .filter((pair) => pair !== '')
-    .map((pair) => {
-      const equals = pair.indexOf('=');
-      return equals === -1 ? [decode(pair), ''] : [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
-    });
-}
-
-function pairsOfAccount(account: string): Pairs {
-  const colon = account.indexOf(':');
-  const user = colon === -1 ? account : account.slice(0, colon);
-  const pairs: [string, string][] = user === '' ? [] : [['user', decode(user)]];
-  if (colon !== -1) pairs.push(['password', decode(account.slice(colon + 1))]);
-  return pairs;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new ConnectionStringError('the connection string has a "%" that is not followed by two hexadecimal digits');
-  }
-}
-
-/** `key=value` between semicolons, as ADO.NET writes it, or between spaces, as libpq does. */
-function pairsOfKeys(text: string): Pairs {
-  const unquoted = text.replace(/=\s*(?:'(?:[^'\\]|\\.)*'|"[^"]*")/g, '=');
-  const bySemicolon = unquoted.includes(';') || !/\s\S+\s*=/.test(unquoted);
-  return bySemicolon ? pairsBySemicolon(text) : pairsBySpace(text);
-}
-
-/** A value in single or double quotes holds its own quote doubled. */
-function pairsBySemicolon(text: string): Pairs {
-  const pattern = /\s*(?:([^=;]+?)\s*=\s*(?:'((?:[^']|'')*)'|"((?:[^"]|"")*)"|((?!['"])[^;]*?))\s*)?(?:;|$)/y;
-  return allOf(pattern, text).map(([, key, single, double, bare]) => [
-    key ?? '',
-    single?.replaceAll("''", "'") ?? double?.replaceAll('""', '"') ?? bare ?? '',
-  ]);
-}
-
-/** A value in single quotes; within and without, a backslash takes the next character as it is. */
-function pairsBySpace(text: string): Pairs {
-  const pattern = /\s*([^=\s]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?!')(?:[^\s\\]|\\.)*))(?:\s+|$)/y;
-  return allOf(pattern, text).map(([, key, quoted, bare]) => [
-    key ?? '',
-    (quoted ?? bare ?? '').replace(/\\(.)/g, '$1'),
-  ]);
-}
-
-/** Every match with a key, one directly behind the other until the end. */
-function allOf(pattern: RegExp, text: string): readonly RegExpExecArray[] {
-  const matches: RegExpExecArray[] = [];
-  while (pattern.lastIndex < text.length) {
-    const match = pattern.exec(text);
-    if (match === null) {
-      throw new ConnectionStringError('the connection string is neither a postgres:// URL nor key=value pairs');
-    }
-    if (match[1] !== undefined) matches.push(match);
-  }
-  return matches;
 }
 
 /** libpq's modes, and what other drivers call them. */

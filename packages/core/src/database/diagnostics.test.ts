@@ -6,8 +6,24 @@ const body = (...fields: string[]): Buffer => Buffer.from(`${fields.map((field) 
 
 test('every field by its name; the severity that is not translated wins', () => {
   const message = body(
-    ...['SBŁĄD', 'VERROR', 'C23505', 'Mżle', 'Dd', 'Hh', 'P12', 'Ww', 'ss', 'tt', 'cc', 'dt', 'nn', 'Ff.c', 'L9', 'Rr'],
-    ...['p99', 'qinternal'],
+    'SBŁĄD',
+    'VERROR',
+    'C23505',
+    'Mżle',
+    'Dd',
+    'Hh',
+    'P12',
+    'Ww',
+    'ss',
+    'tt',
+    'cc',
+    'dt',
+    'nn',
+    'Ff.c',
+    'L9',
+    'Rr',
+    'p99',
+    'qinternal',
   );
   expect(readDiagnostics(message, 0, message.length)).toEqual({
     severity: 'ERROR',

@@ -1,0 +1,107 @@
+/** The keys and values of a connection string, in its order and as they are written. */
+export type Pairs = readonly (readonly [string, string])[];
+
+/** The connection string cannot be understood. The message never holds the string, which may hold a password. */
+export class ConnectionStringError extends Error {
+  override readonly name = 'ConnectionStringError';
+}
+
+/** `postgres://user:password@host:5432/database?key=value` */
+export function pairsOfUrl(text: string): Pairs {
+  if (!/^postgres(ql)?:/i.test(text)) {
+    throw new ConnectionStringError('the connection string must begin with postgres:// or be made of key=value pairs');
+  }
+  // The last "@" ends the account, so that one in a password never turns the rest of it into a host.
+  const match = /^[a-z]+:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?(.*))?$/i.exec(text);
+  if (match === null) throw new ConnectionStringError('the connection string is not a valid URL');
+  const [, account, address = '', database, query] = match;
+  return [
+    ...(account === undefined ? [] : pairsOfAccount(account)),
+    ...pairsOfAddress(address),
+    ...(database ? [['database', decode(database)] as const] : []),
+    ...pairsOfQuery(query ?? ''),
+  ];
+}
+
+/** `host`, `host:port`, `[::1]`, `[::1]:port`, `%2Fvar%2Frun%2Fpostgresql` or nothing. */
+function pairsOfAddress(address: string): Pairs {
+  const match = /^(?:\[([^[\]]*)\]|([^:,[\]]*))(?::(\d*))?$/.exec(address);
+  // What stands here may be a piece of a password, and is not repeated.
+  if (match === null) {
+    throw new ConnectionStringError(
+      'the connection string names no valid host and port: "@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23, and there can be one host only',
+    );
+  }
+  const [, literal, name, port] = match;
+  const host = literal ?? decode(name ?? '');
+  return [...(host === '' ? [] : [['host', host] as const]), ...(port ? [['port', port] as const] : [])];
+}
+
+/** As libpq reads it: percent-encoded, a "+" is a "+". */
+function pairsOfQuery(query: string): Pairs {
+  return query
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const equals = pair.indexOf('=');
+      return equals === -1 ? [decode(pair), ''] : [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
+    });
+}
+
+function pairsOfAccount(account: string): Pairs {
+  const colon = account.indexOf(':');
+  const user = colon === -1 ? account : account.slice(0, colon);
+  const pairs: [string, string][] = user === '' ? [] : [['user', decode(user)]];
+  if (colon !== -1) pairs.push(['password', decode(account.slice(colon + 1))]);
+  return pairs;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new ConnectionStringError('the connection string has a "%" that is not followed by two hexadecimal digits');
+  }
+}
+
+/**
+ * `key=value` between semicolons, as ADO.NET writes it, or between spaces, as libpq does. What can be read as the latter,
+ * without a semicolon or with keys that all are known, is.
+ */
+export function pairsOfKeys(text: string, isKnown: (key: string) => boolean): Pairs {
+  const spaced = pairsBySpace(text);
+  if (spaced !== null && (!text.includes(';') || spaced.every(([key]) => isKnown(key)))) return spaced;
+  const pairs = pairsBySemicolon(text);
+  if (pairs !== null) return pairs;
+  throw new ConnectionStringError('the connection string is neither a postgres:// URL nor key=value pairs');
+}
+
+/** In single or double quotes, a value holds its own quote doubled. */
+function pairsBySemicolon(text: string): Pairs | null {
+  const pattern = /\s*(?:([^=;]+?)\s*=\s*(?:'((?:[^']|'')*)'|"((?:[^"]|"")*)"|((?!['"])[^;]*?))\s*)?(?:;|$)/y;
+  const matches = allOf(pattern, text);
+  if (matches === null) return null;
+  return matches.map(([, key, single, double, bare]) => [
+    key ?? '',
+    single?.replaceAll("''", "'") ?? double?.replaceAll('""', '"') ?? bare ?? '',
+  ]);
+}
+
+/** In single quotes and without, a backslash takes the next character as it is. */
+function pairsBySpace(text: string): Pairs | null {
+  const pattern = /\s*([^=\s;]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?!')(?:[^\s\\;]|\\.)*))(?:\s+|$)/y;
+  const matches = allOf(pattern, text);
+  if (matches === null) return null;
+  return matches.map(([, key, quoted, bare]) => [key ?? '', (quoted ?? bare ?? '').replace(/\\(.)/g, '$1')]);
+}
+
+/** Every match with a key, one directly behind the other until the end; null when they do not reach it. */
+function allOf(pattern: RegExp, text: string): readonly RegExpExecArray[] | null {
+  const matches: RegExpExecArray[] = [];
+  while (pattern.lastIndex < text.length) {
+    const match = pattern.exec(text);
+    if (match === null) return null;
+    if (match[1] !== undefined) matches.push(match);
+  }
+  return matches;
+}

@@ -1,0 +1,255 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type ConnectionSettings, ConnectionStringError, parseConnectionString } from './connection-string.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'pgway-connection-'));
+const certificate = join(directory, 'root.crt');
+writeFileSync(certificate, 'a certificate');
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** What the text says, or the one error that is meant for whoever wrote it. */
+function read(text: string): { readonly settings?: ConnectionSettings; readonly message: string } {
+  try {
+    return { settings: parseConnectionString(text), message: '' };
+  } catch (error) {
+    if (error instanceof ConnectionStringError) return { message: error.message };
+    throw error;
+  }
+}
+
+describe('forms', () => {
+  const x = { host: 'localhost', port: 5433, database: 'x', user: 'y', password: 'z', ssl: 'disable' };
+  test.each([
+    ['postgres://y:z@localhost:5433/x', x],
+    ['postgresql://y:z@localhost:5433/x', x],
+    ['  POSTGRES://y:z@localhost:5433/x\n', x],
+    ['postgres:///x?host=localhost&port=5433&user=y&password=z', x],
+    ['Host=localhost;Port=5433;Database=x;Username=y;Password=z', x],
+    ['Server=localhost;Port=5433;Database=x;User Id=y;Pwd=z;', x],
+    [' host = localhost ; port = 5433 ; db = x ; uid = y ; password = z ', x],
+    ['host=localhost port=5433 dbname=x user=y password=z', x],
+    ["host = localhost  port = '5433'\n dbname=x user=y password='z'", x],
+    ['postgres://', { ssl: 'disable' }],
+    ['postgres:///x', { database: 'x', ssl: 'disable' }],
+    ['postgres://localhost', { host: 'localhost', ssl: 'disable' }],
+    ['postgres://localhost/', { host: 'localhost', ssl: 'disable' }],
+    ['postgres://y@db.example', { host: 'db.example', user: 'y', ssl: 'prefer' }],
+    ['postgres://[::1]:5433/x', { host: '::1', port: 5433, database: 'x', ssl: 'disable' }],
+    ['postgres://[2001:db8::1]/x', { host: '2001:db8::1', database: 'x', ssl: 'prefer' }],
+    ['postgres://%2Fvar%2Frun%2Fpg/x', { host: '/var/run/pg', database: 'x', ssl: 'disable' }],
+    ['postgres:///x?host=/var/run/pg', { host: '/var/run/pg', database: 'x', ssl: 'disable' }],
+    ['host=/var/run/pg dbname=x', { host: '/var/run/pg', database: 'x', ssl: 'disable' }],
+    ['dbname=x', { database: 'x', ssl: 'disable' }],
+    ['Host=localhost', { host: 'localhost', ssl: 'disable' }],
+  ])('%s', (text, settings) => {
+    expect(parseConnectionString(text)).toEqual(settings);
+  });
+
+  test('further settings, in every spelling', () => {
+    const settings = {
+      host: 'h',
+      applicationName: 'an app',
+      connectTimeout: 7_000,
+      poolSize: 12,
+      timeZone: 'Europe/Warsaw',
+      options: '-c work_mem=8MB -c geqo=off',
+      ssl: 'prefer',
+    };
+    expect(
+      parseConnectionString(
+        'postgres://h?application_name=an%20app&connect_timeout=7&max_pool_size=12&timezone=Europe/Warsaw&options=-c%20work_mem%3D8MB%20-c%20geqo%3Doff',
+      ),
+    ).toEqual(settings);
+    expect(
+      parseConnectionString(
+        'Host=h;Application Name=an app;Timeout=7;Maximum Pool Size=12;TimeZone=Europe/Warsaw;Options=-c work_mem=8MB -c geqo=off;Pooling=true;Command Timeout=3;Include Error Detail=true',
+      ),
+    ).toEqual(settings);
+    expect(
+      parseConnectionString(
+        "host=h application_name='an app' connect_timeout=7 maxpoolsize=12 timezone=Europe/Warsaw options='-c work_mem=8MB -c geqo=off' target_session_attrs=any",
+      ),
+    ).toEqual(settings);
+  });
+
+  test('is frozen', () => {
+    expect(Object.isFrozen(parseConnectionString('postgres://h'))).toBe(true);
+  });
+});
+
+describe('values with special characters', () => {
+  const password = (text: string): string | undefined => parseConnectionString(text).password;
+  test.each([
+    ['postgres://u:a%40b%3A%2F%3F%23%25c@h/x', 'a@b:/?#%c'],
+    ['postgres://u:a@b@h/x', 'a@b'],
+    ['postgres://u:a:b@h/x', 'a:b'],
+    ['postgres://u:a+b@h/x', 'a+b'],
+    ['postgres://h/x?password=a+b%20c', 'a+b c'],
+    ['postgres://u:@h/x', ''],
+    ['Host=h;Password="a;b""c=\'d";Database=x', `a;b"c='d`],
+    ["Host=h;Password='a;b''c=\"d';Database=x", `a;b'c="d`],
+    ["Password='it''s'; Host=h", "it's"],
+    ["Host=h;Password=it''s", "it''s"],
+    ['Host=h;Password=a b=c;Database=x', 'a b=c'],
+    ['Host=h;Password=;Database=x', ''],
+    ["host=h password='a;b' dbname=x", 'a;b'],
+    ["host=h password='a b=c\\'d\\\\e' dbname=x", "a b=c'd\\e"],
+    ["host=h password=a\\ b\\'c dbname=x", "a b'c"],
+    ["host=h password='' dbname=x", ''],
+    ["password='a b' host=h", 'a b'],
+  ])('%s', (text, expected) => {
+    const { host } = parseConnectionString(text);
+    expect([password(text), host]).toEqual([expected, 'h']);
+  });
+
+  test('whatever is quoted as its form wants comes back', () => {
+    const secret = fc.string({
+      unit: fc.constantFrom(...Array.from('ab =;\'"\\@:/?#%&+żó🐢\t')),
+      minLength: 1,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(secret, (text) => {
+        const forms = [
+          `postgres://u:${encodeURIComponent(text)}@h/x`,
+          `postgres://h/x?password=${encodeURIComponent(text)}&user=u`,
+          `Password="${text.replaceAll('"', '""')}";Host=h;Username=u;Database=x`,
+          `Host=h;Password='${text.replaceAll("'", "''")}';Username=u;Database=x`,
+          `password='${text.replace(/[\\']/g, '\\$&')}' host=h user=u dbname=x`,
+          `host=h user=u password='${text.replace(/[\\']/g, '\\$&')}' dbname=x`,
+        ];
+        for (const form of forms) {
+          expect({ form, ...parseConnectionString(form) }).toEqual({
+            form,
+            host: 'h',
+            user: 'u',
+            database: 'x',
+            password: text,
+            ssl: 'prefer',
+          });
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('what is wrong is said, and nothing secret', () => {
+  test.each([
+    ['', 'the connection string is empty'],
+    ['  ', 'the connection string is empty'],
+    ['mysql://u:s3cret@h/x', 'must begin with postgres://'],
+    ['just words', 'neither a postgres:// URL nor key=value pairs'],
+    ['postgres://h:port/x', 'no valid host and port'],
+    ['postgres://h:1,i:2/x', 'no valid host and port'],
+    ['postgres://[::1/x', 'no valid host and port'],
+    ['postgres://h:0/x', 'port in the connection string must be a whole number from 1 to 65535'],
+    ['postgres://h:65536/x', 'port in the connection string must be a whole number from 1 to 65535'],
+    ['host=h connect_timeout=soon', 'connect_timeout in the connection string must be a whole number'],
+    ['host=h;Maximum Pool Size=0', 'Maximum Pool Size in the connection string must be a whole number from 1 to 10000'],
+    ['postgres://u:s3cret@h/x?hots=1', 'unknown key "hots"'],
+    ['Hots=h;Password=s3cret', 'unknown key "Hots"'],
+    ['host=h sslmode=maybe', 'sslmode "maybe"'],
+    ['host=h sslmode=verify-full sslrootcert=/nowhere/x.crt', 'the file /nowhere/x.crt cannot be read (ENOENT)'],
+    ['postgres://u:%zz@h/x', 'two hexadecimal digits'],
+    ['host=h constructor=x', 'unknown key "constructor"'],
+  ])('%s', (text, message) => {
+    expect(read(text).message).toContain(message);
+    expect(read(text).message).not.toContain('s3cret');
+  });
+
+  test('no character that ends a password early makes the rest of it visible', () => {
+    for (const end of [
+      '@',
+      ':',
+      '/',
+      '?',
+      '#',
+      ';',
+      '=',
+      '&',
+      ' ',
+      "'",
+      '"',
+      '%',
+      '[',
+      ',',
+      '; ',
+      ' x=',
+      ';x=',
+      '?x=',
+    ]) {
+      const broken = `1${end}s3cret`;
+      for (const text of [
+        `postgres://u:${broken}@h/x`,
+        `postgres://u:${broken}@h:1/x?sslmode=require`,
+        `Host=h;Password=${broken};Database=x`,
+        `Password=${broken};Host=h`,
+        `Host=h;Password='${broken};Database=x`,
+        `host=h password=${broken} dbname=x`,
+        `host=h password='${broken} dbname=x`,
+        `password=${broken} host=h`,
+      ]) {
+        const { settings, message } = read(text);
+        expect({ text, shown: `${message}${settings?.host}`.includes('s3cret') }).toEqual({ text, shown: false });
+      }
+    }
+  });
+
+  test('whatever the text is, it is read or refused with one clear error', () => {
+    const piece = fc.constantFrom(
+      'postgres://',
+      'host=',
+      'password=',
+      ';',
+      ' ',
+      "'",
+      '"',
+      '\\',
+      '@',
+      ':',
+      '[',
+      ']',
+      '?',
+      '&',
+      '%',
+      'a',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+        const { settings, message } = read(pieces.join(''));
+        expect(settings === undefined).toBe(message !== '');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('ssl modes', () => {
+  test.each([
+    ['host=db.example', 'prefer'],
+    ['host=localhost', 'disable'],
+    ['host=127.0.0.1', 'disable'],
+    ['host=db.example sslmode=disable', 'disable'],
+    ['host=db.example sslmode=allow', 'prefer'],
+    ['host=localhost sslmode=prefer', 'prefer'],
+    ['host=localhost sslmode=require', { rejectUnauthorized: false }],
+    ['host=localhost;SSL Mode=Require', { rejectUnauthorized: false }],
+    ['host=localhost sslmode=verify-full', { rejectUnauthorized: true }],
+    ['host=localhost;SSL Mode=VerifyFull', { rejectUnauthorized: true }],
+    [`host=h sslmode=verify-full sslrootcert='${certificate}'`, { rejectUnauthorized: true, ca: 'a certificate' }],
+    [
+      `host=h;SSL Mode=Verify-CA;Root Certificate=${certificate}`,
+      { rejectUnauthorized: true, ca: 'a certificate', checkServerIdentity: expect.any(Function) },
+    ],
+    [
+      `postgres://h?sslmode=require&sslrootcert=${encodeURIComponent(certificate)}`,
+      { rejectUnauthorized: true, ca: 'a certificate', checkServerIdentity: expect.any(Function) },
+    ],
+  ])('%s', (text, ssl) => {
+    expect(parseConnectionString(text).ssl).toEqual(ssl);
+  });
+});

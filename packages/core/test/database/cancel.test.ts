@@ -1,0 +1,137 @@
+import { useDatabase } from '@pgway/testing';
+import { describe, expect, test } from 'vitest';
+import { ask, backendOf, errorOf, named, open, rowsOf, until } from './support.ts';
+
+const db = useDatabase(`
+  create table fruit (id int);
+  create function stubborn() returns int language plpgsql as $$
+  begin
+    perform pg_sleep(20);
+    return 0;
+  exception when query_canceled then
+    return 1;
+  end $$;
+`);
+
+/** Whether the backend runs something that the statement text tells. */
+async function runs(backend: string, text: string): Promise<boolean> {
+  const found = await db.query(
+    `select from pg_stat_activity where pid = $1 and state = 'active' and position($2 in query) > 0`,
+    [backend, text],
+  );
+  return found.length > 0;
+}
+
+describe('cancel', () => {
+  test('in the queue: told at once, never sent', async () => {
+    const database = open(db);
+    const running = ask(database, ['select pg_sleep(0.2)']);
+    const queued = ask(database, ['create table never ()']);
+    const behind = ask(database, ['select 3']);
+    queued.handle.cancel();
+    expect(await errorOf(queued)).toBe('Cancelled');
+    expect(await errorOf(running)).toBe('done');
+    expect(await rowsOf(behind)).toEqual([['3']]);
+    expect(await db.query(`select to_regclass('never') as made`)).toEqual([{ made: null }]);
+  });
+
+  test('while its statement waits for a lock to be prepared', async () => {
+    const database = open(db);
+    const backend = await backendOf(database);
+    const blocker = open(db);
+    const blocking = ask(blocker, ['do $$ begin lock table fruit; perform pg_sleep(20); end $$']);
+    const locks = `select from pg_locks where relation = 'fruit'::regclass and granted = $1`;
+    await until('the table is locked', async () => (await db.query(locks, [true])).length > 0);
+    const asked = ask(database, [[named('select * from fruit')]]);
+    await until('it waits', async () => (await db.query(locks, [false])).length > 0);
+    asked.handle.cancel();
+    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await backendOf(database)).toBe(backend);
+    blocking.handle.cancel();
+    expect(await errorOf(blocking)).toBe('Cancelled');
+  });
+
+  test('while it is being prepared: not executed', async () => {
+    const database = open(db);
+    await backendOf(database);
+    const asked = ask(database, [[named('insert into fruit values (1)')]]);
+    asked.handle.cancel();
+    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await database.query('select * from fruit')).toEqual([]);
+  });
+
+  test('while it runs: the statement ends on the server, and the session goes on', async () => {
+    const database = open(db);
+    const backend = await backendOf(database);
+    const asked = ask(database, ['select pg_sleep(21)']);
+    const behind = ask(database, ['select 2']);
+    await until('it runs', () => runs(backend, 'pg_sleep(21)'));
+    asked.handle.cancel();
+    asked.handle.cancel();
+    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await rowsOf(behind)).toEqual([['2']]);
+    expect(await runs(backend, 'pg_sleep(21)')).toBe(false);
+    expect(await backendOf(database)).toBe(backend);
+  });
+
+  test('a statement that handles the cancel and ends well is still a cancelled call', async () => {
+    const database = open(db);
+    const backend = await backendOf(database);
+    const asked = ask(database, ['select stubborn()']);
+    await until('it runs', () => runs(backend, 'stubborn'));
+    asked.handle.cancel();
+    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await backendOf(database)).toBe(backend);
+  });
+
+  test('while rows stream and the reader has stopped', async () => {
+    const database = open(db);
+    const backend = await backendOf(database);
+    let rows = 0;
+    const asked = ask(database, [`select repeat('x', 1000) from generate_series(1, 1000000)`], {
+      sink: { row: () => ++rows < 0 },
+    });
+    await until('rows have come', () => rows > 0);
+    asked.handle.cancel();
+    const seen = rows;
+    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(rows).toBe(seen);
+    expect(await backendOf(database)).toBe(backend);
+  });
+
+  test('after it is done: of no effect, and never heard by the next call', async () => {
+    const database = open(db);
+    const backend = await backendOf(database);
+    const quick = named('select $1::int');
+    for (let n = 0; n < 500; n++) {
+      const asked = ask(database, [[quick, String(n)]], { mayShare: n % 3 === 0 });
+      if (n % 2 === 0) await asked.answer;
+      else if (n % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
+      asked.handle.cancel();
+      const next = ask(database, [[quick, String(-n)]], { mayShare: n % 3 === 0 });
+      expect(['done', 'Cancelled']).toContain(await errorOf(asked));
+      expect(await rowsOf(next)).toEqual([[String(-n)]]);
+    }
+    expect(await backendOf(database)).toBe(backend);
+  });
+
+  test('a handle of an old call does not let the rows of another flow', async () => {
+    const database = open(db);
+    const old = ask(database, ['select 1']);
+    await old.answer;
+    let rows = 0;
+    const stalled = ask(database, [`select repeat('x', 1000) from generate_series(1, 100000)`], {
+      sink: { row: () => ++rows < 0, chunkEnd: () => false },
+    });
+    await until('rows have come', () => rows > 0);
+    const seen = rows;
+    for (let n = 0; n < 50; n++) {
+      old.handle.resume();
+      old.handle.cancel();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(rows).toBe(seen);
+    stalled.handle.cancel();
+    expect(await errorOf(stalled)).toBe('Cancelled');
+  });
+});

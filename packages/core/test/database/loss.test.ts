@@ -1,0 +1,269 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { useDatabase } from '@pgway/testing';
+import { startEmbedded } from 'pgway/embedded';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ConnectionLost } from '../../src/database/port.ts';
+import { ask, backendOf, errorOf, named, open, rowsOf, startProxy, until } from './support.ts';
+
+const db = useDatabase(`create table written (n int)`);
+
+const nap = named('select pg_sleep($1::float8)');
+const echo = named('select $1::text');
+
+async function terminate(backend: string): Promise<void> {
+  await db.query('select pg_terminate_backend($1)', [backend]);
+}
+
+describe('a connection that the server ends', () => {
+  test('while idle: the next call gets another one', async () => {
+    const database = open(db);
+    const backend = await backendOf(database);
+    await terminate(backend);
+    await until('it is gone', async () => {
+      const found = await db.query('select from pg_stat_activity where pid = $1', [backend]);
+      return found.length === 0;
+    });
+    // The news may reach us only after the call was sent on it; then the call is lost, and the one after it works.
+    const next = await backendOf(database).catch((error: unknown) => {
+      if (error instanceof ConnectionLost) return backendOf(database);
+      throw error;
+    });
+    expect(next).not.toBe(backend);
+  });
+
+  test('while calls run in a line: all are lost, with what the server said, and service goes on', async () => {
+    const database = open(db);
+    await ask(database, [
+      [nap, '0'],
+      [echo, ''],
+    ]).answer;
+    const backend = await backendOf(database);
+    const running = ask(database, [[nap, '20']], { mayShare: true });
+    const behind = [1, 2, 3].map((n) => ask(database, [[echo, String(n)]], { mayShare: true }));
+    await until('it runs', async () => {
+      const found = await db.query(`select from pg_stat_activity where pid = $1 and state = 'active'`, [backend]);
+      return found.length > 0;
+    });
+    await terminate(backend);
+    expect(await errorOf(running)).toBe('ConnectionLost');
+    await expect(running.answer).rejects.toThrow('terminating connection due to administrator command');
+    expect(await Promise.all(behind.map((one) => errorOf(one)))).toEqual(behind.map(() => 'ConnectionLost'));
+    expect(await rowsOf(ask(database, [[echo, 'on']]))).toEqual([['on']]);
+  });
+
+  test('while rows stream', async () => {
+    const database = open(db);
+    const backend = await backendOf(database);
+    let rows = 0;
+    const asked = ask(database, [`select repeat('x', 1000) from generate_series(1, 5000000)`], {
+      sink: { row: () => ++rows > 0 },
+    });
+    await until('rows have come', () => rows > 100);
+    await terminate(backend);
+    expect(await errorOf(asked)).toBe('ConnectionLost');
+    expect(await database.query('select 1')).toEqual([['1']]);
+  });
+
+  test('while a reader has stopped', async () => {
+    const proxy = await startProxy(db.connectionString);
+    const database = open(proxy.connectionString);
+    let rows = 0;
+    const asked = ask(database, [`select repeat('x', 1000) from generate_series(1, 100000)`], {
+      sink: { row: () => ++rows < 0 },
+    });
+    await until('rows have come', () => rows > 0);
+    await proxy.off();
+    const resuming = setInterval(() => asked.handle.resume(), 5);
+    onTestFinished(() => clearInterval(resuming));
+    expect(await errorOf(asked)).toBe('ConnectionLost');
+    await proxy.on();
+    await until('service again', async () => (await errorOf(database.query('select 1'))) === 'done');
+  });
+});
+
+describe('a connection that breaks', () => {
+  test('after any number of bytes: never a wrong or partial answer, and every call is told once', async () => {
+    const proxy = await startProxy(db.connectionString);
+    const whole = Array.from({ length: 50 }, (_, n) => [`row ${n}`, 'x'.repeat(n)]);
+    const rows = named(`select 'row ' || n, repeat('x', n) from generate_series(0, 49) n`);
+    const database = open(proxy.connectionString, { acquireTimeout: 3_000 });
+    const tried = { done: 0, lost: 0 };
+    for (let bytes = 0; bytes < 9_000; bytes += 131) {
+      await until('service', async () => (await errorOf(ask(database, [[rows], [echo, '']]))) === 'done');
+      const asked = [0, 1, 2].map(() => ask(database, [[rows]], { mayShare: true }));
+      const last = ask(database, [[echo, 'last']], { mayShare: true });
+      proxy.cutAfter(bytes);
+      for (const one of [...asked, last]) {
+        const rowsOrError = await rowsOf(one).catch((error: Error) => error.name);
+        expect([one === last ? [['last']] : whole, 'ConnectionLost']).toContainEqual(rowsOrError);
+        tried[rowsOrError === 'ConnectionLost' ? 'lost' : 'done']++;
+      }
+      proxy.release();
+    }
+    expect(tried.done).toBeGreaterThan(20);
+    expect(tried.lost).toBeGreaterThan(20);
+  });
+
+  test('with bytes that are no protocol', async () => {
+    const proxy = await startProxy(db.connectionString);
+    const database = open(proxy.connectionString);
+    for (const bytes of [
+      [0x44, 0xff, 0xff, 0xff, 0xff],
+      [0x44, 0x7f, 0xff, 0xff, 0xff],
+      [0x44, 0, 0, 0, 0],
+      [0x01, 0, 0, 0, 4],
+    ]) {
+      await backendOf(database);
+      const asked = ask(database, [[nap, '10']]);
+      const backendRuns = async (): Promise<boolean> =>
+        (await db.query(`select from pg_stat_activity where query like '%pg_sleep($1::float8)%' and state = 'active'`))
+          .length > 0;
+      await until('it runs', backendRuns);
+      proxy.inject(Buffer.from(bytes));
+      expect(await errorOf(asked)).toBe('ConnectionLost');
+      expect(await database.query('select 1')).toEqual([['1']]);
+      await db.query(`select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep($1::float8)%'
+        and state = 'active' and pid <> pg_backend_pid()`);
+    }
+  });
+});
+
+describe('a server that cannot be reached', () => {
+  test('refused: callers hear soon, attempts are few, and service comes back by itself', async () => {
+    const proxy = await startProxy(db.connectionString);
+    await proxy.off();
+    // A port where connections are taken and ended at once counts the attempts.
+    let attempts = 0;
+    const port = Number(new URL(proxy.connectionString).port);
+    const counter = createServer((socket) => {
+      attempts++;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => counter.listen(port, '127.0.0.1', resolve));
+    const database = open(proxy.connectionString, { poolSize: 3, acquireTimeout: 30_000 });
+    const end = performance.now() + 1_500;
+    let calls = 0;
+    let slowest = 0;
+    while (performance.now() < end) {
+      const start = performance.now();
+      const outcomes = await Promise.all([1, 2, 3, 4].map(() => errorOf(database.query('select 1'))));
+      expect(outcomes).toEqual(outcomes.map(() => 'ConnectionLost'));
+      slowest = Math.max(slowest, performance.now() - start);
+      calls += 4;
+    }
+    expect(slowest).toBeLessThan(3_000);
+    expect(attempts).toBeLessThan(30);
+    expect(calls).toBeGreaterThanOrEqual(8);
+    await new Promise((resolve) => counter.close(resolve));
+    await expect(database.query('select 1')).rejects.toThrow(`no connection to 127.0.0.1:${port}: `);
+    await proxy.on();
+    await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
+  });
+
+  test('it accepts and never answers: the connect timeout of the connection string ends it', async () => {
+    const proxy = await startProxy(db.connectionString);
+    proxy.swallow();
+    const database = open(proxy.connectionString, { parameters: 'connect_timeout=1' });
+    const start = performance.now();
+    expect(await errorOf(database.query('select 1'))).toBe('ConnectionLost');
+    expect(performance.now() - start).toBeLessThan(5_000);
+    const impatient = open(proxy.connectionString, { parameters: 'connect_timeout=2', acquireTimeout: 200 });
+    expect(await errorOf(impatient.query('select 1'))).toBe('AcquireTimeout');
+  });
+
+  test('it falls silent after the greeting: the connect timeout holds there too', async () => {
+    const proxy = await startProxy(db.connectionString);
+    // Measured: what the server sends until the first call is answered, and how much of it is the greeting.
+    const measured = open(proxy.connectionString);
+    await measured.query('select 1');
+    const total = proxy.received;
+    proxy.swallowAfter(total - 300);
+    const database = open(proxy.connectionString, { parameters: 'connect_timeout=1', acquireTimeout: 20_000 });
+    expect(await errorOf(database.query(`select repeat('x', 1000)`))).toBe('ConnectionLost');
+    proxy.release();
+    await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
+  });
+
+  test('a wrong password and an unknown database are what the server says they are', async () => {
+    const url = new URL(db.connectionString);
+    url.password = 'wrong';
+    expect(await errorOf(open(url.href).query('select 1'))).toBe('28P01');
+    const elsewhere = new URL(db.connectionString);
+    elsewhere.pathname = '/nowhere';
+    expect(await errorOf(open(elsewhere.href).query('select 1'))).toBe('3D000');
+  });
+});
+
+test('a server that restarts: calls fail while it is away, and work when it is back, without any help', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'pgway-restart-'));
+  onTestFinished(() => rm(dataDirectory, { recursive: true, force: true }));
+  const start = (): ReturnType<typeof startEmbedded> => startEmbedded({ dataDirectory, durable: false });
+  const first = await start();
+  onTestFinished(() => first.stop());
+  // In front of it, because every start chooses a port.
+  const proxy = await startProxy(first.connectionString);
+  const database = open(proxy.connectionString, { poolSize: 3 });
+  await ask(database, [[echo, '']]).answer;
+  const busy = [1, 2].map(() => ask(database, ['select pg_sleep(20)']));
+  await until('they run', async () => {
+    const [row] = await database.query(`select count(*) from pg_stat_activity where query = 'select pg_sleep(20)'`);
+    return row![0] === '2';
+  });
+  await first.stop();
+  for (const one of busy) expect(await errorOf(one)).toBe('ConnectionLost');
+  expect(await errorOf(ask(database, [[echo, 'x']]))).toBe('ConnectionLost');
+  const second = await start();
+  onTestFinished(() => second.stop());
+  proxy.aim(second.connectionString);
+  await until('service', async () => (await errorOf(ask(database, [[echo, 'back']]))) === 'done');
+  const asked = Array.from({ length: 10 }, (_, n) => ask(database, [[echo, String(n)]], { mayShare: true }));
+  expect(await Promise.all(asked.map((one) => rowsOf(one)))).toEqual(asked.map((_, n) => [[String(n)]]));
+});
+
+describe('time limits', () => {
+  test('the limit of the session ends a statement on the server, as a timeout', async () => {
+    const database = open(db, { statementTimeout: 100 });
+    const backend = await backendOf(database);
+    expect(await errorOf(ask(database, ['select pg_sleep(20)'], { timeout: 100 }))).toBe('CallTimeout');
+    expect(await backendOf(database)).toBe(backend);
+  });
+
+  test('a cancel by somebody else is what the server says, no timeout', async () => {
+    const database = open(db);
+    const backend = await backendOf(database);
+    const asked = ask(database, ['select pg_sleep(22)'], { timeout: 10_000 });
+    await until('it runs', async () => {
+      const found = await db.query(`select from pg_stat_activity where pid = $1 and state = 'active'`, [backend]);
+      return found.length > 0;
+    });
+    await db.query('select pg_cancel_backend($1)', [backend]);
+    expect(await errorOf(asked)).toBe('57014');
+  });
+
+  test('a server that does not know the limit is told by a cancel', async () => {
+    const database = open(db, { statementTimeout: 0 });
+    const backend = await backendOf(database);
+    expect(await errorOf(ask(database, ['select pg_sleep(20)'], { timeout: 100 }))).toBe('CallTimeout');
+    expect(await backendOf(database)).toBe(backend);
+  });
+
+  test('a server that does not answer any more is given up, while a call runs and while one is prepared', async () => {
+    const proxy = await startProxy(db.connectionString);
+    const running = open(proxy.connectionString, { statementTimeout: 100 });
+    const preparing = open(proxy.connectionString, { statementTimeout: 100 });
+    await backendOf(running);
+    await backendOf(preparing);
+    proxy.swallow();
+    const asked = [
+      ask(running, ['insert into written values (1)'], { timeout: 100 }),
+      ask(preparing, [[named('select 1')]], { timeout: 100 }),
+    ];
+    expect(await Promise.all(asked.map((one) => errorOf(one)))).toEqual(['ConnectionLost', 'ConnectionLost']);
+    proxy.release();
+    expect(await running.query('select 1')).toEqual([['1']]);
+    expect(await preparing.query('select 1')).toEqual([['1']]);
+  });
+});

@@ -1,0 +1,142 @@
+import { useDatabase } from '@pgway/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { parseConnectionString } from '../../src/database/connection-string.ts';
+import { sessionOpener } from '../../src/database/pg.ts';
+import { Pool, type PoolOptions } from '../../src/database/pool.ts';
+import { ask, backendOf, errorOf, named, open, rowsOf, startProxy, until } from './support.ts';
+
+const db = useDatabase();
+
+function poolOf(name: string, options: Partial<PoolOptions> = {}): Pool {
+  const connection = parseConnectionString(`${db.connectionString}?application_name=${name}`);
+  const pool = new Pool({
+    open: sessionOpener(connection, { DateStyle: 'ISO' }),
+    size: 2,
+    acquireTimeout: 5_000,
+    longestQueue: 100,
+    share: true,
+    idleTimeout: 60_000,
+    notice: () => undefined,
+    ...options,
+  });
+  onTestFinished(() => pool.close());
+  return pool;
+}
+
+async function connections(name: string): Promise<number> {
+  return (await db.query('select from pg_stat_activity where application_name = $1', [name])).length;
+}
+
+test('no connection before the first call, and no more than the size', async () => {
+  const pool = poolOf('size', { share: false });
+  expect(await connections('size')).toBe(0);
+  await Promise.all(Array.from({ length: 8 }, () => pool.query('select pg_sleep(0.02)')));
+  expect(await connections('size')).toBe(2);
+});
+
+test('a queue that is full refuses at once, and never before run has returned', async () => {
+  const pool = poolOf('full', { size: 1, longestQueue: 2 });
+  await backendOf(pool);
+  const running = ask(pool, ['select pg_sleep(0.2)']);
+  const queued = [ask(pool, ['select 1']), ask(pool, ['select 2'])];
+  const refused = ask(pool, ['select 3']);
+  expect(await errorOf(refused)).toBe('AcquireTimeout');
+  await expect(refused.answer).rejects.toThrow('too many requests wait');
+  expect(await Promise.all([running, ...queued].map((one) => errorOf(one)))).toEqual(['done', 'done', 'done']);
+});
+
+test('a bound on waiting', async () => {
+  const pool = poolOf('waiting', { size: 1, acquireTimeout: 100 });
+  const running = ask(pool, ['select pg_sleep(0.6)']);
+  const waiting = ask(pool, ['select 1']);
+  expect(await errorOf(waiting)).toBe('AcquireTimeout');
+  await expect(waiting.answer).rejects.toThrow('within 100 ms');
+  expect(await errorOf(running)).toBe('done');
+  expect(await pool.query('select 1')).toEqual([['1']]);
+});
+
+test('connections that nobody used are closed, and calls work while that happens', async () => {
+  const pool = poolOf('idle', { size: 1, idleTimeout: 1 });
+  const echo = named('select $1::text');
+  await pool.query('select 1');
+  await until('it is closed', async () => (await connections('idle')) === 0);
+  // The sweep comes every 100 ms: calls fall before, into and behind it.
+  const end = performance.now() + 700;
+  for (let n = 0; performance.now() < end; n++) {
+    const asked = ask(pool, [[echo, String(n)]], { mayShare: n % 2 === 0 });
+    expect(await rowsOf(asked)).toEqual([[String(n)]]);
+    if (n % 7 === 0) await new Promise((resolve) => setTimeout(resolve, n % 40));
+  }
+});
+
+test('a connection that is being closed is not shared any more', async () => {
+  const proxy = await startProxy(db.connectionString);
+  const pool = poolOf('ending', {
+    size: 1,
+    idleTimeout: 1,
+    open: sessionOpener(parseConnectionString(proxy.connectionString), { DateStyle: 'ISO' }),
+  });
+  const echo = named('select $1::text');
+  await ask(pool, [[echo, '']]).answer;
+  // The farewell reaches the server, but its end of the connection does not reach us.
+  proxy.holdEnds(true);
+  await until('we said farewell', () => proxy.ended > 0);
+  const asked = ask(pool, [[echo, 'x']], { mayShare: true });
+  proxy.holdEnds(false);
+  expect(await rowsOf(asked)).toEqual([['x']]);
+});
+
+test('close lets running and waiting calls finish, leaves no connection, and refuses what comes later', async () => {
+  const pool = poolOf('closing', { size: 2 });
+  await backendOf(pool);
+  const asked = Array.from({ length: 6 }, (_, n) => ask(pool, [`select ${n} from pg_sleep(0.05)`]));
+  const closed = pool.close();
+  const late = ask(pool, ['select 1']);
+  expect(await errorOf(late)).toBe('ConnectionLost');
+  await closed;
+  expect(await Promise.all(asked.map((one) => rowsOf(one)))).toEqual(asked.map((_, n) => [[String(n)]]));
+  await until('they are gone', async () => (await connections('closing')) === 0);
+  await pool.close();
+});
+
+test('close while the last connection breaks: those who wait are told, and it ends', async () => {
+  const pool = poolOf('breaking', { size: 1 });
+  const backend = await backendOf(pool);
+  const asked = [ask(pool, ['select pg_sleep(20)']), ask(pool, ['select 1']), ask(pool, ['select 2'])];
+  const closed = pool.close();
+  await until('it runs', async () => {
+    const found = await db.query(`select from pg_stat_activity where pid = $1 and state = 'active'`, [backend]);
+    return found.length > 0;
+  });
+  await db.query('select pg_terminate_backend($1)', [backend]);
+  expect(await Promise.all(asked.map((one) => errorOf(one)))).toEqual(['ConnectionLost', 'done', 'done']);
+  await closed;
+});
+
+test('close without any call, and while a connection is being opened', async () => {
+  await poolOf('never').close();
+  const pool = poolOf('opening');
+  const asked = ask(pool, ['select 1']);
+  await pool.close();
+  expect(await rowsOf(asked)).toEqual([['1']]);
+});
+
+test('calls that wait leave the queue by the handful when they may share', async () => {
+  const database = open(db, { poolSize: 2 });
+  const which = named('select txid_current_if_assigned()::text, pg_backend_pid()');
+  await ask(database, [[which]]).answer;
+  const busy = [0, 1].map(() => ask(database, ['select pg_sleep(0.3)']));
+  // They stand behind one that may not share, so that all of them wait.
+  const first = ask(database, ['select 1']);
+  const asked = Array.from({ length: 20 }, () => ask(database, [[which]], { mayShare: true }));
+  let atOnce = 0;
+  let most = 0;
+  const settle = asked.map(async (one) => {
+    await one.answer;
+    atOnce++;
+    setImmediate(() => (atOnce = 0));
+    most = Math.max(most, atOnce);
+  });
+  await Promise.all([...settle, ...busy.map(({ answer }) => answer), first.answer]);
+  expect(most).toBeGreaterThan(2);
+});

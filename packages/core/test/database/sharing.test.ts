@@ -1,0 +1,119 @@
+import { useDatabase } from '@pgway/testing';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ask, type Asked, backendOf, errorOf, named, open, rowsOf, until } from './support.ts';
+
+const db = useDatabase(`
+  create table counted (n int);
+  create function count_up(n int) returns int language sql as 'insert into counted values (n) returning n';
+`);
+
+const echo = named('select $1::text, pg_backend_pid()');
+const divide = named('select 100 / $1::int');
+const nap = named('select pg_sleep($1::float8)');
+
+test('calls that wait share the connection: fifty answers in a few round trips', async () => {
+  const database = open(db);
+  await ask(database, [[echo, '']]).answer;
+  const sleepers = Array.from({ length: 5 }, () => ask(database, [[nap, '0']], { mayShare: true }));
+  const asked = Array.from({ length: 50 }, (_, n) => ask(database, [[echo, String(n)]], { mayShare: true }));
+  const rows = await Promise.all(asked.map((one) => rowsOf(one)));
+  expect(rows.map(([row]) => row![0])).toEqual(asked.map((_, n) => String(n)));
+  expect(new Set(rows.map(([row]) => row![1])).size).toBe(1);
+  await Promise.all(sleepers.map(({ answer }) => answer));
+});
+
+test('every answer goes to its caller, and no error to another', async () => {
+  const question = fc.oneof(
+    fc.record({ kind: fc.constant('echo' as const), value: fc.string({ unit: 'grapheme', maxLength: 30 }) }),
+    fc.record({ kind: fc.constant('divide' as const), value: fc.constantFrom('0', '1', '7', 'x') }),
+    fc.record({ kind: fc.constant('alone' as const), value: fc.constantFrom('1', '2') }),
+    fc.record({ kind: fc.constant('leaves' as const), value: fc.constantFrom('0', '0.002') }),
+  );
+  const database = open(db);
+  await fc.assert(
+    fc.asyncProperty(fc.array(question, { minLength: 50, maxLength: 60 }), async (questions) => {
+      const asked = questions.map(({ kind, value }): Asked => {
+        if (kind === 'echo') return ask(database, [[echo, value]], { mayShare: true });
+        if (kind === 'divide') return ask(database, [[divide, value]], { mayShare: true });
+        if (kind === 'alone') return ask(database, [`select ${value}`]);
+        const leaving = ask(database, [[nap, value]], { mayShare: true });
+        setImmediate(() => leaving.handle.cancel());
+        return leaving;
+      });
+      const outcomes = await Promise.all(
+        asked.map((one) =>
+          rowsOf(one).then(
+            ([row]) => row![0]!,
+            () => errorOf(one),
+          ),
+        ),
+      );
+      const wanted = questions.map(({ kind, value }, index) => {
+        // One that leaves may have been quicker.
+        if (kind === 'leaves') return outcomes[index] === '' ? '' : 'Cancelled';
+        if (kind !== 'divide') return value;
+        return { 0: '22012', x: '22P02', 1: '100', 7: '14' }[value];
+      });
+      expect(outcomes).toEqual(wanted);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('a call that must be alone gets its turn, however many others come', async () => {
+  const database = open(db);
+  await ask(database, [[echo, '']]).answer;
+  let running = true;
+  let finished = 0;
+  const stream = async (): Promise<void> => {
+    while (running) {
+      await ask(database, [[echo, 'x']], { mayShare: true }).answer;
+      finished++;
+    }
+  };
+  const streams = Array.from({ length: 30 }, stream);
+  await until('the others run', () => finished > 100);
+  const before = finished;
+  expect(await rowsOf(ask(database, ['select 1']))).toEqual([['1']]);
+  expect(finished - before).toBeLessThan(300);
+  running = false;
+  await Promise.all(streams);
+});
+
+test('a call is never behind one that may not share, nor does it join one', async () => {
+  const database = open(db, { acquireTimeout: 150 });
+  await ask(database, [[echo, '']]).answer;
+  const alone = ask(database, [[nap, '0.6']]);
+  expect(await errorOf(ask(database, [[echo, 'x']], { mayShare: true }))).toBe('AcquireTimeout');
+  expect(await errorOf(alone)).toBe('done');
+});
+
+test('a caller that leaves is not cancelled while others share its connection, and they get their answers', async () => {
+  const database = open(db);
+  const backend = await backendOf(database);
+  await ask(database, [[echo, '']]).answer;
+  await ask(database, [[nap, '0']]).answer;
+  const count = named('select count_up($1::int)');
+  await ask(database, [[count, '0']]).answer;
+  await db.query('truncate counted');
+  const leaving = ask(database, [[nap, '0.3']], { mayShare: true });
+  const neighbours = [1, 2, 3].map((n) => ask(database, [[count, String(n)]], { mayShare: true }));
+  await until('it runs', async () => {
+    const found = await db.query(`select from pg_stat_activity where pid = $1 and state = 'active'`, [backend]);
+    return found.length > 0;
+  });
+  leaving.handle.cancel();
+  neighbours[1]!.handle.cancel();
+  expect(await Promise.all(neighbours.map((one) => errorOf(one)))).toEqual(['done', 'Cancelled', 'done']);
+  expect(await errorOf(leaving)).toBe('Cancelled');
+  expect(await db.query('select n from counted order by n')).toContainEqual({ n: 3 });
+  expect(await backendOf(database)).toBe(backend);
+});
+
+test('without sharing every call waits for its turn', async () => {
+  const database = open(db, { shareConnections: false });
+  const asked = Array.from({ length: 20 }, (_, n) => ask(database, [[echo, String(n)]], { mayShare: true }));
+  const rows = await Promise.all(asked.map((one) => rowsOf(one)));
+  expect(rows.map(([row]) => row![0])).toEqual(asked.map((_, n) => String(n)));
+});

@@ -1,0 +1,269 @@
+import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestDatabase } from '@pgway/testing';
+import { onTestFinished } from 'vitest';
+import { connectDatabase, type DatabaseOptions } from '../../src/database/connect.ts';
+import { parseConnectionString } from '../../src/database/connection-string.ts';
+import {
+  type Call,
+  type CallHandle,
+  type Database,
+  DatabaseError,
+  type Notice,
+  type RowSink,
+  type Statement,
+  type Value,
+} from '../../src/database/port.ts';
+import { textRows } from '../../src/database/text-rows.ts';
+
+export type Row = readonly (string | null)[];
+
+/** All that a caller got to hear of one call, told once. */
+export interface Answer {
+  readonly rows: readonly (readonly Row[])[];
+  readonly notices: readonly Notice[];
+}
+
+export interface Asked {
+  readonly handle: CallHandle;
+  readonly answer: Promise<Answer>;
+}
+
+export interface AskOptions {
+  readonly mayShare?: boolean;
+  readonly timeout?: number;
+  /** Instead of the collector, for the last step. */
+  readonly sink?: RowSink;
+}
+
+export type Question = string | readonly [Statement | string, ...Value[]];
+
+let statements = 0;
+
+/** A statement with a name of its own. */
+export function named(sql: string, columns?: Statement['columns']): Statement {
+  return { name: `test_${++statements}`, sql, ...(columns === undefined ? {} : { columns }) };
+}
+
+/** Runs statements in one call. Text runs under no name. */
+export function ask(
+  database: { run(call: Call): CallHandle },
+  questions: readonly Question[],
+  options: AskOptions = {},
+): Asked {
+  const notices: Notice[] = [];
+  const sinks = questions.map(() => textRows());
+  const steps = questions.map((question, index) => {
+    const [statement, ...values] = typeof question === 'string' ? [question] : question;
+    return {
+      statement: typeof statement === 'string' ? { name: '', sql: statement } : statement!,
+      values: values as readonly Value[],
+      rows: index === questions.length - 1 ? (options.sink ?? sinks[index]!) : sinks[index]!,
+    };
+  });
+  let handle!: CallHandle;
+  const answer = new Promise<Answer>((resolve, reject) => {
+    let told = 0;
+    const once = (tell: () => void): void => {
+      // Told twice is as wrong as never: nothing in this process may go on after that.
+      if (++told > 1) process.nextTick(() => reject(new Error(`told ${told} times`)));
+      if (told > 1) throw new Error(`a call was told ${told} times how it ended`);
+      tell();
+    };
+    handle = database.run({
+      steps,
+      mayShare: options.mayShare ?? false,
+      timeout: options.timeout ?? 0,
+      notice: (notice) => void notices.push(notice),
+      done: () => once(() => resolve({ rows: sinks.map((sink) => sink.rows), notices })),
+      failed: (error) => once(() => reject(error)),
+    });
+  });
+  answer.catch(() => undefined);
+  return { handle, answer };
+}
+
+/** The rows of the last statement. */
+export async function rowsOf(asked: Asked | Promise<Answer>): Promise<readonly Row[]> {
+  const answer = await ('answer' in asked ? asked.answer : asked);
+  return answer.rows.at(-1)!;
+}
+
+/** What an error says: its name, and the SQLSTATE when the server said it. */
+export async function errorOf(asked: Asked | Promise<unknown>): Promise<string> {
+  try {
+    await ('answer' in asked ? asked.answer : asked);
+    return 'done';
+  } catch (error) {
+    if (error instanceof DatabaseError) return error.diagnostics.code;
+    return (error as Error).name;
+  }
+}
+
+/** A database of the gateway's on the test's database, closed when the test has ended. */
+export function open(
+  database: TestDatabase | string,
+  options: Partial<DatabaseOptions> & { readonly parameters?: string } = {},
+): Database {
+  const text = typeof database === 'string' ? database : database.connectionString;
+  const { parameters, ...rest } = options;
+  const opened = connectDatabase(parseConnectionString(parameters === undefined ? text : `${text}?${parameters}`), {
+    poolSize: 1,
+    acquireTimeout: 10_000,
+    statementTimeout: 20_000,
+    shareConnections: true,
+    planCacheMode: 'auto',
+    notice: () => undefined,
+    ...rest,
+  });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+/** Waits for a condition; fails after some seconds. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>, most = 10_000): Promise<void> {
+  const end = performance.now() + most;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited in vain: ${what}`);
+    await sleep(5);
+  }
+}
+
+/** The backend behind the only connection of a database. */
+export async function backendOf(database: Database): Promise<string> {
+  return (await database.query('select pg_backend_pid()'))[0]![0]!;
+}
+
+/** A TCP proxy in front of the server, that can be told to misbehave. */
+export interface Proxy {
+  readonly connectionString: string;
+  /** How many connections were asked for so far. */
+  readonly attempts: number;
+  /** Bytes of the server that went through so far. */
+  readonly received: number;
+  /** Cuts every connection after so many more bytes of the server. */
+  cutAfter(bytes: number): void;
+  /** Lets nothing of the server through until `release`. */
+  swallow(): void;
+  /** The same, for connections that have brought so many bytes of the server. */
+  swallowAfter(bytes: number): void;
+  /** Bytes of our own, as if the server had sent them, on every connection. */
+  inject(bytes: Buffer): void;
+  release(): void;
+  /** While true, the end of a connection on one side is not passed on to the other. */
+  holdEnds(hold: boolean): void;
+  /** How many clients have ended their side of the connection. */
+  readonly ended: number;
+  /** Stops listening and cuts all connections. */
+  off(): Promise<void>;
+  on(): Promise<void>;
+  /** Where the server is from now on. */
+  aim(connectionString: string): void;
+}
+
+export async function startProxy(connectionString: string): Promise<Proxy> {
+  let target = new URL(connectionString);
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let attempts = 0;
+  let received = 0;
+  let left = Number.POSITIVE_INFINITY;
+  let swallowing = Number.POSITIVE_INFINITY;
+  let kept: (() => void)[] = [];
+  let ended = 0;
+  let holding = false;
+  const held: (() => void)[] = [];
+
+  const cut = (pair: readonly [Socket, Socket]): void => {
+    pairs.delete(pair);
+    for (const socket of pair) socket.destroy();
+  };
+  const pass = (act: () => void): void => {
+    if (holding) held.push(act);
+    else act();
+  };
+  const accept = (client: Socket): void => {
+    attempts++;
+    const server = connectSocket(Number(target.port), target.hostname);
+    const pair = [client, server] as const;
+    pairs.add(pair);
+    let brought = 0;
+    for (const socket of pair) socket.on('error', () => cut(pair)).on('close', () => pass(() => cut(pair)));
+    client.on('end', () => void ended++);
+    client.on('data', (chunk) => void server.write(chunk));
+    server.on('data', (chunk: Buffer) => {
+      const forward = (): void => {
+        const part = chunk.subarray(0, left);
+        received += part.length;
+        left -= part.length;
+        if (!client.write(part)) {
+          server.pause();
+          client.once('drain', () => server.resume());
+        }
+        if (left > 0) return;
+        // What was let through arrives, then the connection ends.
+        client.end();
+        client.once('finish', () => cut(pair));
+        for (const other of pairs) if (other !== pair) cut(other);
+      };
+      brought += chunk.length;
+      if (brought > swallowing) kept.push(forward);
+      else forward();
+    });
+  };
+  let listener: Server | null = null;
+  let port = 0;
+  const off = async (): Promise<void> => {
+    for (const pair of pairs) cut(pair);
+    if (listener !== null) await new Promise((resolve) => listener!.close(resolve));
+    listener = null;
+  };
+  const on = async (): Promise<void> => {
+    const started = createServer({ allowHalfOpen: true }, accept);
+    await new Promise<void>((resolve, reject) => {
+      started.once('error', reject);
+      started.listen(port, '127.0.0.1', resolve);
+    });
+    port = (started.address() as { port: number }).port;
+    listener = started;
+  };
+  await on();
+  onTestFinished(off);
+  const through = new URL(connectionString);
+  through.hostname = '127.0.0.1';
+  through.port = String(port);
+  return {
+    connectionString: through.href,
+    get attempts() {
+      return attempts;
+    },
+    get received() {
+      return received;
+    },
+    cutAfter: (bytes) => void (left = bytes),
+    holdEnds: (hold) => {
+      holding = hold;
+      if (!hold) for (const act of held.splice(0)) act();
+    },
+    get ended() {
+      return ended;
+    },
+    swallow: () => void (swallowing = 0),
+    swallowAfter: (bytes) => void (swallowing = bytes),
+    inject: (bytes) => {
+      for (const [client] of pairs) client.write(bytes);
+    },
+    release: () => {
+      swallowing = Number.POSITIVE_INFINITY;
+      left = Number.POSITIVE_INFINITY;
+      for (const forward of kept.splice(0)) forward();
+    },
+    off,
+    aim: (text) => void (target = new URL(text)),
+    on: async () => {
+      left = Number.POSITIVE_INFINITY;
+      swallowing = Number.POSITIVE_INFINITY;
+      kept = [];
+      await on();
+    },
+  };
+}

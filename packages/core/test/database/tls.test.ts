@@ -1,0 +1,134 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EmbeddedPostgres, startEmbedded } from 'pgway/embedded';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, backendOf, errorOf, open, until } from './support.ts';
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+if (!hasOpenssl) console.warn('the tests of TLS are skipped: there is no openssl command to make a certificate with');
+
+describe.skipIf(!hasOpenssl)('TLS', () => {
+  let directory: string;
+  let certificate: string;
+  let otherCertificate: string;
+  let server: EmbeddedPostgres;
+  let plain: EmbeddedPostgres;
+
+  /** A certificate that signs itself, for this name. */
+  const certify = async (name: string): Promise<string> => {
+    const file = join(directory, `${name}.crt`);
+    const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
+    const files = ['-keyout', join(directory, `${name}.key`), '-out', file];
+    execFileSync(
+      'openssl',
+      ['req', '-new', '-x509', '-days', '2', '-nodes', '-newkey', 'rsa:2048', ...subject, ...files],
+      {
+        stdio: 'ignore',
+      },
+    );
+    return file;
+  };
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pgway-tls-'));
+    await chmod(directory, 0o755);
+    certificate = await certify('localhost');
+    otherCertificate = await certify('elsewhere.example');
+    const dataDirectory = join(directory, 'data');
+    plain = await startEmbedded({ dataDirectory, durable: false });
+    await plain.stop();
+    // The server reads its files as the user that it runs as, and takes a key that nobody else can read.
+    const { uid, gid } = await stat(join(dataDirectory, 'cluster')).catch(() => stat(dataDirectory));
+    const key = join(directory, 'localhost.key');
+    await chown(key, uid, gid);
+    await chmod(key, 0o600);
+    server = await startEmbedded({
+      dataDirectory,
+      durable: false,
+      settings: { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key },
+    });
+    plain = await startEmbedded({ dataDirectory: join(directory, 'plain'), durable: false });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await plain?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const at = (one: EmbeddedPostgres, host: string): string => one.connectionString.replace('127.0.0.1', host);
+  const encrypted = `select ssl::text from pg_stat_ssl where pid = pg_backend_pid()`;
+
+  test.each([
+    ['disable', 'false'],
+    ['prefer', 'true'],
+    ['require', 'true'],
+  ])('sslmode=%s', async (mode, expected) => {
+    const database = open(at(server, '127.0.0.1'), { parameters: `sslmode=${mode}` });
+    expect(await database.query(encrypted)).toEqual([[expected]]);
+  });
+
+  test('verify-full: refused without the certificate, accepted with it, and only for its own name', async () => {
+    const unknown = open(at(server, 'localhost'), { parameters: 'sslmode=verify-full' });
+    expect(await errorOf(unknown.query(encrypted))).toBe('ConnectionLost');
+    const root = `sslrootcert=${encodeURIComponent(certificate)}`;
+    const known = open(at(server, 'localhost'), { parameters: `sslmode=verify-full&${root}` });
+    expect(await known.query(encrypted)).toEqual([['true']]);
+    const byAddress = open(at(server, '127.0.0.1'), { parameters: `sslmode=verify-full&${root}` });
+    expect(await errorOf(byAddress.query(encrypted))).toBe('ConnectionLost');
+  });
+
+  test.each(['verify-ca', 'require'])('%s with a root certificate checks the chain, not the name', async (mode) => {
+    const right = `sslmode=${mode}&sslrootcert=${encodeURIComponent(certificate)}`;
+    expect(await open(at(server, '127.0.0.1'), { parameters: right }).query(encrypted)).toEqual([['true']]);
+    const wrong = `sslmode=${mode}&sslrootcert=${encodeURIComponent(otherCertificate)}`;
+    expect(await errorOf(open(at(server, '127.0.0.1'), { parameters: wrong }).query(encrypted))).toBe('ConnectionLost');
+  });
+
+  test('a server without TLS: prefer goes on without, require does not', async () => {
+    const preferring = open(plain.connectionString, { parameters: 'sslmode=prefer' });
+    expect(await preferring.query(encrypted)).toEqual([['false']]);
+    const requiring = open(plain.connectionString, { parameters: 'sslmode=require' });
+    await expect(requiring.query(encrypted)).rejects.toThrow('does not support SSL');
+  });
+
+  test('cancel and a stopped reader', async () => {
+    const root = `sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`;
+    const database = open(at(server, 'localhost'), { parameters: root });
+    const backend = await backendOf(database);
+    const watcher = open(at(server, 'localhost'), { parameters: root });
+    const running = ask(database, ['select pg_sleep(20)']);
+    await until('it runs', async () => {
+      const found = await watcher.query(`select 1 from pg_stat_activity where pid = $1::int and state = 'active'`, [
+        backend,
+      ]);
+      return found.length > 0;
+    });
+    running.handle.cancel();
+    expect(await errorOf(running)).toBe('Cancelled');
+    let rows = 0;
+    let flowing = false;
+    const stopped = ask(database, [`select repeat('x', 10000) from generate_series(1, 5000)`], {
+      sink: { row: () => ++rows > 0 && flowing },
+    });
+    await until('rows have come', () => rows > 0);
+    const seen = rows;
+    expect(await watcher.query('select 1 from pg_sleep(0.1)')).toEqual([['1']]);
+    expect(rows).toBe(seen);
+    flowing = true;
+    stopped.handle.resume();
+    expect(await errorOf(stopped)).toBe('done');
+    expect(rows).toBe(5_000);
+    expect(await backendOf(database)).toBe(backend);
+  });
+
+  test('a root certificate that is none', async () => {
+    const file = join(directory, 'broken.crt');
+    await writeFile(file, 'no certificate');
+    const broken = open(at(server, 'localhost'), {
+      parameters: `sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`,
+    });
+    expect(await errorOf(broken.query('select 1'))).toBe('ConnectionLost');
+  });
+});
