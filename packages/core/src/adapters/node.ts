@@ -99,10 +99,10 @@ function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8Array>
     });
     incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     incoming.on('error', () =>
-      reject(new Problem('malformed-json', { detail: 'The body ended before it was complete.' })),
+      reject(new Problem('malformed-body', { detail: 'The body ended before it was complete.' })),
     );
     incoming.on('close', () =>
-      reject(new Problem('malformed-json', { detail: 'The body ended before it was complete.' })),
+      reject(new Problem('malformed-body', { detail: 'The body ended before it was complete.' })),
     );
   });
 }
@@ -139,17 +139,17 @@ function send(response: GatewayResponse, outgoing: ServerResponse): void {
   }
   const { status, headers } = response;
   if (response.kind === 'stream') {
-    outgoing.writeHead(status, withHostHeaders(outgoing, headers));
+    writeHead(outgoing, status, headers);
     return pipe(response.body, outgoing);
   }
   const { body } = response;
   if (body === null) {
-    outgoing.writeHead(status, withHostHeaders(outgoing, headers));
+    writeHead(outgoing, status, headers);
     outgoing.end();
     return;
   }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  outgoing.writeHead(status, withHostHeaders(outgoing, [...headers, 'content-length', String(length)]));
+  writeHead(outgoing, status, [...headers, 'content-length', String(length)]);
   // As a string, head and body leave in one write; as bytes they would be gathered from two.
   if (typeof body !== 'string' && length <= smallBody) outgoing.end(latin1(body), 'latin1');
   else outgoing.end(body);
@@ -159,18 +159,20 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** `writeHead` takes a list as the whole truth: what the host has set before stays only when it is in it. */
-function withHostHeaders(outgoing: ServerResponse, headers: readonly string[]): string[] {
-  const names = outgoing.getHeaderNames();
-  if (names.length === 0) return headers as string[];
-  const own = new Set(headers.filter((_, index) => index % 2 === 0));
-  const host: string[] = [];
-  for (const name of names) {
-    const value = outgoing.getHeader(name)!;
-    outgoing.removeHeader(name);
-    if (!own.has(name)) host.push(...[value].flat().flatMap((item) => [name, String(item)]));
+/** What the host has set as well is not replaced, but stands beside ours. */
+const additive = new Set(['set-cookie', 'vary']);
+
+/** A host may have set headers before: they stay, where the answer has none of the same name. */
+function writeHead(outgoing: ServerResponse, status: number, headers: readonly string[]): void {
+  if (outgoing.getHeaderNames().length === 0) {
+    outgoing.writeHead(status, headers as string[]);
+    return;
   }
-  return [...host, ...headers];
+  for (let index = 0; index < headers.length; index += 2) {
+    if (!additive.has(headers[index]!)) outgoing.removeHeader(headers[index]!);
+  }
+  for (let index = 0; index < headers.length; index += 2) outgoing.appendHeader(headers[index]!, headers[index + 1]!);
+  outgoing.writeHead(status);
 }
 
 function pipe(source: ByteSource, outgoing: ServerResponse): void {

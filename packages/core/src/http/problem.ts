@@ -5,6 +5,7 @@
 export const problemTypes = {
   'malformed-path': { status: 400, title: 'The path is not valid' },
   'malformed-query': { status: 400, title: 'The query string is not valid' },
+  'malformed-body': { status: 400, title: 'The body cannot be read' },
   'malformed-json': { status: 400, title: 'The body is not valid JSON' },
   'body-not-an-object': { status: 400, title: 'The body must be a JSON object' },
   'unknown-parameter': { status: 400, title: 'The request has a parameter that this endpoint does not know' },
@@ -19,6 +20,7 @@ export const problemTypes = {
   'body-too-large': { status: 413, title: 'The body is larger than this server accepts' },
   'uri-too-long': { status: 414, title: 'The path and query are longer than this server accepts' },
   'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
+  'refresh-failed': { status: 500, title: 'The endpoints could not be read again; the old ones stay' },
   internal: { status: 500, title: 'The request could not be answered' },
   'invalid-response-header': { status: 500, title: 'The endpoint made a response header that cannot be sent' },
   'stale-endpoint': { status: 500, title: 'The routine has changed since the gateway read it: refresh the gateway' },

@@ -2,9 +2,10 @@ import type { Call, Database, Notice, Step } from '../database/port.ts';
 import type { ByteSource } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
-import type { Bound } from './bind/bind.ts';
-import type { Operation } from './operation.ts';
+import type { Filled } from './fill.ts';
 import { Answering } from './respond/answering.ts';
+import type { Format } from './respond/format.ts';
+import { settingsStep } from './settings.ts';
 
 /** What came of a call: all of it, or its beginning with more to come. */
 export type Outcome =
@@ -13,23 +14,25 @@ export type Outcome =
 
 export interface Execution {
   readonly database: Database;
+  /** Those that an endpoint may name. */
+  readonly namedDatabases: ReadonlyMap<string, Database>;
   /** Milliseconds, where the endpoint says nothing. */
   readonly timeout: number;
   notice(endpoint: Endpoint, notice: Notice): void;
 }
 
-const setTimeoutLocally = {
-  name: 'pgway_timeout',
-  sql: `select pg_catalog.set_config('statement_timeout', $1::pg_catalog.text, true)`,
-};
-
 /**
  * Runs the call: settings and routine in one round trip and one implicit transaction.
  * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, Cancelled, ColumnsChanged
  */
-export function execute(execution: Execution, bound: Bound<Operation>, request: GatewayRequest): Promise<Outcome> {
-  const { candidate: operation, parameters, values } = bound;
-  const { endpoint, format, pace } = operation;
+export function execute(
+  execution: Execution,
+  filled: Filled,
+  format: Format,
+  request: GatewayRequest,
+): Promise<Outcome> {
+  const { candidate: operation, parameters, values, settings } = filled;
+  const { endpoint, pace } = operation;
   return new Promise((resolve, reject) => {
     const answering = new Answering(format, endpoint.bufferRows, pace.sizeHint, {
       whole: (body, rows) => resolve({ kind: 'whole', body, rows }),
@@ -38,7 +41,7 @@ export function execute(execution: Execution, bound: Bound<Operation>, request: 
     });
     const step: Step = { statement: operation.statement(parameters), values, rows: answering };
     const call: Call = {
-      steps: endpoint.timeout === null ? [step] : [timeoutStep(endpoint.timeout), step],
+      steps: settings.length === 0 ? [step] : [settingsStep(settings), step],
       mayShare: pace.quick,
       timeout: endpoint.timeout ?? execution.timeout,
       notice: (notice) => execution.notice(endpoint, notice),
@@ -48,12 +51,13 @@ export function execute(execution: Execution, bound: Bound<Operation>, request: 
       },
       failed: (error) => answering.failed(error),
     };
-    const handle = execution.database.run(call);
+    const handle = databaseOf(execution, endpoint).run(call);
     answering.feedFrom(handle);
     request.onLeave(() => handle.cancel());
   });
 }
 
-function timeoutStep(milliseconds: number): Step {
-  return { statement: setTimeoutLocally, values: [String(milliseconds)] };
+/** The database that runs an endpoint's routine. */
+export function databaseOf({ database, namedDatabases }: Execution, { connection }: Endpoint): Database {
+  return connection === null ? database : namedDatabases.get(connection)!;
 }

@@ -6,7 +6,7 @@ import {
   DatabaseError,
   type Diagnostics,
 } from '../database/port.ts';
-import { Problem } from '../http/problem.ts';
+import { Problem, problemTypes } from '../http/problem.ts';
 import type { EndpointParameter } from '../plan/endpoint.ts';
 import { statusOfSqlstate } from './sqlstate.ts';
 
@@ -14,10 +14,8 @@ const retryAfter: readonly string[] = ['retry-after', '1'];
 
 export interface Explanation {
   readonly statuses: Readonly<Record<string, number>>;
-  /** The parameters of the statement, to name the one that PostgreSQL refused; none before binding. */
-  readonly parameters: readonly EndpointParameter[];
-  /** The step of the call that is the routine itself. */
-  readonly routineStep: number;
+  /** The parameter whose value PostgreSQL could not read; null when it was something else. */
+  readonly refused: EndpointParameter | null;
 }
 
 /** Every error that a request can end with, as the problem that its client is told. */
@@ -43,19 +41,10 @@ function severalSignatures(error: DatabaseError): Problem {
   return new Problem('ambiguous-signature', { detail: `PostgreSQL cannot choose: ${message}.`, cause: error });
 }
 
-/** PostgreSQL itself cannot tell some overloads apart: `f(int)` from `f(int, int default 1)`, called with one value. */
-const ambiguousFunction = '42725';
-
 function ofDatabase(error: DatabaseError, explanation: Explanation): Problem {
   const { diagnostics } = error;
-  if (error.phase === 'parse' && diagnostics.code === ambiguousFunction) {
-    return new Problem('ambiguous-signature', {
-      detail: 'PostgreSQL cannot tell which signature takes exactly these parameters. Give one that only one of them has.',
-      cause: error,
-    });
-  }
-  const status = statusOfSqlstate(diagnostics.code, explanation.statuses);
-  const refused = refusedParameter(error, explanation);
+  const { refused } = explanation;
+  const status = refusalStatus(diagnostics.code, refused, explanation.statuses);
   return new Problem(refused === null ? 'database-error' : 'invalid-parameter', {
     title: diagnostics.message,
     status,
@@ -78,9 +67,8 @@ function membersOf({ code, hint, constraint, column, table }: Diagnostics): Read
   );
 }
 
-/** PostgreSQL tells the number of the parameter whose text it could not read, in a context line. */
-function refusedParameter(error: DatabaseError, { parameters, routineStep }: Explanation): EndpointParameter | null {
-  if (error.phase !== 'bind' || error.step !== routineStep || !error.diagnostics.code.startsWith('22')) return null;
-  const number = /\$(\d+)/.exec(error.diagnostics.where ?? '')?.[1];
-  return number === undefined ? null : (parameters[Number(number) - 1] ?? null);
+/** A value that its type refuses is the client's fault, whatever its SQLSTATE is elsewhere. */
+function refusalStatus(code: string, refused: EndpointParameter | null, statuses: Explanation['statuses']): number {
+  const status = statusOfSqlstate(code, statuses);
+  return refused !== null && status >= 500 ? problemTypes['invalid-parameter'].status : status;
 }

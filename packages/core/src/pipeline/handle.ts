@@ -5,16 +5,19 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, Handle } from '../http/response.ts';
 import type { Router } from '../router/router.ts';
 import { admit, open } from './admit.ts';
-import { bind, type Bound } from './bind/bind.ts';
+import { bind } from './bind/bind.ts';
 import { collect } from './collect/collect.ts';
-import { type Execution, execute } from './execute.ts';
+import { databaseOf, type Execution, execute } from './execute.ts';
+import { fill, type Filled, type FillOptions } from './fill.ts';
 import { explain } from './explain.ts';
+import { consult, type Hooks } from './hooks.ts';
 import type { Operation } from './operation.ts';
 import type { AuthScheme, Observer } from './ports.ts';
 import { type RefuseOptions, refuse } from './refuse.ts';
+import { refusedParameter } from './refused-parameter.ts';
 import { respond, withoutBody } from './respond/respond.ts';
 
-export interface Pipeline extends Execution {
+export interface Pipeline extends Execution, FillOptions {
   readonly router: Router<Operation>;
   readonly schemes: readonly AuthScheme[];
   /** Bytes. */
@@ -23,10 +26,14 @@ export interface Pipeline extends Execution {
   readonly maxUriLength: number;
   readonly ignoreUnknown: boolean;
   readonly refusal: RefuseOptions;
+  /** Null when the host has none: most requests ask nobody. */
+  readonly hooks: Hooks | null;
   readonly observe: Observer;
+  /** Whether the observer wants to hear of every command. */
+  readonly tellCommands: boolean;
 }
 
-/** The recipe of a request: match → admit → collect → bind → execute → respond. Every stage gives its product or throws. */
+/** The recipe of a request: match → admit → collect → bind → fill → execute → respond. Every stage gives its product or throws. */
 export function createHandle(pipeline: () => Pipeline): Handle {
   return async (request) => {
     // A refresh swaps the pipeline; a request stays with the one it began with.
@@ -34,18 +41,23 @@ export function createHandle(pipeline: () => Pipeline): Handle {
     const routed = current.router.match(request.method, request.path);
     if (routed.kind === 'none') return undefined;
     if (routed.kind === 'method') return otherMethod(request, routed.allowed, current);
-    let bound: Bound<Operation> | null = null;
+    let call: Filled | null = null;
     try {
       refuseLongUri(request, current.maxUriLength);
       const candidates = open(routed.targets) ? routed.targets : await admit(routed.targets, request, current.schemes);
-      const given = await collect(request, candidates[0]!.endpoint.parameterSource, current.maxBodySize);
-      bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
-      const headers = bound.candidate.head(bound);
-      const outcome = await execute(current, bound, request);
-      const response = respond(bound.candidate, headers, outcome);
+      const given = await collect(request, candidates[0]!.endpoint, current.maxBodySize);
+      const bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
+      call = fill(bound, request, current);
+      if (current.tellCommands) tellCommand(current.observe, call, request);
+      const answer = current.hooks === null ? null : await consult(current.hooks, call, request);
+      if (answer !== null) return answer;
+      const { format, head } = call.candidate.rendering(request.header('accept'));
+      const headers = head(call);
+      const outcome = await execute(current, call, format, request);
+      const response = respond(format, headers, outcome);
       return request.method === 'HEAD' ? withoutBody(response) : response;
     } catch (error) {
-      return failed(error, request, bound, current);
+      return failed(error, request, call, current);
     }
   };
 }
@@ -62,32 +74,36 @@ function otherMethod(request: GatewayRequest, allowed: readonly string[], { refu
     detail: `${request.method} is not answered here; try ${allowed.join(', ')}.`,
     headers: allow,
   });
-  return { ...refuse(problem, '', refusal), passable: true };
+  return { ...refuse(problem, null, refusal), passable: true };
 }
 
-function failed(
+async function failed(
   error: unknown,
   request: GatewayRequest,
-  bound: Bound<Operation> | null,
-  { refusal, observe }: Pipeline,
-): GatewayResponse {
+  call: Filled | null,
+  pipeline: Pipeline,
+): Promise<GatewayResponse> {
+  const { refusal, observe } = pipeline;
   // Nobody is left to answer; the host closes what is still open.
   if (error instanceof Cancelled) return { kind: 'whole', status: 499, headers: [], body: null };
-  const endpoint = bound?.candidate.endpoint ?? null;
-  const problem = explain(error, {
-    statuses: refusal.mappedCodes,
-    parameters: bound?.parameters ?? [],
-    routineStep: endpoint?.timeout === null ? 0 : 1,
-  });
-  const correlationId = randomUUID();
-  observe({
-    kind: 'request-failed',
-    method: request.method,
-    path: request.path,
-    endpoint,
-    status: problem.status,
-    correlationId,
-    error: error instanceof Error ? error : new Error(String(error)),
-  });
+  const endpoint = call?.candidate.endpoint ?? null;
+  const database = endpoint === null ? pipeline.database : databaseOf(pipeline, endpoint);
+  const refused = await refusedParameter(error, call, database);
+  const problem = explain(error, { statuses: refusal.mappedCodes, refused });
+  const correlationId = problem.status >= 500 || !refusal.showDatabaseMessage ? randomUUID() : null;
+  const reason = error instanceof Error ? error : new Error(String(error));
+  observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: reason });
   return refuse(problem, correlationId, refusal);
+}
+
+function tellCommand(observe: Observer, call: Filled, request: GatewayRequest): void {
+  const { candidate, parameters, values } = call;
+  const named = parameters.map(({ name }, index) => ({ name, value: values[index]! }));
+  observe({
+    kind: 'command',
+    endpoint: candidate.endpoint,
+    request,
+    sql: candidate.statement(parameters).sql,
+    parameters: named,
+  });
 }

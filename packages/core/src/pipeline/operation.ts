@@ -3,20 +3,28 @@ import { Problem } from '../http/problem.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
 import { callStatement, neededAsWell, resultColumns } from '../plan/statement.ts';
 import { Pace } from './pace.ts';
-import { type Format, formatOf } from './respond/format.ts';
+import { type Format, formatOf, otherFormats } from './respond/format.ts';
 import { type HeadWriter, headWriter } from './respond/head.ts';
+import { negotiate, type RowMedia } from './respond/negotiate.ts';
 
 /** A client may choose which defaults it omits; past this many choices a statement is made for one call only. */
 const mostStatements = 200;
 
 let statements = 0;
 
+/** How an answer goes out: its body, and what stands before it. */
+export interface Rendering {
+  readonly format: Format;
+  readonly head: HeadWriter;
+}
+
 /** An endpoint with what is made of it once, at start, for the requests to use. */
 export class Operation {
   readonly endpoint: Endpoint;
-  readonly format: Format;
-  readonly head: HeadWriter;
   readonly pace: Pace = new Pace();
+  readonly #plain: Rendering;
+  /** What a client may ask for instead. */
+  readonly #others: Readonly<Partial<Record<RowMedia, Rendering>>>;
   readonly #columns: Statement['columns'];
   readonly #statements = new Map<string, Statement>();
   /** The call with every parameter given: the one that is asked for most. */
@@ -24,10 +32,16 @@ export class Operation {
 
   constructor(endpoint: Endpoint) {
     this.endpoint = endpoint;
-    this.format = formatOf(endpoint);
-    this.head = headWriter(endpoint, this.format.contentType);
+    const others = Object.entries(otherFormats(endpoint));
+    this.#plain = renderingOf(endpoint, formatOf(endpoint), others.length > 0);
+    this.#others = Object.fromEntries(others.map(([media, format]) => [media, renderingOf(endpoint, format, true)]));
     this.#columns = resultColumns(endpoint);
     this.#whole = this.#make(endpoint.parameters, true);
+  }
+
+  /** The form that the client prefers among those on offer. */
+  rendering(accept: string | undefined): Rendering {
+    return this.#others[negotiate(accept)] ?? this.#plain;
   }
 
   /**
@@ -61,4 +75,8 @@ function gapBefore({ key, type }: EndpointParameter): Problem {
     detail: `"${key}" (${type.display}) is needed too: a later parameter without a name can only be given after it.`,
     members: { missing: [key] },
   });
+}
+
+function renderingOf(endpoint: Endpoint, format: Format, negotiable: boolean): Rendering {
+  return { format, head: headWriter(endpoint, format.contentType, negotiable) };
 }

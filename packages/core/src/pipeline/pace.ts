@@ -1,6 +1,6 @@
 /** So many calls are looked at before an endpoint is trusted to be quick. */
 const trial = 5;
-const quickMilliseconds = 2;
+const quickMilliseconds = 1;
 const smallBytes = 64 * 1024;
 /** Weight of the newest call in the moving averages. */
 const weight = 0.2;

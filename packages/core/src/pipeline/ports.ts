@@ -1,5 +1,5 @@
 /** Every socket of the pipeline on one page. A plug-in sees only the type that it fills. */
-import type { Notice } from '../database/port.ts';
+import type { Notice, Value } from '../database/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Diagnostic } from '../plan/diagnostic.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
@@ -20,15 +20,30 @@ export type Observation =
   | { readonly kind: 'endpoint-created'; readonly endpoint: Endpoint }
   | { readonly kind: 'diagnostic'; readonly diagnostic: Diagnostic }
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }
+  /** A command that is about to run; told only where commands are wanted (`logCommands`). */
+  | {
+      readonly kind: 'command';
+      readonly endpoint: Endpoint;
+      readonly request: GatewayRequest;
+      readonly sql: string;
+      readonly parameters: readonly { readonly name: string; readonly value: Value }[];
+    }
   | {
       readonly kind: 'request-failed';
-      readonly method: string;
-      readonly path: string;
+      readonly request: GatewayRequest;
       readonly endpoint: Endpoint | null;
       readonly status: number;
-      /** Null when the refusal is the client's own business. */
+      /** Also in the answer, where that says nothing else. Null when the refusal is the client's own business. */
       readonly correlationId: string | null;
       readonly error: Error;
     };
 
 export type Observer = (observation: Observation) => void;
+
+/** Where log lines go: the shape of pino and its kin, fields first. */
+export interface Logger {
+  debug(fields: Readonly<Record<string, unknown>>, message: string): void;
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}

@@ -12,7 +12,7 @@ export interface RefuseOptions {
 const bodiless = new Set([204, 205, 304]);
 
 /** A problem as the answer to its request: RFC 9457, or bare text. */
-export function refuse(problem: Problem, correlationId: string, options: RefuseOptions): WholeResponse {
+export function refuse(problem: Problem, correlationId: string | null, options: RefuseOptions): WholeResponse {
   const { status } = problem;
   if (bodiless.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
   const fromDatabase = typeof problem.members['code'] === 'string';
@@ -41,15 +41,21 @@ function open(problem: Problem): object {
   return { type: typeOf(code), title, status, ...(detail === undefined ? {} : { detail }), ...members };
 }
 
-function masked(problem: Problem, correlationId: string): object {
+function masked(problem: Problem, correlationId: string | null): object {
   const { code, status, members } = problem;
   const { parameters } = members;
   const named = parameters === undefined ? {} : { parameters };
-  return { type: typeOf(code), title: problemTypes[code].title, status, ...named, correlationId };
+  return {
+    type: typeOf(code),
+    title: problemTypes[code].title,
+    status,
+    ...named,
+    ...(correlationId === null ? {} : { correlationId }),
+  };
 }
 
-function hiddenText(correlationId: string): string {
-  return `The request could not be answered (${correlationId})`;
+function hiddenText(correlationId: string | null): string {
+  return `The request could not be answered${correlationId === null ? '' : ` (${correlationId})`}`;
 }
 
 /** The bare message for mapped codes, the SQLSTATE before it for the others. */

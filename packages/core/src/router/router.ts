@@ -52,19 +52,37 @@ export function createRouter<Target extends { readonly endpoint: Endpoint }>(
     else add(entry(literal, withoutSlash(path)), target);
   }
   addDecoded(literal);
+  const hasPatterns = root.literals.size > 0 || root.parameter !== null;
   return {
     match(method, path) {
       const plain = path.includes('%') ? decodePath(path) : path;
       const methods = plain === null ? undefined : literal.get(withoutSlash(plain));
-      if (methods !== undefined) return choose(methods, method, () => noParameters);
-      return root.literals.size === 0 && root.parameter === null ? none : matchPattern(root, method, path);
+      const targets = methods === undefined ? undefined : targetsOf(methods, method);
+      if (targets !== undefined) return { kind: 'match', targets, path: noParameters };
+      return hasPatterns ? matchPattern(root, method, path, methods) : refuse(methods);
     },
   };
 }
 
+/** HEAD is answered wherever GET is. */
+function targetsOf<Target>(methods: Methods<Target>, method: string): readonly Target[] | undefined {
+  return methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined);
+}
+
+/** Nothing answers the method; what answers others at this path? */
+function refuse<Target>(...known: readonly (Methods<Target> | undefined)[]): Routed<Target> {
+  const allowed = new Set(known.flatMap((methods) => [...(methods?.keys() ?? [])]));
+  if (allowed.size === 0) return none;
+  if (allowed.has('GET')) allowed.add('HEAD');
+  allowed.add('OPTIONS');
+  return { kind: 'method', allowed: [...allowed].toSorted() };
+}
+
 /** An author may write a path percent-encoded, as a URL is; a path that is the same without that comes first. */
 function addDecoded<Target>(literal: Map<string, Methods<Target>>): void {
-  for (const [path, methods] of [...literal]) {
+  // As they were written: what is added here is not decoded once more.
+  const written = Array.from(literal);
+  for (const [path, methods] of written) {
     const decoded = path.includes('%') ? decodePath(path) : null;
     if (decoded !== null && !literal.has(decoded)) literal.set(decoded, methods);
   }
@@ -120,54 +138,49 @@ function plant<Target extends { readonly endpoint: Endpoint }>(
   at.names.set(target, names);
 }
 
-function matchPattern<Target>(root: Branch<Target>, method: string, path: string): Routed<Target> {
+/** @param literal what the path answers as a literal: for other methods than this one */
+function matchPattern<Target>(
+  root: Branch<Target>,
+  method: string,
+  path: string,
+  literal: Methods<Target> | undefined,
+): Routed<Target> {
   const segments: string[] = [];
   for (const raw of segmentsOf(path)) {
     const segment = decodeSegment(raw);
     if (segment === null) return none;
     segments.push(segment);
   }
-  const values: string[] = [];
-  const found = descend(root, segments, 0, values);
-  if (found === null) return none;
-  return choose(found.methods, method, (targets) => {
+  const ends = endsOf(root, segments);
+  for (const { branch: end, values } of ends) {
+    const targets = targetsOf(end.methods, method);
+    if (targets === undefined) continue;
     const named = targets.flatMap((target) =>
-      found.names.get(target)!.map((name, index) => [name, values[index]!] as const),
+      end.names.get(target)!.map((name, index) => [name, values[index]!] as const),
     );
-    return new Map(named);
-  });
+    return { kind: 'match', targets, path: new Map(named) };
+  }
+  return refuse(literal, ...ends.map(({ branch: end }) => end.methods));
 }
 
-function descend<Target>(
+interface End<Target> {
+  readonly branch: Branch<Target>;
+  readonly values: readonly string[];
+}
+
+/** Every pattern that the segments fit, those with a literal where others have a parameter first. */
+function endsOf<Target>(
   at: Branch<Target>,
   segments: readonly string[],
-  depth: number,
-  values: string[],
-): Branch<Target> | null {
-  if (depth === segments.length) return at.methods.size > 0 ? at : null;
-  const segment = segments[depth]!;
+  values: readonly string[] = [],
+): End<Target>[] {
+  const [segment, ...rest] = segments;
+  if (segment === undefined) return at.methods.size > 0 ? [{ branch: at, values }] : [];
   const literal = at.literals.get(segment);
-  const found = literal === undefined ? null : descend(literal, segments, depth + 1, values);
+  const ends = literal === undefined ? [] : endsOf(literal, rest, values);
   // An empty segment is no value.
-  if (found !== null || at.parameter === null || segment === '') return found;
-  values.push(segment);
-  const deeper = descend(at.parameter, segments, depth + 1, values);
-  if (deeper === null) values.pop();
-  return deeper;
-}
-
-/** HEAD is answered wherever GET is. */
-function choose<Target>(
-  methods: Methods<Target>,
-  method: string,
-  path: (targets: readonly Target[]) => ReadonlyMap<string, string>,
-): Routed<Target> {
-  const known = method === 'HEAD' && !methods.has('HEAD') ? 'GET' : method;
-  const targets = methods.get(known);
-  if (targets !== undefined) return { kind: 'match', targets, path: path(targets) };
-  const allowed = new Set([...methods.keys(), 'OPTIONS']);
-  if (allowed.has('GET')) allowed.add('HEAD');
-  return { kind: 'method', allowed: [...allowed].toSorted() };
+  if (at.parameter === null || segment === '') return ends;
+  return [...ends, ...endsOf(at.parameter, rest, [...values, segment])];
 }
 
 function decodeSegment(segment: string): string | null {

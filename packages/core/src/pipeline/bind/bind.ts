@@ -1,6 +1,6 @@
 import type { Value } from '../../database/port.ts';
 import type { Endpoint, EndpointParameter } from '../../plan/endpoint.ts';
-import { findByName, type Fit, fitOf, type Sent } from './fit.ts';
+import { apart, findByName, type Fit, fitOf, isKeyed, type Sent } from './fit.ts';
 import { misfit, noneFits, severalFit } from './misfit.ts';
 import { type Place, recordOfFields, valueOfJson, valueOfTexts } from './value.ts';
 
@@ -20,8 +20,7 @@ export function bind<Candidate extends { readonly endpoint: Endpoint }>(
   sent: Sent,
 ): Bound<Candidate> {
   const { candidate, parameters } = candidates.length === 1 ? onlyFit(candidates[0]!, sent) : bestFit(candidates, sent);
-  const { queryNull } = candidate.endpoint;
-  return { candidate, parameters, values: parameters.map((parameter) => valueOf(parameter, sent, queryNull)) };
+  return { candidate, parameters, values: parameters.map((parameter) => valueOf(candidate.endpoint, parameter, sent)) };
 }
 
 function onlyFit<Candidate extends { readonly endpoint: Endpoint }>(candidate: Candidate, sent: Sent): Fit<Candidate> {
@@ -46,8 +45,11 @@ function bestFit<Candidate extends { readonly endpoint: Endpoint }>(
   return best;
 }
 
-function valueOf(parameter: EndpointParameter, sent: Sent, queryNull: Endpoint['queryNull']): Value {
-  if (parameter.inPath) return valueOfTexts(parameter, [findByName(sent.path, parameter)!], queryNull);
+function valueOf(endpoint: Endpoint, parameter: EndpointParameter, sent: Sent): Value {
+  const { queryNull } = endpoint;
+  if (parameter.inPath) return valueOfTexts(parameter, [apart(endpoint, parameter, sent)!], queryNull);
+  // The body is text as it stands: an empty one was not sent, and nothing in it means NULL.
+  if (!isKeyed(endpoint, parameter)) return apart(endpoint, parameter, sent);
   const value = valueOfKey(parameter, parameter, sent, queryNull);
   if (value !== undefined) return value;
   return recordOfFields(parameter, (field) => valueOfKey(field, field, sent, queryNull)!);

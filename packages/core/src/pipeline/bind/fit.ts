@@ -36,14 +36,14 @@ export function fitOf<Candidate extends { readonly endpoint: Endpoint }>(
   sent: Sent,
 ): Fit<Candidate> {
   const values: ReadonlyMap<string, unknown> = sent.given.values;
-  const { parameters } = candidate.endpoint;
+  const { endpoint } = candidate;
   const taken: EndpointParameter[] = [];
   const missing: (EndpointParameter | ParameterField)[] = [];
   let used = 0;
-  for (const parameter of parameters) {
-    const keys = parameter.inPath ? 0 : countKeys(values, parameter);
+  for (const parameter of endpoint.parameters) {
+    const keys = isKeyed(endpoint, parameter) ? countKeys(values, parameter) : 0;
     used += keys;
-    if (keys > 0 || inPath(parameter, sent)) taken.push(parameter);
+    if (keys > 0 || apart(endpoint, parameter, sent) !== null) taken.push(parameter);
     else if (!parameter.optional) missing.push(parameter);
     if (keys > 0 && parameter.fields !== null) missing.push(...missingFields(values, parameter));
   }
@@ -52,13 +52,20 @@ export function fitOf<Candidate extends { readonly endpoint: Endpoint }>(
     candidate,
     parameters: taken,
     missing,
-    unknown: exact ? none : unknownKeys(candidate.endpoint, values.keys()),
-    omitted: parameters.length - taken.length,
+    unknown: exact ? none : unknownKeys(endpoint, values.keys()),
+    omitted: endpoint.parameters.length - taken.length,
   };
 }
 
-function inPath(parameter: EndpointParameter, { path }: Sent): boolean {
-  return parameter.inPath && findByName(path, parameter) !== undefined;
+/** Whether a key of the query or body gives the parameter its value; otherwise the path does, or the body as a whole. */
+export function isKeyed(endpoint: Endpoint, parameter: EndpointParameter): boolean {
+  return !parameter.inPath && parameter.position !== endpoint.bodyParameter;
+}
+
+/** The text of a parameter that no key gives: from the path, or the whole body. Null when it was not sent. */
+export function apart(endpoint: Endpoint, parameter: EndpointParameter, { path, given }: Sent): string | null {
+  if (parameter.inPath) return findByName(path, parameter) ?? null;
+  return parameter.position === endpoint.bodyParameter && given.source === 'query' ? given.body : null;
 }
 
 /** Given field by field, a composite parameter wants all of them. */
@@ -80,7 +87,7 @@ function countKeys(values: ReadonlyMap<string, unknown>, parameter: EndpointPara
 function unknownKeys(endpoint: Endpoint, keys: Iterable<string>): readonly string[] {
   const names = new Map<string, object>();
   for (const parameter of endpoint.parameters) {
-    if (parameter.inPath) continue;
+    if (!isKeyed(endpoint, parameter)) continue;
     for (const field of parameter.fields ?? none) name(names, field);
     name(names, parameter);
   }

@@ -29,6 +29,8 @@ function explainUnknown(endpoint: Endpoint, key: string, place: string): string 
   const parameter = endpoint.parameters.find((known) => known.key === key || known.name === key);
   if (parameter === undefined) return `"${key}" in ${place} is no parameter of this endpoint.`;
   if (parameter.inPath) return `"${key}" stands in the path and may not come from ${place} too.`;
+  if (parameter.position === endpoint.bodyParameter)
+    return `"${key}" is the whole body and may not come from ${place}.`;
   return `"${key}" in ${place} gives the parameter "${parameter.key}" once more.`;
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
-import type { ParameterSource } from '../../plan/endpoint.ts';
+import type { Endpoint } from '../../plan/endpoint.ts';
 import type { Given } from './given.ts';
 import { JsonError, membersOf, readJson } from './json-reader.ts';
 import { readQuery } from './query-string.ts';
@@ -12,24 +12,35 @@ const nothing: Given = { source: 'body', values: new Map() };
  * Reads what the client has sent from where the endpoint wants it; the other place is not looked at.
  * @throws Problem for a body or query that cannot be read: 400, 413, 415
  */
-export async function collect(request: GatewayRequest, source: ParameterSource, limit: number): Promise<Given> {
-  if (source === 'query') return { source, values: readQuery(request.query) };
+export async function collect(request: GatewayRequest, endpoint: Endpoint, limit: number): Promise<Given> {
+  if (endpoint.parameterSource === 'query') {
+    const values = readQuery(request.query);
+    return { source: 'query', values, body: endpoint.bodyParameter === null ? null : await readText(request, limit) };
+  }
   requireJson(request);
+  const text = await readText(request, limit);
+  return text === null || text.trim() === '' ? nothing : parse(text);
+}
+
+/** The whole body; null when there is none. */
+async function readText(request: GatewayRequest, limit: number): Promise<string | null> {
+  refuseCompressed(request);
   const body = await request.body(limit);
-  if (body.length === 0) return nothing;
-  if (!isUtf8(body)) throw new Problem('malformed-json', { detail: 'The body is not valid UTF-8.' });
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  return text.trim() === '' ? nothing : parse(text);
+  if (body.length === 0) return null;
+  if (!isUtf8(body)) throw new Problem('malformed-body', { detail: 'The body is not valid UTF-8.' });
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+}
+
+function refuseCompressed(request: GatewayRequest): void {
+  const encoding = request.header('content-encoding');
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  throw new Problem('unsupported-media-type', {
+    detail: `A body with content-encoding "${encoding}" is not accepted.`,
+  });
 }
 
 /** Also closes the door to form posts from other sites, which can send any type but this one without a preflight. */
 function requireJson(request: GatewayRequest): void {
-  const encoding = request.header('content-encoding');
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new Problem('unsupported-media-type', {
-      detail: `A body with content-encoding "${encoding}" is not accepted.`,
-    });
-  }
   const type = request.header('content-type');
   if (type === undefined || type.trim() === '') return;
   const essence = type.split(';', 1)[0]!.trim().toLowerCase();

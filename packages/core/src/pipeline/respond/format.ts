@@ -1,5 +1,7 @@
-import type { AnswerColumn, Endpoint } from '../../plan/endpoint.ts';
+import type { Answer, AnswerColumn, Endpoint, RawAnswer } from '../../plan/endpoint.ts';
 import type { Bytes } from './bytes.ts';
+import { csvHeading, csvWriter, rawHeading, rawWriter } from './delimited.ts';
+import type { RowMedia } from './negotiate.ts';
 import { firstField, isNull, objectWriter, type RowWriter, valueWriter } from './rows.ts';
 
 /** What makes the body of an answer out of rows; one is made per endpoint at start and serves all its requests. */
@@ -30,8 +32,10 @@ const list = {
   silent: null,
 } as const;
 
+/** The form that an endpoint answers in by itself: raw where its author wants that, else by the shape of its answer. */
 export function formatOf(endpoint: Endpoint): Format {
-  const { answer } = endpoint;
+  const { answer, raw } = endpoint;
+  if (raw !== null && answer.kind !== 'nothing') return rawFormat(answer, raw);
   switch (answer.kind) {
     case 'nothing':
       return { ...single, contentType: json, row: () => undefined, silent: () => true, empty: 'noContent' };
@@ -48,6 +52,60 @@ export function formatOf(endpoint: Endpoint): Format {
     case 'records':
       return { ...list, contentType: json, row: verbatimRow, empty: 'body' };
   }
+}
+
+type Rows = Exclude<Answer, { readonly kind: 'nothing' }>;
+
+function columnsOf(answer: Rows): readonly AnswerColumn[] {
+  if ('columns' in answer) return answer.columns;
+  return 'column' in answer ? [answer.column] : [];
+}
+
+function isMany({ kind }: Answer): boolean {
+  return kind === 'objects' || kind === 'values' || kind === 'records';
+}
+
+function rawFormat(answer: Rows, raw: RawAnswer): Format {
+  const columns = columnsOf(answer);
+  return {
+    contentType: json,
+    open: rawHeading(columns, raw),
+    separator: Buffer.from(raw.newLine ?? ''),
+    close: nothing,
+    row: rawWriter(columns, raw),
+    many: isMany(answer),
+    silent: null,
+    empty: 'body',
+  };
+}
+
+/** The forms that a client may ask for instead; none where the author has decided, or where there are no rows. */
+export function otherFormats(endpoint: Endpoint): Readonly<Partial<Record<RowMedia, Format>>> {
+  const { answer, raw, contentType } = endpoint;
+  if (raw !== null || contentType !== null || answer.kind === 'nothing' || !isMany(answer)) return {};
+  const plain = formatOf(endpoint);
+  const ndjson = { ...plain, contentType: 'application/x-ndjson', open: nothing, separator: nothing, close: nothing };
+  const lines = { ...ndjson, row: lineWriter(plain.row) };
+  // Of an unknown record nobody knows the heading.
+  if (answer.kind === 'records') return { ndjson: lines };
+  const columns = columnsOf(answer);
+  const csv: Format = {
+    ...plain,
+    contentType: 'text/csv; charset=utf-8; header=present',
+    open: csvHeading(columns),
+    separator: nothing,
+    close: nothing,
+    row: lineWriter(csvWriter(columns)),
+  };
+  return { ndjson: lines, csv };
+}
+
+/** A row and a line feed. */
+function lineWriter(write: RowWriter): RowWriter {
+  return (out, chunk, offset, fields) => {
+    write(out, chunk, offset, fields);
+    out.byte(0x0a);
+  };
 }
 
 /** The statement has made a JSON array of the row. */

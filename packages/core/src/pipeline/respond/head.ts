@@ -13,9 +13,11 @@ export interface HeadValues {
 export type HeadWriter = (call: HeadValues) => HeaderList;
 
 /** A header whose value depends on nothing of the request is made once. */
-export function headWriter(endpoint: Endpoint, contentType: string): HeadWriter {
+export function headWriter(endpoint: Endpoint, contentType: string, negotiable: boolean): HeadWriter {
   const lines = [
     { name: 'content-type', value: endpoint.contentType ?? contentType },
+    // A cache must not give one client the form that another has asked for.
+    ...(negotiable ? [{ name: 'vary', value: 'accept' }] : []),
     ...endpoint.headers.map(({ name, value }) => ({ name: name.toLowerCase(), value })),
   ].map(({ name, value }) => ({ name, template: templateOf(value, endpoint.parameters) }));
   const render = (call: HeadValues): HeaderList =>

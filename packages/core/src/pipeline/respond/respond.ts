@@ -1,12 +1,12 @@
 import type { GatewayResponse, HeaderList } from '../../http/response.ts';
 import type { Outcome } from '../execute.ts';
-import type { Operation } from '../operation.ts';
+import type { Format } from './format.ts';
 
 /** The answer of a call that went well. */
-export function respond(operation: Operation, headers: HeaderList, outcome: Outcome): GatewayResponse {
+export function respond(format: Format, headers: HeaderList, outcome: Outcome): GatewayResponse {
   if (outcome.kind === 'stream') return { kind: 'stream', status: 200, headers, body: outcome.body };
   const { body, rows } = outcome;
-  if (rows === 0 && operation.format.empty === 'noContent') {
+  if (rows === 0 && format.empty === 'noContent') {
     // Whatever the author's headers say, there is no content for a content type to describe.
     return { kind: 'whole', status: 204, headers: headers.slice(2), body: null };
   }

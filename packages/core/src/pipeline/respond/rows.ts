@@ -91,3 +91,16 @@ export function firstField(chunk: Uint8Array, offset: number): Uint8Array | null
 export function isNull(chunk: Uint8Array, offset: number): boolean {
   return readLength(chunk, offset) === -1;
 }
+
+/** The bytes of each field of a row, null for NULL. */
+export function fieldsOf(chunk: Uint8Array, offset: number, count: number): readonly (Uint8Array | null)[] {
+  const fields: (Uint8Array | null)[] = [];
+  let position = offset;
+  for (let index = 0; index < count; index++) {
+    const length = readLength(chunk, position);
+    position += 4;
+    fields.push(length === -1 ? null : chunk.subarray(position, position + length));
+    if (length > 0) position += length;
+  }
+  return fields;
+}

@@ -1,0 +1,64 @@
+import type { Value } from '../database/port.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { GatewayResponse } from '../http/response.ts';
+import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
+import type { Filled } from './fill.ts';
+
+/** An answer of the host's own. */
+export interface HookAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | null;
+}
+
+type Perhaps<Product> = Product | undefined | void;
+type Eventually<Product> = Product | Promise<Product>;
+
+export interface ParameterToValidate {
+  readonly endpoint: Endpoint;
+  readonly parameter: EndpointParameter;
+  /** As PostgreSQL will get it: text, or null. */
+  readonly value: Value;
+  readonly request: GatewayRequest;
+}
+
+export interface CommandToRun {
+  readonly endpoint: Endpoint;
+  readonly request: GatewayRequest;
+  /** The statement that is about to run; `$1` is the first of the values. */
+  readonly sql: string;
+  readonly parameters: readonly EndpointParameter[];
+  readonly values: readonly Value[];
+}
+
+/** What a host may say about a call before it runs. An answer ends the request; nothing lets it go on. */
+export interface Hooks {
+  /** For each parameter of the call, those that the gateway fills among them. */
+  readonly validateParameters: ((parameter: ParameterToValidate) => Eventually<Perhaps<HookAnswer>>) | null;
+  /** After the command is made and before it runs. */
+  readonly commandCallback: ((command: CommandToRun) => Eventually<Perhaps<HookAnswer>>) | null;
+}
+
+/** Asks the host. Null: the call goes on. What a hook throws is a failure of the request. */
+export async function consult(hooks: Hooks, call: Filled, request: GatewayRequest): Promise<GatewayResponse | null> {
+  const { validateParameters, commandCallback } = hooks;
+  const { endpoint } = call.candidate;
+  const { parameters, values } = call;
+  if (validateParameters !== null) {
+    for (const [index, parameter] of parameters.entries()) {
+      // In order: the first objection is the answer.
+      // oxlint-disable-next-line no-await-in-loop
+      const objection = await validateParameters({ endpoint, parameter, value: values[index]!, request });
+      if (objection) return toResponse(objection);
+    }
+  }
+  if (commandCallback === null) return null;
+  const { sql } = call.candidate.statement(parameters);
+  const answer = await commandCallback({ endpoint, request, sql, parameters, values });
+  return answer ? toResponse(answer) : null;
+}
+
+function toResponse({ status, headers = {}, body = null }: HookAnswer): GatewayResponse {
+  const list = Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), value]);
+  return { kind: 'whole', status, headers: list, body };
+}

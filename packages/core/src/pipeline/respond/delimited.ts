@@ -1,0 +1,85 @@
+import type { AnswerColumn, RawAnswer } from '../../plan/endpoint.ts';
+import type { Bytes } from './bytes.ts';
+import { fieldsOf, type RowWriter } from './rows.ts';
+
+const quote = 0x22;
+
+/** Writes text between double quotes, inner ones doubled. */
+function writeQuoted(out: Bytes, field: Uint8Array): void {
+  out.reserve(field.length * 2 + 2);
+  const target = out.buffer;
+  let at = out.length;
+  target[at++] = quote;
+  for (const byte of field) {
+    if (byte === quote) target[at++] = quote;
+    target[at++] = byte;
+  }
+  target[at++] = quote;
+  out.length = at;
+}
+
+function isPlain({ type }: AnswerColumn): boolean {
+  return type.json === 'number' || type.json === 'boolean';
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
+}
+
+/** The values of a row as PostgreSQL's text, NULL as nothing. With a separator, all but numbers and booleans are quoted. */
+export function rawWriter(columns: readonly AnswerColumn[], raw: RawAnswer): RowWriter {
+  const separator = Buffer.from(raw.separator ?? '');
+  const bare = columns.map((column) => raw.separator === null || isPlain(column));
+  return (out, chunk, offset, count) => {
+    let index = 0;
+    for (const field of fieldsOf(chunk, offset, count)) {
+      if (index > 0) out.append(separator);
+      // A column that the plan does not know is text.
+      if (field !== null) {
+        if (bare[index] ?? raw.separator === null) out.append(field);
+        else writeQuoted(out, field);
+      }
+      index++;
+    }
+  };
+}
+
+/** The first line of a raw answer: the columns' own names, in quotes. */
+export function rawHeading(columns: readonly AnswerColumn[], raw: RawAnswer): Buffer {
+  if (!raw.columnNames) return Buffer.alloc(0);
+  const names = columns.map(({ name }) => quoted(name)).join(raw.separator ?? '');
+  return Buffer.from(names + (raw.newLine ?? ''));
+}
+
+/** The heading line of RFC 4180, with the converted names. */
+export function csvHeading(columns: readonly AnswerColumn[]): Buffer {
+  return Buffer.from(
+    `${columns.map(({ key }) => (/[",\r\n]/.test(key) || key === '' ? quoted(key) : key)).join(',')}\n`,
+  );
+}
+
+const booleans = { true: Buffer.from('true'), false: Buffer.from('false') };
+
+/** A row of RFC 4180: quotes where they are needed; NULL is nothing, and an empty text is `""`. */
+export function csvWriter(columns: readonly AnswerColumn[]): RowWriter {
+  const isBoolean = columns.map(({ type }) => type.json === 'boolean');
+  return (out, chunk, offset, count) => {
+    let index = 0;
+    for (const field of fieldsOf(chunk, offset, count)) {
+      if (index > 0) out.byte(0x2c);
+      if (field !== null) {
+        if (isBoolean[index]) out.append(booleans[field[0] === 0x74 ? 'true' : 'false']);
+        else if (needsQuotes(field)) writeQuoted(out, field);
+        else out.append(field);
+      }
+      index++;
+    }
+  };
+}
+
+/** Comma, quote, line ends; and what a reader would take for NULL. */
+function needsQuotes(field: Uint8Array): boolean {
+  if (field.length === 0) return true;
+  for (const byte of field) if (byte === 0x2c || byte === quote || byte === 0x0a || byte === 0x0d) return true;
+  return false;
+}
