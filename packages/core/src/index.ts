@@ -1,5 +1,11 @@
-export { type Gateway, StartError, createGateway } from './gateway.ts';
+export { type Gateway, createGateway } from './gateway.ts';
 export type { GatewayOptions } from './options.ts';
+export type { Routine } from './catalog/routine.ts';
+export type { Filters, RoutineSource } from './catalog/source.ts';
 export type { Answer, AnswerColumn, Endpoint, EndpointParameter, Method } from './plan/endpoint.ts';
 export type { Diagnostic } from './plan/diagnostic.ts';
-export type { AuthScheme, Caller, Observation, Observer } from './pipeline/ports.ts';
+export type { CommandToRun, HookAnswer, ParameterToValidate } from './pipeline/hooks.ts';
+export type { AuthScheme, Caller, Logger, Observation, Observer } from './pipeline/ports.ts';
+export { logObserver } from './plugins/log/log-observer.ts';
+export type { LogOptions } from './plugins/log/options.ts';
+export { StartError } from './start-error.ts';

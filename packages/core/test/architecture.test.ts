@@ -14,26 +14,49 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   catalog: { rooms: ['database'], packages: [] },
   plan: { rooms: ['catalog', 'annotations'], packages: [] },
   router: { rooms: ['plan', 'http'], packages: [] },
-  pipeline: { rooms: ['plan', 'router', 'http', 'database'], packages: ['node'] },
+  pipeline: { rooms: ['plan', 'router', 'http', 'database'], packages: ['node', 'negotiator'] },
   adapters: { rooms: ['http'], packages: ['node'] },
-  options: { rooms: ['catalog', 'plan', 'pipeline', 'database', 'http'], packages: [] },
-  gateway: {
-    rooms: ['options', 'database', 'catalog', 'plan', 'http', 'router', 'pipeline', 'adapters'],
+  plugins: { rooms: ['pipeline', 'plan'], packages: [] },
+  options: { rooms: ['catalog', 'plan', 'pipeline', 'plugins'], packages: [] },
+  'start-error': { rooms: ['database'], packages: [] },
+  connections: { rooms: ['database', 'options', 'start-error'], packages: [] },
+  publish: {
+    rooms: ['connections', 'options', 'catalog', 'plan', 'router', 'pipeline', 'start-error'],
     packages: [],
   },
-  index: { rooms: ['gateway', 'options', 'plan', 'pipeline', 'catalog', 'http'], packages: [] },
+  'refresh-endpoint': { rooms: ['http', 'options', 'pipeline'], packages: [] },
+  gateway: {
+    rooms: [
+      'connections',
+      'publish',
+      'refresh-endpoint',
+      'options',
+      'http',
+      'plan',
+      'pipeline',
+      'plugins',
+      'adapters',
+      'start-error',
+    ],
+    packages: [],
+  },
+  index: { rooms: ['gateway', 'options', 'catalog', 'plan', 'pipeline', 'plugins', 'start-error'], packages: [] },
 };
 
 /** What a room may see of another one, where that is less than all of it. */
 const onlyThese: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   catalog: { database: ['database/port.ts'] },
   pipeline: { database: ['database/port.ts'] },
-  plan: { catalog: ['catalog/routine.ts'] },
-  index: { pipeline: ['pipeline/ports.ts'] },
+  plan: { catalog: ['catalog/routine.ts', 'catalog/quote.ts'] },
+  plugins: { pipeline: ['pipeline/ports.ts'], plan: ['plan/endpoint.ts', 'plan/diagnostic.ts'] },
+  index: { pipeline: ['pipeline/ports.ts', 'pipeline/hooks.ts'] },
 };
 
 /** The only files that may see a package that is otherwise kept out. */
-const packageDoors: Readonly<Record<string, readonly string[]>> = { pg: ['database/pg.ts'] };
+const packageDoors: Readonly<Record<string, readonly string[]>> = {
+  pg: ['database/pg.ts'],
+  negotiator: ['pipeline/respond/negotiate.ts'],
+};
 
 const source = resolve(import.meta.dirname, '../src');
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' })

@@ -6,7 +6,7 @@ import { sqlstateStatuses } from '../src/pipeline/sqlstate.ts';
 /** What hosts and clients build on. A change here is a change of the public surface: CHANGELOG, and a major version when it breaks. */
 
 test('the names that a host can import', () => {
-  expect(Object.keys(core).toSorted()).toEqual(['StartError', 'createGateway']);
+  expect(Object.keys(core).toSorted()).toEqual(['StartError', 'createGateway', 'logObserver']);
 });
 
 test('the codes of problems and their statuses', () => {
@@ -19,6 +19,7 @@ test('the codes of problems and their statuses', () => {
       "400 ambiguous-signature",
       "400 body-not-an-object",
       "400 invalid-parameter",
+      "400 malformed-body",
       "400 malformed-json",
       "400 malformed-path",
       "400 malformed-query",
@@ -35,6 +36,7 @@ test('the codes of problems and their statuses', () => {
       "500 database-error",
       "500 internal",
       "500 invalid-response-header",
+      "500 refresh-failed",
       "500 stale-endpoint",
       "503 database-unavailable",
       "503 no-free-connection",

@@ -1,7 +1,7 @@
+import { logObserver } from '@pgway/core';
 import type { Endpoint, Observer } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { createLogger } from '../log/logger.ts';
-import { logObservations } from '../log/observe.ts';
 import { publishedLines, tryCommand, urlOf } from './announce.ts';
 import type { Published } from './announce.ts';
 import { neutralise } from '../terminal/text.ts';
@@ -22,7 +22,7 @@ export interface Announcer {
 export function announcer(configuration: Configuration, streams: Streams, insist: boolean): Announcer {
   const { log, host } = configuration;
   const logger = createLogger({ ...log, write: (text) => streams.stdout.write(text), now: () => new Date() });
-  const observe = logObservations(logger);
+  const observe = logObserver(logger, configuration.gateway);
   const isPage = log.format === 'pretty';
   const isWanted = insist || log.level === 'debug' || log.level === 'info';
   const print = (...lines: readonly string[]): void => {

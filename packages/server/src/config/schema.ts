@@ -112,11 +112,52 @@ const gateway = z
       .default({ '57014': 205, P0001: 400, P0004: 400 })
       .describe('SQLSTATE, or a class of two characters, to HTTP status; extends and overrides the built-in table.'),
     maxBodySize: z.int().min(0).max(1_073_741_824).default(1_048_576).describe('Most bytes of a request body.'),
-    maxUriLength: z.int().min(64).max(1_048_576).default(16_384).describe('Most characters of a path with its query.'),
+    maxUriLength: z.int().min(64).max(1_048_576).default(8192).describe('Most characters of a path with its query.'),
     strict: z
       .boolean()
       .default(false)
       .describe('An error in any comment stops the start instead of its endpoint only.'),
+    loggerName: z.string().nullable().default(null).describe('Stands in every log line as `name`; null: `Gateway`.'),
+    logCommands: z.boolean().default(false).describe('Logs every command before it runs.'),
+    logCommandParameters: z
+      .boolean()
+      .default(false)
+      .describe('Logs the values of commands too, those of sensitive endpoints and of secrets masked.'),
+    logConnectionNoticeEvents: z.boolean().default(true).describe('Logs the notices that routines raise.'),
+    logConnectionNoticeEventsMode: z
+      .enum(['messageOnly', 'firstStackFrameAndMessage', 'fullStackAndMessage'])
+      .default('firstStackFrameAndMessage')
+      .describe('How much of where a notice was raised is logged with it.'),
+    logEndpointCreatedInfo: z.boolean().default(true).describe('Logs every endpoint when it is created.'),
+    requestHeadersMode: z
+      .enum(['ignore', 'context', 'parameter'])
+      .default('ignore')
+      .describe('Where the headers of requests go: nowhere, into a setting of the transaction, or into a parameter.'),
+    requestHeadersContextKey: z
+      .string()
+      .default('request.headers')
+      .describe('The setting that holds the headers in mode `context`.'),
+    requestHeadersParameterName: z
+      .string()
+      .default('headers')
+      .describe('The parameter that takes the headers in mode `parameter`: json or text, with a default.'),
+    requestHeadersExclude: z.array(z.string()).default([]).describe('Headers that no routine is told of.'),
+    customRequestHeaders: z
+      .record(z.string(), z.union([z.string(), z.array(z.string())]))
+      .default({})
+      .describe('Headers that routines are told of besides those of the request; clients never see them.'),
+    connectionStrings: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe('Further databases, by the names that comments choose them with.'),
+    compositeColumns: z
+      .enum(['nested', 'flat'])
+      .default('nested')
+      .describe('Composite columns as nested objects, or their fields in the place of the column.'),
+    query: z.string().nullable().default(null).describe('Replaces the query that lists routines.'),
+    refreshEndpointEnabled: z.boolean().default(false).describe('An endpoint that reads the catalog again.'),
+    refreshMethod: z.enum(methods).default('GET').describe('The method of the refresh endpoint.'),
+    refreshPath: z.string().default('/api/gateway/refresh').describe('The path of the refresh endpoint.'),
     logAnnotationSetInfo: z.boolean().default(true).describe('Logs every property that a comment sets.'),
   })
   .prefault({})

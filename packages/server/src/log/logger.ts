@@ -32,7 +32,9 @@ function jsonLine(time: Date, level: Level, fields: Fields, message: string): st
 
 function prettyLine(time: Date, level: Level, fields: Fields, message: string): string {
   const clock = time.toISOString().slice(11, 23);
-  const pairs = Object.entries(redact(fields) as Fields).map(([key, value]) => {
+  // The name tells loggers apart in a collection of logs; on a terminal there is only this one.
+  const { name: _, ...shown } = redact(fields) as Fields;
+  const pairs = Object.entries(shown).map(([key, value]) => {
     return ` ${key}=${neutralise(typeof value === 'string' ? value : (shorten(value) ?? ''))}`;
   });
   return `${clock} ${level.padEnd(5)} ${neutralise(redactText(message))}${pairs.join('')}`;

@@ -96,7 +96,9 @@ describe('serving', () => {
     const { status } = await fetch(`${url}/api/loud`, { method: 'POST' });
 
     expect(status).toBe(204);
-    expect(streams.text.stdout).toMatch(/info +a line for the log routine=public\.loud\(\) severity=INFO\n/);
+    expect(streams.text.stdout).toMatch(
+      /info +a line for the log routine=public\.loud\(\) severity=INFO where=PL\/pgSQL function loud\(\) line \d+ at RAISE\n/,
+    );
   });
 
   test('log.format=json: every line is an object', async () => {

@@ -1,0 +1,102 @@
+import { functionsSource } from './catalog/functions.ts';
+import { commandTimeout, type Connections } from './connections.ts';
+import type { Options } from './options.ts';
+import type { Pipeline } from './pipeline/handle.ts';
+import { Operation } from './pipeline/operation.ts';
+import type { Observer } from './pipeline/ports.ts';
+import { sqlstateStatuses } from './pipeline/sqlstate.ts';
+import { planEndpoints } from './plan/build.ts';
+import type { Diagnostic } from './plan/diagnostic.ts';
+import type { Endpoint } from './plan/endpoint.ts';
+import { deepFreeze } from './plan/freeze.ts';
+import { createRouter } from './router/router.ts';
+import { StartError } from './start-error.ts';
+
+/** One reading of the catalog and all that was made of it; a refresh makes another one. */
+export interface Published {
+  readonly endpoints: readonly Endpoint[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly pipeline: Pipeline;
+}
+
+/** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
+export async function publish(connections: Connections, options: Options, observe: Observer): Promise<Published> {
+  const sources = [...(options.routineSources ?? [functionsSource({ query: options.query })])];
+  await options.sourcesCreated?.(sources);
+  const read = await Promise.all(sources.map((source) => source.read(connections.main, options)));
+  const plan = planEndpoints(read.flat(), { ...options, connectionNames: [...connections.named.keys()] });
+  for (const diagnostic of plan.diagnostics) observe({ kind: 'diagnostic', diagnostic });
+  refuseErrors(plan.diagnostics, options);
+  const endpoints = await approved(plan.endpoints, options);
+  for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
+  for (const handler of options.endpointCreateHandlers) {
+    // One after the other, in the order that the host gave them.
+    // oxlint-disable-next-line no-await-in-loop
+    await handler(endpoints);
+  }
+  return { endpoints, diagnostics: plan.diagnostics, pipeline: pipelineOf(connections, endpoints, options, observe) };
+}
+
+function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: Options): void {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (!strict || errors.length === 0) return;
+  const lines = errors.map(
+    ({ routine, line, message }) => `${routine}${line === null ? '' : ` line ${line}`}: ${message}`,
+  );
+  throw new StartError(`${errors.length} endpoints are not as written: ${lines.join('; ')}`);
+}
+
+/** Null drops an endpoint, another one takes its place, nothing leaves it. */
+async function approved(planned: readonly Endpoint[], options: Options): Promise<readonly Endpoint[]> {
+  const { endpointCreated, endpointsCreated } = options;
+  const kept: Endpoint[] = [];
+  for (const endpoint of planned) {
+    // In order, so that a host sees what it would see of a list.
+    // oxlint-disable-next-line no-await-in-loop
+    const verdict = endpointCreated === null ? undefined : await endpointCreated(endpoint);
+    if (verdict !== null) kept.push(deepFreeze(verdict ?? endpoint));
+  }
+  const endpoints = Object.freeze(kept);
+  await endpointsCreated?.(endpoints);
+  return endpoints;
+}
+
+function pipelineOf(
+  { main, named }: Connections,
+  endpoints: readonly Endpoint[],
+  options: Options,
+  observe: Observer,
+): Pipeline {
+  const { validateParameters, commandCallback } = options;
+  return {
+    database: main,
+    namedDatabases: named,
+    timeout: commandTimeout(options),
+    notice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
+    router: createRouter(endpoints.map((endpoint) => new Operation(endpoint))),
+    schemes: [],
+    maxBodySize: options.maxBodySize,
+    maxUriLength: options.maxUriLength,
+    ignoreUnknown: options.unknownParameters === 'ignore',
+    requestHeaders: {
+      contextKey: options.requestHeadersContextKey,
+      custom: customHeaders(options),
+      exclude: new Set(options.requestHeadersExclude.map((name) => name.toLowerCase())),
+    },
+    everyCall: [],
+    hooks: validateParameters === null && commandCallback === null ? null : { validateParameters, commandCallback },
+    refusal: {
+      format: options.errorFormat,
+      showDatabaseMessage: options.returnGatewayExceptionMessage,
+      mappedCodes: { ...sqlstateStatuses, ...options.postgreSqlErrorCodeToHttpStatusCodeMapping },
+    },
+    observe,
+    tellCommands: options.logCommands,
+  };
+}
+
+function customHeaders({ customRequestHeaders }: Options): readonly (readonly [string, string])[] {
+  return Object.entries(customRequestHeaders).flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value] as const),
+  );
+}

@@ -1,0 +1,135 @@
+import type { Endpoint, GatewayOptions, Routine } from '@pgway/core';
+import { startGateway, type TestGateway } from '@pgway/testing';
+import { afterEach, describe, expect, test } from 'vitest';
+
+/** What a host may say: at start about sources and endpoints, per call about parameters and commands. */
+
+const sql = `
+  create function greet(_name text, _times int default 1) returns text language sql immutable
+  as $$ select repeat('hello ' || _name || ' ', _times) $$;
+  comment on function greet is 'HTTP GET';
+
+  create table called (name text);
+  create function record_call(_name text) returns void language sql as $$ insert into called values (_name) $$;
+  comment on function record_call is 'HTTP POST';
+`;
+
+let running: TestGateway | undefined;
+
+async function start(options: Partial<GatewayOptions>): Promise<TestGateway> {
+  running = await startGateway(sql, options);
+  return running;
+}
+
+afterEach(async () => {
+  await running?.close();
+  running = undefined;
+});
+
+describe('at start', () => {
+  test('sourcesCreated may add a source, and clearing the list makes it the only one', async () => {
+    const extra = async (): Promise<readonly Routine[]> => [];
+    const { gateway } = await start({
+      sourcesCreated: (sources) => {
+        expect(sources.map(({ name }) => name)).toEqual(['functions']);
+        sources.length = 0;
+        sources.push({ name: 'nothing', read: extra });
+      },
+    });
+    expect(gateway.endpoints).toEqual([]);
+  });
+
+  test('routineSources replaces the list', async () => {
+    const { gateway } = await start({ routineSources: [{ name: 'nothing', read: async () => [] }] });
+    expect(gateway.endpoints).toEqual([]);
+  });
+
+  test('endpointCreated may drop and may change an endpoint', async () => {
+    const { send, gateway } = await start({
+      endpointCreated: async (endpoint) => {
+        if (endpoint.name === 'record_call') return null;
+        return { ...endpoint, path: '/moved' };
+      },
+    });
+    expect(gateway.endpoints.map(({ path }) => path)).toEqual(['/moved']);
+    expect((await send('GET /moved?name=x')).body).toBe('hello x ');
+    expect((await send('POST /api/record-call', { body: { name: 'x' } })).status).toBe(404);
+  });
+
+  test('endpointsCreated is told once of all, then each endpointCreateHandler in order', async () => {
+    const told: string[] = [];
+    const tell = (who: string) => async (endpoints: readonly Endpoint[]) => {
+      told.push(`${who}: ${endpoints.map(({ name }) => name).join()}`);
+    };
+    await start({ endpointsCreated: tell('all'), endpointCreateHandlers: [tell('first'), tell('second')] });
+    expect(told).toEqual(['all: greet,record_call', 'first: greet,record_call', 'second: greet,record_call']);
+  });
+
+  test('what a callback throws fails the start with its own words', async () => {
+    const failing = start({
+      endpointsCreated: () => {
+        throw new Error('the generator has no disk');
+      },
+    });
+    await expect(failing).rejects.toThrow('the generator has no disk');
+  });
+});
+
+describe('per call', () => {
+  test('validateParameters sees every parameter, in order, and may answer instead', async () => {
+    const seen: unknown[] = [];
+    const { send, database } = await start({
+      validateParameters: ({ endpoint, parameter, value }) => {
+        seen.push([endpoint.name, parameter.key, value]);
+        if (value !== 'bad') return undefined;
+        return { status: 422, headers: { 'X-Reason': 'bad name' }, body: 'no' };
+      },
+    });
+    expect((await send('GET /api/greet?times=2&name=x')).body).toBe('hello x hello x ');
+    expect(seen).toEqual([
+      ['greet', 'name', 'x'],
+      ['greet', 'times', '2'],
+    ]);
+    const refused = await send('POST /api/record-call', { body: { name: 'bad' } });
+    expect([refused.status, refused.headers.get('x-reason'), refused.body]).toEqual([422, 'bad name', 'no']);
+    expect(await database.query('select * from called')).toEqual([]);
+  });
+
+  test('commandCallback sees the command before it runs and may write the whole answer', async () => {
+    const { send, database } = await start({
+      commandCallback: async ({ endpoint, sql: command, values, request }) => {
+        if (endpoint.name !== 'record_call') return undefined;
+        return {
+          status: 201,
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ command, values, method: request.method }),
+        };
+      },
+    });
+    const { status, body } = await send('POST /api/record-call', { body: { name: 'x' } });
+    expect({ status, body: JSON.parse(body) as unknown }).toEqual({
+      status: 201,
+      body: {
+        command: 'select "public"."record_call"("_name" => $1::"pg_catalog"."text")',
+        values: ['x'],
+        method: 'POST',
+      },
+    });
+    expect(await database.query('select * from called')).toEqual([]);
+    expect((await send('GET /api/greet?name=y')).body).toBe('hello y ');
+  });
+
+  test.each(['validateParameters', 'commandCallback'] as const)(
+    'a %s that throws is a 500, never a hang',
+    async (hook) => {
+      const { send } = await start({
+        [hook]: () => {
+          throw new Error('secret of the host');
+        },
+      });
+      const { status, body } = await send('GET /api/greet?name=x');
+      expect(status).toBe(500);
+      expect(body).not.toContain('secret');
+    },
+  );
+});

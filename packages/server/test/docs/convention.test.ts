@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { folderWith } from '../support/folder.ts';
+import { isShown } from './answer.ts';
+import { shellWords } from './curl.ts';
+import { readPage } from './page.ts';
+
+/* What the authors of pages can rely on. */
+
+async function page(...lines: readonly string[]): Promise<ReturnType<typeof readPage>> {
+  return readPage(await folderWith({ 'page.md': lines.join('\n') }), 'page.md');
+}
+
+describe('a page', () => {
+  test('its steps, each with its line', async () => {
+    const { steps, links } = await page(
+      '# Title, with [a link](other.md#part) and [another](https://example.org)',
+      '<!-- sql',
+      'hidden',
+      '-->',
+      '```sql',
+      'shown',
+      '```',
+      '```json',
+      '{}',
+      '```',
+      '<!-- js',
+      'import a',
+      '-->',
+      '```js',
+      'a()',
+      '```',
+      '```js',
+      '// b.mjs',
+      '```',
+      '```',
+      'not tried',
+      '```',
+    );
+    expect(steps).toEqual([
+      { kind: 'heading', line: 1 },
+      { kind: 'sql', line: 3, text: 'hidden' },
+      { kind: 'sql', line: 6, text: 'shown' },
+      { kind: 'config', line: 9, text: '{}' },
+      { kind: 'fragment', line: 15, prelude: 'import a', text: 'a()' },
+      { kind: 'program', line: 18, name: 'b.mjs', text: '// b.mjs' },
+    ]);
+    expect(links).toEqual([{ line: 1, target: 'other.md' }]);
+  });
+
+  test('commands, with the text below each of them', async () => {
+    const { steps } = await page(
+      '```',
+      '$ curl a',
+      'one',
+      '',
+      'two',
+      "$ curl --json '",
+      "{}' b",
+      '$ curl \\',
+      ' c',
+      '```',
+    );
+    expect(steps).toEqual([
+      { kind: 'command', line: 2, command: 'curl a', answer: 'one\n\ntwo' },
+      { kind: 'command', line: 6, command: "curl --json '\n{}' b", answer: '' },
+      { kind: 'command', line: 8, command: 'curl \\\n c', answer: '' },
+    ]);
+  });
+
+  test('what it cannot try is an error with its line', async () => {
+    await expect(page('', '```sqll', 'x', '```')).rejects.toThrow('page.md:2: nothing is known of the language "sqll"');
+    await expect(page('```sql', 'x')).rejects.toThrow('page.md:1: nothing ends what begins here');
+    await expect(page('```console', 'curl a', '```')).rejects.toThrow('page.md:2: a console block begins with "$ "');
+  });
+});
+
+test('the words of a command', () => {
+  expect(shellWords(`curl -i "a b"'c d' \\\n --json '{"x": 1}'`)).toEqual([
+    'curl',
+    '-i',
+    'a bc d',
+    '--json',
+    '{"x": 1}',
+  ]);
+});
+
+test.each([
+  ['the same text', 'a b', 'a b\n', true],
+  ['another text', 'a b', 'a c', false],
+  ['the beginning only', 'a', 'a b', false],
+  ['any text for …', '{"id":"…","x":1}', '{"id":"4711","x":1}', true],
+  ['nothing else for …', '{"id":"…","x":1}', '{"id":"4711","x":2}', false],
+  ['JSON with line breaks', '{\n  "a": [1,\n    2]\n}', '{"a":[1,2]}', true],
+  ['spaces inside of strings', '{"a": "x y"}', '{"a":"x  y"}', false],
+  ['other digits', '[1.50]', '[1.5]', false],
+  ['a head and JSON', 'HTTP/1.1 200 OK\nx: 1\n\n[1, 2]', 'HTTP/1.1 200 OK\nx: 1\n\n[1,2]', true],
+  ['another head', 'HTTP/1.1 200 OK\nx: 1 2\n\n[1, 2]', 'HTTP/1.1 200 OK\nx: 12\n\n[1,2]', false],
+])('an answer is shown by %s', (_, shown, printed, expected) => {
+  expect(isShown(shown, printed)).toBe(expected);
+});

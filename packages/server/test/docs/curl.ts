@@ -1,0 +1,93 @@
+import { request, type IncomingMessage } from 'node:http';
+
+/** The words of a command line, as a shell splits them; nothing is expanded. */
+export function shellWords(command: string): readonly string[] {
+  const joined = command.replaceAll('\\\n', ' ');
+  return [...joined.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g)].map(([word]) =>
+    word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single: string | undefined, double: string | undefined) => {
+      return single ?? double ?? '';
+    }),
+  );
+}
+
+interface CurlRequest {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** `-i` or `-I`: head and body are printed. */
+  readonly showHead: boolean;
+}
+
+/** The part of curl that the pages use. */
+function curlRequest(words: readonly string[]): CurlRequest {
+  let address: string | null = null;
+  let method: string | null = null;
+  let body: string | null = null;
+  let showHead = false;
+  const headers: Record<string, string> = { 'user-agent': 'curl/8.5.0', accept: '*/*' };
+  const rest = [...words];
+  const options: Readonly<Record<string, () => void>> = {
+    '-i': () => (showHead = true),
+    '-I': () => ([showHead, method] = [true, 'HEAD']),
+    '-X': () => (method = rest.shift()!),
+    '-H': () => {
+      const [name, value] = rest.shift()!.split(/:\s*/, 2);
+      headers[name!.toLowerCase()] = value!;
+    },
+    '-d': () => {
+      body = rest.shift()!;
+      headers['content-type'] ??= 'application/x-www-form-urlencoded';
+    },
+    '--json': () => {
+      body = rest.shift()!;
+      Object.assign(headers, { 'content-type': 'application/json', accept: 'application/json' });
+    },
+  };
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const option = options[word];
+    if (option !== undefined) option();
+    else if (word.startsWith('-')) throw new Error(`the test knows no option ${word} of curl`);
+    else address = word;
+  }
+  if (address === null) throw new Error('curl has no address');
+  if (/[{}[\]]/.test(address)) throw new Error('curl takes brackets and braces in an address for a pattern');
+  const url = new URL(address.includes('://') ? address : `http://${address}`);
+  return { url, method: method ?? (body === null ? 'GET' : 'POST'), headers, body, showHead };
+}
+
+/** Headers that every answer has and that say nothing of the example. */
+const leftOut = new Set(['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding']);
+
+/**
+ * What curl prints, without the headers that are left out.
+ * @param portOf the real port for one that a page shows
+ */
+export async function curl(words: readonly string[], portOf: (shown: string) => number): Promise<string> {
+  const { url, method, headers, body, showHead } = curlRequest(words);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const path = url.pathname + url.search;
+    const sized = body === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
+    const outgoing = request(
+      { host: '127.0.0.1', port: portOf(url.port), path, method, headers: sized, agent: false },
+      resolve,
+    );
+    outgoing.on('error', reject).end(body ?? undefined);
+  });
+  const text = await textOf(response);
+  return showHead ? [...headOf(response), '', text].join('\n') : text;
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): readonly string[] {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (!leftOut.has(rawHeaders[index]!.toLowerCase())) lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
+  }
+  return lines;
+}

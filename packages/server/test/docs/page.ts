@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * What a page shows that can be tried, in its order. `line` is where it stands in the file, from 1.
+ *
+ * - `sql`: a ```sql block, or a comment `<!-- sql … -->` that readers do not see; run in the database of the page
+ * - `library`: a comment `<!-- library -->`; loads the example database
+ * - `config`: a ```json block, a `pgway.json`; checked, and in force for the requests after it up to the next heading
+ * - `program`: a ```js block whose first line is `// name.mjs`; runs from here to the next program or the end of the page
+ * - `fragment`: any other ```js block; type-checked after the lines of a comment `<!-- js … -->` before it
+ * - `command`: `$ …` in a ```console block, or in one without a language that begins so; the text below it is its answer
+ * - `heading`: the configuration is the default one again
+ */
+export type Step =
+  | { readonly kind: 'heading' | 'library'; readonly line: number }
+  | { readonly kind: 'sql' | 'config'; readonly line: number; readonly text: string }
+  | { readonly kind: 'program'; readonly line: number; readonly name: string; readonly text: string }
+  | { readonly kind: 'fragment'; readonly line: number; readonly prelude: string; readonly text: string }
+  | { readonly kind: 'command'; readonly line: number; readonly command: string; readonly answer: string };
+
+export interface Page {
+  /** From the root of the checkout, with slashes. */
+  readonly file: string;
+  readonly steps: readonly Step[];
+  /** The links to other places of the checkout, without `#…`. */
+  readonly links: readonly { readonly line: number; readonly target: string }[];
+}
+
+/** Languages of blocks that are shown and not tried. */
+const shown = new Set(['sh', 'text', 'ts', 'ini']);
+
+export function readPage(root: string, file: string): Page {
+  const lines = readFileSync(join(root, file), 'utf8').split(/\r?\n/);
+  const reader = new PageReader(file, lines);
+  return { file, steps: reader.readSteps(), links: linksOf(lines) };
+}
+
+function linksOf(lines: readonly string[]): Page['links'] {
+  return lines.flatMap((text, index) =>
+    [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)]
+      .map(([, target]) => ({ line: index + 1, target: target! }))
+      .filter(({ target }) => !/^[a-z]+:/.test(target)),
+  );
+}
+
+class PageReader {
+  readonly #file: string;
+  readonly #lines: readonly string[];
+  readonly #steps: Step[] = [];
+  #prelude = '';
+  #at = 0;
+
+  constructor(file: string, lines: readonly string[]) {
+    this.#file = file;
+    this.#lines = lines;
+  }
+
+  readSteps(): readonly Step[] {
+    while (this.#at < this.#lines.length) this.#readLine(this.#lines[this.#at]!);
+    return this.#steps;
+  }
+
+  #readLine(text: string): void {
+    const fence = /^```(\S*)$/.exec(text);
+    const comment = /^<!-- (library|sql|js)\b/.exec(text);
+    const line = this.#at + 1;
+    this.#at += 1;
+    if (fence !== null) this.#addBlock(fence[1]!, line + 1, this.#until(/^```$/));
+    else if (comment?.[1] === 'library') this.#steps.push({ kind: 'library', line });
+    else if (comment?.[1] === 'sql') this.#steps.push({ kind: 'sql', line: line + 1, text: this.#until(/^-->$/) });
+    else if (comment?.[1] === 'js') this.#prelude = this.#until(/^-->$/);
+    else if (/^#{1,6} /.test(text)) this.#steps.push({ kind: 'heading', line });
+  }
+
+  #until(end: RegExp): string {
+    const begin = this.#at;
+    while (!end.test(this.#lines[this.#at] ?? this.#fail(begin, `nothing ends what begins here`))) this.#at += 1;
+    this.#at += 1;
+    return this.#lines.slice(begin, this.#at - 1).join('\n');
+  }
+
+  #addBlock(language: string, line: number, text: string): void {
+    if (shown.has(language)) return;
+    switch (language) {
+      case 'sql':
+        return void this.#steps.push({ kind: 'sql', line, text });
+      case 'json':
+        return void this.#steps.push({ kind: 'config', line, text });
+      case 'js':
+        return this.#addScript(line, text);
+      case 'console':
+        return this.#addCommands(line, text);
+      case '':
+        return text.startsWith('$ ') ? this.#addCommands(line, text) : undefined;
+      default:
+        this.#fail(line - 1, `nothing is known of the language "${language}"; say "text" for what is not tried`);
+    }
+  }
+
+  #addScript(line: number, text: string): void {
+    const name = /^\/\/ (\S+\.mjs)$/m.exec(text.split('\n', 1)[0]!)?.[1];
+    if (name !== undefined) this.#steps.push({ kind: 'program', line, name, text });
+    else this.#steps.push({ kind: 'fragment', line, prelude: this.#prelude, text });
+    this.#prelude = '';
+  }
+
+  /** A command goes on over a line that ends with a backslash, and until its quotes are closed. */
+  #addCommands(line: number, text: string): void {
+    const lines = text.split('\n');
+    let at = 0;
+    while (at < lines.length) {
+      const begin = at;
+      let command = lines[at++]!;
+      if (!command.startsWith('$ ')) this.#fail(line + begin, 'a console block begins with "$ " and a command');
+      while (isOpen(command) && at < lines.length) command += `\n${lines[at++]!}`;
+      const answer: string[] = [];
+      while (at < lines.length && !lines[at]!.startsWith('$ ')) answer.push(lines[at++]!);
+      this.#steps.push({ kind: 'command', line: line + begin, command: command.slice(2), answer: answer.join('\n') });
+    }
+  }
+
+  #fail(line: number, message: string): never {
+    throw new Error(`${this.#file}:${line}: ${message}`);
+  }
+}
+
+function isOpen(command: string): boolean {
+  return command.endsWith('\\') || (command.match(/'/g) ?? []).length % 2 === 1;
+}

@@ -1,0 +1,223 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Gateway } from '@pgway/core';
+import { freshDatabase, type TestDatabase } from '@pgway/testing';
+import { startGateway, startServer } from '../../src/assemble.ts';
+import { run } from '../../src/cli/run.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
+import { Lifecycle } from '../../src/lifecycle.ts';
+import { isOpen } from '../support/program.ts';
+import { collectStreams } from '../support/streams.ts';
+import { curl, shellWords } from './curl.ts';
+import type { Step } from './page.ts';
+
+export const root: string = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** What pages write instead of the real ones. */
+const shownDatabase = 'postgres://user:password@localhost:5432/mydb';
+const gatewayPort = '8080';
+const programPort = '3000';
+/** What a request to a program of the page is told by. */
+export const programHost: string = `localhost:${programPort}`;
+
+/** Packages that programs of the pages may import, and who has them. */
+const packages: Readonly<Record<string, string>> = {
+  '@pgway/core': 'packages/server',
+  pg: 'packages/server',
+  express: 'packages/core',
+  hono: 'packages/server',
+  '@hono/node-server': 'packages/server',
+};
+
+/** Packages that a script imports and that are not installed. */
+export function missingPackages(text: string): readonly string[] {
+  const imported = [...text.matchAll(/^import .* from '([^'./][^']*)';$/gm)].map(([, name]) => name!);
+  return imported.filter((name) => !name.startsWith('node:') && folderOf(name) === null);
+}
+
+function folderOf(name: string): string | null {
+  const owner = packages[name];
+  if (owner === undefined) throw new Error(`programs of the pages may not import "${name}" yet`);
+  const found = createRequire(join(root, owner, 'package.json')).resolve.paths(name)!;
+  return found.map((folder) => join(folder, name)).find((folder) => existsSync(join(folder, 'package.json'))) ?? null;
+}
+
+/** A folder in which scripts find the packages that they import. */
+export async function scriptFolder(): Promise<string> {
+  const folder = await mkdtemp(join(await realpath(tmpdir()), 'pgway-docs-'));
+  const places = Object.keys(packages).map((name) => [name, folderOf(name)] as const);
+  for (const [name, target] of [...places, ['@types', join(root, 'node_modules/@types')] as const]) {
+    if (target === null) continue;
+    const link = join(folder, 'node_modules', name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(target, link, 'junction');
+  }
+  return folder;
+}
+
+/** A gateway with the HTTP server around it, under one configuration. */
+interface Served {
+  readonly gateway: Gateway;
+  readonly port: number;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Where the steps of one page play, one after the other: a database, the server over it, and the program of the page. */
+export class Stage {
+  readonly #database: TestDatabase;
+  readonly #folder: string;
+  #config = '{}';
+  #served: Served | null = null;
+  /** The database has changed since the gateway read it. */
+  #stale = false;
+  #program: { readonly child: ChildProcess; readonly port: number; readonly errors: () => string } | null = null;
+
+  private constructor(database: TestDatabase, folder: string) {
+    this.#database = database;
+    this.#folder = folder;
+  }
+
+  static async open(): Promise<Stage> {
+    const folder = await scriptFolder();
+    return new Stage(await freshDatabase(), folder);
+  }
+
+  async close(): Promise<void> {
+    await this.#endProgram();
+    await this.#served?.lifecycle.stop();
+    await this.#database.drop();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** @returns what a command has printed */
+  async play(step: Exclude<Step, { readonly kind: 'fragment' }>): Promise<string> {
+    switch (step.kind) {
+      case 'heading':
+        await this.#configure('{}');
+        return '';
+      case 'library':
+        for (const name of ['schema', 'data', 'api']) {
+          await this.#runSql(readFileSync(join(root, `examples/library/${name}.sql`), 'utf8'));
+        }
+        return '';
+      case 'sql':
+        await this.#runSql(step.text);
+        return '';
+      case 'config':
+        await this.#configure(step.text);
+        await this.#load();
+        return '';
+      case 'program':
+        await this.#startProgram(step.name, step.text);
+        return '';
+      case 'command':
+        return this.#run(shellWords(step.command));
+    }
+  }
+
+  async #runSql(text: string): Promise<void> {
+    await this.#database.query(text);
+    this.#stale = true;
+  }
+
+  async #configure(text: string): Promise<void> {
+    if (text === this.#config) return;
+    this.#config = text;
+    await this.#served?.lifecycle.stop();
+    this.#served = null;
+  }
+
+  async #load(): ReturnType<typeof loadConfiguration> {
+    await writeFile(join(this.#folder, 'pgway.json'), this.#config);
+    const variables = [...this.#config.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name!, 'x'] as const);
+    return loadConfiguration({
+      workingDirectory: this.#folder,
+      file: null,
+      environment: Object.fromEntries(variables),
+      overrides: [
+        { key: 'connectionString', value: this.#database.connectionString },
+        { key: 'embedded.enabled', value: 'false' },
+        { key: 'port', value: '0' },
+        { key: 'host', value: '127.0.0.1' },
+      ],
+      otherOptions: [],
+    });
+  }
+
+  async #serve(): Promise<Served> {
+    if (this.#served === null) {
+      const { configuration } = await this.#load();
+      const lifecycle = new Lifecycle();
+      const gateway = await startGateway(lifecycle, configuration, this.#database.connectionString, () => undefined);
+      const { port } = await startServer(lifecycle, configuration, gateway);
+      this.#served = { gateway, port, lifecycle };
+    } else if (this.#stale) {
+      await this.#served.gateway.refresh();
+    }
+    this.#stale = false;
+    return this.#served;
+  }
+
+  async #run([name, ...words]: readonly string[]): Promise<string> {
+    if (name === 'npx' && words[0] === 'pgway') return this.#runServer(words.slice(1));
+    if (name !== 'curl') throw new Error(`only curl and npx pgway can be tried; show ${name} in a block of sh`);
+    const served = await this.#serve();
+    return curl(words, (port) => {
+      if (port === gatewayPort) return served.port;
+      if (port === programPort && this.#program !== null) return this.#program.port;
+      throw new Error(`port ${port} is neither the server (${gatewayPort}) nor a program (${programPort})`);
+    });
+  }
+
+  async #runServer(words: readonly string[]): Promise<string> {
+    await writeFile(join(this.#folder, 'pgway.json'), this.#config);
+    const streams = collectStreams(this.#folder);
+    const real = words.map((word) => word.replaceAll(shownDatabase, this.#database.connectionString));
+    await run(real, {}, streams);
+    return streams.text.stdout + streams.text.stderr;
+  }
+
+  async #startProgram(name: string, text: string): Promise<void> {
+    await this.#endProgram();
+    const port = await freePort();
+    const real = text.replaceAll(programPort, String(port)).replaceAll(shownDatabase, this.#database.connectionString);
+    await writeFile(join(this.#folder, name), real);
+    const child = spawn(process.execPath, [name], { cwd: this.#folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    this.#program = { child, port, errors: () => errors };
+    while (!(await isOpen(port))) {
+      if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}: ${errors}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** A program of the pages ends well when it is told to. */
+  async #endProgram(): Promise<void> {
+    if (this.#program === null) return;
+    const { child, errors } = this.#program;
+    this.#program = null;
+    const ended = child.exitCode === null ? once(child, 'exit') : Promise.resolve([child.exitCode]);
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), 5000);
+    const [code] = (await ended) as [number | null];
+    clearTimeout(late);
+    if (code !== 0 && process.platform !== 'win32') throw new Error(`the program ended with ${code}: ${errors()}`);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
