@@ -14,7 +14,7 @@ const beginsWithUrl = /^[A-Za-z][A-Za-z0-9-]*:\/\//;
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '\\': '\\' };
 
 /** Resolves `\n`, `\r`, `\t` and `\\`. Other backslashes stay: the value may be a regular expression or a path. */
-function resolveEscapes(value: string): string {
+export function resolveEscapes(value: string): string {
   return value.replace(/\\([nrt\\])/g, (_, letter: string) => escapes[letter] ?? letter);
 }
 

@@ -69,6 +69,8 @@ export interface RoutineResult {
 }
 
 export interface Routine {
+  /** The name of the source that told of it; set by whoever asks the sources. */
+  readonly source?: string;
   readonly kind: 'function' | 'procedure';
   readonly schema: string;
   readonly name: string;

@@ -11,6 +11,7 @@ import {
   whole,
   wholeOrNull,
 } from './facts.ts';
+import { quoteIdentifier } from './quote.ts';
 import type { Column, JsonForm, TypeFacts } from './routine.ts';
 
 /** A type as the catalog query lists it: its own facts, with references to others by OID. */
@@ -113,7 +114,7 @@ export function typeLookup(rows: readonly TypeRow[]): TypeLookup {
 }
 
 function makeType(row: TypeRow, lookup: TypeLookup): TypeFacts {
-  const sql = `${quoted(row.schema)}.${quoted(row.name)}`;
+  const sql = `${quoteIdentifier(row.schema)}.${quoteIdentifier(row.name)}`;
   const own = { sql, display: row.display, oid: row.oid };
   if (row.kind === 'domain') {
     if (row.base === null) throw malformed(`${row.where}.base`, 'must be the type under the domain; it is null');
@@ -147,8 +148,4 @@ function jsonForm(row: TypeRow, builtin: string | null): JsonForm {
   if (known) return known;
   if (row.element !== null || row.kind === 'composite' || row.castToJson) return 'converted';
   return 'string';
-}
-
-function quoted(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""')}"`;
 }

@@ -1,13 +1,20 @@
 import type { Column, Routine, RoutineResult } from '../catalog/routine.ts';
 import { display } from './display.ts';
 import type { Answer, AnswerColumn } from './endpoint.ts';
+import type { PlanOptions } from './options.ts';
 import type { Names, Refuse } from './parameters.ts';
+import { sharedName } from './shared-name.ts';
 
 /** Shapes of a result that `returns` can declare. */
 type Shape = Pick<RoutineResult, 'kind' | 'set' | 'columns' | 'named'>;
 
-/** The shape of a routine's answer, by its declared result alone. */
-export function planAnswer(routine: Routine, { convert, keyed }: Names, refuse: Refuse): Answer {
+/** The shape of a routine's answer, by its declared result and by how composite columns are to be written. */
+export function planAnswer(
+  routine: Routine,
+  { convert, keyed }: Names,
+  composites: PlanOptions['compositeColumns'],
+  refuse: Refuse,
+): Answer {
   const shape = routine.kind === 'function' ? routine.result : procedureShape(routine.result);
   const columns = shape.columns.map((column) => ({
     name: column.name,
@@ -20,10 +27,10 @@ export function planAnswer(routine: Routine, { convert, keyed }: Names, refuse: 
     case 'record':
       return { kind: shape.set ? 'records' : 'record' };
     case 'scalar':
+      refuseSharedFields(columns, refuse);
       return scalarAnswer(routine, columns, shape.set);
     case 'composite':
-      refuseSameKeys(columns, refuse);
-      return shape.set ? { kind: 'objects', columns } : { kind: 'object', columns, nullable: shape.named };
+      return rowAnswer(composites === 'flat' ? flattened(columns, refuse) : columns, shape, refuse);
   }
 }
 
@@ -47,6 +54,28 @@ export function textOutputs(routine: Routine): readonly string[] {
   return routine.result.columns.filter((column) => column.type.json === 'converted').map((column) => column.name);
 }
 
+function rowAnswer(columns: readonly AnswerColumn[], { set, named }: Shape, refuse: Refuse): Answer {
+  refuseSame(columns, 'key', refuse);
+  refuseSharedFields(columns, refuse);
+  return set ? { kind: 'objects', columns } : { kind: 'object', columns, nullable: named };
+}
+
+/** Composite columns as their fields. A field is found by the name of its column, so no two columns may have one name. */
+function flattened(columns: readonly AnswerColumn[], refuse: Refuse): readonly AnswerColumn[] {
+  refuseSame(columns, 'name', refuse);
+  return columns.flatMap(fieldsOf);
+}
+
+/**
+ * A composite column as its fields, under their own names; composites among these stay as they are. One without fields has
+ * nothing to put in its place, and the text that a procedure's output is has no fields either.
+ */
+function fieldsOf(column: AnswerColumn): readonly AnswerColumn[] {
+  const { kind, json, fields } = column.type;
+  if (kind !== 'composite' || json !== 'converted' || fields === undefined || fields.length === 0) return [column];
+  return fields.map(({ name, key, type }) => ({ name, within: column.name, key, type }));
+}
+
 function scalarAnswer(routine: Routine, columns: readonly AnswerColumn[], set: boolean): Answer {
   const column = columns[0];
   if (column === undefined) throw new TypeError(`The catalog gives no column for the result of ${routine.signature}`);
@@ -64,16 +93,27 @@ function mediaOf({ type }: AnswerColumn): 'text' | 'json' | 'bytes' {
 }
 
 /** A JSON object with one key twice lies to most of its readers: they see one of the values. */
-function refuseSameKeys(columns: readonly AnswerColumn[], refuse: Refuse): void {
-  const byKey = new Map<string, AnswerColumn>();
+function refuseSame(columns: readonly AnswerColumn[], what: 'key' | 'name', refuse: Refuse): void {
+  const seen = new Map<string, AnswerColumn>();
   for (const column of columns) {
-    const other = byKey.get(column.key);
+    const other = seen.get(column[what]);
     if (other !== undefined) {
       refuse(
         'duplicate-column',
-        `the columns ${display(other.name)} and ${display(column.name)} have one key, ${display(column.key)}; rename one of them`,
+        `the columns ${label(other)} and ${label(column)} have one ${what}, ${display(column[what])}; rename one of them`,
       );
     }
-    byKey.set(column.key, column);
+    seen.set(column[what], column);
   }
+}
+
+/** The same for the objects inside, at any depth of the columns that PostgreSQL makes JSON of. */
+function refuseSharedFields(columns: readonly AnswerColumn[], refuse: Refuse): void {
+  const converted = columns.filter(({ type }) => type.json === 'converted');
+  const messages = converted.map(({ type }) => sharedName(type, ({ key }) => [key]));
+  for (const message of new Set(messages)) if (message !== null) refuse('duplicate-field', message);
+}
+
+function label({ name, within }: AnswerColumn): string {
+  return display(within === undefined ? name : `${within}.${name}`);
 }

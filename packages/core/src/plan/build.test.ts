@@ -25,6 +25,10 @@ function verdict(comment: string, sketch: Parameters<typeof routine>[0] = {}): r
   return [plan.endpoints.length === 1, ...plan.diagnostics.map(brief)];
 }
 
+function composite(display: string, fields: TypeFacts['fields'] & {}): TypeFacts {
+  return { ...text, display, kind: 'composite', json: 'converted', textual: false, builtin: null, fields };
+}
+
 function brief({ severity, code, line }: Diagnostic): string {
   return line === null ? `${severity} ${code}` : `${severity} ${code} ${line}`;
 }
@@ -53,6 +57,7 @@ test('a whole endpoint', () => {
   });
   expect(endpoint).toEqual({
     id: 'library.search_books(_shelf int4, _title text, text, more text[])',
+    source: 'functions',
     kind: 'function',
     schema: 'library',
     name: 'search_books',
@@ -117,6 +122,12 @@ test('a whole endpoint', () => {
     headers: [{ name: 'X-Source', value: '{_title}' }],
     authorization: { required: true, roles: ['reader', 'Staff'] },
     tags: ['function', 'stable'],
+    raw: null,
+    connection: null,
+    requestHeaders: { mode: 'ignore' },
+    bodyParameter: null,
+    sensitive: false,
+    planCacheMode: null,
     bufferRows: 25,
     timeout: 5000,
     textNull: 'emptyString',
@@ -430,6 +441,54 @@ describe('other settings', () => {
     ).toMatchObject({ bufferRows: 7, timeout: null, textNull: 'nullLiteral', queryNull: 'emptyString' });
   });
 
+  test('plan_cache_mode is a word of our own', () => {
+    expect(only({}).planCacheMode).toBeNull();
+    expect(only({ comment: 'HTTP\nplan_cache_mode auto' }).planCacheMode).toBe('auto');
+    expect(only({ comment: 'HTTP\nplan-cache-mode = FORCE-CUSTOM-PLAN' }).planCacheMode).toBe('force_custom_plan');
+    expect(verdict('HTTP\nplan_cache_mode generic')).toEqual([true, 'warning bad-argument 2']);
+  });
+
+  test('sensitive endpoints stay so, whatever stands behind the word, unless it is a clear off', () => {
+    const sensitive = (line: string): boolean =>
+      planEndpoints([routine({ comment: `HTTP\n${line}` })], quiet).endpoints[0]!.sensitive;
+    for (const line of [
+      'security_sensitive',
+      'Sensitive',
+      'security = on',
+      'sensitive = ture',
+      'sensitive _password',
+    ]) {
+      expect([line, sensitive(line)]).toEqual([line, true]);
+    }
+    expect(['', 'sensitive = off', 'sensitive off', 'sensitive\nsensitive = false'].map(sensitive)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(verdict('HTTP\nsensitive _password')).toEqual([true, 'warning extra-arguments 2']);
+    expect(verdict('HTTP\nsensitive authorize admin')).toEqual([false, 'error extra-arguments 2']);
+  });
+
+  test('a connection is one that the host has', () => {
+    const connectionNames = ['replica', 'Data Lake'];
+    const comment = 'HTTP\nconnection replica';
+    expect(only({ comment }, { connectionNames }).connection).toBe('replica');
+    expect(only({ comment: 'HTTP\nconnection_name = Data Lake' }, { connectionNames }).connection).toBe('Data Lake');
+    const refused = planEndpoints([routine({ comment: 'HTTP\nconnection-name Replica' })], {
+      ...quiet,
+      connectionNames,
+    });
+    expect([refused.endpoints, ...refused.diagnostics.map(brief)]).toEqual([[], 'error unknown-connection 2']);
+    expect(refused.diagnostics[0]?.message).toBe(
+      'no connection is named "Replica"; the named connections are "replica", "Data Lake"',
+    );
+    expect(planEndpoints([routine({ comment })], quiet).diagnostics[0]?.message).toBe(
+      'no connection is named "replica"; the gateway has no named connections',
+    );
+    expect(verdict('HTTP\nconnection')).toEqual([false, 'error unknown-connection 2']);
+  });
+
   test('arguments that mean nothing are reported and change nothing', () => {
     expect(verdict('HTTP\nbuffer_rows many\ntimeout soon\nresponse_null x\nmethod = FETCH\npath =')).toEqual([
       true,
@@ -475,19 +534,11 @@ describe('words of later versions', () => {
     'realm = x',
     'user_context',
     'user_params',
-    'sensitive',
     'upload for file_system',
-    'connection other',
-    'request_headers context',
-    'body_param_name x',
     'param _a is hash of _b',
     'param _a is user_id',
     'parameter _a is username',
     'param _a is upload metadata',
-    'raw',
-    'separator = ;',
-    'new-line = \\n',
-    'columns',
   ])('%j stops the endpoint', (line) => {
     expect(verdict(`HTTP\n${line}`)).toEqual([false, 'error unsupported-word 2']);
   });
@@ -522,13 +573,7 @@ describe('parameters and columns', () => {
   });
 
   test('a composite parameter may also be given field by field', () => {
-    const pair: TypeFacts = {
-      ...text,
-      kind: 'composite',
-      json: 'converted',
-      builtin: null,
-      fields: [column('a_b', int4), column('c')],
-    };
+    const pair = composite('s.pair', [column('a_b', int4), column('c')]);
     const endpoint = only({
       parameters: [
         { name: '_p', type: pair },
@@ -551,6 +596,45 @@ describe('parameters and columns', () => {
       false,
       'error path-parameter',
     ]);
+  });
+
+  test('two fields with one key stop the endpoint, in parameters and in answers, at any depth', () => {
+    const twins = composite('s.twins', [column('a_b', int4), column('aB')]);
+    const nested = composite('s.nested', [column('list', { ...textArray, element: twins })]);
+    for (const type of [twins, nested]) {
+      expect(verdict('HTTP', { parameters: [{ name: '_p', type }] })).toEqual([false, 'error duplicate-field']);
+      expect(verdict('HTTP', { parameters: [{ name: null, type }] })).toEqual([false, 'error duplicate-field']);
+      for (const set of [false, true]) {
+        expect(verdict('HTTP', { result: returns('composite', [column('c', type)], { set }) })).toEqual([
+          false,
+          'error duplicate-field',
+        ]);
+        const list = { ...textArray, element: type };
+        expect(verdict('HTTP', { result: returns('scalar', [column('f', list)], { set }) })).toEqual([
+          false,
+          'error duplicate-field',
+        ]);
+      }
+    }
+    const { diagnostics } = planEndpoints([routine({ parameters: [{ name: 'p', type: nested }] })], quiet);
+    expect(diagnostics[0]?.message).toBe('"aB" is a name of two fields of s.twins, "a_b" and "aB"; rename one of them');
+  });
+
+  test('a name may not lead to one field by its key and to another by its own name', () => {
+    const next = (name: string): string =>
+      name.replace(/[a-y]$/, (letter) => String.fromCodePoint(letter.codePointAt(0)! + 1));
+    const chain = composite('s.chain', [column('x', int4), column('y')]);
+    const verdicts = [
+      { parameters: [{ name: 'p', type: chain }] },
+      { result: returns('composite', [column('c', chain)]) },
+    ].map((sketch) => planEndpoints([routine(sketch)], { ...quiet, nameConverter: next }).diagnostics.map(brief));
+    // In an answer there are keys only, and these differ.
+    expect(verdicts).toEqual([['error duplicate-field'], []]);
+  });
+
+  test('a field may not have a name of its parameter', () => {
+    const type = composite('s.t', [column('_', int4)]);
+    expect(verdict('HTTP', { parameters: [{ name: 'p', type }] })).toEqual([false, 'error duplicate-parameter']);
   });
 
   test('two columns with one key stop an endpoint that answers objects', () => {
@@ -617,6 +701,53 @@ describe('answer', () => {
   });
 });
 
+describe('composite columns written flat', () => {
+  const inner = composite('s.inner', [column('z', int4)]);
+  const pair = composite('s.pair', [column('a_b', int4), column('inner', inner)]);
+  const flat = { compositeColumns: 'flat' } as const;
+  const columns = [column('id', int4), column('the_pair', pair), column('list', { ...textArray, element: pair })];
+  const keys = (sketch: Parameters<typeof routine>[0]): readonly (readonly (string | undefined)[])[] => {
+    const { answer } = only(sketch, flat);
+    return 'columns' in answer ? answer.columns.map(({ within, name, key }) => [within, name, key]) : [];
+  };
+
+  test('have their fields in their place, one level deep', () => {
+    const expected = [
+      [undefined, 'id', 'id'],
+      ['the_pair', 'a_b', 'aB'],
+      ['the_pair', 'inner', 'inner'],
+      [undefined, 'list', 'list'],
+    ];
+    expect(keys({ result: returns('composite', columns, { set: true }) })).toEqual(expected);
+    expect(keys({ result: returns('composite', columns, { named: true }) })).toEqual(expected);
+    const endpoint = only({ result: returns('composite', columns) }, flat);
+    expect(JSON.parse(JSON.stringify(endpoint))).toEqual(endpoint);
+  });
+
+  test('stay as they are without fields, and as the text that a procedure gives', () => {
+    const nothing = composite('s.nothing', []);
+    expect(keys({ result: returns('composite', [column('n', nothing)]) })).toEqual([[undefined, 'n', 'n']]);
+    const call = routine({ kind: 'procedure', result: returns('composite', [column('p', pair)]) });
+    const { endpoints } = planEndpoints([call], { ...quiet, ...flat });
+    expect(endpoints[0]?.answer).toMatchObject({ columns: [{ name: 'p', key: 'p', type: { json: 'string' } }] });
+  });
+
+  test('may not give one key twice, nor stand under one name', () => {
+    const problems = (...list: Parameters<typeof returns>[1] & {}): readonly string[] =>
+      planEndpoints([routine({ result: returns('composite', list) })], { ...quiet, ...flat }).diagnostics.map(
+        ({ code, message }) => `${code}: ${message}`,
+      );
+    expect(problems(column('a_b'), column('the_pair', pair))).toEqual([
+      'duplicate-column: the columns "a_b" and "the_pair.a_b" have one key, "aB"; rename one of them',
+    ]);
+    expect(problems(column('column1', inner), column('column1'))).toEqual([
+      'duplicate-column: the columns "column1" and "column1" have one name, "column1"; rename one of them',
+    ]);
+    // The columns' own keys do not appear.
+    expect(problems(column('c_d', inner), column('cD'))).toEqual([]);
+  });
+});
+
 describe('routes', () => {
   const published = (...routines: readonly Routine[]): readonly string[] => {
     const plan = planEndpoints(routines, quiet);
@@ -675,6 +806,28 @@ describe('routes', () => {
       'duplicate-route public.a(x text)',
       'duplicate-route s.a()',
     ]);
+  });
+
+  test('overloads on one route are read in one way; who may call them may differ', () => {
+    const one = routine({ name: 'a', comment: 'HTTP POST\nauthorize admin' });
+    const other = (line: string): Routine =>
+      routine({ name: 'a', parameters: [{ name: 'x' }], comment: `HTTP POST\n${line}` });
+    expect(published(one, other(''))).toEqual(['public.a()', 'public.a(x text)']);
+    for (const line of ['param_type query', 'body_parameter_name x']) {
+      expect(published(one, other(line))).toEqual(['overload-source public.a()', 'overload-source public.a(x text)']);
+    }
+    const query = routine({ name: 'a', comment: 'HTTP POST\nparam_type query' });
+    const body = other('body_parameter_name x');
+    expect(published(query, body)).toEqual(['overload-source public.a()', 'overload-source public.a(x text)']);
+    expect(published(query, other('param_type query'))).toHaveLength(2);
+    expect(published(query, routine({ ...body, comment: 'HTTP PUT\nbody_parameter_name x' }))).toEqual([
+      'public.a()',
+      'public.a(x text)',
+    ]);
+    const [diagnostic] = planEndpoints([one, body], quiet).diagnostics;
+    expect(diagnostic?.message).toBe(
+      'POST "/api/a" takes its parameters from a JSON body, but public.a(x text) from the query and one from the whole body; one request cannot be read both ways, so neither is published: make them the same, or give one of them another path',
+    );
   });
 
   test('a routine that two sources give is no overload of itself', () => {

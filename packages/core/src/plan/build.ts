@@ -1,5 +1,6 @@
 import type { Routine } from '../catalog/routine.ts';
 import { planAnswer, textOutputs } from './answer.ts';
+import { planBodyParameter } from './body-parameter.ts';
 import { readComment } from './comment.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { display } from './display.ts';
@@ -10,6 +11,8 @@ import { typeKeyer } from './keyed-type.ts';
 import { type PlanOptions, sourceOfOption } from './options.ts';
 import { type Names, planParameters } from './parameters.ts';
 import { parsePath } from './path.ts';
+import { planRaw } from './raw-answer.ts';
+import { planRequestHeaders } from './request-headers.ts';
 import { withoutDuplicateRoutes } from './routes.ts';
 
 /** What is published, and what authors should know. */
@@ -76,30 +79,54 @@ function assemble(draft: Draft, names: Names): Endpoint {
     refuse('path-syntax', `${display(path)} holds braces of the routine's name; give it another path in its comment`);
   }
   const method = settings.method ?? defaultMethod(routine, options);
-  const endpoint: Endpoint = {
+  const parameters = planParameters(routine, typeof segments === 'string' ? [] : segments, names, refuse);
+  const answer = planAnswer(routine, names, options.compositeColumns, refuse);
+  const raw = planRaw(draft, answer);
+  const bodyParameter = planBodyParameter(draft, parameters);
+  if (raw === null) warnOfText(draft);
+  return {
     id: routine.signature,
+    source: routine.source ?? 'functions',
     kind: routine.kind,
     schema: routine.schema,
     name: routine.name,
     method,
     path,
-    parameterSource: settings.source ?? defaultSource(draft, method),
-    parameters: planParameters(routine, typeof segments === 'string' ? [] : segments, names, refuse),
+    // What the body is not asked for can only come from the query.
+    parameterSource: bodyParameter === null ? (settings.source ?? defaultSource(draft, method)) : 'query',
+    parameters,
     outputs: routine.outputs.map(({ name, before }) => ({ name, before })),
-    answer: planAnswer(routine, names, refuse),
-    contentType: settings.contentType,
+    answer,
     headers: draft.headers,
     authorization: authorization(draft),
     tags: draft.tags,
+    raw,
+    requestHeaders: planRequestHeaders(draft, parameters, bodyParameter),
+    bodyParameter,
+    ...simpleSettings(draft),
+    description: description(draft.description),
+    volatility: routine.volatility,
+  };
+}
+
+/** What the comment sets as it is, or else the host's option. */
+function simpleSettings({
+  settings,
+  options,
+}: Draft): Pick<
+  Endpoint,
+  'contentType' | 'connection' | 'sensitive' | 'planCacheMode' | 'bufferRows' | 'timeout' | 'textNull' | 'queryNull'
+> {
+  return {
+    contentType: settings.contentType,
+    connection: settings.connection,
+    sensitive: settings.sensitive ?? false,
+    planCacheMode: settings.planCacheMode,
     bufferRows: settings.bufferRows ?? options.bufferRows,
     timeout: settings.timeout,
     textNull: settings.textNull ?? options.textResponseNullHandling,
     queryNull: settings.queryNull ?? options.queryStringNullHandling,
-    description: description(draft.description),
-    volatility: routine.volatility,
   };
-  warnOfText(draft);
-  return endpoint;
 }
 
 function warnOfText(draft: Draft): void {

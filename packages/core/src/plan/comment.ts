@@ -41,24 +41,25 @@ function claimOf(line: CommentLine): Claim {
 /** An unknown key decides too: the line is prose, and no header or keyword any more. */
 function assignmentClaim(line: CommentLine, { key, value }: { readonly key: string; readonly value: string }): Claim {
   const word = wordOf(key);
-  const meant = use('assignment', key, value, line);
+  const meant = use(line, 'assignment', key, value);
   if (word === null || word.fits?.(meant.words) === false) return { kind: 'prose', near: nearMiss(key, null) };
   return { kind: 'word', word, use: meant };
 }
 
-function use(form: WordForm, name: string, text: string, line: CommentLine): WordUse {
-  return { form, name, text, words: splitWords(text), line: line.number };
+function use(line: CommentLine, form: WordForm, name: string, rest: string): WordUse {
+  const text = form === 'line' ? rest.replace(/^[\s,]+/, '') : rest;
+  return { form, name, text, rest, words: splitWords(text), line: line.number };
 }
 
 function keyword(line: CommentLine, word: Word): Claim {
   const name = line.words[0] ?? '';
-  const text = line.text.slice(line.text.indexOf(name) + name.length).replace(/^[\s,]+/, '');
-  return { kind: 'word', word, use: use('line', name, text, line) };
+  const rest = line.text.slice(line.text.indexOf(name) + name.length).trim();
+  return { kind: 'word', word, use: use(line, 'line', name, rest) };
 }
 
 /** Of all words only the content type is written as a header; another word before a colon is a slip. */
 function headerClaim(line: CommentLine, header: { readonly name: string; readonly value: string }): Claim {
-  const asHeader = use('header', header.name, header.value, line);
+  const asHeader = use(line, 'header', header.name, header.value);
   if (wordOf(header.name)?.names.includes('content_type')) {
     return { kind: 'word', word: wordOf('content_type')!, use: asHeader };
   }
@@ -120,7 +121,7 @@ function complain(draft: Draft, word: Word, use: WordUse, complaint: Complaint |
   if (complaint !== null) {
     // `HTTP GET /x authorize admin`: the author believes in a guard that is not there.
     const lost = complaint.leftover?.find((argument) => wordOf(argument)?.guards === true || nearGuard(argument));
-    const severity = complaint.severity ?? (word.guards || lost !== undefined ? 'error' : 'warning');
+    const severity = lost === undefined ? (complaint.severity ?? (word.guards ? 'error' : 'warning')) : 'error';
     const hint =
       lost === undefined ? (prose ? ' (the line reads like prose)' : '') : `; ${display(lost)} needs a line of its own`;
     draft.report(severity, complaint.code, complaint.message + hint, use.line);

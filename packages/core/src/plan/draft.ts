@@ -1,6 +1,7 @@
 import type { Routine } from '../catalog/routine.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import type { Endpoint, HeaderLine, Method, ParameterSource } from './endpoint.ts';
+import { plain } from './display.ts';
+import type { Endpoint, HeaderLine, Method, ParameterSource, RequestHeaders } from './endpoint.ts';
 import type { PlanOptions } from './options.ts';
 import { carriesOne, tagsOf, unknownTags } from './tags.ts';
 import type { WordUse } from './word.ts';
@@ -11,6 +12,16 @@ export interface Settings {
   path: string | null;
   source: ParameterSource | null;
   contentType: string | null;
+  raw: boolean | null;
+  separator: string | null;
+  newLine: string | null;
+  columnNames: boolean | null;
+  connection: string | null;
+  requestHeadersMode: RequestHeaders['mode'] | null;
+  requestHeadersParameterName: string | null;
+  bodyParameterName: string | null;
+  sensitive: boolean | null;
+  planCacheMode: Endpoint['planCacheMode'];
   bufferRows: number | null;
   timeout: number | null;
   textNull: Endpoint['textNull'] | null;
@@ -49,6 +60,16 @@ export class Draft {
     path: null,
     source: null,
     contentType: null,
+    raw: null,
+    separator: null,
+    newLine: null,
+    columnNames: null,
+    connection: null,
+    requestHeadersMode: null,
+    requestHeadersParameterName: null,
+    bodyParameterName: null,
+    sensitive: null,
+    planCacheMode: null,
     bufferRows: null,
     timeout: null,
     textNull: null,
@@ -58,6 +79,8 @@ export class Draft {
   readonly access: Access = { required: false, roles: [], authorizedIn: null, anonymousIn: null };
   /** True once an `HTTP` line was read. */
   tagged = false;
+  /** Where the comment set what it set last, for what only the whole comment can tell. */
+  readonly #uses = new Map<keyof Settings, WordUse>();
   scope: Scope = { number: 0, applies: true, unknown: [] };
 
   constructor(routine: Routine, options: PlanOptions) {
@@ -69,7 +92,13 @@ export class Draft {
   /** Sets what a word says, and tells so where the host wants to know. */
   set<K extends keyof Settings>(use: WordUse, key: K, value: Settings[K]): void {
     this.settings[key] = value;
-    this.note(use, `sets ${key} to ${String(value)}`);
+    this.#uses.set(key, use);
+    this.note(use, `sets ${key} to ${plain(String(value))}`);
+  }
+
+  /** The word that set this; null when the comment says nothing about it. */
+  useOf(key: keyof Settings): WordUse | null {
+    return this.#uses.get(key) ?? null;
   }
 
   /** Tells what a word did. */

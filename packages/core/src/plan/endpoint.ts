@@ -37,6 +37,8 @@ export interface ParameterField {
 
 export interface AnswerColumn {
   readonly name: string;
+  /** The composite column whose field it is, where composites are written flat; absent for a column of the result itself. */
+  readonly within?: string;
   /** The key in JSON objects. */
   readonly key: string;
   readonly type: KeyedType;
@@ -66,9 +68,25 @@ export interface HeaderLine {
   readonly value: string;
 }
 
+export interface RawAnswer {
+  /** Between values; with one, text and times stand in double quotes. */
+  readonly separator: string | null;
+  /** Between rows. */
+  readonly newLine: string | null;
+  /** A first line of the columns' names. */
+  readonly columnNames: boolean;
+}
+
+export type RequestHeaders =
+  | { readonly mode: 'ignore' }
+  | { readonly mode: 'context' }
+  | { readonly mode: 'parameter'; readonly position: number };
+
 export interface Endpoint {
   /** The routine's signature: `library.search_books(_title text, _limit integer)`. */
   readonly id: string;
+  /** The name of the source that told of the routine: `functions` for those of the database. */
+  readonly source: string;
   readonly kind: 'function' | 'procedure';
   readonly schema: string;
   readonly name: string;
@@ -86,6 +104,18 @@ export interface Endpoint {
   /** Signed in, and one of the roles when any are named. */
   readonly authorization: { readonly required: boolean; readonly roles: readonly string[] };
   readonly tags: readonly string[];
+  /** Values as PostgreSQL's text, one after the other, instead of JSON; null for every other answer. */
+  readonly raw: RawAnswer | null;
+  /** The named connection that runs the routine; null: the gateway's own. */
+  readonly connection: string | null;
+  /** Where the request's headers go: nowhere, into a session setting, or into the parameter at this position. */
+  readonly requestHeaders: RequestHeaders;
+  /** The position of the parameter that takes the body as it is; the others come from the query then. Null: none does. */
+  readonly bodyParameter: number | null;
+  /** Parameter values never reach a log. */
+  readonly sensitive: boolean;
+  /** How PostgreSQL plans this call, where that is not as the connection has it. */
+  readonly planCacheMode: 'auto' | 'force_generic_plan' | 'force_custom_plan' | null;
   /** Rows per write: 0 writes every row on its own, 1 holds the whole answer. */
   readonly bufferRows: number;
   /** Milliseconds; null takes the gateway's. */

@@ -22,6 +22,13 @@ export interface PlanOptions {
   /** Makes the public name of parameters and columns. */
   readonly nameConverter: (name: string) => string;
   readonly bufferRows: number;
+  /** Composite columns as nested objects, or their fields in the place of the column under their own names. */
+  readonly compositeColumns: 'nested' | 'flat';
+  readonly requestHeadersMode: 'ignore' | 'context' | 'parameter';
+  /** In mode `parameter`, the json or text parameter that takes the headers when the request does not give it. */
+  readonly requestHeadersParameterName: string;
+  /** The names of connections that comments may choose from. */
+  readonly connectionNames: readonly string[];
   readonly queryStringNullHandling: 'ignore' | 'emptyString' | 'nullLiteral';
   readonly textResponseNullHandling: 'emptyString' | 'nullLiteral' | 'noContent';
   /** Reports every property that an annotation sets, as a diagnostic of severity `info`. */

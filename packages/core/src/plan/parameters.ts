@@ -1,5 +1,6 @@
 import type { Routine, RoutineParameter, TypeFacts } from '../catalog/routine.ts';
 import { display } from './display.ts';
+import { sharedName } from './shared-name.ts';
 import type { EndpointParameter, ParameterField } from './endpoint.ts';
 import type { KeyedType } from './keyed-type.ts';
 import type { Segment } from './path.ts';
@@ -63,23 +64,48 @@ function fieldsOf(
   });
 }
 
-/** Clients may use the original and the converted name, so one name of either kind may only mean one parameter. */
+/** What a client can give under a name of its own: a parameter, or one of its fields. */
+interface Place {
+  readonly parameter: EndpointParameter;
+  readonly name: string;
+}
+
+/** Clients may use the original and the converted name, so one name of either kind may only mean one parameter or field. */
 function lookUp(parameters: readonly EndpointParameter[], refuse: Refuse): ReadonlyMap<string, EndpointParameter> {
-  const byName = new Map<string, EndpointParameter>();
+  const byName = new Map<string, Place>();
   for (const parameter of parameters) {
-    const fields = (parameter.fields ?? []).flatMap((field) => [field.name, field.key]);
-    for (const name of new Set([parameter.name, parameter.key, ...fields])) {
+    // Fields that share a name are as ambiguous behind the parameter's name: once said is enough.
+    const said = refuseSharedNames(parameter, refuse) ? parameter : null;
+    for (const [name, place] of placesOf(parameter)) {
       const other = byName.get(name);
-      if (other !== undefined) {
+      if (other !== undefined && other.parameter !== said) {
         refuse(
           'duplicate-parameter',
-          `${display(name)} is a name of two parameters, ${display(other.name)} and ${display(parameter.name)}; rename one of them`,
+          `${display(name)} is a name of both ${display(other.name)} and ${display(place.name)}; rename one of them`,
         );
       }
-      byName.set(name, parameter);
+      byName.set(name, place);
     }
   }
-  return byName;
+  return new Map([...byName].map(([name, { parameter }]) => [name, parameter]));
+}
+
+function placesOf(parameter: EndpointParameter): readonly (readonly [name: string, place: Place])[] {
+  return [parameter, ...(parameter.fields ?? [])].flatMap(({ name, key }) =>
+    [...new Set([name, key])].map((one) => [one, { parameter, name }] as const),
+  );
+}
+
+/** In JSON, the fields of a composite value go by either name too. */
+function refuseSharedNames({ type }: EndpointParameter, refuse: Refuse): boolean {
+  const shared = sharedName(type, ({ name, key }) => [name, key]);
+  if (shared !== null) refuse('duplicate-field', shared);
+  return shared !== null;
+}
+
+/** The parameter that an author calls so, by its original or converted name. */
+export function parameterNamed(parameters: readonly EndpointParameter[], name: string): EndpointParameter | null {
+  return parameters.find((parameter) => parameter.name === name || parameter.key === name) ?? null;
 }
 
 function bindSegment(

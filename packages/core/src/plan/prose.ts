@@ -9,6 +9,8 @@ const sentenceWords: ReadonlySet<string> = new Set(
 /** True when the words of a line read like a sentence. It only ever words a message or softens a guess; it decides no effect. */
 export function looksLikeProse(words: readonly string[]): boolean {
   if (words.length < 2) return false;
-  if (/[.!?:;]$/.test(words.at(-1) ?? '')) return true;
+  // A mark that stands alone ends no sentence: it is the argument of `separator ;`.
+  const last = words.at(-1) ?? '';
+  if (/[.!?:;]/.test(last.slice(-1)) && /[\p{L}\p{N}]/u.test(last)) return true;
   return words.length > 2 && words.slice(1).some((word) => sentenceWords.has(word.toLowerCase()));
 }

@@ -26,8 +26,22 @@ function overloads(one: Endpoint, other: Endpoint): boolean {
 }
 
 /**
+ * Whether one reading of a request serves both: what is read of it is decided before the keys tell the overloads apart. Who
+ * may call may differ: overloads that the caller may not call are left out before the choice.
+ */
+function readAlike(one: Endpoint, other: Endpoint): boolean {
+  return (
+    one.parameterSource === other.parameterSource && (one.bodyParameter === null) === (other.bodyParameter === null)
+  );
+}
+
+function canShare(one: Endpoint, other: Endpoint): boolean {
+  return overloads(one, other) && readAlike(one, other);
+}
+
+/**
  * Two endpoints on one method and route that are not overloads of one routine: nobody could say which is meant, so neither
- * is published and an error names both.
+ * is published and an error names both. The same holds for overloads that want their parameters from different places.
  */
 export function withoutDuplicateRoutes(endpoints: readonly Endpoint[]): {
   readonly endpoints: readonly Endpoint[];
@@ -45,13 +59,15 @@ export function withoutDuplicateRoutes(endpoints: readonly Endpoint[]): {
   const rivals = new Map<Endpoint, Endpoint>();
   for (const group of byRoute.values()) {
     for (const endpoint of group) {
-      const rival = group.find((other) => other !== endpoint && !overloads(endpoint, other));
+      const rival = group.find((other) => other !== endpoint && !canShare(endpoint, other));
       if (rival !== undefined && !rivals.has(endpoint)) rivals.set(endpoint, rival);
     }
   }
   return {
     endpoints: endpoints.filter((endpoint) => !rivals.has(endpoint)),
-    diagnostics: [...rivals].map(([endpoint, rival]) => duplicate(endpoint, rival)),
+    diagnostics: [...rivals].map(([endpoint, rival]) =>
+      overloads(endpoint, rival) ? readApart(endpoint, rival) : duplicate(endpoint, rival),
+    ),
   };
 }
 
@@ -63,4 +79,19 @@ function duplicate(endpoint: Endpoint, rival: Endpoint): Diagnostic {
     line: null,
     message: `${endpoint.method} ${display(endpoint.path)} is also ${rival.id} (${display(rival.path)}); neither is published: give one of them another path`,
   };
+}
+
+function readApart(endpoint: Endpoint, rival: Endpoint): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'overload-source',
+    routine: endpoint.id,
+    line: null,
+    message: `${endpoint.method} ${display(endpoint.path)} takes its parameters from ${sourceOf(endpoint)}, but ${rival.id} from ${sourceOf(rival)}; one request cannot be read both ways, so neither is published: make them the same, or give one of them another path`,
+  };
+}
+
+function sourceOf({ parameterSource, bodyParameter }: Endpoint): string {
+  if (bodyParameter !== null) return 'the query and one from the whole body';
+  return parameterSource === 'query' ? 'the query' : 'a JSON body';
 }

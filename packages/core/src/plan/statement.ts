@@ -1,6 +1,6 @@
+import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { JsonForm } from '../catalog/routine.ts';
-import type { AnswerColumn, Endpoint, EndpointParameter } from './endpoint.ts';
-import { quoteIdentifier } from './quote.ts';
+import type { AnswerColumn, Endpoint, EndpointParameter, RawAnswer } from './endpoint.ts';
 
 /** One argument of a call, in the order of the declaration. */
 interface Argument {
@@ -66,22 +66,26 @@ function argumentList(endpoint: Endpoint, given: readonly EndpointParameter[]): 
     .join(', ');
 }
 
+/** How a value of a column is asked for. */
+type Asking = (column: AnswerColumn, sql: string) => string;
+
 /** What stands around the call of a function, by the shape of its answer. */
-function selectOf({ answer }: Endpoint, call: string): string {
+function selectOf({ answer, raw }: Endpoint, call: string): string {
+  const ask = raw === null ? asJson : asText;
   switch (answer.kind) {
     case 'nothing':
       return `select ${call}`;
     case 'value':
-      return `select ${answer.media === 'json' ? asJson(answer.column, call) : call}`;
+      return `select ${answer.media === 'json' ? ask(answer.column, call) : call}`;
     case 'values':
-      return `select ${asJson(answer.column, '"r"."v"')} from ${call} as "r"("v")`;
+      return `select ${ask(answer.column, '"r"."v"')} from ${call} as "r"("v")`;
     case 'objects':
-      return selectColumns(answer.columns, call);
+      return selectColumns(answer.columns, call, ask);
     case 'object':
-      return answer.nullable ? selectRow(answer.columns, call) : selectColumns(answer.columns, call);
+      return answer.nullable ? selectRow(answer.columns, call, ask) : selectColumns(answer.columns, call, ask);
     case 'record':
     case 'records':
-      return selectRecord(call);
+      return selectRecord(call, raw);
   }
 }
 
@@ -90,13 +94,28 @@ function asJson(column: AnswerColumn, sql: string): string {
   return column.type.json === 'converted' ? `pg_catalog.to_json(${sql})` : sql;
 }
 
+/** Every value arrives as PostgreSQL's text by itself. */
+function asText(_: AnswerColumn, sql: string): string {
+  return sql;
+}
+
+/** The columns of the routine's own result, in order: fields of a composite one stand together. */
+function resultNames(columns: readonly AnswerColumn[]): readonly string[] {
+  return [...new Set(columns.map(({ within, name }) => quoteIdentifier(within ?? name)))];
+}
+
+/** A column of a row, or the field of a composite column of it: `(row."column")."field"`. */
+function reference(row: string, { within, name }: AnswerColumn): string {
+  const column = `${row}.${quoteIdentifier(within ?? name)}`;
+  return within === undefined ? column : `(${column}).${quoteIdentifier(name)}`;
+}
+
 /** Plain references to a function in FROM: PostgreSQL can then inline the body of an SQL function. */
-function selectColumns(columns: readonly AnswerColumn[], call: string): string {
+function selectColumns(columns: readonly AnswerColumn[], call: string, ask: Asking): string {
   // A composite type may have no columns at all; `select from f()` gives its rows of nothing.
   if (columns.length === 0) return `select from ${call} as "r"`;
-  const names = columns.map((column) => quoteIdentifier(column.name));
-  const list = columns.map((column, index) => asJson(column, `"r".${names[index]}`));
-  return `select ${list.join(', ')} from ${call} as "r"(${names.join(', ')})`;
+  const list = columns.map((column) => ask(column, reference('"r"', column)));
+  return `select ${list.join(', ')} from ${call} as "r"(${resultNames(columns).join(', ')})`;
 }
 
 /**
@@ -104,32 +123,50 @@ function selectColumns(columns: readonly AnswerColumn[], call: string): string {
  * once (`offset 0` keeps PostgreSQL from putting the call in place of every reference), and then taken apart. `is distinct
  * from null` asks for the value itself: a row whose fields are all NULL is still a row.
  */
-function selectRow(columns: readonly AnswerColumn[], call: string): string {
-  const list = columns.map((column) => asJson(column, `("r"."v").${quoteIdentifier(column.name)}`));
+function selectRow(columns: readonly AnswerColumn[], call: string, ask: Asking): string {
+  const list = columns.map((column) => ask(column, reference('("r"."v")', column)));
   const select = list.length === 0 ? 'select' : `select ${list.join(', ')}`;
   return `${select} from (select ${call} as "v" offset 0) as "r" where "r"."v" is distinct from null`;
 }
 
 /**
- * One column: a JSON array of the record's values as PostgreSQL's own text (a boolean is `t`, a timestamp has a space),
- * NULL as null; the column is NULL when the record is. Such a record cannot stand in FROM, and no SQL function takes one
+ * One column: the record's values as PostgreSQL's own text (a boolean is `t`, a timestamp has a space), as a JSON array or as
+ * a row of raw mode; NULL when the record is. Such a record cannot stand in FROM, and no SQL function takes one
  * apart but `row_to_json`, whose values are JSON's text and not PostgreSQL's. So the text of the record is split where
  * PostgreSQL documents it: fields after commas, empty for NULL, quoted where need be, with quotes and backslashes doubled.
  * A record without any field has the same text as one with a single NULL, and is answered as that.
  */
-function selectRecord(call: string): string {
-  return `select case when "r"."v" is distinct from null then pg_catalog.to_json(array(
-  select case
-    when "f"."m"[1] = '' then null
-    when pg_catalog.left("f"."m"[1], 1) = '"' then pg_catalog.replace(pg_catalog.replace(
-      pg_catalog.substr("f"."m"[1], 2, pg_catalog.length("f"."m"[1]) - 2), '""', '"'), E'\\\\\\\\', E'\\\\')
-    else "f"."m"[1] end
+function selectRecord(call: string, raw: RawAnswer | null): string {
+  return `select case when "r"."v" is distinct from null then ${rowOfValues(raw)} end
+from (select ${call} as "v" offset 0) as "r"`;
+}
+
+/**
+ * Raw rows are whole here, separators included, since nobody else knows where one value ends. Nor do we know their types, so
+ * with a separator all of them are in quotes.
+ */
+function rowOfValues(raw: RawAnswer | null): string {
+  if (raw === null) return `pg_catalog.to_json(array(${valuesOfRecord(recordValue)}))`;
+  if (raw.separator === null) return `pg_catalog.array_to_string(array(${valuesOfRecord(recordValue)}), '', '')`;
+  const inQuotes = `'"' || pg_catalog.replace(${recordValue}, '"', '""') || '"'`;
+  return `pg_catalog.array_to_string(array(${valuesOfRecord(inQuotes)}), ${quoteLiteral(raw.separator)}, '')`;
+}
+
+function valuesOfRecord(value: string): string {
+  return `
+  select ${value}
   from pg_catalog.regexp_matches(
     ',' || pg_catalog.substr("r"."v"::text, 2, pg_catalog.length("r"."v"::text) - 2),
     E',("(?:[^"\\\\\\\\]|""|\\\\\\\\\\\\\\\\)*"|[^",]*)', 'g') with ordinality as "f"("m", "o")
-  order by "f"."o")) end
-from (select ${call} as "v" offset 0) as "r"`;
+  order by "f"."o"`;
 }
+
+/** One field of a record's text as the value that it stands for. */
+const recordValue = `case
+    when "f"."m"[1] = '' then null
+    when pg_catalog.left("f"."m"[1], 1) = '"' then pg_catalog.replace(pg_catalog.replace(
+      pg_catalog.substr("f"."m"[1], 2, pg_catalog.length("f"."m"[1]) - 2), '""', '"'), E'\\\\\\\\', E'\\\\')
+    else "f"."m"[1] end`;
 
 const oids: Readonly<Record<JsonForm, readonly number[] | null>> = {
   number: [20, 21, 23, 700, 701, 1700],
@@ -143,27 +180,33 @@ const oids: Readonly<Record<JsonForm, readonly number[] | null>> = {
 };
 
 /**
- * Per column of the statement's result: the OIDs of the types that the answer's JSON forms can take, null for any. A
- * routine that has changed since the catalog was read shows itself by them when its statement is prepared.
+ * Per column of the statement's result: the OIDs of the types that the answer's form can take, null for any. A routine that
+ * has changed since the catalog was read shows itself by them when its statement is prepared.
  */
 export function resultColumns(endpoint: Endpoint): readonly (readonly number[] | null)[] {
-  const { answer } = endpoint;
+  const { answer, raw } = endpoint;
+  const taken = (column: AnswerColumn): readonly number[] | null =>
+    raw === null ? oids[column.type.json] : rawTypes(column, raw);
   switch (answer.kind) {
     case 'nothing':
       // A void function gives a column that nobody reads; CALL without outputs gives none.
       return endpoint.kind === 'procedure' ? [] : [null];
     case 'value':
-      // Not converted, so a type with a mere cast to json is text.
-      return [
-        answer.media !== 'json' && answer.column.type.json === 'converted' ? null : oids[answer.column.type.json],
-      ];
+      // Where it is not converted, a type with a mere cast to json is text.
+      return [answer.media === 'text' && answer.column.type.json === 'converted' ? null : taken(answer.column)];
     case 'values':
-      return [oids[answer.column.type.json]];
+      return [taken(answer.column)];
     case 'object':
     case 'objects':
-      return answer.columns.map((column) => oids[column.type.json]);
+      return answer.columns.map(taken);
     case 'record':
     case 'records':
-      return [oids.json];
+      return [raw === null ? oids.json : null];
   }
+}
+
+/** Raw mode takes any text; but where there is a separator, it is the type that says whether a value needs quotes. */
+function rawTypes({ type }: AnswerColumn, { separator }: RawAnswer): readonly number[] | null {
+  const bare = separator !== null && (type.json === 'number' || type.json === 'boolean');
+  return bare ? oids[type.json] : null;
 }

@@ -1,3 +1,7 @@
+import { display } from './display.ts';
+import type { Draft } from './draft.ts';
+import type { Complaint, Word, WordUse } from './word.ts';
+
 const on: ReadonlySet<string> = new Set(['true', 'on', 'enabled', 'enable', '1']);
 const off: ReadonlySet<string> = new Set(['false', 'off', 'disabled', 'disable', '0']);
 
@@ -6,4 +10,23 @@ export function switchValue(text: string): boolean | null {
   const word = text.trim().toLowerCase();
   if (on.has(word)) return true;
   return off.has(word) ? false : null;
+}
+
+/**
+ * The effect of a word that stands alone or takes an on/off word. Anything else is most likely prose ("Raw data of …") or
+ * belongs on another line, and changes nothing.
+ */
+export function switchOf(key: 'raw' | 'columnNames'): Word['apply'] {
+  return (use: WordUse, draft: Draft): Complaint | null => {
+    const value = use.text === '' ? true : switchValue(use.text);
+    if (value !== null) {
+      draft.set(use, key, value);
+      return null;
+    }
+    return {
+      code: 'extra-arguments',
+      message: `${use.name} stands alone or takes on or off, so ${display(use.text)} makes the line mean nothing`,
+      leftover: use.words,
+    };
+  };
 }

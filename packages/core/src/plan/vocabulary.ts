@@ -1,18 +1,28 @@
 import type { Word } from './word.ts';
 import { allowAnonymous } from './words/allow-anonymous.ts';
 import { authorize } from './words/authorize.ts';
+import { bodyParameterName } from './words/body-parameter-name.ts';
 import { bufferRows } from './words/buffer-rows.ts';
+import { columnNames } from './words/column-names.ts';
 import { commandTimeout } from './words/command-timeout.ts';
+import { connectionName } from './words/connection-name.ts';
 import { contentType } from './words/content-type.ts';
 import { disabled, enabled } from './words/enabled.ts';
 import { http } from './words/http.ts';
 import { method } from './words/method.ts';
+import { newLine } from './words/new-line.ts';
 import { paramType } from './words/param-type.ts';
 import { path } from './words/path.ts';
+import { planCacheMode } from './words/plan-cache-mode.ts';
 import { queryStringNullHandling } from './words/query-string-null-handling.ts';
+import { raw } from './words/raw.ts';
+import { requestHeadersParameterName } from './words/request-headers-parameter-name.ts';
+import { requestHeaders } from './words/request-headers.ts';
 import { reserved } from './words/reserved.ts';
 import { responseHeader } from './words/response-header.ts';
 import { responseNullHandling } from './words/response-null-handling.ts';
+import { securitySensitive } from './words/security-sensitive.ts';
+import { separator } from './words/separator.ts';
 import { tags } from './words/tags.ts';
 
 /** Every word of the annotation language, in the order of its documentation. The only registry. */
@@ -28,8 +38,18 @@ export const vocabulary: readonly Word[] = Object.freeze([
   tags,
   contentType,
   responseHeader,
+  raw,
+  separator,
+  newLine,
+  columnNames,
   bufferRows,
   commandTimeout,
+  connectionName,
+  planCacheMode,
+  requestHeaders,
+  requestHeadersParameterName,
+  bodyParameterName,
+  securitySensitive,
   responseNullHandling,
   queryStringNullHandling,
   ...reserved,

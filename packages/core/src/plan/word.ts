@@ -8,9 +8,11 @@ export interface WordUse {
   readonly form: WordForm;
   /** The keyword, key or header name as the author wrote it. */
   readonly name: string;
-  /** Everything behind it, trimmed. */
+  /** Everything behind it, trimmed of space and leading commas. */
   readonly text: string;
-  /** The same, split on spaces and commas. */
+  /** Everything behind it as it stands, trimmed of space alone: a comma may be the argument. */
+  readonly rest: string;
+  /** The text, split on spaces and commas. */
   readonly words: readonly string[];
   /** The line of the comment, from 1. */
   readonly line: number;

@@ -3,10 +3,12 @@ import fc from 'fast-check';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { functionsSource } from '../../src/catalog/functions.ts';
+import type { Routine } from '../../src/catalog/routine.ts';
 import type { Database } from '../../src/database/port.ts';
 import { planEndpoints } from '../../src/plan/build.ts';
 import { planDefaults } from '../../src/plan/defaults.ts';
 import type { Endpoint } from '../../src/plan/endpoint.ts';
+import type { PlanOptions } from '../../src/plan/options.ts';
 import { callStatement, neededAsWell, resultColumns } from '../../src/plan/statement.ts';
 
 const database = useDatabase(String.raw`
@@ -57,6 +59,17 @@ const database = useDatabase(String.raw`
       1.50, bytea '\x00ff', json '{"a": 1}' $$;
   create function mixes() returns setof record language sql as $$ values (1, null::text), (2, '\"') $$;
   create function echo(a text, b text, c text) returns record language sql as 'select a, b, c';
+  create type tagged as (tag text, pair "od""d".pair);
+  create type note as (remark text, by text);
+  create domain note_domain as note;
+  create function sold(n integer) returns table(id integer, what tagged, more note_domain, flag boolean) stable language sql as $$
+    select i, row('t' || i, row(i, array['x']))::tagged, case i when 1 then row('m', null)::note::note_domain end, i = 1
+    from generate_series(1, n) i $$;
+  create type sale as (id integer, what tagged);
+  create function one_sale() returns sale language sql as $$ select 1, row('t', null)::tagged $$;
+  create function no_sale() returns sale language sql as 'select null::sale';
+  create function echoes(a text, b text) returns setof record language sql as 'values (a, b, 1), (null, null, null)';
+  create function nullary() returns record language sql as 'select row()';
   create function null_record() returns record language plpgsql as 'begin return null; end';
   create procedure quiet(a integer) language sql as 'select 1';
   create procedure changes(inout a integer, b text default 'x', inout c text[] default '{}') language plpgsql as $$
@@ -70,14 +83,15 @@ const database = useDatabase(String.raw`
 let client: Client;
 let endpoints: readonly Endpoint[];
 
+let routines: readonly Routine[];
+
 /** Reads the catalog as text, which is all that the source asks of a database. */
-async function readEndpoints(): Promise<readonly Endpoint[]> {
+async function readRoutines(): Promise<readonly Routine[]> {
   const reader = {
     query: async (text: string, values: readonly unknown[] = []) =>
       (await client.query({ text, values: [...values], rowMode: 'array', types: asText })).rows,
   };
-  const routines = await functionsSource().read(reader as unknown as Database, {});
-  return planEndpoints(routines, { ...planDefaults, commentsMode: 'parseAll' }).endpoints;
+  return functionsSource().read(reader as unknown as Database, {});
 }
 
 const asText = { getTypeParser: () => (value: string) => value };
@@ -98,7 +112,8 @@ beforeAll(async () => {
           $2 := row(1, '{z}');
         end $$`);
   }
-  endpoints = await readEndpoints();
+  routines = await readRoutines();
+  endpoints = planEndpoints(routines, { ...planDefaults, commentsMode: 'parseAll' }).endpoints;
 });
 afterAll(async () => client.end());
 
@@ -106,6 +121,18 @@ function endpoint(name: string): Endpoint {
   const found = endpoints.filter((one) => one.name === name);
   expect(found).toHaveLength(1);
   return found[0]!;
+}
+
+/** The endpoint of one routine, as another comment or other options plan it. */
+function replanned(name: string, comment: string, options: Partial<PlanOptions> = {}): Endpoint {
+  const [one] = routines.filter((routine) => routine.name === name);
+  const plan = planEndpoints([{ ...one!, comment: `HTTP\n${comment}` }], {
+    ...planDefaults,
+    logAnnotationSetInfo: false,
+    ...options,
+  });
+  expect(plan.diagnostics).toEqual([]);
+  return plan.endpoints[0]!;
 }
 
 type Given = Readonly<Record<string, string | null>>;
@@ -244,6 +271,64 @@ describe('records whose columns only the call knows', () => {
   test('one a row, in order; NULL stays NULL', async () => {
     expect(await rowsOf('mixes')).toEqual([['["1",null]'], ['["2","\\\\\\""]']]);
     expect(await rowsOf('null_record')).toEqual([[null]]);
+  });
+});
+
+describe('raw mode', () => {
+  const raw = async (name: string, given: Given = {}): Promise<readonly unknown[]> =>
+    call(replanned(name, 'raw'), given);
+
+  test("leaves every value as PostgreSQL's text", async () => {
+    expect(await raw('list')).toEqual([['{a,"b\\"c",NULL}']]);
+    expect(await raw('flag')).toEqual([['t']]);
+    expect(await raw('lists')).toEqual([['{1}'], ['{2,NULL}']]);
+    expect(await raw('documents')).toEqual([['{"a" : 1}'], [null]]);
+    expect(await raw('books', { max_id: '1' })).toEqual([['1', 'Dune', '2024-01-12 11:06:59']]);
+    expect(await raw('f"x', { p: '(5,"{a,b}")' })).toEqual([['5', '{a,b}']]);
+    expect(await raw('no_book')).toEqual([]);
+    expect(await raw('outputs', { a: '1' })).toEqual([['2', '{x}']]);
+    expect(await raw('changes', { a: '1', c: '{a}' })).toEqual([['2', '{a,x}']]);
+    expect(await raw('sold', { n: '1' })).toEqual([['1', '(t1,"(1,{x})")', '(m,)', 't']]);
+  });
+
+  test('makes whole rows of records, whose values nobody else can tell apart', async () => {
+    expect(await raw('echoes', { a: 'a,"b', b: '' })).toEqual([['a,"b1'], ['']]);
+    const separated = (separator: string): Promise<readonly unknown[]> =>
+      call(replanned('echoes', `raw\nseparator = ${separator}`), { a: 'a,"b\\', b: 'x\ny' });
+    expect(await separated(',')).toEqual([['"a,""b\\","x\ny","1"'], [',,']]);
+    expect(await separated("'\\\\")).toEqual([[`"a,""b\\"'\\"x\ny"'\\"1"`], [`'\\'\\`]]);
+    expect(await raw('nullary')).toEqual([['']]);
+    expect(await raw('null_record')).toEqual([[null]]);
+  });
+
+  test('with a separator asks for the types that stand without quotes', () => {
+    const sold = (comment: string): readonly unknown[] => resultColumns(replanned('sold', comment));
+    expect(sold('raw')).toEqual([null, null, null, null]);
+    expect(sold('raw\nseparator ;')).toEqual([[20, 21, 23, 700, 701, 1700], null, null, [16]]);
+  });
+});
+
+describe('composite columns written flat', () => {
+  const flat = (name: string, comment = ''): Endpoint => replanned(name, comment, { compositeColumns: 'flat' });
+
+  test('have their fields in their place, all NULL where the column is', async () => {
+    expect(await call(flat('sold'), { n: '2' })).toEqual([
+      ['1', 't1', '{"Left":1,"items":["x"]}', 'm', null, 't'],
+      ['2', 't2', '{"Left":2,"items":["x"]}', null, null, 'f'],
+    ]);
+  });
+
+  test('also in a single row, and in raw mode', async () => {
+    expect(await call(flat('one_sale'))).toEqual([['1', 't', null]]);
+    expect(await call(flat('no_sale'))).toEqual([]);
+    expect(await call(flat('one_sale', 'raw'))).toEqual([['1', 't', null]]);
+  });
+
+  test('PostgreSQL can still inline the function', async () => {
+    const sold = flat('sold');
+    const sql = callStatement(sold, sold.parameters).replace('$1', '2');
+    const plan = (await client.query(`explain ${sql}`)).rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('on generate_series');
   });
 });
 

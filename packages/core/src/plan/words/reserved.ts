@@ -5,8 +5,6 @@ import type { Complaint, Word, WordUse } from '../word.ts';
 type Consequence =
   /** It guards access, identity or data: without it the endpoint would be open, so the endpoint stops. */
   | 'guards'
-  /** It changes the answer: a client would get something else than the author promises, so the endpoint stops. */
-  | 'changes-answer'
   /** The endpoint is right without it, only slower or less convenient. */
   | 'harmless';
 
@@ -65,37 +63,7 @@ export const reserved: readonly Word[] = [
   ),
   reserve('guards', 'user_context', 'user_context', "The caller's identity as session settings."),
   reserve('guards', 'user_parameters user_params', 'user_parameters', "The caller's identity as parameters."),
-  reserve(
-    'guards',
-    'security_sensitive sensitive security',
-    'security_sensitive',
-    'Parameter values are masked in logs.',
-  ),
   reserve('guards', 'upload', 'upload [for <handler> …] [<param> as metadata]', 'The endpoint takes file uploads.'),
-  reserve(
-    'guards',
-    'connection_name connection',
-    'connection_name <name>',
-    'The named connection that the call goes to.',
-  ),
-  reserve(
-    'guards',
-    'request_headers request_headers_mode',
-    'request_headers ignore | context | parameter',
-    'Whether and how the routine gets the request headers.',
-  ),
-  reserve(
-    'guards',
-    'request_headers_parameter_name request_headers_param_name',
-    'request_headers_parameter_name <name>',
-    'The parameter that gets the request headers.',
-  ),
-  reserve(
-    'guards',
-    'body_parameter_name body_param_name',
-    'body_parameter_name <name>',
-    'The parameter that gets the raw body.',
-  ),
   {
     ...reserve(
       'guards',
@@ -105,10 +73,6 @@ export const reserved: readonly Word[] = [
     ),
     fits: bindsParameter,
   },
-  reserve('changes-answer', 'raw raw_mode raw_results', 'raw', 'Column values as text, one after the other.'),
-  reserve('changes-answer', 'separator raw_separator', 'separator = <text>', 'Between the values of raw mode.'),
-  reserve('changes-answer', 'new_line raw_new_line', 'new_line = <text>', 'Between the rows of raw mode.'),
-  reserve('changes-answer', 'column_names columns names', 'column_names', 'A first line of column names in raw mode.'),
   reserve('harmless', 'cached', 'cached [<param> …]', 'Answers are kept and given again.'),
   reserve('harmless', 'cache_expires_in cache_expires', 'cache_expires_in <interval>', 'How long answers are kept.'),
   reserve(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quoteIdentifier } from './quote.ts';
+import { quoteIdentifier, quoteLiteral } from './quote.ts';
 
 test('quotes a name so that it stays one', () => {
   expect(quoteIdentifier('select')).toBe('"select"');
@@ -8,4 +8,10 @@ test('quotes a name so that it stays one', () => {
 
 test.each(['', 'a\0b'])('refuses %j', (name) => {
   expect(() => quoteIdentifier(name)).toThrow(RangeError);
+});
+
+test('quotes a text so that nothing in it ends it', () => {
+  expect(quoteLiteral(`a'b\\c`)).toBe(`E'a''b\\\\c'`);
+  expect(quoteLiteral('')).toBe(`E''`);
+  expect(() => quoteLiteral('a\0')).toThrow(RangeError);
 });

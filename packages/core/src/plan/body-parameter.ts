@@ -1,0 +1,36 @@
+import { display } from './display.ts';
+import type { Draft } from './draft.ts';
+import type { EndpointParameter } from './endpoint.ts';
+import type { KeyedType } from './keyed-type.ts';
+import { parameterNamed } from './parameters.ts';
+
+/**
+ * The position of the parameter that takes the body as it is; null when the comment names none. A name that leads to no
+ * such parameter stops the endpoint: read as JSON, the body would mean something else.
+ */
+export function planBodyParameter(draft: Draft, parameters: readonly EndpointParameter[]): number | null {
+  const name = draft.settings.bodyParameterName;
+  const use = draft.useOf('bodyParameterName');
+  if (name === null || use === null) return null;
+  const parameter = parameterNamed(parameters, name);
+  const wrong = draft.settings.source === 'body' ? sourceContradicts(draft) : reasonAgainst(parameter, name);
+  if (wrong !== null) draft.report('error', 'body-parameter', `${use.name}: ${wrong}`, use.line);
+  return parameter?.position ?? null;
+}
+
+function sourceContradicts(draft: Draft): string {
+  const word = draft.useOf('source')?.name ?? '';
+  return `the body is either one parameter or, as ${word} says, an object of all of them; keep one of the two lines`;
+}
+
+function reasonAgainst(parameter: EndpointParameter | null, name: string): string | null {
+  if (parameter === null) return `the routine has no parameter ${display(name)}`;
+  if (parameter.inPath) return `${display(name)} already takes its value from the path`;
+  if (takesText(parameter.type)) return null;
+  return `${display(name)} is of type ${parameter.type.display}; the body is text, which goes into a text type, json, jsonb or xml`;
+}
+
+/** bytea is none of them: it would read the backslashes of the body as escapes. */
+function takesText(type: KeyedType): boolean {
+  return type.textual || ['json', 'jsonb', 'xml'].includes(type.builtin ?? '');
+}

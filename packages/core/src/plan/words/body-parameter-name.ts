@@ -1,0 +1,19 @@
+import type { Draft } from '../draft.ts';
+import type { Complaint, Word, WordUse } from '../word.ts';
+
+/** Whether the routine has such a parameter is asked when the whole comment is read. */
+function apply(use: WordUse, draft: Draft): Complaint | null {
+  if (use.text === '') return { code: 'bad-argument', message: `${use.name} needs the name of a parameter` };
+  draft.set(use, 'bodyParameterName', use.text);
+  return null;
+}
+
+export const bodyParameterName: Word = {
+  names: ['body_parameter_name', 'body_param_name'],
+  syntax: ['body_parameter_name <name>', 'body_parameter_name = <name>'],
+  documentation:
+    'The parameter, by its original or converted name, that takes the body of the request as it is; the others come from the query string. It is of a text type, json, jsonb or xml. The method stays as it is.',
+  guards: true,
+  supported: true,
+  apply,
+};
