@@ -28,7 +28,7 @@ export interface TestGateway {
   /** Everything the gateway's observer was told so far. */
   readonly observations: readonly Observation[];
   /** `send('GET /api/books?title=x')` */
-  send(line: string, options?: SendOptions): Promise<Answer>;
+  readonly send: (line: string, options?: SendOptions) => Promise<Answer>;
   close(): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
 export { freshDatabase, serverVersion, type TestDatabase, useDatabase } from './database.ts';
 export { packageOfRun } from './postgres-packages.ts';
 export { type Answer, type SendOptions, startGateway, type TestGateway, useGateway } from './gateway.ts';
+export { type PgBouncer, type PgBouncerOptions, pgbouncerVersion, startPgBouncer } from './pgbouncer.ts';

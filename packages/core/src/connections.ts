@@ -1,10 +1,11 @@
-import { connectDatabase } from './database/connect.ts';
+import { borrow } from './database/borrow.ts';
+import { baseSettings, borrowDatabase, connectDatabase, type DatabaseOptions } from './database/connect.ts';
 import { type ConnectionSettings, parseConnectionString } from './database/connection-string.ts';
-import type { Database } from './database/port.ts';
+import { ConnectionLost, type Database, type Heard, type Runner } from './database/port.ts';
 import type { Options } from './options.ts';
+import type { ConnectionProvider, Observer } from './pipeline/ports.ts';
 import { StartError, startError } from './start-error.ts';
 
-const oldestServer = 130_000;
 /** Seconds; what a database driver of this field waits when nobody says anything. */
 const defaultCommandTimeout = 30;
 
@@ -12,6 +13,12 @@ const defaultCommandTimeout = 30;
 export interface Connections {
   readonly main: Database;
   readonly named: ReadonlyMap<string, Database>;
+  /** Connections of the host's, one for a request; null: the host gives none. */
+  readonly provide: ((...asked: Parameters<ConnectionProvider>) => Promise<Runner | null>) | null;
+  /** What a call on a connection of the host's has to bring along. */
+  readonly providedSettings: readonly (readonly [name: string, value: string])[];
+  /** Listens to a channel of the main database. */
+  listen(channel: string, hear: (heard: Heard) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -21,45 +28,116 @@ export function commandTimeout(options: Options): number {
 }
 
 /** @throws StartError for a connection string that cannot be understood; nothing is connected yet */
-export function openConnections(options: Options): Connections {
-  if (typeof options.connectionString !== 'string') {
-    throw new StartError('no connection string: give one such as postgres://user:password@localhost:5432/database');
-  }
-  const main = open(options.connectionString, options);
+export function openConnections(options: Options, observe: Observer): Connections {
+  const main = openMain(options, observe);
   const named = new Map(
-    Object.entries(options.connectionStrings).map(([name, text]) => [name, open(text, options, name)] as const),
+    Object.entries(options.connectionStrings).map(([name, text]) => {
+      return [name, open({ text, name, options, observe })] as const;
+    }),
   );
-  const close = async (): Promise<void> => {
-    await Promise.all([main, ...named.values()].map((database) => database.close()));
+  const listening = openListening(options, observe);
+  const all = [main, ...named.values(), ...(listening === null ? [] : [listening])];
+  const { connectionProvider } = options;
+  return {
+    main,
+    named,
+    provide: connectionProvider === null ? null : providing(connectionProvider, options),
+    providedSettings:
+      connectionProvider === null ? [] : Object.entries(baseSettings(databaseOptions(options, observe))),
+    listen: (channel, hear) => (listening ?? main).listen(channel, hear),
+    close: async () => {
+      await Promise.all(all.map((database) => database.close()));
+    },
   };
-  return { main, named, close };
 }
 
-function open(text: string, options: Options, name?: string): Database {
-  return connectDatabase(settingsOf(text, name), {
-    ...options,
-    acquireTimeout: options.acquireTimeout * 1_000,
-    statementTimeout: commandTimeout(options),
-    notice: () => undefined,
-  });
+function openMain(options: Options, observe: Observer): Database {
+  if (options.dataSource !== null) return borrowDatabase(options.dataSource, databaseOptions(options, observe));
+  if (typeof options.connectionString === 'string') return open({ text: options.connectionString, options, observe });
+  throw new StartError('no connection string: give one such as postgres://user:password@localhost:5432/database');
 }
 
-/** A named connection carries its own application name, so that the server's views tell them apart. */
-function settingsOf(text: string, name: string | undefined): ConnectionSettings {
+/** LISTEN needs a session that lasts, which a pooler that shares sessions cannot give. */
+function openListening(options: Options, observe: Observer): Database | null {
+  const { listenConnectionString, refreshOnNotify, pooler } = options;
+  if (listenConnectionString !== null) {
+    return open({ text: listenConnectionString, options: { ...options, pooler: 'session' }, observe });
+  }
+  if (refreshOnNotify === null || pooler === 'session') return null;
+  throw new StartError('refreshOnNotify behind a pooler needs listenConnectionString, which leads past the pooler');
+}
+
+interface Opening {
+  readonly text: string;
+  readonly name?: string;
+  readonly options: Options;
+  readonly observe: Observer;
+}
+
+function open({ text, name, options, observe }: Opening): Database {
   try {
-    const settings = parseConnectionString(text);
-    return name === undefined ? settings : { ...settings, applicationName: settings.applicationName ?? name };
+    return connectDatabase(settingsOf(text, name), databaseOptions(options, observe, name));
   } catch (error) {
     const { message } = startError(error);
     throw new StartError(name === undefined ? message : `connection "${name}": ${message}`, { cause: error });
   }
 }
 
-/** @throws StartError for a server that is too old */
-export async function requireSupportedServer(database: Database): Promise<void> {
-  const [[number, version] = []] = await database.query(
-    `select pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('server_version')`,
-  );
-  if (Number(number) >= oldestServer) return;
-  throw new StartError(`the server is PostgreSQL ${version}; the gateway needs version 13 or newer`);
+/** A named connection carries its own application name, so that the server's views tell them apart. */
+function settingsOf(text: string, name: string | undefined): ConnectionSettings {
+  const settings = parseConnectionString(text);
+  return name === undefined ? settings : { ...settings, applicationName: settings.applicationName ?? name };
+}
+
+function databaseOptions(options: Options, observe: Observer, name: string | null = null): DatabaseOptions {
+  const { beforeConnectionOpen } = options;
+  return {
+    ...options,
+    acquireTimeout: options.acquireTimeout * 1_000,
+    statementTimeout: commandTimeout(options),
+    ...(beforeConnectionOpen === null
+      ? {}
+      : { beforeOpen: (configuration) => beforeConnectionOpen(configuration, name) }),
+    notice: () => undefined,
+    problem: (error) => observe({ kind: 'connection-failed', connection: name, error }),
+  };
+}
+
+function providing(provider: ConnectionProvider, { acquireTimeout }: Options): NonNullable<Connections['provide']> {
+  return async (request, endpoint) => {
+    const provided = await provider(request, endpoint);
+    if (provided === null) return null;
+    const release = (error?: Error): void => provided.release?.(error instanceof ConnectionLost ? error : undefined);
+    try {
+      return releasing(borrow(provided.client, acquireTimeout * 1_000), release);
+    } catch (error) {
+      release(error as Error);
+      throw error;
+    }
+  };
+}
+
+/** What the release itself throws fails the request, like every callback of the host's. */
+function releasing(runner: Runner, release: (error?: Error) => void): Runner {
+  return {
+    run: (call) =>
+      runner.run({
+        ...call,
+        done: (elapsed) => {
+          const failure = failureOf(release);
+          if (failure === null) call.done(elapsed);
+          else call.failed(failure);
+        },
+        failed: (error) => call.failed(failureOf(() => release(error)) ?? error),
+      }),
+  };
+}
+
+function failureOf(act: () => void): Error | null {
+  try {
+    act();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }

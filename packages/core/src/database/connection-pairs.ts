@@ -6,7 +6,7 @@ export class ConnectionStringError extends Error {
   override readonly name = 'ConnectionStringError';
 }
 
-/** `postgres://user:password@host:5432/database?key=value` */
+/** `postgres://user:password@host:5432/database?key=value`, also with several hosts between commas */
 export function pairsOfUrl(text: string): Pairs {
   if (!/^postgres(ql)?:/i.test(text)) {
     throw new ConnectionStringError('the connection string must begin with postgres:// or be made of key=value pairs');
@@ -23,18 +23,25 @@ export function pairsOfUrl(text: string): Pairs {
   ];
 }
 
-/** `host`, `host:port`, `[::1]`, `[::1]:port`, `%2Fvar%2Frun%2Fpostgresql` or nothing. */
+/** `host`, `host:port`, `[::1]`, `[::1]:port`, `%2Fvar%2Frun%2Fpostgresql`, several of them between commas, or nothing. */
 function pairsOfAddress(address: string): Pairs {
-  const match = /^(?:\[([^[\]]*)\]|([^:,[\]]*))(?::(\d*))?$/.exec(address);
-  // What stands here may be a piece of a password, and is not repeated.
-  if (match === null) {
-    throw new ConnectionStringError(
-      'the connection string names no valid host and port: "@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23, and there can be one host only',
-    );
-  }
-  const [, literal, name, port] = match;
-  const host = literal ?? decode(name ?? '');
-  return [...(host === '' ? [] : [['host', host] as const]), ...(port ? [['port', port] as const] : [])];
+  const parts = address.split(',').map((part) => {
+    const match = /^(?:\[([^[\]]*)\]|([^:[\]]*))(?::(\d*))?$/.exec(part);
+    // What stands here may be a piece of a password, and is not repeated.
+    if (match === null) {
+      throw new ConnectionStringError(
+        'the connection string names no valid host and port: "@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23',
+      );
+    }
+    const [, literal, name, port = ''] = match;
+    return { host: literal ?? decode(name ?? ''), port };
+  });
+  const hosts = parts.map(({ host }) => host).join(',');
+  const given = parts.some(({ port }) => port !== '');
+  return [
+    ...(hosts === '' ? [] : [['host', hosts] as const]),
+    ...(given ? [['port', parts.map(({ port }) => port).join(',')] as const] : []),
+  ];
 }
 
 /** As libpq reads it: percent-encoded, a "+" is a "+". */

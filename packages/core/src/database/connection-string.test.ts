@@ -75,6 +75,35 @@ describe('forms', () => {
     ).toEqual(settings);
   });
 
+  const two = { host: 'a', port: 5432, furtherServers: [{ host: 'b', port: 5433 }], database: 'x', ssl: 'prefer' };
+  test.each([
+    ['postgres://a:5432,b:5433/x', two],
+    ['postgres:///x?host=a,b&port=5432,5433', two],
+    ['host=a,b port=5432,5433 dbname=x', two],
+    ['Host=a,b;Port=5432,5433;Database=x', two],
+    ['Host=a:5432, b:5433;Database=x', two],
+    ['host=a,b port=5433', { host: 'a', port: 5433, furtherServers: [{ host: 'b', port: 5433 }], ssl: 'prefer' }],
+    ['postgres://a,b:5433/x', { host: 'a', furtherServers: [{ host: 'b', port: 5433 }], database: 'x', ssl: 'prefer' }],
+    [
+      'postgres://[::1]:5432,[2001:db8::1]/x',
+      { host: '::1', port: 5432, furtherServers: [{ host: '2001:db8::1' }], database: 'x', ssl: 'prefer' },
+    ],
+    ['host=localhost,127.0.0.1', { host: 'localhost', furtherServers: [{ host: '127.0.0.1' }], ssl: 'disable' }],
+    ['host=localhost,b', { host: 'localhost', furtherServers: [{ host: 'b' }], ssl: 'prefer' }],
+  ])('several servers: %s', (text, settings) => {
+    expect(parseConnectionString(text)).toEqual(settings);
+  });
+
+  test.each([
+    ['host=a,b target_session_attrs=read-write', 'read-write'],
+    ['postgres://a,b/x?target_session_attrs=prefer-standby', 'prefer-standby'],
+    ['Host=a,b;Target Session Attributes=PreferStandby', 'prefer-standby'],
+    ['Host=a,b;TargetSessionAttributes=primary', 'primary'],
+    ['host=a,b target_session_attrs=any', undefined],
+  ])('what the server must be: %s', (text, target) => {
+    expect(parseConnectionString(text).target).toBe(target);
+  });
+
   test('is frozen', () => {
     expect(Object.isFrozen(parseConnectionString('postgres://h'))).toBe(true);
   });
@@ -144,7 +173,12 @@ describe('what is wrong is said, and nothing secret', () => {
     ['mysql://u:s3cret@h/x', 'must begin with postgres://'],
     ['just words', 'neither a postgres:// URL nor key=value pairs'],
     ['postgres://h:port/x', 'no valid host and port'],
-    ['postgres://h:1,i:2/x', 'no valid host and port'],
+    ['postgres://h:1,i:2:3/x', 'no valid host and port'],
+    ['postgres://h,,i/x', 'names no valid host'],
+    ['host=h,i port=1,2,3', 'gives 3 ports for 2 hosts'],
+    ['host=h port=1,2', 'gives 2 ports for 1 host'],
+    ['host=h,i port=1,x', 'port in the connection string must be a whole number from 1 to 65535'],
+    ['host=h target_session_attrs=master', 'target_session_attrs in the connection string is none of any, read-write'],
     ['postgres://[::1/x', 'no valid host and port'],
     ['postgres://h:0/x', 'port in the connection string must be a whole number from 1 to 65535'],
     ['postgres://h:65536/x', 'port in the connection string must be a whole number from 1 to 65535'],
@@ -194,7 +228,8 @@ describe('what is wrong is said, and nothing secret', () => {
         `password=${broken} host=h`,
       ]) {
         const { settings, message } = read(text);
-        expect({ text, shown: `${message}${settings?.host}`.includes('s3cret') }).toEqual({ text, shown: false });
+        const shown = `${message}${settings?.host}${settings?.furtherServers?.map(({ host }) => host).join()}`;
+        expect({ text, shown: shown.includes('s3cret') }).toEqual({ text, shown: false });
       }
     }
   });

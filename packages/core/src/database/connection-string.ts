@@ -1,13 +1,19 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
+import { type Address, addressesOf } from './addresses.ts';
 import { ConnectionStringError, type Pairs, pairsOfKeys, pairsOfUrl } from './connection-pairs.ts';
 
 export { ConnectionStringError } from './connection-pairs.ts';
 
+/** Which of several servers will do: libpq's words. */
+export type Target = 'any' | 'read-write' | 'read-only' | 'primary' | 'standby' | 'prefer-standby';
+
 /** What a connection string says. Members that it leaves out are left to `pg`, which looks at `PGHOST` and its kin. */
-export interface ConnectionSettings {
-  readonly host?: string;
-  readonly port?: number;
+export interface ConnectionSettings extends Address {
+  /** The servers that are tried after the first one, in their order. */
+  readonly furtherServers?: readonly Address[];
+  /** What a server must be; absent: anything. */
+  readonly target?: Target;
   readonly database?: string;
   readonly user?: string;
   readonly password?: string;
@@ -24,9 +30,11 @@ export interface ConnectionSettings {
 type Draft = { -readonly [name in keyof ConnectionSettings]: ConnectionSettings[name] };
 type SslKey = 'sslmode' | 'sslrootcert' | 'sslcert' | 'sslkey' | 'sslpassword';
 type Ssl = Partial<Record<SslKey, string>>;
+/** As they are written: lists between commas. */
+type Places = { host?: string; port?: string };
 
 /** Every spelling of a key, without case, spaces, `_` and `-`: those of URLs and libpq, and those of ADO-style strings. */
-const keys: Readonly<Record<string, Exclude<keyof ConnectionSettings, 'ssl'> | SslKey>> = {
+const keys: Readonly<Record<string, Exclude<keyof ConnectionSettings, 'ssl' | 'furtherServers'> | SslKey>> = {
   host: 'host',
   hostaddr: 'host',
   server: 'host',
@@ -47,6 +55,8 @@ const keys: Readonly<Record<string, Exclude<keyof ConnectionSettings, 'ssl'> | S
   maxpoolsize: 'poolSize',
   timezone: 'timeZone',
   options: 'options',
+  targetsessionattrs: 'target',
+  targetsessionattributes: 'target',
   ssl: 'sslmode',
   sslmode: 'sslmode',
   sslrootcert: 'sslrootcert',
@@ -70,7 +80,6 @@ const ignored = new Set([
   'gssencmode',
   'clientencoding',
   'encoding',
-  'targetsessionattrs',
   'fallbackapplicationname',
   'noresetonclose',
   'maxautoprepare',
@@ -80,7 +89,7 @@ const ignored = new Set([
 /**
  * Reads a connection string: a URL (`postgres://user:password@host:5432/database?sslmode=require`), semicolon-separated
  * keys (`Host=localhost;Port=5432;Database=x;Username=y;Password=z`), or libpq's space-separated ones (`host=localhost
- * dbname=x`).
+ * dbname=x`). Each may name several servers (`host=a,b port=5432,5433`, `postgres://a:5432,b:5433/x`).
  * @throws ConnectionStringError naming what is wrong, never the string itself
  */
 export function parseConnectionString(text: string): ConnectionSettings {
@@ -90,8 +99,13 @@ export function parseConnectionString(text: string): ConnectionSettings {
   checkKeys(pairs);
   const settings: Draft = { ssl: 'prefer' };
   const ssl: Ssl = {};
-  for (const [key, value] of pairs) assign(settings, ssl, key, value);
-  settings.ssl = sslOf(ssl, settings.host);
+  const places: Places = {};
+  for (const [key, value] of pairs) assign({ settings, ssl, places }, key, value);
+  const [first, ...further] = addressesOf(places.host, places.port);
+  Object.assign(settings, first);
+  if (further.length > 0) settings.furtherServers = further;
+  const elsewhere = [first!, ...further].find(({ host }) => host !== undefined && !isLocal(host));
+  settings.ssl = sslOf(ssl, elsewhere?.host);
   return Object.freeze(settings);
 }
 
@@ -119,17 +133,22 @@ function checkKeys(pairs: Pairs): void {
   throw new ConnectionStringError(`the connection string has an unknown key${safe ? ` "${key}"` : ''}`);
 }
 
-function assign(settings: Draft, ssl: Ssl, key: string, value: string): void {
+interface Drafts {
+  readonly settings: Draft;
+  readonly ssl: Ssl;
+  readonly places: Places;
+}
+
+function assign({ settings, ssl, places }: Drafts, key: string, value: string): void {
   const target = targetOf(key);
   if (target === undefined) return;
   switch (target) {
     case 'host':
-      // It is shown in messages: what an unclosed quote drew into it is refused, not repeated.
-      if (/[\s'"=@;]/.test(value)) throw new ConnectionStringError('the connection string names no valid host');
-      settings.host = value;
-      return;
     case 'port':
-      settings.port = whole(key, value, 1, 65_535);
+      places[target] = value;
+      return;
+    case 'target':
+      Object.assign(settings, sessionTarget(value));
       return;
     case 'poolSize':
       settings.poolSize = whole(key, value, 1, 10_000);
@@ -155,6 +174,14 @@ function whole(key: string, value: string, least: number, most: number): number 
   throw new ConnectionStringError(`${key} in the connection string must be a whole number from ${least} to ${most}`);
 }
 
+const targets: readonly Target[] = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'];
+
+function sessionTarget(text: string): Pick<ConnectionSettings, 'target'> {
+  const target = targets.find((name) => plainOf(name) === plainOf(text));
+  if (target !== undefined) return target === 'any' ? {} : { target };
+  throw new ConnectionStringError(`target_session_attrs in the connection string is none of ${targets.join(', ')}`);
+}
+
 /** libpq's modes, and what other drivers call them. */
 const sslModes: Readonly<Record<string, 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'>> = {
   disable: 'disable',
@@ -170,9 +197,9 @@ const sslModes: Readonly<Record<string, 'disable' | 'prefer' | 'require' | 'veri
   verifyfull: 'verify-full',
 };
 
-/** `prefer` talks TLS when the server does; without a word it is chosen for other machines. */
-function sslOf(ssl: Ssl, host: string | undefined): ConnectionSettings['ssl'] {
-  const mode = sslMode(ssl.sslmode, host);
+/** `prefer` talks TLS when the server does; without a word it is chosen when a server is on another machine. */
+function sslOf(ssl: Ssl, elsewhere: string | undefined): ConnectionSettings['ssl'] {
+  const mode = sslMode(ssl.sslmode, elsewhere);
   if (mode === 'disable' || mode === 'prefer') return mode;
   const files: ConnectionOptions = {
     ...(ssl.sslrootcert === undefined ? {} : { ca: readFile('sslrootcert', ssl.sslrootcert) }),
@@ -186,8 +213,8 @@ function sslOf(ssl: Ssl, host: string | undefined): ConnectionSettings['ssl'] {
   return { ...files, rejectUnauthorized: false };
 }
 
-function sslMode(text: string | undefined, host: string | undefined): (typeof sslModes)[string] {
-  if (text === undefined || text === '') return host === undefined || isLocal(host) ? 'disable' : 'prefer';
+function sslMode(text: string | undefined, elsewhere: string | undefined): (typeof sslModes)[string] {
+  if (text === undefined || text === '') return elsewhere === undefined ? 'disable' : 'prefer';
   const plain = text.toLowerCase().replace(/[\s_-]/g, '');
   const mode = Object.hasOwn(sslModes, plain) ? sslModes[plain] : undefined;
   if (mode !== undefined) return mode;

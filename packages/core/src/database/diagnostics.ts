@@ -39,3 +39,9 @@ export function readDiagnostics(chunk: Buffer, start: number, end: number): Diag
   }
   return fields;
 }
+
+/** The payload of a NotificationResponse: behind the process that notified and the channel, up to a zero. */
+export function readPayload(chunk: Buffer, start: number): string {
+  const payload = chunk.indexOf(0, start + 4) + 1;
+  return chunk.toString('utf8', payload, chunk.indexOf(0, payload));
+}

@@ -36,6 +36,11 @@ export class Frames {
     this.#keep(this.#store, this.#cut(this.#store, end), end);
   }
 
+  /** A copy of the beginning of a message whose rest has not arrived yet. */
+  rest(): Buffer {
+    return Buffer.from(this.#store.subarray(0, this.#held));
+  }
+
   /** Hands over every whole message; returns where the first incomplete one begins. */
   #cut(chunk: Buffer, end: number): number {
     let position = 0;
@@ -75,4 +80,20 @@ export class Frames {
     this.#store.copy(larger, 0, 0, this.#held);
     this.#store = larger;
   }
+}
+
+/**
+ * A DataRow has to end where its message ends; `start` is behind the number of its fields.
+ * @throws ProtocolViolation when a length cannot be true, so that no reader ever looks beyond its row
+ */
+export function checkRow(chunk: Buffer, start: number, end: number, fields: number): void {
+  let position = start;
+  for (let field = 0; field < fields; field++) {
+    const length =
+      (chunk[position]! << 24) | (chunk[position + 1]! << 16) | (chunk[position + 2]! << 8) | chunk[position + 3]!;
+    if (length < -1) throw new ProtocolViolation(`a field of ${length} bytes`);
+    position += length > 0 ? length + 4 : 4;
+    if (position > end) break;
+  }
+  if (position !== end) throw new ProtocolViolation('a row whose fields do not fill it');
 }

@@ -1,4 +1,4 @@
-import type { Value } from './port.ts';
+import type { Step, Value } from './port.ts';
 
 const executeAndNothingElse = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
@@ -55,6 +55,26 @@ export class Outgoing {
 
   execute(): void {
     this.#append(executeAndNothingElse);
+  }
+
+  /**
+   * All messages of the steps, those without a name parsed before.
+   * @throws when there are too many values, or they are too large for a message: then nothing of them was written
+   */
+  steps(steps: readonly Step[]): void {
+    const before = this.#length;
+    try {
+      for (const { statement, values } of steps) {
+        if (statement.name === '') this.parse('', statement.sql);
+        this.bind(statement.name, values);
+        if (statement.name === '') this.describe('');
+        this.execute();
+      }
+    } catch (error) {
+      // Half a message must not become the beginning of the next one.
+      this.cutBack(before);
+      throw error;
+    }
   }
 
   sync(): void {

@@ -1,108 +1,176 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
+import { type ClientInternals, internalsOf, takeSocket } from './client-socket.ts';
+import { configure } from './configure.ts';
 import type { ConnectionSettings } from './connection-string.ts';
-import { ConnectionLost, DatabaseError } from './port.ts';
+import { type Manner, own } from './manner.ts';
+import { type ConnectionConfiguration, ConnectionLost, DatabaseError, type DataSource, NotOpened } from './port.ts';
+import { type Attempt, firstThatWillDo } from './servers.ts';
 import { Session, type SessionEvents } from './session.ts';
+import type { Settings } from './settings.ts';
 
 const defaultConnectTimeout = 15_000;
 const noTls = 'The server does not support SSL connections';
 
-/** What every session of a pool begins with, as PostgreSQL settings. */
-export type SessionSettings = Readonly<Record<string, string>>;
-
 export type OpenSession = (events: Omit<SessionEvents, 'cancel'>) => Promise<Session>;
+
+export interface OpenerOptions {
+  readonly manner: Manner;
+  /** Right before every attempt to open a connection. */
+  readonly beforeOpen: ((configuration: ConnectionConfiguration) => void | Promise<void>) | null;
+}
 
 /**
  * Opens connections with `pg` (TLS, SCRAM, start-up: its well-kept part) and hands their sockets to sessions of ours.
+ * @param settings what every session begins with
  */
-export function sessionOpener(connection: ConnectionSettings, settings: SessionSettings): OpenSession {
+export function sessionOpener(
+  connection: ConnectionSettings,
+  settings: Settings,
+  { manner, beforeOpen }: OpenerOptions = { manner: own, beforeOpen: null },
+): OpenSession {
+  const timeout = connection.connectTimeout ?? defaultConnectTimeout;
+  return (events) =>
+    firstThatWillDo(connection, async (attempt) => {
+      const client = internalsOf(await connect(connection, attempt, beforeOpen));
+      const cancel = (): Promise<void> => sendCancel(client, timeout);
+      const session = new Session(takeSocket(client), { ...events, cancel }, manner);
+      const { host, port } = client;
+      await configure(session, { settings, timeout, target: attempt.target, name: `${host}:${port}` });
+      return session;
+    });
+}
+
+/**
+ * Takes connections from a pool of the host's and gives them back to be closed: nothing of ours is left to whoever would
+ * get them next.
+ */
+export function sessionsOf(source: DataSource, settings: Settings, manner: Manner): OpenSession {
   return async (events) => {
-    const { client, ssl } = await connect(connection);
-    const socket = takeSocket(client);
-    const session = new Session(socket, { ...events, cancel: () => sendCancel(connection, client, ssl) });
-    await configure(session, settings, connection.connectTimeout ?? defaultConnectTimeout);
+    const { lent, client } = await lend(source);
+    const session = new Session(
+      takeSocket(client),
+      {
+        ...events,
+        cancel: () => sendCancel(client, defaultConnectTimeout),
+        closed: (lost) => {
+          lent.release(true);
+          events.closed(lost);
+        },
+      },
+      manner,
+    );
+    await configure(session, { settings, timeout: defaultConnectTimeout, target: 'any', name: 'the data source' });
     return session;
   };
 }
 
-interface Opened {
-  readonly client: pg.Client;
-  readonly ssl: pg.ClientConfig['ssl'];
+interface Lent {
+  readonly lent: Awaited<ReturnType<DataSource['connect']>>;
+  readonly client: ClientInternals;
 }
 
-async function connect(connection: ConnectionSettings): Promise<Opened> {
-  const { ssl } = connection;
-  if (ssl !== 'prefer') return open(connection, ssl === 'disable' ? false : ssl);
+async function lend(source: DataSource): Promise<Lent> {
+  const refused = (error: unknown): never => {
+    throw connectError(error, 'no connection from the data source');
+  };
+  const lent = await source.connect().catch(refused);
   try {
-    return await open(connection, { rejectUnauthorized: false });
+    const client = internalsOf(lent);
+    // Without a listener `pg` throws what it hears of the socket.
+    client.on('error', () => undefined);
+    // What the host's own handlers ask of a new connection comes first.
+    await lent.query('').catch(refused);
+    return { lent, client };
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.includes(noTls)) throw error;
-    return open(connection, false);
+    lent.release(true);
+    throw error;
   }
 }
 
-async function open(connection: ConnectionSettings, ssl: pg.ClientConfig['ssl']): Promise<Opened> {
-  const client = new pg.Client({
-    host: connection.host,
-    port: connection.port,
+type BeforeOpen = OpenerOptions['beforeOpen'];
+
+async function connect(connection: ConnectionSettings, attempt: Attempt, beforeOpen: BeforeOpen): Promise<pg.Client> {
+  const { ssl } = connection;
+  const configuration = configurationOf(connection, attempt);
+  await beforehand(configuration, beforeOpen);
+  if (ssl !== 'prefer') return open(configuration);
+  try {
+    return await open(configuration);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes(noTls)) throw error;
+    return open({ ...configuration, ssl: false });
+  }
+}
+
+function configurationOf(connection: ConnectionSettings, { address }: Attempt): ConnectionConfiguration {
+  const { ssl } = connection;
+  return {
+    host: address.host,
+    port: address.port,
     database: connection.database,
     user: connection.user,
     password: connection.password,
     application_name: connection.applicationName ?? 'pgway',
     options: connection.options,
     connectionTimeoutMillis: connection.connectTimeout ?? defaultConnectTimeout,
-    keepAlive: true,
-    ssl: ssl ?? false,
+    ssl: ssl === 'disable' ? false : ssl === 'prefer' ? { rejectUnauthorized: false } : ssl,
+  };
+}
+
+/** A callback that never ends must not hold what waits for a connection. */
+async function beforehand(configuration: ConnectionConfiguration, beforeOpen: BeforeOpen): Promise<void> {
+  if (beforeOpen === null) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const most = configuration.connectionTimeoutMillis || defaultConnectTimeout;
+    timer = setTimeout(() => reject(new Error(`it did not end within ${most} ms`)), most);
   });
+  try {
+    await Promise.race([beforeOpen(configuration), late]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new NotOpened(`beforeConnectionOpen failed: ${reason}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function open(configuration: ConnectionConfiguration): Promise<pg.Client> {
+  const client = new pg.Client({ ...configuration, keepAlive: true });
   // Once the socket is ours, errors reach us through it; `pg` would throw what it hears without a listener.
   client.on('error', () => undefined);
   try {
     await client.connect();
   } catch (error) {
     // After some failures `pg` leaves the socket open.
-    takeSocket(client).destroy();
-    throw connectError(error, client);
+    takeSocket(client as unknown as ClientInternals).destroy();
+    throw connectError(error, `no connection to ${client.host}:${client.port}`);
   }
-  return { client, ssl };
+  return client;
 }
 
 /** An error of the server keeps its SQLSTATE; everything else is a connection that could not be made. */
-function connectError(error: unknown, client: pg.Client): Error {
+function connectError(error: unknown, what: string): Error {
   if (error instanceof pg.DatabaseError && error.code !== undefined) {
     return new DatabaseError({ severity: 'FATAL', code: error.code, message: error.message }, 0, 'parse');
   }
   const reasons = error instanceof AggregateError ? error.errors : [error];
   const messages = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)));
-  return new ConnectionLost(`no connection to ${client.host}:${client.port}: ${messages.join('; ')}`, { cause: error });
-}
-
-/** The part of a client that `pg` does not declare. */
-interface Internals {
-  readonly connection: { readonly stream: Socket };
-  readonly processID: number;
-  readonly secretKey: number;
-}
-
-/** From here on `pg` no longer reads the socket; its listeners for errors and the end stay and do no harm. */
-function takeSocket(client: pg.Client): Socket {
-  const { stream } = (client as unknown as Internals).connection;
-  stream.removeAllListeners('data');
-  return stream;
+  return new ConnectionLost(`${what}: ${messages.join('; ')}`, { cause: error });
 }
 
 /** A cancel request travels on a connection of its own, with TLS when the session has it. */
-function sendCancel(settings: ConnectionSettings, client: pg.Client, ssl: pg.ClientConfig['ssl']): Promise<void> {
-  const { processID, secretKey } = client as unknown as Internals;
+export function sendCancel(client: ClientInternals, timeout: number): Promise<void> {
+  const { processID, secretKey, ssl } = client;
   return new Promise((resolve, reject) => {
-    const connection = new pg.Connection({ ssl: ssl ?? false } as pg.ConnectionConfig) as pg.Connection & {
+    const connection = new pg.Connection({ ssl } as pg.ConnectionConfig) as pg.Connection & {
       requestSsl(): void;
       cancel(processId: number, secretKey: number): void;
       connect(port: number | string, host?: string): void;
       readonly stream: Socket;
     };
-    connection.stream.setTimeout(settings.connectTimeout ?? defaultConnectTimeout, () =>
-      connection.stream.destroy(new Error('timeout')),
-    );
+    connection.stream.setTimeout(timeout, () => connection.stream.destroy(new Error('timeout')));
     connection.on('connect', () => (ssl ? connection.requestSsl() : connection.cancel(processID, secretKey)));
     connection.on('sslconnect', () => connection.cancel(processID, secretKey));
     connection.on('error', reject);
@@ -110,37 +178,5 @@ function sendCancel(settings: ConnectionSettings, client: pg.Client, ssl: pg.Cli
     connection.on('end', resolve);
     if (client.host.startsWith('/')) connection.connect(`${client.host}/.s.PGSQL.${client.port}`);
     else connection.connect(client.port, client.host);
-  });
-}
-
-/** One round trip: whatever the server's, the role's or the database's defaults are, answers look the same. */
-function configure(session: Session, settings: SessionSettings, timeout: number): Promise<void> {
-  const names = Object.keys(settings);
-  const columns = names.map(
-    (_, index) => `pg_catalog.set_config($${index * 2 + 1}::text, $${index * 2 + 2}::text, false)`,
-  );
-  return new Promise((resolve, reject) => {
-    // The pool does not look after the session before it is open.
-    const impatience =
-      timeout === 0 ? undefined : setTimeout(() => session.destroy('the server did not answer'), timeout);
-    session.run({
-      steps: [
-        {
-          statement: { name: '', sql: `select ${columns.join(', ')}` },
-          values: names.flatMap((name) => [name, settings[name]!]),
-        },
-      ],
-      mayShare: false,
-      timeout: 0,
-      done: () => {
-        clearTimeout(impatience);
-        resolve();
-      },
-      failed: (error) => {
-        clearTimeout(impatience);
-        session.end();
-        reject(error);
-      },
-    });
   });
 }

@@ -1,4 +1,5 @@
 import type { Run } from './exchange.ts';
+import { listen } from './listening.ts';
 import type { OpenSession } from './pg.ts';
 import {
   AcquireTimeout,
@@ -7,19 +8,21 @@ import {
   Cancelled,
   ConnectionLost,
   type Database,
+  type Heard,
   type Notice,
   type Value,
 } from './port.ts';
+import { isTransient } from './servers.ts';
 import type { Session } from './session.ts';
 import { textRows } from './text-rows.ts';
 
 /** How many short calls may be in flight on one connection. */
-const shareDepth = 16;
+const shareDepth = 32;
 /** How many short calls that arrive together leave in one packet, before another connection is woken for more. */
-const gatherDepth = 8;
+const gatherDepth = 16;
 const sweepInterval = 100;
-/** The longest wait between two attempts to connect, while the database is away. */
-const longestBackOff = 2_000;
+/** The longest wait between two attempts to connect, while the database is away: what a request then waits for its refusal. */
+const longestBackOff = 500;
 
 export interface PoolOptions {
   readonly open: OpenSession;
@@ -33,7 +36,11 @@ export interface PoolOptions {
   readonly share: boolean;
   /** Milliseconds after which a connection that nobody used is closed. */
   readonly idleTimeout: number;
+  /** Milliseconds that running calls have to finish when the pool is closed. */
+  readonly closeGrace: number;
   readonly notice: (notice: Notice) => void;
+  /** A connection could not be opened; it is tried again when it is needed. */
+  readonly problem: (error: Error) => void;
 }
 
 class Waiting implements CallHandle {
@@ -76,6 +83,8 @@ export class Pool implements Database {
   #opening = 0;
   #failures = 0;
   #retryAt = 0;
+  #lastFailure: Error | null = null;
+  readonly #listening = new Set<() => void>();
   #closing: (() => void) | null = null;
   #closed: Promise<void> | null = null;
   readonly #sweeper: NodeJS.Timeout;
@@ -106,9 +115,27 @@ export class Pool implements Database {
     });
   }
 
+  listen(channel: string, hear: (heard: Heard) => void): () => void {
+    if (this.#closed !== null) return () => undefined;
+    const { open, problem } = this.#options;
+    const end = listen({ open, channel, hear, problem });
+    const stop = (): void => {
+      this.#listening.delete(stop);
+      end();
+    };
+    this.#listening.add(stop);
+    return stop;
+  }
+
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
-      this.#closing = resolve;
+      for (const stop of this.#listening) stop();
+      const impatience = setTimeout(() => this.#abort(), this.#options.closeGrace);
+      this.#closing = () => {
+        clearTimeout(impatience);
+        clearInterval(this.#sweeper);
+        resolve();
+      };
       this.#settle();
     });
     return this.#closed;
@@ -163,9 +190,14 @@ export class Pool implements Database {
   }
 
   #openIfNeeded(): void {
-    const { size, open, notice } = this.#options;
-    if (this.#opening >= this.#queue.length || this.#sessions.size + this.#opening >= size) return;
-    if (performance.now() < this.#retryAt) return;
+    if (this.#failures > 0 && performance.now() < this.#retryAt) return;
+    // While the database is away, one attempt at a time tells as much as many.
+    const most = this.#failures > 0 ? 1 : Math.min(this.#queue.length, this.#options.size - this.#sessions.size);
+    while (this.#queue.length > 0 && this.#opening < most) this.#open();
+  }
+
+  #open(): void {
+    const { open, notice } = this.#options;
     this.#opening++;
     const released = (session: Session): void => this.#released(session);
     const closed = (session: Session): void => this.#lost(session);
@@ -178,19 +210,24 @@ export class Pool implements Database {
   #opened(session: Session): void {
     this.#opening--;
     this.#failures = 0;
+    this.#lastFailure = null;
     this.#sessions.add(session);
     if (session.idle) this.#released(session);
     else this.#lost(session);
     this.#openIfNeeded();
   }
 
-  /** Without any connection those who wait would wait in vain: they hear at once. The next attempt waits a little longer each time. */
+  /**
+   * Without any connection those who wait would wait in vain: they hear at once, unless the server says that it is there
+   * soon. The next attempt waits a little longer each time.
+   */
   #notOpened(error: Error): void {
     this.#opening--;
+    this.#lastFailure = error;
     this.#retryAt = performance.now() + Math.min(longestBackOff, 50 * 2 ** this.#failures++);
-    if (this.#sessions.size === 0 && this.#opening === 0) {
-      for (const waiting of this.#queue.splice(0)) waiting.call.failed(error);
-    }
+    const inVain = !isTransient(error) || this.#closing !== null;
+    if (inVain && this.#sessions.size === 0 && this.#opening === 0) this.#refuseAll(error);
+    this.#options.problem(error);
     this.#settle();
   }
 
@@ -230,12 +267,20 @@ export class Pool implements Database {
     queueMicrotask(() => waiting.call.failed(error));
   }
 
+  #refuseAll(error: Error): void {
+    for (const waiting of this.#queue.splice(0)) waiting.call.failed(error);
+  }
+
+  #late(): AcquireTimeout {
+    const reason = this.#lastFailure === null ? '' : `: ${this.#lastFailure.message}`;
+    return new AcquireTimeout(`no connection became free within ${this.#options.acquireTimeout} ms${reason}`);
+  }
+
   #sweep(): void {
     const now = performance.now();
     for (const session of this.#sessions) session.sweep(now);
     while (this.#queue.length > 0 && now - this.#queue[0]!.since > this.#options.acquireTimeout) {
-      const waiting = this.#queue.shift()!;
-      waiting.call.failed(new AcquireTimeout(`no connection became free within ${this.#options.acquireTimeout} ms`));
+      this.#queue.shift()!.call.failed(this.#late());
     }
     while (this.#idle.length > 0 && now - this.#idle[0]!.since > this.#options.idleTimeout) {
       this.#idle.shift()!.session.end();
@@ -248,8 +293,13 @@ export class Pool implements Database {
   #settle(): void {
     if (this.#closing === null) return;
     for (const { session } of this.#idle.splice(0)) session.end();
-    if (this.#sessions.size > 0 || this.#opening > 0 || this.#queue.length > 0) return;
-    clearInterval(this.#sweeper);
-    this.#closing();
+    if (this.#sessions.size === 0 && this.#opening === 0 && this.#queue.length === 0) this.#closing();
+  }
+
+  /** The time to finish is over, for calls and for attempts to connect alike. */
+  #abort(): void {
+    this.#refuseAll(new ConnectionLost('the gateway is closing'));
+    for (const session of this.#sessions) session.destroy('the gateway is closing');
+    this.#closing?.();
   }
 }

@@ -1,3 +1,5 @@
+import type { ConnectionOptions } from 'node:tls';
+
 /** The socket to PostgreSQL: what the rest of the gateway knows of a database. */
 
 /** A statement text with a name of its own; made once, prepared once per connection, run many times. */
@@ -36,6 +38,10 @@ export interface Call {
   readonly mayShare: boolean;
   /** The most milliseconds that the call may take once it is sent; 0 means without end. */
   readonly timeout: number;
+  /**
+   * This, `done`, `failed` and the sink must not throw: whatever one of them throws ends the connection, and with it
+   * the calls of others that share it.
+   */
   notice?(notice: Notice): void;
   /**
    * Once, when the database has finished the transaction. Nothing else is called after it.
@@ -53,12 +59,56 @@ export interface CallHandle {
   cancel(): void;
 }
 
-export interface Database {
+/** Where a call can be made. */
+export interface Runner {
   run(call: Call): CallHandle;
+}
+
+/** What somebody who listens to a channel is told. */
+export type Heard =
+  | { readonly kind: 'notification'; readonly payload: string }
+  /** From now on nothing is missed; something may have been before, or since the connection was lost. */
+  | { readonly kind: 'gap' };
+
+export interface Database extends Runner {
   /** All rows of one statement as text: for start and for maintenance, never for requests. */
   query(sql: string, values?: readonly Value[]): Promise<readonly (readonly (string | null)[])[]>;
-  /** Lets running calls finish, then closes every connection. */
+  /**
+   * Listens to a channel of `NOTIFY`, on a connection of its own that is opened again whenever it is lost.
+   * @returns stops listening
+   * @throws RangeError for a name that no channel can have
+   */
+  listen(channel: string, hear: (heard: Heard) => void): () => void;
+  /** Lets running calls finish, for some seconds, then closes every connection. */
   close(): Promise<void>;
+}
+
+/**
+ * A connected `pg` client of the host's, also one of a pool. The gateway speaks on its socket, so that it has to be the
+ * JavaScript client (not `pg-native`).
+ */
+export interface HostClient {
+  query(text: string): Promise<unknown>;
+}
+
+/** A `pg` pool of the host's. */
+export interface DataSource {
+  connect(): Promise<HostClient & { release(destroy?: boolean): void }>;
+}
+
+/** What the client is made with that opens a connection; a callback of the host's may change it. */
+export interface ConnectionConfiguration {
+  host: string | undefined;
+  port: number | undefined;
+  database: string | undefined;
+  user: string | undefined;
+  password: string | (() => string | Promise<string>) | undefined;
+  application_name: string;
+  /** Start-up options: `-c name=value …`. */
+  options: string | undefined;
+  /** Milliseconds. */
+  connectionTimeoutMillis: number;
+  ssl: boolean | ConnectionOptions;
 }
 
 /** The fields of an ErrorResponse or NoticeResponse, by their names in PostgreSQL's documentation. */
@@ -102,6 +152,11 @@ export class DatabaseError extends Error {
 /** The connection went away, or none could be opened. Transient by nature. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
+}
+
+/** The connection was not opened because a callback of the host or the host's own client did not allow it. */
+export class NotOpened extends ConnectionLost {
+  override readonly name = 'NotOpened' as 'ConnectionLost';
 }
 
 /** No connection became free within the bound on waiting. */

@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
-import { readDiagnostics } from './diagnostics.ts';
+import { readDiagnostics, readPayload } from './diagnostics.ts';
 import { Barrier, type Exchange, Preparation, Run } from './exchange.ts';
-import { Frames, ProtocolViolation } from './frames.ts';
+import { checkRow, Frames, ProtocolViolation } from './frames.ts';
+import { inManner, type Manner, own } from './manner.ts';
 import { Outgoing } from './outgoing.ts';
 import { type Call, ConnectionLost, type Notice, type Statement } from './port.ts';
 import { Prepared } from './prepared.ts';
@@ -16,6 +17,10 @@ export interface SessionEvents {
   closed(session: Session): void;
   /** A notice outside of any call. */
   notice(notice: Notice): void;
+  /** On a connection that listens. */
+  notification?(payload: string): void;
+  /** On a lent connection: every message but rows, whose bytes are gone afterwards. */
+  passOn?(type: number, message: Buffer): void;
   /** Asks the server, on a connection of its own, to cancel what this session runs; resolves when it has been told. */
   cancel(): Promise<void>;
 }
@@ -27,6 +32,7 @@ export interface SessionEvents {
 export class Session {
   readonly #socket: Duplex;
   readonly #events: SessionEvents;
+  readonly #manner: Manner;
   readonly #frames: Frames;
   readonly #outgoing = new Outgoing();
   readonly #exchanges: Exchange[] = [];
@@ -43,14 +49,19 @@ export class Session {
   /** Why the server said that it ends the connection. */
   #farewell: string | null = null;
 
-  constructor(socket: Duplex, events: SessionEvents) {
+  constructor(socket: Duplex, events: SessionEvents, manner: Manner = own) {
     this.#socket = socket;
     this.#events = events;
+    this.#manner = manner;
     this.#frames = new Frames((type, chunk, start, end) => this.#message(type, chunk, start, end));
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    socket.on('error', (error: Error) => this.#lose(error.message));
-    socket.on('close', () => this.#lose('the connection was closed'));
+    socket.on('data', this.#onData);
+    socket.on('error', this.#onError);
+    socket.on('close', this.#onClose);
   }
+
+  readonly #onData = (chunk: Buffer): void => this.#receive(chunk);
+  readonly #onError = (error: Error): void => this.#lose(error.message);
+  readonly #onClose = (): void => this.#lose('the connection was closed');
 
   /** How many calls it has been given and not finished. */
   get load(): number {
@@ -72,12 +83,12 @@ export class Session {
     for (const exchange of this.#exchanges) {
       if (!(exchange instanceof Run) || !exchange.call.mayShare || exchange.unwanted || exchange.stalled) return false;
     }
-    return this.#prepared.missing(call).length === 0;
+    return this.#manner.unnamed || this.#prepared.missing(call).length === 0;
   }
 
   /** Sends a call; statements that this connection does not know yet are prepared first. Returns its exchange. */
   run(call: Call): Run {
-    const run = new Run(call);
+    const run = new Run(inManner(call, this.#manner));
     run.retry = (): void => this.#again(run);
     this.#start(run);
     return run;
@@ -120,8 +131,19 @@ export class Session {
     setTimeout(() => this.#lose('the server did not end the connection'), patience).unref();
   }
 
+  /** Ends the connection at once; what it runs is cancelled as well as that can be done. */
   destroy(reason: string): void {
+    if (this.#exchanges.length > 0 && this.#closed === null) this.#events.cancel().catch(() => undefined);
     this.#lose(reason);
+  }
+
+  /** Leaves a lent connection to its owner. Returns the beginning of a message whose rest is still to come. */
+  leave(): Buffer {
+    this.#closed ??= new ConnectionLost('the connection was given back');
+    this.#socket.off('data', this.#onData);
+    this.#socket.off('error', this.#onError);
+    this.#socket.off('close', this.#onClose);
+    return this.#frames.rest();
   }
 
   #start(run: Run): void {
@@ -150,17 +172,9 @@ export class Session {
   }
 
   #send(run: Run): void {
-    const before = this.#outgoing.length;
     try {
-      for (const { statement, values } of run.call.steps) {
-        if (statement.name === '') this.#outgoing.parse('', statement.sql);
-        this.#outgoing.bind(statement.name, values);
-        if (statement.name === '') this.#outgoing.describe('');
-        this.#outgoing.execute();
-      }
+      this.#outgoing.steps(run.call.steps);
     } catch (error) {
-      // Too many values, or too large for a message: half a message must not become the beginning of the next one.
-      this.#outgoing.cutBack(before);
       return queueMicrotask(() => {
         run.call.failed(error as Error);
         this.#events.released(this);
@@ -222,34 +236,32 @@ export class Session {
 
   #message(type: number, chunk: Buffer, start: number, end: number): void {
     const head = this.#exchanges[0];
-    if (type === 0x44 && head !== undefined) {
-      const sink = head.rows;
-      if (sink !== null && !sink.row(chunk, start + 2, chunk.readUInt16BE(start))) (head as Run).stalled = true;
-      return;
-    }
-    if (type === 0x4e) return this.#notice(readDiagnostics(chunk, start, end));
-    if (type === 0x45) return this.#refused(readDiagnostics(chunk, start, end));
-    // ParameterStatus and NotificationResponse come at any time and concern no call.
-    if (type === 0x53 || type === 0x41) return;
-    if (head === undefined) {
-      // CloseComplete of a statement that nobody waits for.
-      if (type === 0x33) return;
-      throw new ProtocolViolation(`an unexpected message of type ${type}`);
-    }
+    if (type === 0x44 && head !== undefined) return this.#row(head, chunk, start, end);
+    this.#events.passOn?.(type, chunk.subarray(start - 5, end));
+    if (type === 0x4e || type === 0x45) return this.#told(type === 0x45, readDiagnostics(chunk, start, end));
+    if (type === 0x41) return this.#events.notification?.(readPayload(chunk, start));
+    // ParameterStatus comes at any time and concerns no call.
+    if (type === 0x53) return;
+    if (head === undefined) return unasked(type);
     if (type === 0x5a) this.#ready(head, chunk[start]!);
     else progress(head, type, chunk, start);
   }
 
-  #notice(notice: Notice): void {
-    const head = this.#exchanges[0];
-    if (head instanceof Run) head.notice(notice);
-    else this.#events.notice(notice);
+  #row(head: Exchange, chunk: Buffer, start: number, end: number): void {
+    const sink = head.rows;
+    if (sink === null) return;
+    const fields = chunk.readUInt16BE(start);
+    checkRow(chunk, start + 2, end, fields);
+    if (!sink.row(chunk, start + 2, fields)) (head as Run).stalled = true;
   }
 
-  #refused(diagnostics: Notice): void {
+  #told(isError: boolean, diagnostics: Notice): void {
+    const head = this.#exchanges[0];
+    if (!isError && head instanceof Run) head.notice(diagnostics);
+    else if (!isError) this.#events.notice(diagnostics);
     // A FATAL error is the server's farewell, whoever's statement is running: the calls are lost, not refused.
-    if (diagnostics.severity === 'FATAL' || diagnostics.severity === 'PANIC') this.#farewell = diagnostics.message;
-    else this.#exchanges[0]?.refused(diagnostics);
+    else if (diagnostics.severity === 'FATAL' || diagnostics.severity === 'PANIC') this.#farewell = diagnostics.message;
+    else head?.refused(diagnostics);
   }
 
   #ready(head: Exchange, transaction: number): void {
@@ -260,7 +272,7 @@ export class Session {
     this.#flow();
     head.finished(now);
     // A statement that left a transaction open would hand it to the next caller.
-    if (transaction !== 0x49) return this.#lose('a statement left its transaction open');
+    if (transaction !== 0x49 && !this.#manner.lent) return this.#lose('a statement left its transaction open');
     this.#cancelWhenAlone();
     if (this.#closed === null) this.#events.released(this);
   }
@@ -295,4 +307,9 @@ export class Session {
     for (const exchange of this.#exchanges.splice(0)) exchange.lost(this.#closed);
     this.#events.closed(this);
   }
+}
+
+/** All that comes while nobody waits is the CloseComplete of a statement that made room. */
+function unasked(type: number): void {
+  if (type !== 0x33) throw new ProtocolViolation(`an unexpected message of type ${type}`);
 }

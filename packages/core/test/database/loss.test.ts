@@ -115,18 +115,25 @@ describe('a connection that breaks', () => {
       [0x44, 0x7f, 0xff, 0xff, 0xff],
       [0x44, 0, 0, 0, 0],
       [0x01, 0, 0, 0, 4],
+      // Rows whose fields do not fill them: no field, a field that is longer, one that is shorter, lengths below -1.
+      [0x44, 0, 0, 0, 6, 0, 1],
+      [0x44, 0, 0, 0, 11, 0, 1, 0, 0, 0, 9, 0x61],
+      [0x44, 0, 0, 0, 12, 0, 1, 0, 0, 0, 1, 0x61, 0x61],
+      [0x44, 0, 0, 0, 10, 0, 1, 0xff, 0xff, 0xff, 0xfe],
+      [0x44, 0, 0, 0, 10, 0, 1, 0x7f, 0xff, 0xff, 0xff],
+      [0x44, 0, 0, 0, 14, 0, 2, 0x80, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff],
+      [0x44, 0, 0, 0, 5, 0],
     ]) {
-      await backendOf(database);
+      const backend = await backendOf(database);
       const asked = ask(database, [[nap, '10']]);
       const backendRuns = async (): Promise<boolean> =>
-        (await db.query(`select from pg_stat_activity where query like '%pg_sleep($1::float8)%' and state = 'active'`))
-          .length > 0;
+        (await db.query(`select from pg_stat_activity where pid = $1 and wait_event = 'PgSleep'`, [backend])).length >
+        0;
       await until('it runs', backendRuns);
       proxy.inject(Buffer.from(bytes));
       expect(await errorOf(asked)).toBe('ConnectionLost');
       expect(await database.query('select 1')).toEqual([['1']]);
-      await db.query(`select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep($1::float8)%'
-        and state = 'active' and pid <> pg_backend_pid()`);
+      await db.query('select pg_terminate_backend($1)', [backend]);
     }
   });
 });

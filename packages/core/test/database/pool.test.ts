@@ -16,7 +16,9 @@ function poolOf(name: string, options: Partial<PoolOptions> = {}): Pool {
     longestQueue: 100,
     share: true,
     idleTimeout: 60_000,
+    closeGrace: 4_000,
     notice: () => undefined,
+    problem: () => undefined,
     ...options,
   });
   onTestFinished(() => pool.close());

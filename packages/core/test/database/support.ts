@@ -113,7 +113,10 @@ export function open(
     statementTimeout: 20_000,
     shareConnections: true,
     planCacheMode: 'auto',
+    pooler: 'session',
+    preparedStatements: true,
     notice: () => undefined,
+    problem: () => undefined,
     ...rest,
   });
   onTestFinished(() => opened.close());

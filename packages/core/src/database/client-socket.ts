@@ -1,0 +1,33 @@
+import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import { NotOpened } from './port.ts';
+
+/** The part of a `pg` client that we use and that `pg` does not declare. */
+export interface ClientInternals {
+  readonly connection: { readonly stream: Socket };
+  readonly processID: number;
+  readonly secretKey: number;
+  readonly host: string;
+  readonly port: number;
+  readonly ssl: boolean | ConnectionOptions;
+  /** Where its transaction stands, as the last ReadyForQuery told it. */
+  readonly _txStatus?: string | null;
+  on(event: 'error', listener: () => void): unknown;
+  off(event: 'error', listener: () => void): unknown;
+}
+
+export type DataListener = (chunk: Buffer) => void;
+
+/** @throws NotOpened for what is no client with a socket, such as one of `pg-native` */
+export function internalsOf(client: object): ClientInternals {
+  const internals = client as Partial<ClientInternals>;
+  const stream = internals.connection?.stream;
+  if (typeof stream?.on === 'function' && typeof internals.processID === 'number') return client as ClientInternals;
+  throw new NotOpened('the host gave no connected client of "pg" (its JavaScript one, not pg-native)');
+}
+
+/** From here on `pg` no longer reads the socket; its listeners for errors and the end stay and do no harm. */
+export function takeSocket({ connection: { stream } }: Pick<ClientInternals, 'connection'>): Socket {
+  stream.removeAllListeners('data');
+  return stream;
+}

@@ -1,0 +1,65 @@
+import type { Target } from './connection-string.ts';
+import { ConnectionLost, type Step } from './port.ts';
+import { unfit } from './servers.ts';
+import type { Session } from './session.ts';
+import { settingCalls, type Settings } from './settings.ts';
+import { textRows } from './text-rows.ts';
+
+export interface Beginning {
+  /** What the session begins with. */
+  readonly settings: Settings;
+  readonly target: Target;
+  /** Milliseconds; 0 means without end. */
+  readonly timeout: number;
+  /** The server's, for messages. */
+  readonly name: string;
+}
+
+/**
+ * One round trip: whatever the server's, the role's or the database's defaults are, answers look the same, and the server is one
+ * that will do.
+ * @throws ConnectionLost for a server that will not do
+ */
+export async function configure(session: Session, { settings, target, timeout, name }: Beginning): Promise<void> {
+  const names = Object.keys(settings);
+  const asks = target !== 'any';
+  if (names.length === 0 && !asks) return;
+  const columns = [
+    ...settingCalls(names.length, false),
+    ...(asks ? [`pg_catalog.current_setting('transaction_read_only')`, 'pg_catalog.pg_is_in_recovery()'] : []),
+  ];
+  const rows = textRows();
+  const step: Step = {
+    statement: { name: '', sql: `select ${columns.join(', ')}` },
+    values: Object.entries(settings).flat(),
+    rows,
+  };
+  await once(session, step, timeout);
+  const [isReadOnly, isStandby] = rows.rows[0]!.slice(names.length);
+  const reason = unfit(target, isReadOnly === 'on', isStandby === 't');
+  if (reason === null) return;
+  session.end();
+  throw new ConnectionLost(`no connection to ${name}: ${reason}`);
+}
+
+/** Runs one statement on a session that no pool looks after. */
+export function once(session: Session, step: Step, timeout: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const impatience =
+      timeout === 0 ? undefined : setTimeout(() => session.destroy('the server did not answer'), timeout);
+    session.run({
+      steps: [step],
+      mayShare: false,
+      timeout: 0,
+      done: () => {
+        clearTimeout(impatience);
+        resolve();
+      },
+      failed: (error) => {
+        clearTimeout(impatience);
+        session.end();
+        reject(error);
+      },
+    });
+  });
+}

@@ -1,0 +1,127 @@
+import { useDatabase } from '@pgway/testing';
+import { describe, expect, test } from 'vitest';
+import { parseConnectionString } from '../../src/database/connection-string.ts';
+import { listen } from '../../src/database/listening.ts';
+import { sessionOpener } from '../../src/database/pg.ts';
+import type { Database, Heard } from '../../src/database/port.ts';
+import { open, startProxy, until } from './support.ts';
+
+const db = useDatabase();
+
+function hearing(database: Database, channel: string): { readonly heard: Heard[]; readonly stop: () => void } {
+  const heard: Heard[] = [];
+  return { heard, stop: database.listen(channel, (one) => void heard.push(one)) };
+}
+
+const gap: Heard = { kind: 'gap' };
+const notification = (payload: string): Heard => ({ kind: 'notification', payload });
+
+async function listeners(): Promise<readonly number[]> {
+  const rows = await db.query(
+    `select pid from pg_stat_activity where query like 'listen %' and datname = current_database()`,
+  );
+  return rows.map((row) => row['pid'] as number);
+}
+
+test('hears what is notified after it was told that nothing is missed', async () => {
+  const { heard } = hearing(open(db), 'news');
+  await until('it listens', () => heard.length === 1);
+  await db.query(`select pg_notify('news', 'one'), pg_notify('other', 'not this'), pg_notify('news', 'zwei żółw 🐢')`);
+  await db.query('notify news');
+  await until('it has heard', () => heard.length === 4);
+  expect(heard).toEqual([gap, notification('one'), notification('zwei żółw 🐢'), notification('')]);
+});
+
+test('needs no connection of the pool, and calls go on', async () => {
+  const database = open(db, { poolSize: 1 });
+  const { heard } = hearing(database, 'beside');
+  await until('it listens', () => heard.length === 1);
+  await database.query(`select pg_notify('beside', 'x')`);
+  await until('it has heard', () => heard.length === 2);
+  expect(heard[1]).toEqual(notification('x'));
+});
+
+test('a channel of any name is that channel', async () => {
+  for (const name of ['Two "words"; drop', "it's", 'select', 'ż'.repeat(31)]) {
+    const { heard, stop } = hearing(open(db), name);
+    await until('it listens', () => heard.length === 1);
+    await db.query('select pg_notify($1, $2)', [name, 'x']);
+    await until('it has heard', () => heard.length === 2);
+    expect(heard).toEqual([gap, notification('x')]);
+    stop();
+  }
+});
+
+test('a name that no channel can have is refused at once', () => {
+  const database = open(db);
+  for (const name of ['', 'x'.repeat(64), 'ż'.repeat(32), 'a\0b']) {
+    expect(() => database.listen(name, () => undefined)).toThrow(RangeError);
+  }
+});
+
+describe('a listener that is cut off', () => {
+  test('by the server: listens again, and is told of the gap', async () => {
+    const { heard } = hearing(open(db), 'killed');
+    await until('it listens', () => heard.length === 1);
+    const [pid] = await listeners();
+    await db.query('select pg_terminate_backend($1)', [pid]);
+    await until('it listens again', () => heard.length === 2);
+    await db.query(`select pg_notify('killed', 'after')`);
+    await until('it has heard', () => heard.length === 3);
+    expect(heard).toEqual([gap, gap, notification('after')]);
+  });
+
+  test('by a network that is away for a while: tries again, and tells what kept it', async () => {
+    const proxy = await startProxy(db.connectionString);
+    const problems: string[] = [];
+    const database = open(proxy.connectionString, { problem: ({ message }) => void problems.push(message) });
+    const { heard } = hearing(database, 'away');
+    await until('it listens', () => heard.length === 1);
+    await proxy.off();
+    await until('it has tried', () => problems.length >= 2);
+    expect(problems[0]).toMatch(/^no connection to 127\.0\.0\.1:\d+: /);
+    await proxy.on();
+    await until('it listens again', () => heard.length === 2);
+    expect(heard).toEqual([gap, gap]);
+  });
+});
+
+test('a server that has fallen silent is given up, and another connection listens', async () => {
+  const proxy = await startProxy(db.connectionString);
+  const heard: Heard[] = [];
+  const stop = listen({
+    open: sessionOpener(parseConnectionString(proxy.connectionString), {}),
+    channel: 'silent',
+    heartbeat: 100,
+    hear: (one) => void heard.push(one),
+    problem: () => undefined,
+  });
+  await until('it listens', () => heard.length === 1);
+  const received = proxy.received;
+  await until('it is asked and answers', () => proxy.received > received);
+  proxy.swallow();
+  await until('it is given up', () => proxy.ended > 0);
+  proxy.release();
+  await until('it listens again', () => heard.length === 2);
+  stop();
+  expect(heard).toEqual([gap, gap]);
+});
+
+test('stop and close end the connection, also one that was never made', async () => {
+  const database = open(db);
+  const { heard, stop } = hearing(database, 'stopped');
+  await until('it listens', () => heard.length === 1);
+  stop();
+  await until('it is gone', async () => (await listeners()).length === 0);
+  const again = hearing(database, 'closed');
+  await until('it listens', () => again.heard.length === 1);
+  await database.close();
+  await until('it is gone', async () => (await listeners()).length === 0);
+  const late = hearing(database, 'late');
+  late.stop();
+  const quick = open(db);
+  hearing(quick, 'quick');
+  await quick.close();
+  await until('it is gone', async () => (await listeners()).length === 0);
+  expect([heard, late.heard]).toEqual([[gap], []]);
+});

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
+import { useDatabase } from '@pgway/testing';
+import { Client } from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseConnectionString } from '../../src/database/connection-string.ts';
+import { sessionOpener } from '../../src/database/pg.ts';
+import { Pool } from '../../src/database/pool.ts';
+import type { RowSink } from '../../src/database/port.ts';
+import { ask, backendOf, errorOf, open, rowsOf, startProxy, until } from './support.ts';
+
+const db = useDatabase();
+
+/** A role that may have so many connections. */
+async function limited(connections: number): Promise<string> {
+  const role = `limited_${randomBytes(4).toString('hex')}`;
+  await db.query(`create role ${role} login password 'x' connection limit ${connections}`);
+  onTestFinished(() => db.query(`drop role ${role}`).then(() => undefined));
+  const url = new URL(db.connectionString);
+  url.username = role;
+  url.password = 'x';
+  return url.href;
+}
+
+async function connected(connectionString: string): Promise<Client> {
+  const client = new Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+describe('a server without a connection left', () => {
+  test('callers wait until there is one', async () => {
+    const connectionString = await limited(1);
+    const other = await connected(connectionString);
+    const problems: string[] = [];
+    const database = open(connectionString, { problem: ({ message }) => void problems.push(message) });
+    const asked = ask(database, ['select 1']);
+    await until('it was refused', () => problems.length >= 2);
+    await other.end();
+    expect(await rowsOf(asked)).toEqual([['1']]);
+    expect(new Set(problems).size).toBe(1);
+    expect(problems[0]).toMatch(/^too many connections for role/);
+  });
+
+  test('those who waited in vain hear why', async () => {
+    const connectionString = await limited(1);
+    await connected(connectionString);
+    const database = open(connectionString, { acquireTimeout: 200 });
+    await expect(database.query('select 1')).rejects.toThrow(
+      /^no connection became free within 200 ms: too many connections for role/,
+    );
+  });
+
+  test('with another connection at hand it is told besides, and the call is served by that one', async () => {
+    const connectionString = await limited(1);
+    const problems: string[] = [];
+    const database = open(connectionString, {
+      poolSize: 2,
+      shareConnections: false,
+      problem: ({ message }) => void problems.push(message),
+    });
+    const backend = await backendOf(database);
+    const asked = [ask(database, ['select pg_sleep(0.3)']), ask(database, ['select pg_backend_pid()'])];
+    expect(await rowsOf(asked[1]!)).toEqual([[backend]]);
+    expect(problems[0]).toMatch(/^too many connections for role/);
+  });
+});
+
+/** What a server says that is starting, byte for byte: an ErrorResponse to whatever it is asked. */
+const starting = Buffer.from('E\0\0\0\0SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0', 'latin1');
+starting.writeInt32BE(starting.length - 1, 1);
+
+test('a server that is starting: calls wait for it, not longer than for a connection', async () => {
+  const proxy = await startProxy(db.connectionString);
+  await proxy.off();
+  const port = Number(new URL(proxy.connectionString).port);
+  const greeter = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(starting));
+  });
+  await new Promise<void>((resolve) => greeter.listen(port, '127.0.0.1', resolve));
+  const impatient = open(proxy.connectionString, { acquireTimeout: 200 });
+  await expect(impatient.query('select 1')).rejects.toThrow(
+    'no connection became free within 200 ms: the database system is starting up',
+  );
+  let refusals = 0;
+  const database = open(proxy.connectionString, { problem: () => void refusals++ });
+  const asked = [ask(database, ['select 1']), ask(database, ['select 2'])];
+  await until('it was refused', () => refusals >= 2);
+  await new Promise((resolve) => greeter.close(resolve));
+  await proxy.on();
+  // Between the two nobody listened, and that is refused at once: who is told so may try again.
+  const outcomes = await Promise.all(asked.map((one) => errorOf(one)));
+  expect(['done,done', 'ConnectionLost,ConnectionLost']).toContain(outcomes.join());
+  await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
+});
+
+test('a server that is away: nobody waits long for the refusal, and the attempts are few', async () => {
+  const proxy = await startProxy(db.connectionString);
+  const problems: string[] = [];
+  const database = open(proxy.connectionString, { poolSize: 8, problem: ({ message }) => void problems.push(message) });
+  await backendOf(database);
+  await proxy.off();
+  await errorOf(database.query('select 1'));
+  const start = performance.now();
+  let slowest = 0;
+  while (performance.now() - start < 1_500) {
+    const asked = performance.now();
+    expect(await errorOf(database.query('select 1'))).toBe('ConnectionLost');
+    slowest = Math.max(slowest, performance.now() - asked);
+  }
+  expect(slowest).toBeLessThan(1_000);
+  expect(problems.length).toBeLessThan(9);
+  await proxy.on();
+  const back = performance.now();
+  await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
+  expect(performance.now() - back).toBeLessThan(1_000);
+});
+
+describe('close does not wait for ever', () => {
+  function poolOf(name: string): Pool {
+    return new Pool({
+      open: sessionOpener(parseConnectionString(`${db.connectionString}?application_name=${name}`), {}),
+      size: 1,
+      acquireTimeout: 5_000,
+      longestQueue: 100,
+      share: false,
+      idleTimeout: 60_000,
+      closeGrace: 200,
+      notice: () => undefined,
+      problem: () => undefined,
+    });
+  }
+  const gone = async (name: string): Promise<boolean> =>
+    (await db.query('select from pg_stat_activity where application_name = $1', [name])).length === 0;
+
+  test('for a call that runs: it is cancelled on the server, and those behind it are told', async () => {
+    const pool = poolOf('closing_running');
+    await backendOf(pool);
+    const asked = [ask(pool, ['select pg_sleep(20)']), ask(pool, ['select 1'])];
+    const start = performance.now();
+    await pool.close();
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(await Promise.all(asked.map((one) => errorOf(one)))).toEqual(['ConnectionLost', 'ConnectionLost']);
+    await expect(asked[1]!.answer).rejects.toThrow('the gateway is closing');
+    await until('the server has ended it', () => gone('closing_running'));
+  });
+
+  test('for a reader that has stopped', async () => {
+    const pool = poolOf('closing_stalled');
+    const stalled: RowSink = { row: () => false };
+    const asked = ask(pool, [`select repeat('x', 1000) from generate_series(1, 100000)`], { sink: stalled });
+    await until('rows have come', async () => !(await gone('closing_stalled')));
+    const start = performance.now();
+    await pool.close();
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(await errorOf(asked)).toBe('ConnectionLost');
+    await until('the server has ended it', () => gone('closing_stalled'));
+  });
+
+  test('for a server that takes a connection and says nothing', async () => {
+    const proxy = await startProxy(db.connectionString);
+    proxy.swallow();
+    const pool = new Pool({
+      open: sessionOpener(parseConnectionString(proxy.connectionString), {}),
+      size: 1,
+      acquireTimeout: 5_000,
+      longestQueue: 100,
+      share: false,
+      idleTimeout: 60_000,
+      closeGrace: 200,
+      notice: () => undefined,
+      problem: () => undefined,
+    });
+    const asked = ask(pool, ['select 1']);
+    const start = performance.now();
+    await pool.close();
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(await errorOf(asked)).toBe('ConnectionLost');
+  });
+});

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { packageOfRun, useDatabase } from '@pgway/testing';
+import { startEmbedded } from 'pgway/embedded';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/port.ts';
+import { errorOf, open, type Proxy, startProxy, until } from './support.ts';
+
+const db = useDatabase();
+/** The same account on every server, as it is on servers that are copies of each other. */
+const role = `walker_${randomBytes(4).toString('hex')}`;
+const stops: (() => Promise<unknown>)[] = [];
+
+async function run(connectionString: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString, options: '-c default_transaction_read_only=off' });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+async function startServer(settings: Record<string, string>, standby: boolean): Promise<string> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'pgway-servers-'));
+  stops.unshift(() => rm(dataDirectory, { recursive: true, force: true }));
+  const packageDirectory = await packageOfRun();
+  const pack = packageDirectory === undefined ? {} : { packageDirectory };
+  const start = async (): ReturnType<typeof startEmbedded> => {
+    const server = await startEmbedded({ dataDirectory, durable: false, settings, ...pack });
+    stops.unshift(() => server.stop());
+    return server;
+  };
+  const server = await start();
+  await run(server.connectionString, `create role ${role} login password 'x'`);
+  if (!standby) return server.connectionString;
+  await server.stop();
+  const files = await readdir(dataDirectory, { recursive: true });
+  const data = dirname(files.find((file) => /(^|\/)postgresql\.auto\.conf$/.test(file))!);
+  await writeFile(join(dataDirectory, data, 'standby.signal'), '');
+  return (await start()).connectionString;
+}
+
+let servers: { readonly primary: string; readonly readOnly: string; readonly standby: string };
+
+beforeAll(async () => {
+  const primary = db.connectionString;
+  await run(primary, `create role ${role} login password 'x'`);
+  stops.push(() => run(primary, `drop role ${role}`));
+  const [readOnly, standby] = await Promise.all([
+    startServer({ default_transaction_read_only: 'on' }, false),
+    startServer({}, true),
+  ]);
+  servers = { primary, readOnly, standby };
+});
+afterAll(async () => {
+  for (const stop of stops) await stop();
+});
+
+/** A connection string with these servers in their order. */
+function through(hosts: readonly string[], parameters = ''): string {
+  const addresses = hosts.map((text) => new URL(text).host);
+  return `postgres://${role}:x@${addresses.join(',')}/postgres?${parameters}`;
+}
+
+async function serverOf(database: Database): Promise<string> {
+  const [[port] = []] = await database.query('select inet_server_port()');
+  const found = Object.entries(servers).find(([, text]) => new URL(text).port === port);
+  return found![0];
+}
+
+test('the first server that answers, in the order given; the next one while it is away, and it again when it is back', async () => {
+  const proxy: Proxy = await startProxy(servers.primary);
+  const hosts = [proxy.connectionString, servers.readOnly];
+  expect(await serverOf(open(through(hosts)))).toBe('primary');
+  await proxy.off();
+  const database = open(through(hosts));
+  expect(await serverOf(database)).toBe('readOnly');
+  await proxy.on();
+  expect(await serverOf(database)).toBe('readOnly');
+  expect(await serverOf(open(through(hosts)))).toBe('primary');
+});
+
+test('a connection that is lost is opened again on whichever server answers then', async () => {
+  const proxy: Proxy = await startProxy(servers.primary);
+  const database = open(through([proxy.connectionString, servers.readOnly]));
+  expect(await serverOf(database)).toBe('primary');
+  await proxy.off();
+  // One call may still be lost with the connection.
+  await until('it is seen', async () => (await errorOf(database.query('select 1'))) === 'done');
+  expect(await serverOf(database)).toBe('readOnly');
+});
+
+test('when none answers, the message names each of them', async () => {
+  const one = await startProxy(servers.primary);
+  const other = await startProxy(servers.primary);
+  await one.off();
+  await other.off();
+  const database = open(through([one.connectionString, other.connectionString]));
+  const addresses = [one, other].map(({ connectionString }) => new URL(connectionString).host);
+  await expect(database.query('select 1')).rejects.toThrow(
+    `no connection to ${addresses[0]}: connect ECONNREFUSED ${addresses[0]}; no connection to ${addresses[1]}: connect ECONNREFUSED ${addresses[1]}`,
+  );
+});
+
+test('a server that refuses the password ends the search', async () => {
+  const wrong = through([servers.primary, servers.readOnly]).replace(':x@', ':wrong@');
+  expect(await errorOf(open(wrong).query('select 1'))).toBe('28P01');
+});
+
+describe('target_session_attrs', () => {
+  test.each([
+    ['any', ['standby', 'readOnly', 'primary'], 'standby'],
+    ['read-write', ['standby', 'readOnly', 'primary'], 'primary'],
+    ['read-only', ['primary', 'readOnly', 'standby'], 'readOnly'],
+    ['read-only', ['primary', 'standby', 'readOnly'], 'standby'],
+    ['primary', ['standby', 'readOnly', 'primary'], 'readOnly'],
+    ['standby', ['primary', 'readOnly', 'standby'], 'standby'],
+    ['prefer-standby', ['primary', 'readOnly', 'standby'], 'standby'],
+    ['prefer-standby', ['readOnly', 'primary'], 'readOnly'],
+  ] as const)('%s among %j is the %s', async (target, hosts, expected) => {
+    const list = hosts.map((name) => servers[name]);
+    expect(await serverOf(open(through(list, `target_session_attrs=${target}`)))).toBe(expected);
+  });
+
+  test.each([
+    ['read-write', 'readOnly', 'the server is read-only'],
+    ['read-write', 'standby', 'the server is read-only'],
+    ['read-only', 'primary', 'the server is not read-only'],
+    ['primary', 'standby', 'the server is a standby'],
+    ['standby', 'readOnly', 'the server is no standby'],
+  ] as const)('%s and only the %s: %s', async (target, name, reason) => {
+    const database = open(through([servers[name]], `target_session_attrs=${target}`));
+    const { host } = new URL(servers[name]);
+    await expect(database.query('select 1')).rejects.toThrow(`no connection to ${host}: ${reason}`);
+  });
+
+  test('also behind a pooler that keeps no session', async () => {
+    const list = [servers.standby, servers.primary];
+    const database = open(through(list, 'target_session_attrs=read-write'), { pooler: 'transaction' });
+    expect(await serverOf(database)).toBe('primary');
+  });
+});
