@@ -1,6 +1,7 @@
 import { type FetchHandler, fetchHandler } from './adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from './adapters/node.ts';
-import { openConnections, requireSupportedServer } from './connections.ts';
+import { openConnections } from './connections.ts';
+import { contactNamed, firstContact } from './first-contact.ts';
 import type { Handle } from './http/response.ts';
 import { type GatewayOptions, type Options, runDefaults } from './options.ts';
 import { createHandle } from './pipeline/handle.ts';
@@ -11,6 +12,7 @@ import type { Endpoint } from './plan/endpoint.ts';
 import { logObserver } from './plugins/log/log-observer.ts';
 import { publish, type Published } from './publish.ts';
 import { withRefreshEndpoint } from './refresh-endpoint.ts';
+import { type Watch, watchChannel } from './refresh-on-notify.ts';
 import { startError } from './start-error.ts';
 
 export interface Gateway {
@@ -26,37 +28,37 @@ export interface Gateway {
   readonly fetch: FetchHandler;
   /** Reads the catalog again and swaps all endpoints at once; on failure the old ones stay. */
   refresh(): Promise<void>;
-  /** Lets running calls finish and closes every connection. */
+  /** Lets running calls finish, for some seconds, and closes every connection. */
   close(): Promise<void>;
 }
 
 /**
  * Reads the database's catalog, plans its endpoints and gives a gateway that answers them.
- * @param given a connection string, or options with one
+ * @param given a connection string, or options with one or with a data source
  * @throws StartError when the database cannot be reached or read, or is older than 13
  */
 export async function createGateway(given: string | GatewayOptions): Promise<Gateway> {
   const options = optionsOf(given);
   const observe = observerOf(options);
-  const connections = openConnections(options);
+  const connections = openConnections(options, observe);
   const read = (): Promise<Published> => publish(connections, options, observe);
+  const { startRetry, refreshOnNotify } = options;
   let published: Published;
+  let watch: Watch | null = null;
   try {
-    await requireSupportedServer(connections.main);
+    await firstContact(connections.main, startRetry, observe);
+    await contactNamed(connections.named, observe);
+    if (refreshOnNotify !== null) watch = await watchChannel(connections, refreshOnNotify, observe);
     published = await read();
   } catch (error) {
+    watch?.stop();
     await connections.close();
     throw startError(error);
   }
-  // One reading after the other: an older one must not replace a newer one.
-  let reading: Promise<unknown> = Promise.resolve();
-  const refresh = (): Promise<void> => {
-    const next = reading.then(read).then((newer) => {
-      published = newer;
-    });
-    reading = next.catch(() => undefined);
-    return next;
-  };
+  const refresh = oneAtATime(async () => {
+    published = await read();
+  });
+  watch?.begin(refresh);
   const handle = withRefreshEndpoint(
     createHandle(() => published.pipeline),
     refresh,
@@ -73,7 +75,31 @@ export async function createGateway(given: string | GatewayOptions): Promise<Gat
     middleware: nodeMiddleware(handle),
     fetch: fetchHandler(handle),
     refresh,
-    close: () => connections.close(),
+    close: () => {
+      watch?.stop();
+      return connections.close();
+    },
+  };
+}
+
+/**
+ * One run, and at most one more that waits: whoever asks while one runs gets the next, which sees all that was there when
+ * they asked. An older run can so never overtake a newer one, and many who ask are no more work than two.
+ */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const begin = (): Promise<void> => {
+    next = null;
+    running = work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return () => {
+    if (running === null) return begin();
+    next ??= running.then(begin, begin);
+    return next;
   };
 }
 
@@ -81,15 +107,25 @@ export async function createGateway(given: string | GatewayOptions): Promise<Gat
 function optionsOf(given: string | GatewayOptions): Options {
   const own = typeof given === 'string' ? { connectionString: given } : given;
   const entries = Object.entries(own).filter(([, value]) => value !== undefined);
-  return { ...planDefaults, ...runDefaults, ...(Object.fromEntries(entries) as GatewayOptions) };
+  return {
+    ...planDefaults,
+    ...runDefaults,
+    ...(Object.fromEntries(entries) as GatewayOptions & Pick<Options, 'connectionString'>),
+  };
 }
 
 /** The host's own observer hears everything, its logger what the log options let through. */
 function observerOf(options: Options): Observer {
   const { observer, logger } = options;
   const log = logger === null ? null : logObserver(logger, options);
+  const listeners = [observer, log].filter((listener) => listener !== null);
   return (observation) => {
-    observer?.(observation);
-    log?.(observation);
+    for (const listener of listeners) {
+      try {
+        listener(observation);
+      } catch {
+        // What is only watched must not be changed by who watches; there is nobody left to tell.
+      }
+    }
   };
 }

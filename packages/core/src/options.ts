@@ -1,14 +1,26 @@
 import type { Filters, RoutineSource } from './catalog/source.ts';
 import type { Hooks } from './pipeline/hooks.ts';
-import type { Logger, Observer } from './pipeline/ports.ts';
+import type {
+  CommandMaker,
+  ConnectionConfiguration,
+  ConnectionProvider,
+  DataSource,
+  Logger,
+  Observer,
+} from './pipeline/ports.ts';
 import { type LogOptions, logDefaults } from './plugins/log/options.ts';
 import type { Endpoint, Method } from './plan/endpoint.ts';
 import type { PlanOptions } from './plan/options.ts';
 
+/** Where endpoints come from: routines, and optionally the command of each request in place of the routine's call. */
+export interface Source extends RoutineSource {
+  readonly command?: CommandMaker;
+}
+
 /** Callbacks of the host at start and at every refresh; each may be asynchronous, and what it throws fails the start. */
 export interface StartHooks {
   /** May change the list of sources, which holds the functions and procedures of the database. */
-  readonly sourcesCreated: ((sources: RoutineSource[]) => void | Promise<void>) | null;
+  readonly sourcesCreated: ((sources: Source[]) => void | Promise<void>) | null;
   /** For each endpoint: null drops it, another endpoint takes its place, nothing leaves it as it is. */
   readonly endpointCreated:
     | ((endpoint: Endpoint) => Endpoint | null | undefined | void | Promise<Endpoint | null | undefined | void>)
@@ -19,20 +31,78 @@ export interface StartHooks {
   readonly endpointCreateHandlers: readonly ((endpoints: readonly Endpoint[]) => void | Promise<void>)[];
 }
 
-/** What only the gateway as a whole decides; the rest of its options are those of the plan, the filters and the hooks. */
-export interface RunOptions {
-  /** `postgres://user:password@host:5432/database`, or `Host=…;Database=…`. */
+/** Where connections come from, and what stands between the gateway and the server. */
+export interface ConnectionOptions {
+  /**
+   * `postgres://user:password@host:5432/database`, or `Host=…;Database=…`; with several hosts between commas, and
+   * `target_session_attrs` for what the server has to be. Not needed, and ignored, with a `dataSource`.
+   */
   readonly connectionString: string;
   /** Further databases, by the names that comments choose them with. */
   readonly connectionStrings: Readonly<Record<string, string>>;
-  /** The most connections to each database. */
-  readonly poolSize: number;
+  /**
+   * A `pg` pool of the host's to take connections from, up to `poolSize` at a time. They come back to it to be closed, so that
+   * nothing of ours reaches the host's other uses; null: the gateway connects by itself.
+   */
+  readonly dataSource: DataSource | null;
+  /** Gives the connection for a request, which stays the host's and may be in a transaction of the host's; null: nothing of the kind. */
+  readonly connectionProvider: ConnectionProvider | null;
+  /**
+   * Right before every attempt to open a connection: may change its configuration, such as the password, to a fresh token. What
+   * it throws fails the attempt. Told the name of the connection, null for the main one. Not called for a `dataSource`.
+   */
+  readonly beforeConnectionOpen:
+    | ((configuration: ConnectionConfiguration, connection: string | null) => void | Promise<void>)
+    | null;
+  /**
+   * What stands between the gateway and the server: `transaction` for a pooler such as PgBouncer that gives a session for
+   * one transaction only, so that every call brings its settings along; `session` for everything else.
+   */
+  readonly pooler: 'session' | 'transaction';
+  /** False for a pooler that does not know prepared statements (PgBouncer before 1.21). */
+  readonly preparedStatements: boolean;
+  /** Seconds that the start waits for a server that cannot be reached yet, is starting, or has no connection left. */
+  readonly startRetry: number;
+  /** The most connections to each database; null: `Maximum Pool Size` of its connection string, else 10. */
+  readonly poolSize: number | null;
   /** Seconds that a request may wait for a connection before it is answered 503. */
   readonly acquireTimeout: number;
-  /** Seconds that a routine may take before it is cancelled and answered 504; null: 30. */
-  readonly commandTimeout: number | null;
   /** Whether short calls may share a busy connection; each stays a transaction of its own. */
   readonly shareConnections: boolean;
+  /**
+   * A channel of `NOTIFY`: whatever is notified there makes the gateway read the catalog again. With an event trigger, every
+   * gateway follows every migration:
+   *
+   *     create function notify_gateway() returns event_trigger language plpgsql as
+   *       $$ begin perform pg_notify('gateway_refresh', tg_tag); end $$;
+   *     create event trigger notify_gateway on ddl_command_end execute function notify_gateway();
+   */
+  readonly refreshOnNotify: string | null;
+  /** The connection to listen on, where `connectionString` leads to a pooler that cannot; null: the main one. */
+  readonly listenConnectionString: string | null;
+}
+
+export const connectionDefaults: Omit<ConnectionOptions, 'connectionString'> = Object.freeze({
+  connectionStrings: {},
+  dataSource: null,
+  connectionProvider: null,
+  beforeConnectionOpen: null,
+  pooler: 'session',
+  preparedStatements: true,
+  startRetry: 0,
+  poolSize: null,
+  acquireTimeout: 5,
+  shareConnections: true,
+  refreshOnNotify: null,
+  listenConnectionString: null,
+});
+
+/** What only the gateway as a whole decides; the rest of its options are those of the plan, the filters and the hooks. */
+export interface RunOptions extends ConnectionOptions {
+  /** Seconds that a routine may take before it is cancelled and answered 504; null: 30. */
+  readonly commandTimeout: number | null;
+  /** Seconds that the reader of a stream may take nothing before it is cut off: it holds a connection. */
+  readonly readerTimeout: number;
   /** How PostgreSQL plans prepared calls: one generic plan, or a choice of its own. */
   readonly planCacheMode: 'force_generic_plan' | 'auto';
   readonly errorFormat: 'problem' | 'text';
@@ -57,7 +127,7 @@ export interface RunOptions {
   /** Replaces the query that lists routines; null: the built-in one. */
   readonly query: string | null;
   /** Where routines come from; null: the functions and procedures of the database. */
-  readonly routineSources: readonly RoutineSource[] | null;
+  readonly routineSources: readonly Source[] | null;
   /** An endpoint that reads the catalog again. */
   readonly refreshEndpointEnabled: boolean;
   readonly refreshMethod: Method;
@@ -71,17 +141,15 @@ export interface RunOptions {
 /** All options, each with its value. */
 export type Options = RunOptions & LogOptions & StartHooks & Hooks & PlanOptions & Filters;
 
-/** What a host gives: the connection string, and whatever else should differ from the defaults. */
+/** What a host gives: the connection string or a data source, and whatever else should differ from the defaults. */
 export type GatewayOptions = Partial<Omit<Options, 'connectionString' | 'connectionNames'>> &
-  Pick<RunOptions, 'connectionString'>;
+  (Pick<RunOptions, 'connectionString'> | { readonly dataSource: DataSource });
 
 export const runDefaults: Omit<RunOptions & LogOptions & StartHooks & Hooks, 'connectionString'> = Object.freeze({
   ...logDefaults,
-  connectionStrings: {},
-  poolSize: 10,
-  acquireTimeout: 5,
+  ...connectionDefaults,
   commandTimeout: null,
-  shareConnections: true,
+  readerTimeout: 30,
   planCacheMode: 'force_generic_plan',
   errorFormat: 'problem',
   returnGatewayExceptionMessage: true,

@@ -1,6 +1,7 @@
 import { functionsSource } from './catalog/functions.ts';
 import { commandTimeout, type Connections } from './connections.ts';
-import type { Options } from './options.ts';
+import type { Routine } from './catalog/routine.ts';
+import type { Options, Source } from './options.ts';
 import type { Pipeline } from './pipeline/handle.ts';
 import { Operation } from './pipeline/operation.ts';
 import type { Observer } from './pipeline/ports.ts';
@@ -21,10 +22,10 @@ export interface Published {
 
 /** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
 export async function publish(connections: Connections, options: Options, observe: Observer): Promise<Published> {
-  const sources = [...(options.routineSources ?? [functionsSource({ query: options.query })])];
+  const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query: options.query })])];
   await options.sourcesCreated?.(sources);
-  const read = await Promise.all(sources.map((source) => source.read(connections.main, options)));
-  const plan = planEndpoints(read.flat(), { ...options, connectionNames: [...connections.named.keys()] });
+  const routines = await readAll(sources, connections, options);
+  const plan = planEndpoints(routines, { ...options, connectionNames: [...connections.named.keys()] });
   for (const diagnostic of plan.diagnostics) observe({ kind: 'diagnostic', diagnostic });
   refuseErrors(plan.diagnostics, options);
   const endpoints = await approved(plan.endpoints, options);
@@ -34,7 +35,31 @@ export async function publish(connections: Connections, options: Options, observ
     // oxlint-disable-next-line no-await-in-loop
     await handler(endpoints);
   }
-  return { endpoints, diagnostics: plan.diagnostics, pipeline: pipelineOf(connections, endpoints, options, observe) };
+  return {
+    endpoints,
+    diagnostics: plan.diagnostics,
+    pipeline: pipelineOf(connections, operationsOf(endpoints, sources), options, observe),
+  };
+}
+
+async function readAll(
+  sources: readonly Source[],
+  { main }: Connections,
+  options: Options,
+): Promise<readonly Routine[]> {
+  const read = await Promise.all(
+    sources.map(async (source) => {
+      const routines = await source.read(main, options);
+      return routines.map((routine) => ({ ...routine, source: source.name }));
+    }),
+  );
+  return read.flat();
+}
+
+/** A source that makes its own commands makes those of its own endpoints. */
+function operationsOf(endpoints: readonly Endpoint[], sources: readonly Source[]): readonly Operation[] {
+  const makers = new Map(sources.map(({ name, command }) => [name, command?.bind(null) ?? null]));
+  return endpoints.map((endpoint) => new Operation(endpoint, makers.get(endpoint.source) ?? null));
 }
 
 function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: Options): void {
@@ -62,8 +87,8 @@ async function approved(planned: readonly Endpoint[], options: Options): Promise
 }
 
 function pipelineOf(
-  { main, named }: Connections,
-  endpoints: readonly Endpoint[],
+  { main, named, provide, providedSettings }: Connections,
+  operations: readonly Operation[],
   options: Options,
   observe: Observer,
 ): Pipeline {
@@ -72,8 +97,9 @@ function pipelineOf(
     database: main,
     namedDatabases: named,
     timeout: commandTimeout(options),
+    readerTimeout: options.readerTimeout * 1_000,
     notice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
-    router: createRouter(endpoints.map((endpoint) => new Operation(endpoint))),
+    router: createRouter(operations),
     schemes: [],
     maxBodySize: options.maxBodySize,
     maxUriLength: options.maxUriLength,
@@ -83,7 +109,8 @@ function pipelineOf(
       custom: customHeaders(options),
       exclude: new Set(options.requestHeadersExclude.map((name) => name.toLowerCase())),
     },
-    everyCall: [],
+    everyCall: providedSettings,
+    provide,
     hooks: validateParameters === null && commandCallback === null ? null : { validateParameters, commandCallback },
     refusal: {
       format: options.errorFormat,

@@ -1,4 +1,5 @@
 import { Problem } from './http/problem.ts';
+import type { GatewayRequest } from './http/request.ts';
 import type { GatewayResponse, Handle } from './http/response.ts';
 import type { Options } from './options.ts';
 import { refuse, type RefuseOptions } from './pipeline/refuse.ts';
@@ -7,30 +8,36 @@ import { refuse, type RefuseOptions } from './pipeline/refuse.ts';
 export function withRefreshEndpoint(handle: Handle, refresh: () => Promise<void>, options: Options): Handle {
   const { refreshEndpointEnabled, refreshMethod, refreshPath } = options;
   if (!refreshEndpointEnabled) return handle;
+  const path = withoutSlash(refreshPath);
   return async (request) => {
-    if (request.path !== refreshPath) return handle(request);
-    if (request.method === refreshMethod) return answer(refresh);
+    if (withoutSlash(request.path) !== path) return handle(request);
+    if (request.method === refreshMethod) return answer(refresh, options);
     // A routine may answer another method at the same path.
-    return (await handle(request)) ?? wrongMethod(refreshMethod);
+    return (await handle(request)) ?? otherMethod(request, options);
   };
 }
 
-const refusal: RefuseOptions = { format: 'problem', showDatabaseMessage: true, mappedCodes: {} };
-
-function wrongMethod(method: string): GatewayResponse {
-  return {
-    ...refuse(new Problem('method-not-allowed', { headers: ['allow', method] }), null, refusal),
-    passable: true,
-  };
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-async function answer(refresh: () => Promise<void>): Promise<GatewayResponse> {
+function refusal({ errorFormat, returnGatewayExceptionMessage }: Options): RefuseOptions {
+  return { format: errorFormat, showDatabaseMessage: returnGatewayExceptionMessage, mappedCodes: {} };
+}
+
+function otherMethod(request: GatewayRequest, options: Options): GatewayResponse {
+  const headers = ['allow', `${options.refreshMethod}, OPTIONS`];
+  if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers, body: null, passable: true };
+  return { ...refuse(new Problem('method-not-allowed', { headers }), null, refusal(options)), passable: true };
+}
+
+async function answer(refresh: () => Promise<void>, options: Options): Promise<GatewayResponse> {
   try {
     await refresh();
     return { kind: 'whole', status: 204, headers: [], body: null };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    const problem = new Problem('refresh-failed', { detail, cause: error });
-    return refuse(problem, null, refusal);
+    const shown = options.returnGatewayExceptionMessage ? { detail } : {};
+    return refuse(new Problem('refresh-failed', { ...shown, cause: error }), null, refusal(options));
   }
 }

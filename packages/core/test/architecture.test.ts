@@ -19,7 +19,9 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   plugins: { rooms: ['pipeline', 'plan'], packages: [] },
   options: { rooms: ['catalog', 'plan', 'pipeline', 'plugins'], packages: [] },
   'start-error': { rooms: ['database'], packages: [] },
-  connections: { rooms: ['database', 'options', 'start-error'], packages: [] },
+  connections: { rooms: ['database', 'options', 'pipeline', 'start-error'], packages: [] },
+  'first-contact': { rooms: ['database', 'pipeline', 'start-error'], packages: ['node'] },
+  'refresh-on-notify': { rooms: ['connections', 'database', 'pipeline', 'start-error'], packages: [] },
   publish: {
     rooms: ['connections', 'options', 'catalog', 'plan', 'router', 'pipeline', 'start-error'],
     packages: [],
@@ -28,8 +30,10 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   gateway: {
     rooms: [
       'connections',
+      'first-contact',
       'publish',
       'refresh-endpoint',
+      'refresh-on-notify',
       'options',
       'http',
       'plan',

@@ -6,7 +6,7 @@ import { sqlstateStatuses } from '../src/pipeline/sqlstate.ts';
 /** What hosts and clients build on. A change here is a change of the public surface: CHANGELOG, and a major version when it breaks. */
 
 test('the names that a host can import', () => {
-  expect(Object.keys(core).toSorted()).toEqual(['StartError', 'createGateway', 'logObserver']);
+  expect(Object.keys(core).toSorted()).toEqual(['StartError', 'createGateway', 'functionsSource', 'logObserver']);
 });
 
 test('the codes of problems and their statuses', () => {
@@ -21,7 +21,6 @@ test('the codes of problems and their statuses', () => {
       "400 invalid-parameter",
       "400 malformed-body",
       "400 malformed-json",
-      "400 malformed-path",
       "400 malformed-query",
       "400 missing-parameter",
       "400 no-matching-signature",

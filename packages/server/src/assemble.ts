@@ -1,4 +1,5 @@
 /** Puts the parts together in their order: database, gateway, HTTP server. */
+import { join } from 'node:path';
 import { createGateway } from '@pgway/core';
 import type { Gateway, GatewayOptions, Observer } from '@pgway/core';
 import { dataDirectoryFor } from './data-directory.ts';
@@ -47,6 +48,10 @@ export async function startDatabase(
   if (!example) return server.connectionString;
   const { connectionString, created } = await createExample(server.connectionString);
   if (created) progress(`created the example database library in ${dataDirectory}`);
+  const { port } = server;
+  progress(
+    `to look inside: psql postgres://postgres@127.0.0.1:${port}/library, password in ${join(dataDirectory, 'password')}`,
+  );
   return connectionString;
 }
 
@@ -58,7 +63,7 @@ export function startGateway(
 ): Promise<Gateway> {
   return lifecycle.start({
     name: 'the gateway',
-    startWithin: bounds.startGateway,
+    startWithin: bounds.startGateway + configuration.gateway.startRetry * 1000,
     start: () => createGateway(gatewayOptions(configuration, connectionString, observer)),
     stopWithin: bounds.stopGateway,
     stop: (gateway) => gateway.close(),
@@ -77,6 +82,5 @@ export function startServer(lifecycle: Lifecycle, configuration: Configuration, 
 
 /** The gateway's options are the section of the same name; null means that the gateway decides. */
 function gatewayOptions(configuration: Configuration, connectionString: string, observer: Observer): GatewayOptions {
-  const { poolSize, ...rest } = configuration.gateway;
-  return { ...rest, ...(poolSize === null ? {} : { poolSize }), connectionString, observer };
+  return { ...configuration.gateway, connectionString, observer };
 }

@@ -29,6 +29,9 @@ class FetchRequest implements GatewayRequest {
   }
 
   async body(limit: number): Promise<Uint8Array> {
+    if (this.#request.bodyUsed) {
+      throw new Problem('internal', { detail: 'The host has read the body before the gateway.' });
+    }
     const chunks: Uint8Array[] = [];
     let size = 0;
     for await (const chunk of this.#request.body ?? []) {
@@ -40,7 +43,9 @@ class FetchRequest implements GatewayRequest {
   }
 
   onLeave(listener: () => void): void {
-    this.#request.signal.addEventListener('abort', listener, { once: true });
+    const { signal } = this.#request;
+    if (signal.aborted) listener();
+    else signal.addEventListener('abort', listener, { once: true });
   }
 }
 

@@ -11,7 +11,7 @@ export type NodeMiddleware = (
 ) => void;
 
 /** A body that the host's own parser has read already, as Express leaves it. */
-type MaybeParsed = IncomingMessage & { readonly body?: unknown };
+type MaybeParsed = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 /** Up to so many bytes a copy is cheaper than a second piece for the kernel to gather. */
 const smallBody = 8 * 1024;
@@ -52,12 +52,14 @@ class NodeRequest implements GatewayRequest {
   body(limit: number): Promise<Uint8Array> {
     const announced = Number(this.#incoming.headers['content-length'] ?? 0);
     if (announced > limit) return Promise.reject(tooLarge(limit));
-    if (this.#incoming.readableEnded) return Promise.resolve(alreadyRead(this.#incoming.body, limit));
+    if (this.#incoming.readableDidRead) return alreadyRead(this.#incoming, limit);
     return readBody(this.#incoming, limit);
   }
 
   onLeave(listener: () => void): void {
     const outgoing = this.#outgoing;
+    // Gone already, while a hook or the body was waited for.
+    if (outgoing.destroyed) return listener();
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) listener();
     });
@@ -76,9 +78,14 @@ function tooLarge(limit: number): Problem {
   return new Problem('body-too-large', { detail: `The limit is ${limit} bytes.`, headers: ['connection', 'close'] });
 }
 
-function alreadyRead(body: unknown, limit: number): Uint8Array {
-  if (body === undefined || body === null) return new Uint8Array(0);
-  const bytes = body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+/** Bytes that a host has kept are the body as it was; a document that it has parsed is only as good as its parser. */
+async function alreadyRead({ body, rawBody, headers }: MaybeParsed, limit: number): Promise<Uint8Array> {
+  const kept = rawBody ?? body;
+  if (kept === undefined || kept === null) {
+    if (Number(headers['content-length'] ?? 0) === 0) return new Uint8Array(0);
+    throw new Problem('internal', { detail: 'The host has read the body before the gateway and kept nothing of it.' });
+  }
+  const bytes = kept instanceof Uint8Array ? kept : Buffer.from(typeof kept === 'string' ? kept : JSON.stringify(kept));
   if (bytes.length > limit) throw tooLarge(limit);
   return bytes;
 }
@@ -110,21 +117,22 @@ function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8Array>
 /** The gateway as a handler of `node:http`, Connect or Express: `app.use(middleware)`, `createServer(middleware)`. */
 export function nodeMiddleware(handle: Handle): NodeMiddleware {
   return (incoming, outgoing, next) => {
-    handle(new NodeRequest(incoming, outgoing)).then(
-      (response) => {
-        if (response === undefined || (response.kind === 'whole' && response.passable === true && next !== undefined)) {
-          if (next === undefined) notFound(outgoing);
-          else next();
-        } else {
-          send(response, outgoing);
-        }
-      },
-      (error: unknown) => {
-        if (next === undefined) outgoing.destroy();
-        else next(error);
-      },
-    );
+    const answer = async (): Promise<void> => {
+      const response = await handle(new NodeRequest(incoming, outgoing));
+      if (response !== undefined && !(isPassable(response) && next !== undefined)) send(response, outgoing);
+      else if (next === undefined) notFound(outgoing);
+      else next();
+    };
+    answer().catch((error: unknown) => {
+      // Whatever a host's handler or an impossible head has thrown: this request fails, and only this one.
+      if (next === undefined || outgoing.headersSent) outgoing.destroy();
+      else next(error);
+    });
   };
+}
+
+function isPassable(response: GatewayResponse): boolean {
+  return response.kind === 'whole' && response.passable === true;
 }
 
 function notFound(outgoing: ServerResponse): void {

@@ -3,7 +3,6 @@
  * may branch on the last part of a problem's `type`.
  */
 export const problemTypes = {
-  'malformed-path': { status: 400, title: 'The path is not valid' },
   'malformed-query': { status: 400, title: 'The query string is not valid' },
   'malformed-body': { status: 400, title: 'The body cannot be read' },
   'malformed-json': { status: 400, title: 'The body is not valid JSON' },

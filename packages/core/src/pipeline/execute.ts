@@ -1,11 +1,11 @@
-import type { Call, Database, Notice, Step } from '../database/port.ts';
+import type { Database, Notice, Runner, Step } from '../database/port.ts';
 import type { ByteSource } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
-import type { Filled } from './fill.ts';
+import type { Formulated } from './formulate.ts';
 import { Answering } from './respond/answering.ts';
 import type { Format } from './respond/format.ts';
-import { settingsStep } from './settings.ts';
+import { passingSettings, type Setting, settingsStep } from './settings.ts';
 
 /** What came of a call: all of it, or its beginning with more to come. */
 export type Outcome =
@@ -18,7 +18,11 @@ export interface Execution {
   readonly namedDatabases: ReadonlyMap<string, Database>;
   /** Milliseconds, where the endpoint says nothing. */
   readonly timeout: number;
+  /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
+  readonly readerTimeout: number;
   notice(endpoint: Endpoint, notice: Notice): void;
+  /** Gives a connection of the host's for a request, null for one of ours. Null: the host gives none at all. */
+  readonly provide: ((request: GatewayRequest, endpoint: Endpoint) => Promise<Runner | null>) | null;
 }
 
 /**
@@ -27,21 +31,43 @@ export interface Execution {
  */
 export function execute(
   execution: Execution,
-  filled: Filled,
+  call: Formulated,
   format: Format,
   request: GatewayRequest,
 ): Promise<Outcome> {
-  const { candidate: operation, parameters, values, settings } = filled;
-  const { endpoint, pace } = operation;
+  const { endpoint } = call.candidate;
+  if (execution.provide === null) return runOn(databaseOf(execution, endpoint), execution, { call, format, request });
+  return execution.provide(request, endpoint).then((theirs) => {
+    const runner = theirs ?? databaseOf(execution, endpoint);
+    return runOn(runner, execution, { call, format, request, lasting: theirs !== null });
+  });
+}
+
+interface Task {
+  readonly call: Formulated;
+  readonly format: Format;
+  readonly request: GatewayRequest;
+  /** The transaction may go on after the call. */
+  readonly lasting?: boolean;
+}
+
+function runOn(runner: Runner, execution: Execution, { call, format, request, lasting }: Task): Promise<Outcome> {
+  const { candidate, statement, values, settings } = call;
+  const { endpoint, pace } = candidate;
+  const { readerTimeout } = execution;
   return new Promise((resolve, reject) => {
-    const answering = new Answering(format, endpoint.bufferRows, pace.sizeHint, {
-      whole: (body, rows) => resolve({ kind: 'whole', body, rows }),
-      stream: (body) => resolve({ kind: 'stream', body }),
-      failed: reject,
-    });
-    const step: Step = { statement: operation.statement(parameters), values, rows: answering };
-    const call: Call = {
-      steps: settings.length === 0 ? [step] : [settingsStep(settings), step],
+    const answering = new Answering(
+      format,
+      { bufferRows: endpoint.bufferRows, sizeHint: pace.sizeHint, readerTimeout },
+      {
+        whole: (body, rows) => resolve({ kind: 'whole', body, rows }),
+        stream: (body) => resolve({ kind: 'stream', body }),
+        failed: reject,
+      },
+    );
+    const step: Step = { statement, values, rows: answering };
+    const handle = runner.run({
+      steps: withSettings(settings, step, lasting === true),
       mayShare: pace.quick,
       timeout: endpoint.timeout ?? execution.timeout,
       notice: (notice) => execution.notice(endpoint, notice),
@@ -50,11 +76,17 @@ export function execute(
         pace.record(elapsed, answering.bytesOut);
       },
       failed: (error) => answering.failed(error),
-    };
-    const handle = databaseOf(execution, endpoint).run(call);
+    });
     answering.feedFrom(handle);
     request.onLeave(() => handle.cancel());
   });
+}
+
+function withSettings(settings: readonly Setting[], step: Step, lasting: boolean): readonly Step[] {
+  if (settings.length === 0) return [step];
+  if (!lasting) return [settingsStep(settings), step];
+  const { before, after } = passingSettings(settings);
+  return [before, step, after];
 }
 
 /** The database that runs an endpoint's routine. */

@@ -37,8 +37,11 @@ function isAmbiguous(error: DatabaseError): boolean {
 }
 
 function severalSignatures(error: DatabaseError): Problem {
-  const { message } = error.diagnostics;
-  return new Problem('ambiguous-signature', { detail: `PostgreSQL cannot choose: ${message}.`, cause: error });
+  return new Problem('ambiguous-signature', {
+    detail:
+      'PostgreSQL cannot tell which signature takes exactly these parameters. Give one that only one of them has.',
+    cause: error,
+  });
 }
 
 function ofDatabase(error: DatabaseError, explanation: Explanation): Problem {

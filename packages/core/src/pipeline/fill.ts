@@ -16,23 +16,18 @@ export interface FillOptions {
     /** The setting that holds the headers where an endpoint wants them there. */
     readonly contextKey: string;
   };
-  /** Settings of every call, where the connections cannot hold any. */
+  /** Settings of every call, where connections of the host's may serve it, which hold none of ours. */
   readonly everyCall: readonly Setting[];
 }
 
 /** Adds what does not come from the client: settings of the transaction, and parameters that the gateway fills. */
 export function fill(bound: Bound<Operation>, request: GatewayRequest, options: FillOptions): Filled {
-  const { endpoint } = bound.candidate;
-  const settings = settingsOf(endpoint, request, options);
-  const missing = headersParameter(endpoint, bound.parameters);
-  if (missing === null) return { ...bound, settings };
+  const { candidate, parameters, values } = bound;
+  const settings = settingsOf(candidate.endpoint, request, options);
+  const missing = headersParameter(candidate.endpoint, parameters);
+  if (missing === null) return { candidate, parameters, values, settings };
   const value: Value = headersAsJson(request, options.requestHeaders);
-  return {
-    ...bound,
-    parameters: [...bound.parameters, missing],
-    values: [...bound.values, value],
-    settings,
-  };
+  return { candidate, parameters: [...parameters, missing], values: [...values, value], settings };
 }
 
 const noSettings: readonly Setting[] = [];

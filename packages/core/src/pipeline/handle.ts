@@ -8,7 +8,8 @@ import { admit, open } from './admit.ts';
 import { bind } from './bind/bind.ts';
 import { collect } from './collect/collect.ts';
 import { databaseOf, type Execution, execute } from './execute.ts';
-import { fill, type Filled, type FillOptions } from './fill.ts';
+import { fill, type FillOptions } from './fill.ts';
+import { formulate, formulateAnew, type Formulated } from './formulate.ts';
 import { explain } from './explain.ts';
 import { consult, type Hooks } from './hooks.ts';
 import type { Operation } from './operation.ts';
@@ -33,7 +34,7 @@ export interface Pipeline extends Execution, FillOptions {
   readonly tellCommands: boolean;
 }
 
-/** The recipe of a request: match → admit → collect → bind → fill → execute → respond. Every stage gives its product or throws. */
+/** The recipe of a request: match → admit → collect → bind → fill → formulate → execute → respond. Every stage gives its product or throws. */
 export function createHandle(pipeline: () => Pipeline): Handle {
   return async (request) => {
     // A refresh swaps the pipeline; a request stays with the one it began with.
@@ -41,13 +42,15 @@ export function createHandle(pipeline: () => Pipeline): Handle {
     const routed = current.router.match(request.method, request.path);
     if (routed.kind === 'none') return undefined;
     if (routed.kind === 'method') return otherMethod(request, routed.allowed, current);
-    let call: Filled | null = null;
+    let call: Formulated | null = null;
     try {
       refuseLongUri(request, current.maxUriLength);
       const candidates = open(routed.targets) ? routed.targets : await admit(routed.targets, request, current.schemes);
       const given = await collect(request, candidates[0]!.endpoint, current.maxBodySize);
       const bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
-      call = fill(bound, request, current);
+      const filled = fill(bound, request, current);
+      const { make } = filled.candidate;
+      call = make === null ? formulate(filled) : await formulateAnew(filled, make, request);
       if (current.tellCommands) tellCommand(current.observe, call, request);
       const answer = current.hooks === null ? null : await consult(current.hooks, call, request);
       if (answer !== null) return answer;
@@ -57,7 +60,7 @@ export function createHandle(pipeline: () => Pipeline): Handle {
       const response = respond(format, headers, outcome);
       return request.method === 'HEAD' ? withoutBody(response) : response;
     } catch (error) {
-      return failed(error, request, call, current);
+      return failed(error, request, { call, targets: routed.targets }, current);
     }
   };
 }
@@ -77,16 +80,23 @@ function otherMethod(request: GatewayRequest, allowed: readonly string[], { refu
   return { ...refuse(problem, null, refusal), passable: true };
 }
 
+interface Attempt {
+  readonly call: Formulated | null;
+  readonly targets: readonly Operation[];
+}
+
 async function failed(
   error: unknown,
   request: GatewayRequest,
-  call: Filled | null,
+  { call, targets }: Attempt,
   pipeline: Pipeline,
 ): Promise<GatewayResponse> {
   const { refusal, observe } = pipeline;
   // Nobody is left to answer; the host closes what is still open.
   if (error instanceof Cancelled) return { kind: 'whole', status: 499, headers: [], body: null };
-  const endpoint = call?.candidate.endpoint ?? null;
+  // Of overloads, none was meant before one was chosen.
+  const [meant = null] = call !== null ? [call.candidate] : targets.length === 1 ? targets : [];
+  const endpoint = meant?.endpoint ?? null;
   const database = endpoint === null ? pipeline.database : databaseOf(pipeline, endpoint);
   const refused = await refusedParameter(error, call, database);
   const problem = explain(error, { statuses: refusal.mappedCodes, refused });
@@ -96,14 +106,8 @@ async function failed(
   return refuse(problem, correlationId, refusal);
 }
 
-function tellCommand(observe: Observer, call: Filled, request: GatewayRequest): void {
-  const { candidate, parameters, values } = call;
-  const named = parameters.map(({ name }, index) => ({ name, value: values[index]! }));
-  observe({
-    kind: 'command',
-    endpoint: candidate.endpoint,
-    request,
-    sql: candidate.statement(parameters).sql,
-    parameters: named,
-  });
+function tellCommand(observe: Observer, call: Formulated, request: GatewayRequest): void {
+  const { candidate, parameters, values, statement } = call;
+  const named = parameters.map(({ name }, index) => ({ name, value: values[index] ?? null }));
+  observe({ kind: 'command', endpoint: candidate.endpoint, request, sql: statement.sql, parameters: named });
 }

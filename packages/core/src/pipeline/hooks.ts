@@ -1,8 +1,10 @@
 import type { Value } from '../database/port.ts';
+import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
-import type { Filled } from './fill.ts';
+import type { Formulated } from './formulate.ts';
+import { checked } from './respond/head.ts';
 
 /** An answer of the host's own. */
 export interface HookAnswer {
@@ -40,7 +42,11 @@ export interface Hooks {
 }
 
 /** Asks the host. Null: the call goes on. What a hook throws is a failure of the request. */
-export async function consult(hooks: Hooks, call: Filled, request: GatewayRequest): Promise<GatewayResponse | null> {
+export async function consult(
+  hooks: Hooks,
+  call: Formulated,
+  request: GatewayRequest,
+): Promise<GatewayResponse | null> {
   const { validateParameters, commandCallback } = hooks;
   const { endpoint } = call.candidate;
   const { parameters, values } = call;
@@ -53,12 +59,16 @@ export async function consult(hooks: Hooks, call: Filled, request: GatewayReques
     }
   }
   if (commandCallback === null) return null;
-  const { sql } = call.candidate.statement(parameters);
+  const { sql } = call.statement;
   const answer = await commandCallback({ endpoint, request, sql, parameters, values });
   return answer ? toResponse(answer) : null;
 }
 
+/** @throws Problem for an answer that cannot be sent: a hook may have put a client's own words into it */
 function toResponse({ status, headers = {}, body = null }: HookAnswer): GatewayResponse {
-  const list = Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), value]);
+  if (!Number.isInteger(status) || status < 200 || status > 599) {
+    throw new Problem('internal', { detail: `A hook has answered with the status ${status}.` });
+  }
+  const list = Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), checked(name, value)]);
   return { kind: 'whole', status, headers: list, body };
 }

@@ -3,6 +3,7 @@ import { Problem } from '../http/problem.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
 import { callStatement, neededAsWell, resultColumns } from '../plan/statement.ts';
 import { Pace } from './pace.ts';
+import type { CommandMaker } from './ports.ts';
 import { type Format, formatOf, otherFormats } from './respond/format.ts';
 import { type HeadWriter, headWriter } from './respond/head.ts';
 import { negotiate, type RowMedia } from './respond/negotiate.ts';
@@ -21,6 +22,8 @@ export interface Rendering {
 /** An endpoint with what is made of it once, at start, for the requests to use. */
 export class Operation {
   readonly endpoint: Endpoint;
+  /** Makes the command of each request, where the endpoint's source wants that. */
+  readonly make: CommandMaker | null;
   readonly pace: Pace = new Pace();
   readonly #plain: Rendering;
   /** What a client may ask for instead. */
@@ -30,8 +33,9 @@ export class Operation {
   /** The call with every parameter given: the one that is asked for most. */
   readonly #whole: Statement;
 
-  constructor(endpoint: Endpoint) {
+  constructor(endpoint: Endpoint, make: CommandMaker | null = null) {
     this.endpoint = endpoint;
+    this.make = make;
     const others = Object.entries(otherFormats(endpoint));
     this.#plain = renderingOf(endpoint, formatOf(endpoint), others.length > 0);
     this.#others = Object.fromEntries(others.map(([media, format]) => [media, renderingOf(endpoint, format, true)]));
@@ -61,11 +65,16 @@ export class Operation {
     return statement;
   }
 
+  /** What a statement of this endpoint has to give. */
+  get expectedColumns(): Pick<Statement, 'columns'> {
+    return this.#columns === undefined ? {} : { columns: this.#columns };
+  }
+
   #make(given: readonly EndpointParameter[], keep: boolean): Statement {
     return {
       sql: callStatement(this.endpoint, given),
       name: keep ? `pgway_${++statements}` : '',
-      ...(this.#columns === undefined ? {} : { columns: this.#columns }),
+      ...this.expectedColumns,
     };
   }
 }

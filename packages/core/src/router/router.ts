@@ -55,6 +55,7 @@ export function createRouter<Target extends { readonly endpoint: Endpoint }>(
   const hasPatterns = root.literals.size > 0 || root.parameter !== null;
   return {
     match(method, path) {
+      if (needlesslyEncoded.test(path)) return none;
       const plain = path.includes('%') ? decodePath(path) : path;
       const methods = plain === null ? undefined : literal.get(withoutSlash(plain));
       const targets = methods === undefined ? undefined : targetsOf(methods, method);
@@ -63,6 +64,12 @@ export function createRouter<Target extends { readonly endpoint: Endpoint }>(
     },
   };
 }
+
+/**
+ * Letters, digits, `-`, `.`, `_` and `~` written as percent codes. No client writes them so by itself; a host's or a proxy's
+ * guard, which looks at the path as it was sent, would not know it again.
+ */
+const needlesslyEncoded = /%(?:3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae]|2[de])/i;
 
 /** HEAD is answered wherever GET is. */
 function targetsOf<Target>(methods: Methods<Target>, method: string): readonly Target[] | undefined {

@@ -79,6 +79,77 @@ describe('by default', () => {
   });
 });
 
+describe('JSON bodies', () => {
+  const gateway = useGateway(
+    `${sql}
+    create function keys_of(_document json) returns int language sql immutable as $$ select count(*)::int from json_object_keys(_document) $$;
+    comment on function keys_of is 'HTTP POST';
+    create function needy(${Array.from({ length: 25 }, (_, index) => `_p${index} int`).join(', ')}) returns int language sql immutable as $$ select 1 $$;
+    comment on function needy is 'HTTP POST';
+    create function twice(_a int) returns int language sql immutable as $$ select 1 $$;
+    comment on function twice(int) is 'HTTP POST';
+    create function twice(_b text) returns int language sql immutable as $$ select 1 $$;
+    comment on function twice(text) is 'HTTP POST';
+    `,
+    { maxBodySize: 20_000_000 },
+  );
+  const send = (path: string, body: string) =>
+    gateway.send(`POST ${path}`, { body, headers: { 'content-type': 'application/json' } });
+  const withKeys = (count: number): string =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1])));
+
+  test('a string of many megabytes', async () => {
+    expect(plain(await send('/api/length-of', `{"a":"${'x'.repeat(12_000_000)}"}`))).toEqual(text('12000000'));
+  });
+
+  test('more than a thousand keys are 400; a document inside of the body may have them', async () => {
+    expect(problem(await send('/api/length-of', withKeys(1_001)))).toEqual(
+      problemOf(400, {
+        type: 'urn:pgway:problem:malformed-body',
+        detail: 'The object in the body has more than 1000 keys.',
+      }),
+    );
+    expect(plain(await send('/api/keys-of', `{"document":${withKeys(5_000)}}`))).toEqual(text('5000'));
+  });
+
+  test('of many unknown keys the first 20 are named', async () => {
+    const answer = await send('/api/length-of', withKeys(1_000));
+    const names = Array.from({ length: 20 }, (_, index) => `k${index}`);
+    const explained = names.map((name) => `"${name}" in the JSON body is no parameter of this endpoint.`);
+    expect(problem(answer)).toEqual(
+      problemOf(400, {
+        detail: `${explained.join(' ')} And 980 more. Missing in the JSON body: "a" (text).`,
+        unknown: names,
+        missing: ['a'],
+      }),
+    );
+  });
+
+  test('of many missing keys the first 20 are named', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
+    const listed = names.map((name) => `"${name}" (integer)`).join(', ');
+    expect(problem(await send('/api/needy', '{}'))).toEqual(
+      problemOf(400, { detail: `Missing in the JSON body: ${listed} and 5 more.`, missing: names }),
+    );
+  });
+
+  test('of many keys that no signature takes the first 20 are named', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `"k${index}"`).join(', ');
+    const { detail } = problem(await send('/api/twice', withKeys(1_000))).problem;
+    expect(detail).toMatch(new RegExp(`^None takes exactly ${names} and 980 more\\. On offer: `));
+  });
+
+  test('a long key is named by its first 100 characters', async () => {
+    const shown = `${'k'.repeat(100)}…`;
+    expect(problem(await send('/api/length-of', `{"a":"x","${'k'.repeat(1_000_000)}":1}`))).toEqual(
+      problemOf(400, {
+        detail: `"${shown}" in the JSON body is no parameter of this endpoint.`,
+        unknown: [shown],
+      }),
+    );
+  });
+});
+
 describe('connections', () => {
   test('no free connection within acquireTimeout is 503 with Retry-After', async () => {
     const gateway = await startGateway(sql, { poolSize: 1, acquireTimeout: 0.2, shareConnections: false });

@@ -20,6 +20,11 @@ const gateway = useGateway(`
   create function unknown_rows() returns setof record language sql stable as $$ values (1, 'a'), (2, null) $$;
   comment on function unknown_rows is 'HTTP GET';
 
+  create function documents() returns table (id int, document json) language sql stable as $$
+    values (1, '{\n  "a": "x\\ny",\r\n  "b": [1,\n 2]\n}'::json)
+  $$;
+  comment on function documents is 'HTTP GET';
+
   create function one() returns text language sql stable as $$ select 'plain' $$;
   comment on function one is 'HTTP GET';
 
@@ -54,6 +59,21 @@ describe('Accept: application/x-ndjson', () => {
   test('one value a line, one record a line', async () => {
     expect((await ask('/api/numbers', ndjson)).body).toBe('1\n2\n');
     expect((await ask('/api/unknown-rows', ndjson)).body).toBe('["1","a"]\n["2",null]\n');
+  });
+});
+
+describe('json with line breaks of its author', () => {
+  const written = '{\n  "a": "x\\ny",\r\n  "b": [1,\n 2]\n}';
+
+  test('stands on one line where a line is an object', async () => {
+    const { body } = await ask('/api/documents', ndjson);
+    expect(body).toBe('{"id":1,"document":{   "a": "x\\ny",    "b": [1,  2] }}\n');
+    expect(JSON.parse(body)).toEqual({ id: 1, document: JSON.parse(written) as unknown });
+  });
+
+  test('stays as it is everywhere else', async () => {
+    expect((await ask('/api/documents', {})).body).toBe(`[{"id":1,"document":${written}}]`);
+    expect((await ask('/api/documents', csv)).body).toBe(`id,document\n1,"${written.replaceAll('"', '""')}"\n`);
   });
 });
 

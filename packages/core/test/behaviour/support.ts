@@ -59,7 +59,7 @@ export interface RawRequest {
   readonly method?: string;
   /** Sent as it is, without the tidying that `fetch` does. */
   readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array;
 }
 

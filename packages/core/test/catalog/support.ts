@@ -34,7 +34,10 @@ export function useCatalog(sql: string): Catalog {
       statementTimeout: 10_000,
       shareConnections: false,
       planCacheMode: 'auto',
+      pooler: 'session',
+      preparedStatements: true,
       notice: () => undefined,
+      problem: () => undefined,
     });
   });
   afterAll(async () => database.close());

@@ -313,7 +313,7 @@ test(
 
 /** The calls that the plan can make, and the settings that ride with them. */
 const planned = new RegExp(
-  String.raw`^(select|call)\b[^;]*("public"|"Odd ""Schema""")\.|^select pg_catalog\.set_config\(`,
+  String.raw`^(select|call)\b[^;]*("public"|"Odd ""Schema""")\.|^select pg_catalog\.set_config\(|^select \$1::"`,
 );
 
 test('every statement that a connection has prepared is a planned call', async () => {

@@ -1,6 +1,6 @@
 import type { GatewayOptions, Logger } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const sql = `
   create function quiet(_user text, _password text) returns text language sql stable as $$ select _user $$;
@@ -9,6 +9,22 @@ const sql = `
   create function hidden(_diagnosis text) returns text language sql stable as $$ select 'ok' $$;
   comment on function hidden is 'HTTP GET
   security_sensitive';
+
+  create function hidden_number(_diagnosis int) returns text language sql stable as $$ select 'ok' $$;
+  comment on function hidden_number is 'HTTP GET
+  security_sensitive';
+
+  create function of_patient(_patient int) returns text language sql stable as $$ select 'ok' $$;
+  comment on function of_patient is 'HTTP GET /patients/{patient}
+  security_sensitive';
+
+  create function reset(_reset_token text, _a int default 1) returns int language sql stable as $$ select 1 / _a $$;
+  comment on function reset is 'HTTP GET /reset/{_reset_token}';
+
+  create function told(_a int, _headers json default null) returns int language sql stable as $$ select _a $$;
+  comment on function told is 'HTTP GET
+  request_headers parameter
+  request_headers_parameter_name = _headers';
 
   create function inner_raise() returns void language plpgsql as $$ begin raise notice 'from within'; end $$;
   create function loud() returns void language plpgsql as $$ begin perform inner_raise(); end $$;
@@ -55,7 +71,7 @@ test('logEndpointCreatedInfo: false is silent about them', async () => {
   const logger: Logger = { debug: note, info: note, warn: note, error: note };
   const gateway = await startGateway(sql, { logger, logEndpointCreatedInfo: false, logAnnotationSetInfo: false });
   await gateway.close();
-  expect(lines).toEqual([]);
+  expect(lines).not.toContain('endpoint created');
 });
 
 test('commands are logged when asked, without values', async () => {
@@ -117,4 +133,69 @@ test("a client's mistake is no error, and its query is in no line", async () => 
   expect(lines).toHaveLength(1);
   expect(lines[0]!.slice(0, 2)).toEqual(['debug', 'request refused']);
   expect(JSON.stringify(lines)).not.toContain('hunter2');
+});
+
+test('headers that a parameter takes are masked', async () => {
+  const headers = { cookie: 'session=hunter2', authorization: 'Bearer hunter2' };
+  const [line] = await linesOf('GET /api/told?a=1', { logCommands: true, logCommandParameters: true }, headers);
+  expect(line![2]['parameters']).toEqual({ _a: '1', _headers: '***' });
+});
+
+describe('of a sensitive endpoint', () => {
+  const routine = 'public.hidden_number(_diagnosis integer)';
+  const common = { name: 'Gateway', method: 'GET', path: '/api/hidden-number', routine };
+
+  test("a refusal says the SQLSTATE and not the database's words, which quote the value", async () => {
+    expect(await linesOf('GET /api/hidden-number?diagnosis=hunter2', {})).toEqual([
+      ['debug', 'request refused', { ...common, status: 400, reason: '22P02' }],
+    ]);
+  });
+
+  test('so does one that is told by an id', async () => {
+    const [line] = await linesOf('GET /api/hidden-number?diagnosis=hunter2', { returnGatewayExceptionMessage: false });
+    const correlationId = expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown;
+    const fields = { ...common, status: 400, correlationId, reason: '22P02' };
+    expect(line).toEqual(['error', 'request failed', fields]);
+  });
+
+  test('a failure that has no code says its class', async () => {
+    const commandCallback = (): never => {
+      throw new TypeError('hunter2');
+    };
+    const [line] = await linesOf('GET /api/hidden-number?diagnosis=1', { commandCallback });
+    expect(line![2]).toMatchObject({ status: 500, reason: 'TypeError' });
+    expect(line![2]).not.toHaveProperty('error');
+  });
+});
+
+describe('a path that holds a secret stands in lines as its template', () => {
+  test.each([
+    ['/patients/4711', '/patients/{patient}', 'a sensitive endpoint'],
+    ['/reset/4711', '/reset/{_reset_token}', 'a parameter that is named like a secret'],
+  ])('a command: %s is %s of %s', async (path, template) => {
+    const [line] = await linesOf(`GET ${path}`, { logCommands: true });
+    expect(line!.slice(0, 2)).toEqual(['info', 'command']);
+    expect(line![2]['path']).toBe(template);
+  });
+
+  test.each([
+    ['/patients/4711x', '/patients/{patient}', 'a value that its type refuses'],
+    ['/patients/4711?strange=1', '/patients/{patient}', 'a refusal before any command'],
+    ['/reset/4711?a=0', '/reset/{_reset_token}', 'a failure of the routine'],
+    ['/reset/4711?a=%ff', '/reset/{_reset_token}', 'a query that cannot be read'],
+  ])('a refusal: %s is %s, %s', async (path, template) => {
+    const lines = await linesOf(`GET ${path}`, {});
+    expect(lines.map(([level, message, fields]) => [level, message, fields['path']])).toEqual([
+      ['debug', 'request refused', template],
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('4711');
+  });
+});
+
+test.each([true, false])('a query that cannot be read is in no line (messages to clients: %s)', async (shown) => {
+  const [line, ...more] = await linesOf('GET /api/quiet?user=hunter2%ff', { returnGatewayExceptionMessage: shown });
+  expect(more).toEqual([]);
+  expect(line![2]).toMatchObject({ status: 400, reason: 'malformed-query' });
+  expect(line![2]).not.toHaveProperty('error');
+  expect(JSON.stringify(line)).not.toContain('hunter2');
 });

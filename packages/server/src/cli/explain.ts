@@ -11,11 +11,12 @@ const foreseen = [StartError, EmbeddedError, ExampleError, ListenError, TookTooL
 
 /** What was foreseen is one line; what was not comes with its stack, because somebody will have to look for it. */
 export function explain(error: unknown): string {
-  if (error instanceof ConfigurationError) return lines(error.message);
-  if (foreseen.some((kind) => error instanceof kind)) return neutralise(redactText((error as Error).message));
-  return `unexpected: ${lines(redactText(error instanceof Error ? (error.stack ?? error.message) : String(error)))}`;
+  if (error instanceof ConfigurationError) return error.message.split('\n').map(plain).join('\n');
+  if (foreseen.some((kind) => error instanceof kind)) return plain((error as Error).message);
+  const text = redactText(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return `unexpected: ${text.split('\n').map(neutralise).join('\n')}`;
 }
 
-function lines(text: string): string {
-  return text.split('\n').map(neutralise).join('\n');
+function plain(line: string): string {
+  return neutralise(redactText(line));
 }

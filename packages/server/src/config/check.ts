@@ -9,8 +9,13 @@ import { sections, settings } from './settings.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Settings whose values are never shown, not even when they are wrong. */
-const secret: ReadonlySet<string> = new Set(['connectionString']);
+/** Settings whose values, and whatever is inside of them, are never shown, not even when they are wrong. */
+const secrets = [
+  'connectionString',
+  'gateway.connectionStrings',
+  'gateway.customRequestHeaders',
+  'gateway.listenConnectionString',
+] as const;
 
 /**
  * Lays the layers over one another, the last one on top, and checks the whole.
@@ -45,9 +50,16 @@ function describe(issue: Issue, tree: Tree, layers: readonly Layer[]): readonly 
     });
   }
   const value = valueAt(tree, issue.path);
-  const shown =
-    secret.has(path) || value === undefined || issue.code === 'invalid_key' ? '' : `, not ${JSON.stringify(value)}`;
+  const hidden = value === undefined || issue.code === 'invalid_key' || touchesSecret(issue.path);
+  const shown = hidden ? '' : `, not ${JSON.stringify(value)}`;
   return [`${path}: ${complaint(issue, value)}${shown}${origin(path, layers)}`];
+}
+
+/** Whether a secret is at the path, above it, or below it: a section that is no object may hold one all the same. */
+function touchesSecret(path: readonly PropertyKey[]): boolean {
+  return secrets.some((secret) =>
+    secret.split('.').every((part, index) => index >= path.length || path[index] === part),
+  );
 }
 
 /** What an unknown key can have meant: its neighbours first, then all the others. */

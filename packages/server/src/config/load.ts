@@ -59,7 +59,7 @@ function withDatabase(configuration: Configuration, environment: Environment): C
   const connectionString = enabled === true ? null : connectionFromPgVariables(environment);
   if (connectionString === null && enabled === false) {
     throw new ConfigurationError([
-      'connectionString: missing; give one, as in --connectionString=postgres://user:password@localhost:5432/name, or leave embedded.enabled out',
+      'connectionString: missing; give one, as in --connectionString=postgres://user@localhost:5432/name, or leave embedded.enabled out',
     ]);
   }
   const embedded = { ...configuration.embedded, enabled: connectionString === null };

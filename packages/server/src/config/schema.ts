@@ -3,6 +3,7 @@
  * What the gateway takes itself has the gateway's own name, unit and default.
  */
 import { z } from 'zod';
+import { connections } from './connection-settings.ts';
 
 const names = (what: string): z.ZodDefault<z.ZodNullable<z.ZodArray<z.ZodString>>> =>
   z.array(z.string()).nullable().default(null).describe(what);
@@ -73,23 +74,7 @@ const gateway = z
       .nullable()
       .default(null)
       .describe('Seconds that a call may take in the database; null means the 30 seconds of the gateway.'),
-    poolSize: z
-      .int()
-      .min(1)
-      .max(10_000)
-      .nullable()
-      .default(null)
-      .describe('Most connections to the database; null takes `Maximum Pool Size` of the connection string, else 10.'),
-    acquireTimeout: z
-      .number()
-      .positive()
-      .max(3_600)
-      .default(5)
-      .describe('Seconds that a request waits for a free connection before it is answered 503.'),
-    shareConnections: z
-      .boolean()
-      .default(true)
-      .describe('Short calls may share a busy connection, one after the other on the wire.'),
+    ...connections,
     planCacheMode: z
       .enum(['force_generic_plan', 'auto'])
       .default('force_generic_plan')
@@ -111,6 +96,12 @@ const gateway = z
       )
       .default({ '57014': 205, P0001: 400, P0004: 400 })
       .describe('SQLSTATE, or a class of two characters, to HTTP status; extends and overrides the built-in table.'),
+    readerTimeout: z
+      .number()
+      .positive()
+      .max(86_400)
+      .default(30)
+      .describe('Seconds that the reader of a streamed answer may take nothing before it is cut off.'),
     maxBodySize: z.int().min(0).max(1_073_741_824).default(1_048_576).describe('Most bytes of a request body.'),
     maxUriLength: z.int().min(64).max(1_048_576).default(8192).describe('Most characters of a path with its query.'),
     strict: z
@@ -146,10 +137,6 @@ const gateway = z
       .record(z.string(), z.union([z.string(), z.array(z.string())]))
       .default({})
       .describe('Headers that routines are told of besides those of the request; clients never see them.'),
-    connectionStrings: z
-      .record(z.string(), z.string())
-      .default({})
-      .describe('Further databases, by the names that comments choose them with.'),
     compositeColumns: z
       .enum(['nested', 'flat'])
       .default('nested')

@@ -1,17 +1,31 @@
 /** Keeps secrets out of the log, whatever is handed to it. */
 
 const secretKey = /pass(word|wd)?$|^pwd$|secret|token|authorization|cookie|api[-_]?key|connectionstring/i;
-const urlPassword = /([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s/]*@/gi;
-const keyedPassword = /\b(password|pwd)\s*=\s*('[^']*'|"[^"]*"|[^;\s]+)/gi;
-const placeholder = '[redacted]';
+// These run over text that clients send, so none may take more than linear time. A URL is found by its `://`: to look for
+// the scheme before that would be to try every letter of a long word.
+const urlPassword = /(:\/\/[^\s:/@]*):[^\s/]*@/g;
+const cutUrlPassword = /(:\/\/[^\s:/@]*):[^\s/]*$/;
+const keyedPassword = /(password|pwd)\s*=\s*('[^']*(?:'|$)|"[^"]*(?:"|$)|[^;\s]+)/gi;
+const placeholder = '***';
 const deepest = 6;
+const longest = 4096;
 
-/** The text without the passwords of connection strings in it. */
+/** The first 4096 characters of the text, with a mark when there were more, without the passwords of connection strings. */
 export function redactText(text: string): string {
+  if (text.length <= longest) return withoutPasswords(text);
+  // The cut may go through a password, and leave it without the `@` that it is known by.
+  const kept = text.slice(0, longest).replace(cutUrlPassword, `$1:${placeholder}`);
+  return `${withoutPasswords(kept)}… (cut, ${text.length} characters)`;
+}
+
+function withoutPasswords(text: string): string {
   return text.replace(urlPassword, `$1:${placeholder}@`).replace(keyedPassword, `$1=${placeholder}`);
 }
 
-/** The value with secrets replaced, by the names of their keys and in connection strings; errors become plain data. */
+/**
+ * The value with secrets replaced, by the names of their keys and in connection strings, and with long texts cut; errors
+ * become plain data.
+ */
 export function redact(value: unknown, depth: number = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();

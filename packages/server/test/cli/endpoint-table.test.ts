@@ -17,6 +17,7 @@ function parameter(key: string, change: Partial<Parameter> = {}): Parameter {
 function endpoint(change: Partial<Endpoint>): Endpoint {
   return {
     id: 'public.f()',
+    source: 'functions',
     kind: 'function',
     schema: 'public',
     name: 'f',
@@ -30,6 +31,12 @@ function endpoint(change: Partial<Endpoint>): Endpoint {
     headers: [],
     authorization: { required: false, roles: [] },
     tags: [],
+    raw: null,
+    connection: null,
+    requestHeaders: { mode: 'ignore' },
+    bodyParameter: null,
+    sensitive: false,
+    planCacheMode: null,
     bufferRows: 25,
     timeout: null,
     textNull: 'emptyString',

@@ -52,7 +52,9 @@ describe('serving', () => {
     expect(await ended).toBe(0);
 
     expect(streams.text.stderr).toBe('');
-    expect(streams.text.stdout.replace(/after \d+\.\d/, 'after 0.1').split('\n')).toEqual([
+    // Tests sign in as a superuser, of which the gateway warns.
+    const lines = streams.text.stdout.split('\n').filter((line) => !line.includes('privileged-role'));
+    expect(lines.map((line) => line.replace(/after \d+\.\d/, 'after 0.1'))).toEqual([
       'GET   /api/get-greeting?name=  text     Says hello. \\u001b[31m',
       'POST  /api/loud                nothing',
       'GET   /api/wait?seconds=       text',
@@ -206,6 +208,18 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
 
     expect(line).toMatch(/^pgway: .*password.*\n$/);
     expect(line).not.toContain('geheim');
+  });
+
+  test.each([
+    ['postgres://u:geheim@h/d', 'pgway: postgres://u:***@h/d: there is no such file\n'],
+    ['--postgres://u:geheim@h/d', 'pgway: --postgres://u:***@h/d: unknown option; --help lists all of them\n'],
+    [
+      '--gateway.connectionStrings=postgres://u:geheim@h/d',
+      'pgway: gateway.connectionStrings: must be an object (from --gateway.connectionStrings)\n',
+    ],
+    ['--port=postgres://u:geheim@h/d', 'pgway: port: must be a number, not "postgres://u:***@h/d" (from --port)\n'],
+  ])('a password at a wrong place, which is not shown: %s', async (argument, line) => {
+    expect(await fail(argument)).toBe(line);
   });
 
   test('a port in use', async () => {

@@ -224,6 +224,16 @@ describe('what is wrong is said, all at once, with its place', () => {
     ]);
   });
 
+  test.each<[Readonly<Record<string, unknown>>, string]>([
+    [{ gateway: { connectionStrings: { a: { url: 'geheim' } } } }, 'gateway.connectionStrings.a: must be text'],
+    [{ gateway: { connectionStrings: ['geheim'] } }, 'gateway.connectionStrings: must be an object'],
+    [{ gateway: { listenConnectionString: ['geheim'] } }, 'gateway.listenConnectionString: must be text'],
+    [{ gateway: { customRequestHeaders: { a: { b: 'geheim' } } } }, 'gateway.customRequestHeaders.a: Invalid input'],
+    [{ gateway: [{ connectionStrings: { a: 'geheim' } }] }, 'gateway: must be an object'],
+  ])('nor is anything inside of a setting that holds secrets: %j', async (configuration, issue) => {
+    expect(await issuesOf({ files: { 'pgway.json': configuration } })).toEqual([`${issue} (in pgway.json)`]);
+  });
+
   test('a misspelled variable is a warning; names that a platform sets are not', async () => {
     const environment = { PGWAY_PROT: '1', PGWAY_SERVICE_HOST: '10.0.0.1', PGWAY_TEST_DATABASE: 'x', OTHER_PORT: '1' };
 

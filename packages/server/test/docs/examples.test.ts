@@ -44,11 +44,11 @@ test('the guard has looked: pages, statements, requests, programs, configuration
 beforeAll(build, 120_000);
 
 describe.each(pages.filter((page) => page.steps.some(({ kind }) => kind !== 'heading')))('$file', ({ file, steps }) => {
-  let stage: Stage;
+  let stage: Stage | undefined;
   beforeAll(async () => {
     stage = await Stage.open();
   });
-  afterAll(() => stage.close());
+  afterAll(() => stage?.close());
 
   let missing: readonly string[] = [];
   for (const step of steps) {
@@ -56,7 +56,7 @@ describe.each(pages.filter((page) => page.steps.some(({ kind }) => kind !== 'hea
     if (step.kind === 'program') missing = missingPackages(step.text);
     const isOfProgram = step.kind === 'program' || (step.kind === 'command' && step.command.includes(programHost));
     test.skipIf(isOfProgram && missing.length > 0)(`${file}:${step.line} ${nameOf(step)}`, async () => {
-      const printed = await stage.play(step);
+      const printed = await stage!.play(step);
       const answer = step.kind === 'command' ? step.answer : '';
       expect(isShown(answer, printed) ? answer : printed).toBe(answer);
     });

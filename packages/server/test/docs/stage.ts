@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
@@ -179,9 +180,30 @@ export class Stage {
   async #runServer(words: readonly string[]): Promise<string> {
     await writeFile(join(this.#folder, 'pgway.json'), this.#config);
     const streams = collectStreams(this.#folder);
-    const real = words.map((word) => word.replaceAll(shownDatabase, this.#database.connectionString));
-    await run(real, {}, streams);
+    const user = await this.#createUser();
+    try {
+      await run(
+        words.map((word) => word.replaceAll(shownDatabase, user.connectionString)),
+        {},
+        streams,
+      );
+    } finally {
+      await this.#database.query(`drop owned by ${user.name}; drop role ${user.name}`);
+    }
     return streams.text.stdout + streams.text.stderr;
+  }
+
+  /** An ordinary user, as the pages advise: a superuser is warned of. */
+  async #createUser(): Promise<{ readonly name: string; readonly connectionString: string }> {
+    const name = `pgway_docs_${randomBytes(8).toString('hex')}`;
+    const schemas = await this.#database.query(
+      `select quote_ident(nspname) as name from pg_namespace where nspname !~ '^pg_|^information_schema$'`,
+    );
+    const grants = schemas.map((schema) => `grant usage on schema ${schema['name']} to ${name}`);
+    await this.#database.query([`create role ${name} login password 'password'`, ...grants].join(';'));
+    const url = new URL(this.#database.connectionString);
+    [url.username, url.password] = [name, 'password'];
+    return { name, connectionString: url.href };
   }
 
   async #startProgram(name: string, text: string): Promise<void> {

@@ -52,7 +52,7 @@ export function fitOf<Candidate extends { readonly endpoint: Endpoint }>(
     candidate,
     parameters: taken,
     missing,
-    unknown: exact ? none : unknownKeys(endpoint, values.keys()),
+    unknown: exact ? none : unknownKeys(endpoint, [...values.keys()]),
     omitted: endpoint.parameters.length - taken.length,
   };
 }
@@ -84,15 +84,17 @@ function countKeys(values: ReadonlyMap<string, unknown>, parameter: EndpointPara
 }
 
 /** What no parameter takes: strange keys, those that stand in the path, and a parameter given under two of its names. */
-function unknownKeys(endpoint: Endpoint, keys: Iterable<string>): readonly string[] {
+function unknownKeys(endpoint: Endpoint, keys: readonly string[]): readonly string[] {
   const names = new Map<string, object>();
   for (const parameter of endpoint.parameters) {
     if (!isKeyed(endpoint, parameter)) continue;
-    for (const field of parameter.fields ?? none) name(names, field);
+    // Given as a whole, it takes no fields.
+    const whole = keys.includes(parameter.key) || keys.includes(parameter.name);
+    if (!whole) for (const field of parameter.fields ?? none) name(names, field);
     name(names, parameter);
   }
   const seen = new Set<object>();
-  return [...keys].filter((key) => {
+  return keys.filter((key) => {
     const target = names.get(key);
     if (target === undefined || seen.has(target)) return true;
     seen.add(target);

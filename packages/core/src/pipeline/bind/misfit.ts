@@ -1,42 +1,63 @@
 import { Problem } from '../../http/problem.ts';
 import type { Endpoint } from '../../plan/endpoint.ts';
 import type { Given } from '../collect/given.ts';
+import { shownKey } from '../collect/shown-key.ts';
 import type { Fit } from './fit.ts';
 
 interface Planned {
   readonly endpoint: Endpoint;
 }
 
-/** The given keys are not those of the endpoint: names each of them. */
+/** So many keys are named; of the others an answer tells how many they are. */
+const mostNamed = 20;
+
+/** The given keys are not those of the endpoint: names the first 20 of them. */
 export function misfit(fit: Fit<Planned>, source: Given['source']): Problem {
   const { endpoint } = fit.candidate;
   const place = source === 'query' ? 'the query string' : 'the JSON body';
-  const details = fit.unknown.map((key) => explainUnknown(endpoint, key, place));
-  if (fit.missing.length > 0) {
-    const names = fit.missing.map(({ key, type }) => `"${key}" (${type.display})`).join(', ');
-    details.push(`Missing in ${place}: ${names}.`);
+  const unknown = fit.unknown.slice(0, mostNamed);
+  const missing = fit.missing.slice(0, mostNamed);
+  const details = unknown.map((key) => explainUnknown(endpoint, key, place));
+  if (fit.unknown.length > mostNamed) details.push(`And ${fit.unknown.length - mostNamed} more.`);
+  if (missing.length > 0) {
+    const names = missing.map(({ key, type }) => `"${key}" (${type.display})`);
+    details.push(`Missing in ${place}: ${listed(names, fit.missing.length)}.`);
   }
   return new Problem(fit.unknown.length > 0 ? 'unknown-parameter' : 'missing-parameter', {
     detail: details.join(' '),
     members: {
-      ...(fit.unknown.length > 0 ? { unknown: fit.unknown } : {}),
-      ...(fit.missing.length > 0 ? { missing: fit.missing.map(({ key }) => key) } : {}),
+      ...(unknown.length > 0 ? { unknown: unknown.map(shownKey) } : {}),
+      ...(missing.length > 0 ? { missing: missing.map(({ key }) => key) } : {}),
     },
   });
 }
 
+/** @param count of all, those that are not named among them */
+function listed(names: readonly string[], count: number): string {
+  const more = count > names.length ? ` and ${count - names.length} more` : '';
+  return `${names.join(', ')}${more}`;
+}
+
 function explainUnknown(endpoint: Endpoint, key: string, place: string): string {
-  const parameter = endpoint.parameters.find((known) => known.key === key || known.name === key);
-  if (parameter === undefined) return `"${key}" in ${place} is no parameter of this endpoint.`;
-  if (parameter.inPath) return `"${key}" stands in the path and may not come from ${place} too.`;
+  const parameter = endpoint.parameters.find(
+    (known) => isNameOf(known, key) || known.fields?.some((field) => isNameOf(field, key)),
+  );
+  const shown = shownKey(key);
+  if (parameter === undefined) return `"${shown}" in ${place} is no parameter of this endpoint.`;
+  if (parameter.inPath) return `"${shown}" stands in the path and may not come from ${place} too.`;
   if (parameter.position === endpoint.bodyParameter)
-    return `"${key}" is the whole body and may not come from ${place}.`;
-  return `"${key}" in ${place} gives the parameter "${parameter.key}" once more.`;
+    return `"${shown}" is the whole body and may not come from ${place}.`;
+  return `"${shown}" in ${place} gives the parameter "${parameter.key}" once more.`;
+}
+
+function isNameOf(known: { readonly key: string; readonly name: string }, key: string): boolean {
+  return known.key === key || known.name === key;
 }
 
 export function noneFits(candidates: readonly Planned[], keys: readonly string[]): Problem {
   const signatures = candidates.map(({ endpoint }) => endpoint.id);
-  const given = keys.length === 0 ? 'no parameters' : keys.map((key) => `"${key}"`).join(', ');
+  const named = keys.slice(0, mostNamed).map((key) => `"${shownKey(key)}"`);
+  const given = keys.length === 0 ? 'no parameters' : listed(named, keys.length);
   return new Problem('no-matching-signature', {
     detail: `None takes exactly ${given}. On offer: ${signatures.join('; ')}.`,
     members: { signatures },

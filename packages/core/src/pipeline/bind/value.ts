@@ -2,6 +2,7 @@ import { Problem } from '../../http/problem.ts';
 import type { Endpoint, EndpointParameter, ParameterField } from '../../plan/endpoint.ts';
 import type { KeyedType } from '../../plan/keyed-type.ts';
 import { itemsOf, type JsonSlice, membersOf, textOf } from '../collect/json-reader.ts';
+import { shownKey } from '../collect/shown-key.ts';
 import { arrayLiteral, dimensionsLiteral, recordLiteral } from './literal.ts';
 
 /** Where a value goes, for the words of a refusal: the key that the client knows, and the type it has to fit. */
@@ -67,8 +68,8 @@ function recordOfJson(place: Place, object: JsonSlice): string {
   const [unknown] = members.keys();
   if (unknown === undefined) return recordLiteral(values);
   throw new Problem('unknown-parameter', {
-    detail: `"${unknown}" is no field of "${place.key}", which has ${fields.map(({ key }) => `"${key}"`).join(', ')}.`,
-    members: { unknown: [`${place.key}.${unknown}`] },
+    detail: `"${shownKey(unknown)}" is no field of "${place.key}", which has ${fields.map(({ key }) => `"${key}"`).join(', ')}.`,
+    members: { unknown: [`${place.key}.${shownKey(unknown)}`] },
   });
 }
 

@@ -39,7 +39,7 @@ function refuseCompressed(request: GatewayRequest): void {
   });
 }
 
-/** Also closes the door to form posts from other sites, which can send any type but this one without a preflight. */
+/** Also closes the door to forms of other sites: what a form can send is refused, even when it is empty. */
 function requireJson(request: GatewayRequest): void {
   const type = request.header('content-type');
   if (type === undefined || type.trim() === '') return;

@@ -25,6 +25,15 @@ export interface AnswerEvents {
   failed(error: Error): void;
 }
 
+export interface AnswerManner {
+  /** Rows per write: 0 writes every row on its own, 1 holds the whole answer. */
+  readonly bufferRows: number;
+  /** What will probably be written, in bytes. */
+  readonly sizeHint: number;
+  /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
+  readonly readerTimeout: number;
+}
+
 /** One answer on its way: takes rows from the wire, gives bytes to the client, at the pace of the slower of the two. */
 export class Answering implements RowSink, ByteSource {
   readonly #format: Format;
@@ -42,14 +51,18 @@ export class Answering implements RowSink, ByteSource {
   #error: Error | null = null;
   /** Bytes that the client was given after it had said that it can take no more. */
   #owed = 0;
+  #impatience: NodeJS.Timeout | null = null;
+  /** Milliseconds that a reader may take nothing. */
+  readonly #patience: number;
   /** The size of the answer so far, in bytes. */
   bytesOut = 0;
 
-  constructor(format: Format, bufferRows: number, sizeHint: number, events: AnswerEvents) {
+  constructor(format: Format, manner: AnswerManner, events: AnswerEvents) {
     this.#format = format;
-    this.#bufferRows = bufferRows;
+    this.#bufferRows = manner.bufferRows;
+    this.#patience = manner.readerTimeout;
     this.#events = events;
-    this.#out = new Bytes(sizeHint);
+    this.#out = new Bytes(manner.sizeHint);
     this.#out.append(format.open);
   }
 
@@ -61,10 +74,16 @@ export class Answering implements RowSink, ByteSource {
   // — rows in —
 
   row(chunk: Uint8Array, offset: number, fields: number): boolean {
-    if (this.#format.silent?.(chunk, offset) === true) return true;
+    if (this.#state === 'ended' || this.#format.silent?.(chunk, offset) === true) return true;
     if (this.#rows++ > 0) this.#out.append(this.#format.separator);
     this.#pending++;
-    this.#format.row(this.#out, chunk, offset, fields);
+    try {
+      this.#format.row(this.#out, chunk, offset, fields);
+    } catch (error) {
+      // What a row cannot be written for is this answer's own trouble, never that of others on the connection.
+      this.#giveUp(error instanceof Error ? error : new Error(String(error)));
+      return true;
+    }
     return this.#bufferRows === 0 && this.#format.many ? this.#writeOn() : true;
   }
 
@@ -107,10 +126,12 @@ export class Answering implements RowSink, ByteSource {
 
   resume(): void {
     this.#owed = 0;
+    this.#goesOn();
     if (this.#state === 'streaming') this.#handle?.resume();
   }
 
   cancel(): void {
+    this.#goesOn();
     this.#state = 'ended';
     this.#handle?.cancel();
   }
@@ -129,16 +150,33 @@ export class Answering implements RowSink, ByteSource {
     this.bytesOut += size;
     if (this.#sink.write(this.#out.take(streamChunk))) return true;
     this.#owed += size;
-    if (this.#owed > backlogLimit) this.#giveUp();
+    if (this.#owed > backlogLimit) this.#giveUp(new ReaderTooSlow('the answer was fetched too slowly'));
+    else this.#stalled();
     return false;
   }
 
-  #giveUp(): void {
-    this.failed(new ReaderTooSlow('the answer was fetched too slowly'));
+  /** A reader that takes nothing at all holds a connection of the database: not forever. */
+  #stalled(): void {
+    this.#impatience ??= setTimeout(
+      () => this.#giveUp(new ReaderTooSlow('the answer was not fetched')),
+      this.#patience,
+    );
+  }
+
+  #goesOn(): void {
+    if (this.#impatience === null) return;
+    clearTimeout(this.#impatience);
+    this.#impatience = null;
+  }
+
+  #giveUp(error: Error): void {
+    this.failed(error);
+    this.#state = 'ended';
     this.#handle?.cancel();
   }
 
   #end(): void {
+    this.#goesOn();
     if (this.#sink === null || this.#state === 'ended') return;
     this.#state = 'ended';
     this.bytesOut += this.#out.length;

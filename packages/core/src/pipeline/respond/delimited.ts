@@ -47,8 +47,7 @@ export function rawWriter(columns: readonly AnswerColumn[], raw: RawAnswer): Row
 /** The first line of a raw answer: the columns' own names, in quotes. */
 export function rawHeading(columns: readonly AnswerColumn[], raw: RawAnswer): Buffer {
   if (!raw.columnNames) return Buffer.alloc(0);
-  const names = columns.map(({ name }) => quoted(name)).join(raw.separator ?? '');
-  return Buffer.from(names + (raw.newLine ?? ''));
+  return Buffer.from(columns.map(({ name }) => quoted(name)).join(raw.separator ?? ''));
 }
 
 /** The heading line of RFC 4180, with the converted names. */

@@ -67,15 +67,28 @@ function isMany({ kind }: Answer): boolean {
 
 function rawFormat(answer: Rows, raw: RawAnswer): Format {
   const columns = columnsOf(answer);
+  const isRecord = answer.kind === 'record' || answer.kind === 'records';
+  const newLine = Buffer.from(raw.newLine ?? '');
+  // Of a record whose columns only the call knows, the statement has made the whole line.
+  const write = isRecord ? verbatimRow : rawWriter(columns, raw);
+  const heading = rawHeading(columns, raw);
   return {
     contentType: json,
-    open: rawHeading(columns, raw),
-    separator: Buffer.from(raw.newLine ?? ''),
+    open: heading,
+    // After a heading even the first row begins with a new line, so that there is none behind the last.
+    separator: heading.length === 0 ? newLine : nothing,
     close: nothing,
-    row: rawWriter(columns, raw),
+    row: heading.length === 0 ? write : after(newLine, write),
     many: isMany(answer),
     silent: null,
     empty: 'body',
+  };
+}
+
+function after(before: Uint8Array, write: RowWriter): RowWriter {
+  return (out, chunk, offset, fields) => {
+    out.append(before);
+    write(out, chunk, offset, fields);
   };
 }
 
@@ -85,7 +98,7 @@ export function otherFormats(endpoint: Endpoint): Readonly<Partial<Record<RowMed
   if (raw !== null || contentType !== null || answer.kind === 'nothing' || !isMany(answer)) return {};
   const plain = formatOf(endpoint);
   const ndjson = { ...plain, contentType: 'application/x-ndjson', open: nothing, separator: nothing, close: nothing };
-  const lines = { ...ndjson, row: lineWriter(plain.row) };
+  const lines = { ...ndjson, row: lineWriter(onOneLine(plain.row)) };
   // Of an unknown record nobody knows the heading.
   if (answer.kind === 'records') return { ndjson: lines };
   const columns = columnsOf(answer);
@@ -105,6 +118,18 @@ function lineWriter(write: RowWriter): RowWriter {
   return (out, chunk, offset, fields) => {
     write(out, chunk, offset, fields);
     out.byte(0x0a);
+  };
+}
+
+/** Text of the type json keeps the line breaks of its author. JSON has them between values only, where a space is as good. */
+function onOneLine(write: RowWriter): RowWriter {
+  return (out, chunk, offset, fields) => {
+    const start = out.length;
+    write(out, chunk, offset, fields);
+    const { buffer, length } = out;
+    for (let position = start; position < length; position++) {
+      if (buffer[position] === 0x0a || buffer[position] === 0x0d) buffer[position] = 0x20;
+    }
   };
 }
 

@@ -54,13 +54,16 @@ function textOfPart(part: Part, { parameters, values }: HeadValues): string {
   return typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
 }
 
+/** What a header may be called. */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** What a header may hold on the wire: no control characters, nothing beyond Latin-1. */
 // oxlint-disable-next-line no-control-regex
 const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-function checked(name: string, value: string): string {
-  if (sendable.test(value)) return value;
+/** @throws Problem `invalid-response-header` for what cannot be sent */
+export function checked(name: string, value: string): string {
+  if (token.test(name) && sendable.test(value)) return value;
   throw new Problem('invalid-response-header', {
-    detail: `The value of the response header "${name}" has characters that no header can hold.`,
+    detail: `The response header "${name}" has characters that no header can hold.`,
   });
 }

@@ -1,3 +1,4 @@
+import { ColumnsChanged } from '../../database/port.ts';
 import type { KeyedType } from '../../plan/keyed-type.ts';
 import type { Bytes } from './bytes.ts';
 import { writeVerbatim } from './json-text.ts';
@@ -7,8 +8,16 @@ import { writeVerbatim } from './json-text.ts';
  * composite is left alone. Arrays of any depth have the shape of their elements.
  */
 export interface KeyShape {
-  /** Per field, in order: the new key with its quotes and colon, and the shape of the value, null where nothing changes. */
-  readonly fields: readonly { readonly key: Buffer; readonly shape: KeyShape | null }[];
+  readonly fields: readonly FieldShape[];
+}
+
+interface FieldShape {
+  /** With its quotes and colon, as PostgreSQL writes it. */
+  readonly before: Buffer;
+  /** What stands there instead. */
+  readonly after: Buffer;
+  /** The shape of the value; null where nothing changes. */
+  readonly shape: KeyShape | null;
 }
 
 /** Null when `to_json` gives the right keys by itself. */
@@ -19,9 +28,13 @@ export function keyShape(type: KeyedType): KeyShape | null {
   const fields = composite.fields.map((field) => {
     const shape = keyShape(field.type);
     if (field.key !== field.name || shape !== null) changed = true;
-    return { key: Buffer.from(`${JSON.stringify(field.key)}:`), shape };
+    return { before: keyBytes(field.name), after: keyBytes(field.key), shape };
   });
   return changed ? { fields } : null;
+}
+
+function keyBytes(key: string): Buffer {
+  return Buffer.from(`${JSON.stringify(key)}:`);
 }
 
 function elementOf(type: KeyedType): KeyedType {
@@ -67,11 +80,8 @@ function writeValue(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShap
 function writeArray(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShape): number {
   out.byte(openBracket);
   let position = start + 1;
-  while (position < chunk.length && chunk[position] !== closeBracket) {
-    if (chunk[position] === comma) {
-      out.byte(comma);
-      position = position + 1;
-    }
+  while (chunk[position] !== closeBracket) {
+    if (position > start + 1) position = writeComma(out, chunk, position);
     position = writeValue(out, chunk, position, shape);
   }
   out.byte(closeBracket);
@@ -82,18 +92,32 @@ function writeArray(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShap
 function writeObject(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShape): number {
   out.byte(openBrace);
   let position = start + 1;
-  for (const field of shape.fields) {
-    if (position >= chunk.length || chunk[position] === closeBrace) break;
-    if (chunk[position] === comma) {
-      out.byte(comma);
-      position = position + 1;
-    }
-    const colon = endOfString(chunk, position);
-    out.append(field.key);
-    position = writeValue(out, chunk, colon + 1, field.shape);
+  for (const [index, field] of shape.fields.entries()) {
+    if (index > 0) position = writeComma(out, chunk, position);
+    position = pastKey(chunk, position, field.before);
+    out.append(field.after);
+    position = writeValue(out, chunk, position, field.shape);
   }
+  if (chunk[position] !== closeBrace) throw typeChanged();
   out.byte(closeBrace);
   return position + 1;
+}
+
+function writeComma(out: Bytes, chunk: Uint8Array, position: number): number {
+  if (chunk[position] !== comma) throw typeChanged();
+  out.byte(comma);
+  return position + 1;
+}
+
+/** The key is compared: a value must not go out under a name that is not its own. */
+function pastKey(chunk: Uint8Array, start: number, key: Uint8Array): number {
+  for (let index = 0; index < key.length; index++) if (chunk[start + index] !== key[index]) throw typeChanged();
+  return start + key.length;
+}
+
+/** A composite type that is altered gives other fields at once, while the plan still has the old ones. */
+function typeChanged(): ColumnsChanged {
+  return new ColumnsChanged('a composite type is not what it was when the catalog was read');
 }
 
 function endOfValue(chunk: Uint8Array, start: number): number {

@@ -1,12 +1,13 @@
-import type { Logger, Observation, Observer } from '../../pipeline/ports.ts';
+import { type Logger, type Observation, type Observer, Problem } from '../../pipeline/ports.ts';
 import type { Diagnostic } from '../../plan/diagnostic.ts';
+import type { Endpoint } from '../../plan/endpoint.ts';
 import type { LogOptions } from './options.ts';
 
 type Level = keyof Logger;
 type Of<Kind extends Observation['kind']> = Extract<Observation, { readonly kind: Kind }>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Turns observations into log lines. No line holds a query string, a body, a cookie or a token. */
+/** Turns observations into log lines. No line holds a query string, a body, a cookie, a token or a value of a sensitive endpoint. */
 export function logObserver(logger: Logger, options: LogOptions): Observer {
   const name = options.loggerName ?? 'Gateway';
   const line = (level: Level, fields: Fields, message: string): void => logger[level]({ name, ...fields }, message);
@@ -17,6 +18,12 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return;
       case 'diagnostic':
         return line(diagnosticLevel(observation.diagnostic), ...diagnosticLine(observation.diagnostic));
+      case 'start-warning':
+        return line('warn', { code: observation.code }, observation.message);
+      case 'connection-failed':
+        return line('warn', connectionFields(observation), observation.error.message);
+      case 'refresh-failed':
+        return line('error', { error: observation.error }, 'refresh failed');
       case 'notice':
         if (options.logConnectionNoticeEvents) line(noticeLevel(observation), ...noticeLine(observation, options));
         return;
@@ -26,6 +33,10 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return line(...failureLine(observation));
     }
   };
+}
+
+function connectionFields({ connection }: Of<'connection-failed'>): Fields {
+  return connection === null ? {} : { connection };
 }
 
 function endpointFields({ endpoint }: Of<'endpoint-created'>): Fields {
@@ -65,13 +76,20 @@ function noticeLine(
 const secret = /pass|pwd|secret|token/i;
 
 function commandFields({ endpoint, request, sql, parameters }: Of<'command'>, options: LogOptions): Fields {
-  const fields = { ...requestFields(request), routine: endpoint.id, sql };
+  const fields = { ...requestFields(request, endpoint), routine: endpoint.id, sql };
   if (!options.logCommandParameters) return fields;
+  const headers = headersParameter(endpoint);
   const shown = parameters.map(({ name, value }) => {
-    const masked = endpoint.sensitive || secret.test(name);
+    const masked = endpoint.sensitive || name === headers || secret.test(name);
     return [name, masked ? '***' : value instanceof Uint8Array ? `${value.length} bytes` : value] as const;
   });
   return { ...fields, parameters: Object.fromEntries(shown) };
+}
+
+/** The name of the parameter that takes the request's headers, cookies and tokens among them; null: none does. */
+function headersParameter({ requestHeaders, parameters }: Endpoint): string | null {
+  if (requestHeaders.mode !== 'parameter') return null;
+  return parameters.find(({ position }) => position === requestHeaders.position)?.name ?? null;
 }
 
 /** A refusal with a correlation id is the server's own trouble; the others are the client's, and frequent. */
@@ -82,18 +100,43 @@ function failureLine({
   correlationId,
   error,
 }: Of<'request-failed'>): [Level, Fields, string] {
-  const fields = { ...requestFields(request), status, ...(endpoint === null ? {} : { routine: endpoint.id }) };
-  if (status < 500 && correlationId === null) return ['debug', { ...fields, reason: error.message }, 'request refused'];
-  return ['error', { ...fields, ...(correlationId === null ? {} : { correlationId }), error }, 'request failed'];
+  const fields = {
+    ...requestFields(request, endpoint),
+    status,
+    ...(endpoint === null ? {} : { routine: endpoint.id }),
+  };
+  // What a problem says to its client may quote the request, and what the database says may quote a value.
+  const quotes = endpoint?.sensitive === true || (error instanceof Problem && error.status < 500);
+  if (status < 500 && correlationId === null) {
+    return ['debug', { ...fields, reason: quotes ? codeOf(error) : error.message }, 'request refused'];
+  }
+  const why = quotes ? { reason: codeOf(error) } : { error };
+  return ['error', { ...fields, ...(correlationId === null ? {} : { correlationId }), ...why }, 'request failed'];
+}
+
+/** What an error is without its words: the code of a problem, a SQLSTATE; its class where it has neither. */
+function codeOf(error: Error): string {
+  return ownCode(error) ?? ownCode(error.cause) ?? error.name;
+}
+
+function ownCode(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null) return null;
+  if ('diagnostics' in error) return ownCode(error.diagnostics);
+  return 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+/** Whether a path of this endpoint holds what nobody may read. */
+function hidesPath({ sensitive, parameters }: Endpoint): boolean {
+  return sensitive || parameters.some(({ inPath, name }) => inPath && secret.test(name));
 }
 
 /** A request is found again by its id, or by the trace that it belongs to. */
-function requestFields(request: Of<'command'>['request']): Fields {
+function requestFields(request: Of<'command'>['request'], endpoint: Endpoint | null): Fields {
   const requestId = request.header('x-request-id');
   const traceparent = request.header('traceparent');
   return {
     method: request.method,
-    path: request.path,
+    path: endpoint !== null && hidesPath(endpoint) ? endpoint.path : request.path,
     ...(requestId === undefined ? {} : { requestId }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };

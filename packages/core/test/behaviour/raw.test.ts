@@ -1,0 +1,92 @@
+import { useGateway } from '@pgway/testing';
+import { describe, expect, test } from 'vitest';
+
+/** Raw mode: values as PostgreSQL's text, with what the author wants between them. */
+
+const rows = `table (id int, "full_name" text, born date, seen timestamp, active boolean, price numeric, tags text[])
+  language sql stable as $$ values
+    (1, 'Ann "A" Lee', date '2000-01-02', timestamp '2024-05-06 07:08:09.5', true, 1.50, array['x','y']),
+    (2, null, null, null, false, null, null) $$`;
+
+const gateway = useGateway(`
+  create function plain() returns ${rows};
+  comment on function plain is 'HTTP GET
+  raw';
+
+  create function lines() returns ${rows};
+  comment on function lines is E'HTTP GET
+  raw
+  separator = ,
+  new_line = \\\\n
+  column_names
+  Content-Type: text/csv';
+
+  create function tabs() returns table (a int, b text) language sql stable as $$ values (1, 'x'), (2, 'y') $$;
+  comment on function tabs is E'HTTP GET
+  raw
+  separator = \\\\t
+  new_line = \\\\n';
+
+  create function nobody() returns table (a int, b text) language sql stable as $$ select 1, 'x' where false $$;
+  comment on function nobody is E'HTTP GET
+  raw
+  separator = ;
+  new_line = \\\\n
+  column_names';
+
+  create function one() returns boolean language sql stable as $$ select true $$;
+  comment on function one is 'HTTP GET
+  raw';
+
+  create function many() returns setof text language sql stable as $$ values ('a"b'), (null), ('c') $$;
+  comment on function many is E'HTTP GET
+  raw
+  separator = ,
+  new_line = |';
+
+  create function unknown_rows() returns setof record language sql stable as $$ values (1, 'a"b', true), (2, null, false) $$;
+  comment on function unknown_rows is E'HTTP GET
+  raw
+  separator = ,
+  new_line = \\\\n';
+`);
+
+async function get(path: string) {
+  const { status, type, body } = await gateway.send(`GET ${path}`);
+  return { status, type, body };
+}
+
+describe('raw', () => {
+  test('nothing between values or rows, NULL as nothing; the content type stays', async () => {
+    expect(await get('/api/plain')).toEqual({
+      status: 200,
+      type: 'application/json',
+      body: '1Ann "A" Lee2000-01-022024-05-06 07:08:09.5t1.50{x,y}2f',
+    });
+  });
+
+  test('with a separator all but numbers and booleans are quoted; a heading of the original names', async () => {
+    expect(await get('/api/lines')).toEqual({
+      status: 200,
+      type: 'text/csv',
+      body:
+        '"id","full_name","born","seen","active","price","tags"\n' +
+        '1,"Ann ""A"" Lee","2000-01-02","2024-05-06 07:08:09.5",t,1.50,"{x,y}"\n' +
+        '2,,,,f,,',
+    });
+  });
+
+  test('escapes in the annotation are resolved', async () => {
+    expect((await get('/api/tabs')).body).toBe('1\t"x"\n2\t"y"');
+  });
+
+  test('no rows: the heading alone', async () => {
+    expect((await get('/api/nobody')).body).toBe('"a";"b"');
+  });
+
+  test('a single value, a set of values, and records whose columns nobody knows', async () => {
+    expect((await get('/api/one')).body).toBe('t');
+    expect((await get('/api/many')).body).toBe('"a""b"||"c"');
+    expect((await get('/api/unknown-rows')).body).toBe('"1","a""b","t"\n"2",,"f"');
+  });
+});

@@ -1,0 +1,144 @@
+import { connect } from 'node:net';
+import { startGateway, useGateway } from '@pgway/testing';
+import { describe, expect, test } from 'vitest';
+
+/** What must hold when types, hosts, hooks and readers are not as they should be. */
+
+const problemType = (body: string): string => (JSON.parse(body) as { type: string }).type;
+const stale = 'urn:pgway:problem:stale-endpoint';
+
+describe('a composite type that is altered while the gateway runs', () => {
+  const sql = `
+    create table thing (thing_id int, secret_code text);
+    create function one() returns table (n int, item thing) language sql stable as $$ select 1, row(7, 's')::thing $$;
+    comment on function one is 'HTTP GET';
+    create function list() returns table (n int, items thing[]) language sql stable as $$ select 1, array[row(7, 's')::thing, null] $$;
+    comment on function list is 'HTTP GET';
+    create function ok() returns text language sql stable as $$ select 'ok' $$;
+    comment on function ok is 'HTTP GET';
+  `;
+
+  test.each([
+    ['a column more', 'alter table thing add column thing_note text'],
+    ['a column less', 'alter table thing drop column thing_id'],
+    ['another order', 'alter table thing drop column thing_id; alter table thing add column thing_id int'],
+    ['another name', 'alter table thing rename column thing_id to other_id'],
+  ])('%s: 500 that says so, never a value under a wrong key, and the others go on', async (_, change) => {
+    const gateway = await startGateway(sql, { poolSize: 1 });
+    expect((await gateway.send('GET /api/one')).body).toBe('[{"n":1,"item":{"thingId":7,"secretCode":"s"}}]');
+    expect((await gateway.send('GET /api/list')).body).toBe('[{"n":1,"items":[{"thingId":7,"secretCode":"s"},null]}]');
+    await gateway.database.query(`
+      ${change};
+      create or replace function one() returns table (n int, item thing) language sql stable as $$ select 1, t from thing t $$;
+      create or replace function list() returns table (n int, items thing[]) language sql stable as $$ select 1, array_agg(t) from thing t $$;
+      insert into thing default values`);
+    for (const path of ['/api/one', '/api/list']) {
+      // oxlint-disable-next-line no-await-in-loop
+      const { status, body } = await gateway.send(`GET ${path}`);
+      expect([status, problemType(body)]).toEqual([500, stale]);
+    }
+    expect((await gateway.send('GET /api/ok')).body).toBe('ok');
+    await gateway.gateway.refresh();
+    expect((await gateway.send('GET /api/one')).status).toBe(200);
+    await gateway.close();
+  });
+});
+
+const sql = `
+  create function echo(_text text) returns text language sql stable as $$ select _text $$;
+  comment on function echo is 'HTTP GET';
+  create function big() returns table (a text) language sql stable as $$ select repeat('x', 1000) from generate_series(1, 200000) $$;
+  comment on function big is 'HTTP GET';
+  create function loud() returns text language plpgsql as $$ begin raise notice 'heard'; return 'said'; end $$;
+  comment on function loud is 'HTTP POST';
+  create function broken() returns int language sql volatile as $$ select 1 / 0 $$;
+  comment on function broken is 'HTTP POST';
+`;
+
+describe('what a hook answers', () => {
+  test.each([
+    ['a header that would split the answer', { status: 200, headers: { 'x-a': 'a\r\nSet-Cookie: b=1' } }],
+    ['a header beyond Latin-1', { status: 200, headers: { 'x-a': '€' } }],
+    ['a name that is none', { status: 200, headers: { 'x a': 'b' } }],
+    ['a status that is none', { status: 0 }],
+  ])('%s: 500, and the process lives', async (_, answer) => {
+    const gateway = await startGateway(sql, {
+      commandCallback: ({ values }) => (values[0] === 'bad' ? answer : undefined),
+    });
+    const { status, headers } = await gateway.send('GET /api/echo?text=bad');
+    expect([status, headers.get('set-cookie')]).toEqual([500, null]);
+    expect((await gateway.send('GET /api/echo?text=good')).body).toBe('good');
+    await gateway.close();
+  });
+});
+
+test('an observer that throws changes no answer', async () => {
+  const gateway = await startGateway(sql, {
+    observer: () => {
+      throw new Error('the disk is full');
+    },
+  });
+  expect((await gateway.send('POST /api/loud')).body).toBe('said');
+  expect((await gateway.send('POST /api/broken')).status).toBe(400);
+  expect((await gateway.send('GET /api/echo?text=x')).body).toBe('x');
+  await gateway.close();
+});
+
+test('a reader that takes nothing is cut off, and its connection serves others', async () => {
+  const gateway = await startGateway(sql, { poolSize: 1, readerTimeout: 0.5, acquireTimeout: 10 });
+  const { hostname, port } = new URL(gateway.url);
+  const lazy = connect(Number(port), hostname);
+  lazy.on('error', () => undefined);
+  lazy.pause();
+  lazy.write('GET /api/big HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect
+    .poll(
+      () =>
+        gateway.database.query(
+          `select 1 from pg_stat_activity where wait_event = 'ClientWrite' and datname = current_database()`,
+        ),
+      { timeout: 5_000 },
+    )
+    .toHaveLength(1);
+  expect((await gateway.send('GET /api/echo?text=x')).body).toBe('x');
+  lazy.destroy();
+  await gateway.close();
+});
+
+test('a client that leaves while a hook is waited for runs nothing', async () => {
+  let entered = (): void => undefined;
+  let leave = (): void => undefined;
+  const isIn = new Promise<void>((resolve) => (entered = resolve));
+  const mayGo = new Promise<void>((resolve) => (leave = resolve));
+  const gateway = await startGateway(
+    `create table called (n int); ${sql}
+     create function note() returns void language sql as $$ insert into called select 1 from pg_sleep(0.3) $$;
+     comment on function note is 'HTTP POST';`,
+    {
+      commandCallback: async () => {
+        entered();
+        await mayGo;
+      },
+    },
+  );
+  const controller = new AbortController();
+  const request = fetch(`${gateway.url}/api/note`, { method: 'POST', signal: controller.signal }).catch(() => 'left');
+  await isIn;
+  controller.abort();
+  expect(await request).toBe('left');
+  leave();
+  expect((await gateway.send('GET /api/echo?text=x')).body).toBe('x');
+  expect(await gateway.database.query('select * from called')).toEqual([]);
+  await gateway.close();
+});
+
+describe("a host's guard sees the path as it was sent", () => {
+  const gateway = useGateway(sql);
+
+  test.each(['/api/%65cho?text=x', '/%61pi/echo?text=x', '/api%2Fecho?text=x', '/api/ech%6F?text=x'])(
+    '%s is another path, not a way round',
+    async (path) => {
+      expect((await gateway.send(`GET ${path}`)).status).toBe(404);
+    },
+  );
+});

@@ -1,0 +1,52 @@
+import { functionsSource, type Routine, type Source } from '@pgway/core';
+import { startGateway } from '@pgway/testing';
+import { expect, test } from 'vitest';
+
+const sql = `
+  create table fact (name text, value int);
+  insert into fact values ('a', 1), ('b', 2);
+  create function facts(_name text default null) returns table (name text, value int) language sql stable
+  as $$ select name, value from fact where _name is null or name = _name $$;
+  comment on function facts is 'HTTP GET';
+`;
+
+/** Takes the routines of the database, but makes the command of each request itself. */
+const reversing: Source = {
+  ...functionsSource(),
+  name: 'reversing',
+  command({ parameters, values, request }) {
+    const order = request.header('x-order') === 'down' ? 'desc' : 'asc';
+    const where = parameters.map(({ name }, index) => `${name.replace(/^_/, '')} = $${index + 1}::text`).join(' and ');
+    return {
+      sql: `select name, value from fact ${where === '' ? '' : `where ${where}`} order by value ${order}`,
+      values,
+    };
+  },
+};
+
+test('a source may make the command of each request', async () => {
+  const gateway = await startGateway(sql, { routineSources: [reversing] });
+  const get = async (path: string, headers = {}) => (await gateway.send(`GET ${path}`, { headers })).body;
+  expect(await get('/api/facts')).toBe('[{"name":"a","value":1},{"name":"b","value":2}]');
+  expect(await get('/api/facts', { 'x-order': 'down' })).toBe('[{"name":"b","value":2},{"name":"a","value":1}]');
+  expect(await get('/api/facts?name=b')).toBe('[{"name":"b","value":2}]');
+  expect(gateway.gateway.endpoints.map(({ source }) => source)).toEqual(['reversing']);
+  await gateway.close();
+});
+
+test('a command whose columns are not those of the endpoint is refused, not written as if it were', async () => {
+  const wrong: Source = { ...reversing, command: () => ({ sql: `select 'text', 'no number'`, values: [] }) };
+  const gateway = await startGateway(sql, { routineSources: [wrong] });
+  const { status, body } = await gateway.send('GET /api/facts');
+  expect([status, (JSON.parse(body) as { type: string }).type]).toEqual([500, 'urn:pgway:problem:stale-endpoint']);
+  await gateway.close();
+});
+
+test('a source of its own beside the functions of the database', async () => {
+  const borrowed = async (): Promise<readonly Routine[]> => [];
+  const gateway = await startGateway(sql, {
+    sourcesCreated: (sources) => void sources.push({ name: 'empty', read: borrowed }),
+  });
+  expect(gateway.gateway.endpoints.map(({ source, path }) => `${source} ${path}`)).toEqual(['functions /api/facts']);
+  await gateway.close();
+});
