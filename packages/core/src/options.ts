@@ -132,6 +132,8 @@ export interface RunOptions extends ConnectionOptions {
   readonly refreshEndpointEnabled: boolean;
   readonly refreshMethod: Method;
   readonly refreshPath: string;
+  /** Only a signed-in caller with one of these roles may refresh, any signed-in one with none of them; null: everybody. */
+  readonly refreshRoles: readonly string[] | null;
   /** Takes log lines, in the manner of pino; null: nothing is logged. */
   readonly logger: Logger | null;
   /** Told of everything that is worth a log line or a count. */
@@ -166,6 +168,7 @@ export const runDefaults: Omit<RunOptions & LogOptions & StartHooks & Hooks, 'co
   refreshEndpointEnabled: false,
   refreshMethod: 'GET',
   refreshPath: '/api/gateway/refresh',
+  refreshRoles: null,
   logger: null,
   observer: null,
   sourcesCreated: null,

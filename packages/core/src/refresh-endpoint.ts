@@ -2,6 +2,7 @@ import { Problem } from './http/problem.ts';
 import type { GatewayRequest } from './http/request.ts';
 import type { GatewayResponse, Handle } from './http/response.ts';
 import type { Options } from './options.ts';
+import { admit } from './pipeline/admit.ts';
 import { refuse, type RefuseOptions } from './pipeline/refuse.ts';
 
 /** Puts the refresh endpoint before the others, where it is asked for: 204, or 500 with the reason and the old endpoints. */
@@ -11,7 +12,7 @@ export function withRefreshEndpoint(handle: Handle, refresh: () => Promise<void>
   const path = withoutSlash(refreshPath);
   return async (request) => {
     if (withoutSlash(request.path) !== path) return handle(request);
-    if (request.method === refreshMethod) return answer(refresh, options);
+    if (request.method === refreshMethod) return answer(request, refresh, options);
     // A routine may answer another method at the same path.
     return (await handle(request)) ?? otherMethod(request, options);
   };
@@ -31,13 +32,27 @@ function otherMethod(request: GatewayRequest, options: Options): GatewayResponse
   return { ...refuse(new Problem('method-not-allowed', { headers }), null, refusal(options)), passable: true };
 }
 
-async function answer(refresh: () => Promise<void>, options: Options): Promise<GatewayResponse> {
+/** Guarded like an endpoint where the host says so. */
+async function guard(request: GatewayRequest, { refreshRoles }: Options): Promise<void> {
+  if (refreshRoles === null) return;
+  await admit([{ endpoint: { authorization: { required: true, roles: refreshRoles } } }], request, []);
+}
+
+async function answer(
+  request: GatewayRequest,
+  refresh: () => Promise<void>,
+  options: Options,
+): Promise<GatewayResponse> {
   try {
+    await guard(request, options);
     await refresh();
     return { kind: 'whole', status: 204, headers: [], body: null };
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    const shown = options.returnGatewayExceptionMessage ? { detail } : {};
-    return refuse(new Problem('refresh-failed', { ...shown, cause: error }), null, refusal(options));
+    return refuse(error instanceof Problem ? error : refreshFailed(error, options), null, refusal(options));
   }
+}
+
+function refreshFailed(error: unknown, { returnGatewayExceptionMessage }: Options): Problem {
+  const detail = error instanceof Error ? error.message : String(error);
+  return new Problem('refresh-failed', { ...(returnGatewayExceptionMessage ? { detail } : {}), cause: error });
 }

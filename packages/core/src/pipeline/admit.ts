@@ -3,11 +3,16 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
 import type { AuthScheme, Caller } from './ports.ts';
 
+/** What says who may call: an endpoint, or whatever else is guarded in its manner. */
+interface Guarded {
+  readonly endpoint: Pick<Endpoint, 'authorization'>;
+}
+
 /**
  * Lets through the endpoints that this caller may call, before anything is read from the body.
  * @throws Problem 401 when being signed in would help, 403 when it would not
  */
-export async function admit<Candidate extends { readonly endpoint: Endpoint }>(
+export async function admit<Candidate extends Guarded>(
   candidates: readonly Candidate[],
   request: GatewayRequest,
   schemes: readonly AuthScheme[],
@@ -19,7 +24,7 @@ export async function admit<Candidate extends { readonly endpoint: Endpoint }>(
 }
 
 /** Whether every caller may call all of them: then nobody has to be identified. */
-export function open(candidates: readonly { readonly endpoint: Endpoint }[]): boolean {
+export function open(candidates: readonly Guarded[]): boolean {
   for (const { endpoint } of candidates) if (endpoint.authorization.required) return false;
   return true;
 }
@@ -34,7 +39,7 @@ async function identify(request: GatewayRequest, schemes: readonly AuthScheme[])
   return null;
 }
 
-function mayCall(endpoint: Endpoint, caller: Caller | null): boolean {
+function mayCall(endpoint: Guarded['endpoint'], caller: Caller | null): boolean {
   const { required, roles } = endpoint.authorization;
   if (!required) return true;
   if (caller === null) return false;

@@ -37,15 +37,17 @@ const sql = `
 type Line = [level: string, message: string, fields: Record<string, unknown>];
 
 /** Runs one request and gives the lines that it wrote, those of the start left out. */
-async function linesOf(line: string, options: Partial<GatewayOptions>, headers = {}): Promise<readonly Line[]> {
+async function linesOf(line: string, options: Partial<GatewayOptions>, headers?: object): Promise<readonly Line[]> {
   const lines: Line[] = [];
   const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
     void lines.push([level, message, { ...fields }]);
   const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   const gateway = await startGateway(sql, { logger, ...options });
   lines.length = 0;
-  await gateway.send(line, { headers });
+  await gateway.send(line, { headers: { ...headers } });
   await gateway.close();
+  // Made anew for each request that brings none: a test of its own looks at it.
+  if (headers === undefined) for (const [, , fields] of lines) delete fields['requestId'];
   return lines;
 }
 
@@ -198,4 +200,13 @@ test.each([true, false])('a query that cannot be read is in no line (messages to
   expect(line![2]).toMatchObject({ status: 400, reason: 'malformed-query' });
   expect(line![2]).not.toHaveProperty('error');
   expect(JSON.stringify(line)).not.toContain('hunter2');
+});
+
+test('all lines of a request have one id, also when it brought none', async () => {
+  const lines = await linesOf('GET /api/broken', { logCommands: true }, {});
+  const ids = lines.map(([, message, fields]) => [message, fields['requestId']]);
+  expect(ids).toEqual([
+    ['command', expect.stringMatching(/^[0-9a-f-]{36}$/)],
+    ['request failed', lines[0]![2]['requestId']],
+  ]);
 });

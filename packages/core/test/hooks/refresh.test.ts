@@ -37,6 +37,15 @@ test('its method and path are options', async () => {
   await other.close();
 });
 
+test('it can be kept to roles: who is not signed in gets 401, and nothing is read', async () => {
+  const guarded = await startGateway(sql, { refreshEndpointEnabled: true, refreshRoles: ['admin'] });
+  await guarded.database.query(second);
+  const { status, body } = await guarded.send('GET /api/gateway/refresh');
+  expect([status, (JSON.parse(body) as { type: string }).type]).toEqual([401, 'urn:pgway:problem:unauthenticated']);
+  expect((await guarded.send('GET /api/second')).status).toBe(404);
+  await guarded.close();
+});
+
 test('a refresh that fails answers 500 with the reason, and the old endpoints stay', async () => {
   const failing = await startGateway(sql, {
     refreshEndpointEnabled: true,

@@ -145,6 +145,13 @@ const gateway = z
     refreshEndpointEnabled: z.boolean().default(false).describe('An endpoint that reads the catalog again.'),
     refreshMethod: z.enum(methods).default('GET').describe('The method of the refresh endpoint.'),
     refreshPath: z.string().default('/api/gateway/refresh').describe('The path of the refresh endpoint.'),
+    refreshRoles: z
+      .array(z.string())
+      .nullable()
+      .default(null)
+      .describe(
+        'Who may refresh: signed-in callers with one of these roles; an empty list: any of them; null: everybody.',
+      ),
     logAnnotationSetInfo: z.boolean().default(true).describe('Logs every property that a comment sets.'),
   })
   .prefault({})

@@ -114,6 +114,19 @@ function failureLine({
   return ['error', { ...fields, ...(correlationId === null ? {} : { correlationId }), ...why }, 'request failed'];
 }
 
+/** What a client sends as an id is no place for a novel. */
+const longestId = 128;
+const ids = new WeakMap<object, string>();
+
+/** The id that came with the request, or one of our own: all lines of a request have the same. */
+function idOf(request: Of<'command'>['request']): string {
+  const known = ids.get(request);
+  if (known !== undefined) return known;
+  const id = request.header('x-request-id')?.slice(0, longestId) ?? crypto.randomUUID();
+  ids.set(request, id);
+  return id;
+}
+
 /** What an error is without its words: the code of a problem, a SQLSTATE; its class where it has neither. */
 function codeOf(error: Error): string {
   return ownCode(error) ?? ownCode(error.cause) ?? error.name;
@@ -132,12 +145,11 @@ function hidesPath({ sensitive, parameters }: Endpoint): boolean {
 
 /** A request is found again by its id, or by the trace that it belongs to. */
 function requestFields(request: Of<'command'>['request'], endpoint: Endpoint | null): Fields {
-  const requestId = request.header('x-request-id');
-  const traceparent = request.header('traceparent');
+  const traceparent = request.header('traceparent')?.slice(0, longestId);
   return {
     method: request.method,
     path: endpoint !== null && hidesPath(endpoint) ? endpoint.path : request.path,
-    ...(requestId === undefined ? {} : { requestId }),
+    requestId: idOf(request),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
