@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { EmbeddedError } from '../../src/embedded/index.ts';
 import { useChildProgram } from './support/child-program.ts';
 import { copyPackage, NOBODY, postmasterPid, temporaryDirectory } from './support/directories.ts';
-import { userOf } from './support/processes.ts';
+import { userOf } from '../support/processes.ts';
 import { ask, start } from './support/start.ts';
 
 const asRoot = process.geteuid?.() === 0;

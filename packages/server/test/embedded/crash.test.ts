@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { findFreePort } from '../../src/embedded/free-port.ts';
 import { packageInUse, postmasterPid, temporaryDirectory } from './support/directories.ts';
 import { killHard, useChildProgram } from './support/child-program.ts';
-import { isRunning, processesOn, untilNone } from './support/processes.ts';
+import { isRunning, processesOn, untilNone } from '../support/processes.ts';
 import { ask, start } from './support/start.ts';
 
 // What runs is read from /proc.

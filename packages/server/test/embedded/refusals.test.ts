@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EmbeddedError } from '../../src/embedded/index.ts';
 import { postmasterPid, temporaryDirectory } from './support/directories.ts';
-import { processesOn } from './support/processes.ts';
+import { processesOn } from '../support/processes.ts';
 import { ask, start } from './support/start.ts';
 
 test('data of another major version are left alone', async () => {
