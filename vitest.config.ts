@@ -17,5 +17,7 @@ export default defineConfig({
     globalSetup: ['testing/src/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What a test polls for is an event: the bound is there for what never comes, not for a machine that is slow.
+    expect: { poll: { timeout: 15_000 } },
   },
 });
