@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { freshDatabase, serverVersion, useDatabase } from './index.ts';
+import { freshDatabase, holdLock, serverVersion, useDatabase } from './index.ts';
 
 const database = useDatabase(`
   CREATE TABLE fruit (name text);
@@ -46,4 +46,12 @@ test('SQL that fails leaves no database behind', async () => {
 test('serverVersion is the major version of the server', async () => {
   const rows = await database.query(`SELECT current_setting('server_version_num')::int / 10000 AS major`);
   expect(rows).toEqual([{ major: serverVersion() }]);
+});
+
+test('holdLock: statements that want the lock wait until it is released', async () => {
+  const lock = await holdLock(database.connectionString, 7);
+  const waiting = database.query(`select 'had it' as answer from pg_advisory_xact_lock(7)`);
+  await expect.poll(() => lock.waiting()).toBe(1);
+  await lock.release();
+  expect(await waiting).toEqual([{ answer: 'had it' }]);
 });

@@ -65,6 +65,11 @@ export function useDatabase(sql = ''): TestDatabase {
   };
 }
 
+/** The superuser's way to the server of this run. What is done there is seen by all test files: for locks between them. */
+export function serverConnectionString(): string {
+  return inject('postgres').connectionString;
+}
+
 /** The major version of the server of this run, such as 18. */
 export function serverVersion(): number {
   return inject('postgres').major;

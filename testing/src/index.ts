@@ -1,4 +1,5 @@
-export { freshDatabase, serverVersion, type TestDatabase, useDatabase } from './database.ts';
+export { freshDatabase, serverConnectionString, serverVersion, type TestDatabase, useDatabase } from './database.ts';
+export { type HeldLock, holdLock } from './lock.ts';
 export { packageOfRun } from './postgres-packages.ts';
 export { type Answer, type SendOptions, startGateway, type TestGateway, useGateway } from './gateway.ts';
 export { type PgBouncer, type PgBouncerOptions, pgbouncerVersion, startPgBouncer } from './pgbouncer.ts';
