@@ -4,18 +4,30 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { holdLock, serverConnectionString } from '@pgway/testing';
 import { onTestFinished } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 export const bin: string = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
 
-/** Builds what a child process runs. */
+/** Any number that no other test of this server locks. */
+const buildLock = 30_291;
+
+/**
+ * Builds what a child process runs. One test file at a time: two that build at the same moment, in a checkout where nothing is
+ * built yet, would write over what the programs of the other one are just loading.
+ */
 export async function build(): Promise<void> {
-  await promisify(execFile)(process.execPath, [
-    `${root}node_modules/typescript/bin/tsc`,
-    '-b',
-    `${root}packages/server`,
-  ]);
+  const lock = await holdLock(serverConnectionString(), buildLock);
+  try {
+    await promisify(execFile)(process.execPath, [
+      `${root}node_modules/typescript/bin/tsc`,
+      '-b',
+      `${root}packages/server`,
+    ]);
+  } finally {
+    await lock.release();
+  }
 }
 
 /** The built program as a process of its own. */
