@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { startGateway, useGateway } from '@pgway/testing';
+import { holdLock, startGateway, useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { plain, problem, problemOf, sendRaw, text } from './support.ts';
 
@@ -10,6 +10,8 @@ const sql = `
   comment on function echo(text) is 'HTTP';
   create function slow(_seconds float8) returns text language sql volatile as $$ select 'slept' || pg_sleep(_seconds)::text $$;
   comment on function slow(float8) is 'HTTP GET';
+  create function wait() returns text language sql volatile as $$ select 'waited' || pg_advisory_xact_lock(1)::text $$;
+  comment on function wait() is 'HTTP GET';
 `;
 
 describe('sizes', () => {
@@ -152,14 +154,16 @@ describe('JSON bodies', () => {
 
 describe('connections', () => {
   test('no free connection within acquireTimeout is 503 with Retry-After', async () => {
-    const gateway = await startGateway(sql, { poolSize: 1, acquireTimeout: 0.2, shareConnections: false });
+    const gateway = await startGateway(sql, { poolSize: 1, acquireTimeout: 1, shareConnections: false });
     try {
-      const busy = gateway.send('GET /api/slow?seconds=2');
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const lock = await holdLock(gateway.database.connectionString, 1);
+      const busy = gateway.send('GET /api/wait');
+      await expect.poll(() => lock.waiting()).toBe(1);
       const refused = await gateway.send('GET /api/echo?a=x');
       expect(problem(refused)).toMatchObject(problemOf(503));
       expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
-      expect(plain(await busy)).toEqual(text('slept'));
+      await lock.release();
+      expect(plain(await busy)).toEqual(text('waited'));
       expect(plain(await gateway.send('GET /api/echo?a=x'))).toEqual(text('x'));
     } finally {
       await gateway.close();

@@ -1,5 +1,5 @@
 import { createGateway } from '@pgway/core';
-import { freshDatabase, type TestDatabase } from '@pgway/testing';
+import { freshDatabase, holdLock, type TestDatabase } from '@pgway/testing';
 import { Pool, type PoolConfig } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
@@ -10,9 +10,11 @@ beforeAll(async () => {
     create function who() returns text language sql as $$ select current_setting('app.tenant', true) $$;
     create function zone() returns text language sql as $$ select current_setting('TimeZone') $$;
     create function nap(seconds float8) returns int language sql as $$ select pg_backend_pid() from pg_sleep(seconds) $$;
+    create function wait() returns int language sql as $$ select pg_backend_pid() from pg_advisory_xact_lock_shared(1) $$;
     comment on function who() is 'HTTP GET';
     comment on function zone() is 'HTTP GET';
     comment on function nap(float8) is 'HTTP GET';
+    comment on function wait() is 'HTTP GET';
   `);
 });
 afterAll(() => database.drop());
@@ -33,7 +35,11 @@ test('connections come from the pool, and go back closed: its other users get no
   const pool = poolOf();
   const gateway = await createGateway({ dataSource: pool, poolSize: 2 });
   expect(await get(gateway, '/api/zone')).toBe('200 UTC');
-  const ours = new Set(await Promise.all([1, 2, 3, 4].map(() => get(gateway, '/api/nap?seconds=0.1'))));
+  const lock = await holdLock(database.connectionString, 1);
+  const waiting = [1, 2, 3, 4].map(() => get(gateway, '/api/wait'));
+  await expect.poll(() => lock.waiting()).toBe(2);
+  await lock.release();
+  const ours = new Set(await Promise.all(waiting));
   expect(ours.size).toBe(2);
   const { rows } = await pool.query(`select pg_backend_pid() as pid, current_setting('TimeZone') as zone`);
   const [{ zone } = { zone: '' }] = await database.query(`select current_setting('TimeZone') as zone`);

@@ -81,7 +81,7 @@ test('nobody joins a connection whose reader has stopped', async () => {
   const database = open(db, { acquireTimeout: 200 });
   const quick = named('select 1');
   const large = named(flood);
-  await ask(database, [[quick]]).answer;
+  await until('it is open', async () => (await errorOf(ask(database, [[quick]]))) === 'done');
   let rows = 0;
   const slow = ask(database, [[large]], { mayShare: true, sink: { row: () => ++rows < 0 } });
   await until('rows have come', () => rows > 0);

@@ -1,4 +1,4 @@
-import { pgbouncerVersion, type PgBouncer, startPgBouncer, useDatabase } from '@pgway/testing';
+import { holdLock, pgbouncerVersion, type PgBouncer, startPgBouncer, useDatabase } from '@pgway/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DatabaseOptions } from '../../src/database/connect.ts';
@@ -73,17 +73,13 @@ function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: s
 
   test('a caller that leaves is cancelled, nobody else is', async () => {
     const database = openDatabase({ poolSize: 2, shareConnections: false });
-    const leaving = ask(database, ['select nap(20)']);
-    const staying = ask(database, ['select nap(0.4)::text <> $$$$']);
-    await until('both run', async () => {
-      return (
-        (await db.query(`select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`))
-          .length === 2
-      );
-    });
-    leaving.handle.cancel();
-    expect(await errorOf(leaving)).toBe('Cancelled');
-    expect(await rowsOf(staying)).toEqual([['t']]);
+    const lock = await holdLock(db.connectionString, 1);
+    const [leaving, staying] = [1, 2].map((n) => ask(database, [`select ${n} from pg_advisory_xact_lock_shared(1)`]));
+    await until('both run', async () => (await lock.waiting()) === 2);
+    leaving!.handle.cancel();
+    expect(await errorOf(leaving!)).toBe('Cancelled');
+    await lock.release();
+    expect(await rowsOf(staying!)).toEqual([['2']]);
     expect(await rowsOf(ask(database, [[echo, 'x']]))).toEqual([['x']]);
   });
 

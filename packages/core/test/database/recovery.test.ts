@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
-import { useDatabase } from '@pgway/testing';
+import { holdLock, useDatabase } from '@pgway/testing';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseConnectionString } from '../../src/database/connection-string.ts';
@@ -47,7 +47,11 @@ describe('a server without a connection left', () => {
   test('those who waited in vain hear why', async () => {
     const connectionString = await limited(1);
     await connected(connectionString);
-    const database = open(connectionString, { acquireTimeout: 200 });
+    let refusals = 0;
+    const database = open(connectionString, { acquireTimeout: 200, problem: () => void refusals++ });
+    const impatient = errorOf(database.query('select 1'));
+    await until('it was refused', () => refusals > 0);
+    expect(await impatient).toBe('AcquireTimeout');
     await expect(database.query('select 1')).rejects.toThrow(
       /^no connection became free within 200 ms: too many connections for role/,
     );
@@ -62,7 +66,10 @@ describe('a server without a connection left', () => {
       problem: ({ message }) => void problems.push(message),
     });
     const backend = await backendOf(database);
-    const asked = [ask(database, ['select pg_sleep(0.3)']), ask(database, ['select pg_backend_pid()'])];
+    const lock = await holdLock(db.connectionString, 1);
+    const asked = [ask(database, ['select pg_advisory_xact_lock(1)']), ask(database, ['select pg_backend_pid()'])];
+    await until('it was refused', () => problems.length > 0);
+    await lock.release();
     expect(await rowsOf(asked[1]!)).toEqual([[backend]]);
     expect(problems[0]).toMatch(/^too many connections for role/);
   });
@@ -81,7 +88,11 @@ test('a server that is starting: calls wait for it, not longer than for a connec
     socket.once('data', () => socket.end(starting));
   });
   await new Promise<void>((resolve) => greeter.listen(port, '127.0.0.1', resolve));
-  const impatient = open(proxy.connectionString, { acquireTimeout: 200 });
+  let told = 0;
+  const impatient = open(proxy.connectionString, { acquireTimeout: 200, problem: () => void told++ });
+  const first = errorOf(impatient.query('select 1'));
+  await until('it was refused', () => told > 0);
+  expect(await first).toBe('AcquireTimeout');
   await expect(impatient.query('select 1')).rejects.toThrow(
     'no connection became free within 200 ms: the database system is starting up',
   );
@@ -111,15 +122,18 @@ test('a server that is away: nobody waits long for the refusal, and the attempts
     expect(await errorOf(database.query('select 1'))).toBe('ConnectionLost');
     slowest = Math.max(slowest, performance.now() - asked);
   }
-  expect(slowest).toBeLessThan(1_000);
+  // Nobody waits for the whole of the ten seconds that a connection may take.
+  expect(slowest).toBeLessThan(3_000);
   expect(problems.length).toBeLessThan(9);
   await proxy.on();
   const back = performance.now();
   await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
-  expect(performance.now() - back).toBeLessThan(1_000);
+  expect(performance.now() - back).toBeLessThan(3_000);
 });
 
 describe('close does not wait for ever', () => {
+  /** Milliseconds: far more than the grace, and less than anything else that would end the wait. */
+  const soon = 4_000;
   function poolOf(name: string): Pool {
     return new Pool({
       open: sessionOpener(parseConnectionString(`${db.connectionString}?application_name=${name}`), {}),
@@ -142,7 +156,7 @@ describe('close does not wait for ever', () => {
     const asked = [ask(pool, ['select pg_sleep(20)']), ask(pool, ['select 1'])];
     const start = performance.now();
     await pool.close();
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(soon);
     expect(await Promise.all(asked.map((one) => errorOf(one)))).toEqual(['ConnectionLost', 'ConnectionLost']);
     await expect(asked[1]!.answer).rejects.toThrow('the gateway is closing');
     await until('the server has ended it', () => gone('closing_running'));
@@ -155,7 +169,7 @@ describe('close does not wait for ever', () => {
     await until('rows have come', async () => !(await gone('closing_stalled')));
     const start = performance.now();
     await pool.close();
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(soon);
     expect(await errorOf(asked)).toBe('ConnectionLost');
     await until('the server has ended it', () => gone('closing_stalled'));
   });
@@ -177,7 +191,7 @@ describe('close does not wait for ever', () => {
     const asked = ask(pool, ['select 1']);
     const start = performance.now();
     await pool.close();
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(soon);
     expect(await errorOf(asked)).toBe('ConnectionLost');
   });
 });

@@ -1,4 +1,4 @@
-import { useDatabase } from '@pgway/testing';
+import { holdLock, useDatabase } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ask, type Asked, backendOf, errorOf, named, open, rowsOf, until } from './support.ts';
@@ -11,6 +11,7 @@ const db = useDatabase(`
 const echo = named('select $1::text, pg_backend_pid()');
 const divide = named('select 100 / $1::int');
 const nap = named('select pg_sleep($1::float8)');
+const wait = named('select pg_advisory_xact_lock($1::int)');
 
 test('calls that wait share the connection: fifty answers in a few round trips', async () => {
   const database = open(db);
@@ -83,9 +84,11 @@ test('a call that must be alone gets its turn, however many others come', async 
 
 test('a call is never behind one that may not share, nor does it join one', async () => {
   const database = open(db, { acquireTimeout: 150 });
-  await ask(database, [[echo, '']]).answer;
-  const alone = ask(database, [[nap, '0.6']]);
+  await until('it is open', async () => (await errorOf(ask(database, [[echo, '']]))) === 'done');
+  const lock = await holdLock(db.connectionString, 1);
+  const alone = ask(database, [[wait, '1']]);
   expect(await errorOf(ask(database, [[echo, 'x']], { mayShare: true }))).toBe('AcquireTimeout');
+  await lock.release();
   expect(await errorOf(alone)).toBe('done');
 });
 
@@ -93,18 +96,17 @@ test('a caller that leaves is not cancelled while others share its connection, a
   const database = open(db);
   const backend = await backendOf(database);
   await ask(database, [[echo, '']]).answer;
-  await ask(database, [[nap, '0']]).answer;
+  await ask(database, [[wait, '0']]).answer;
   const count = named('select count_up($1::int)');
   await ask(database, [[count, '0']]).answer;
   await db.query('truncate counted');
-  const leaving = ask(database, [[nap, '0.3']], { mayShare: true });
+  const lock = await holdLock(db.connectionString, 2);
+  const leaving = ask(database, [[wait, '2']], { mayShare: true });
   const neighbours = [1, 2, 3].map((n) => ask(database, [[count, String(n)]], { mayShare: true }));
-  await until('it runs', async () => {
-    const found = await db.query(`select from pg_stat_activity where pid = $1 and state = 'active'`, [backend]);
-    return found.length > 0;
-  });
+  await until('it runs', async () => (await lock.waiting()) === 1);
   leaving.handle.cancel();
   neighbours[1]!.handle.cancel();
+  await lock.release();
   expect(await Promise.all(neighbours.map((one) => errorOf(one)))).toEqual(['done', 'Cancelled', 'done']);
   expect(await errorOf(leaving)).toBe('Cancelled');
   expect(await db.query('select n from counted order by n')).toContainEqual({ n: 3 });

@@ -1,4 +1,4 @@
-import { startGateway, useGateway } from '@pgway/testing';
+import { holdLock, startGateway, useGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 
 const sql = `
@@ -72,20 +72,16 @@ test('a refresh that fails answers 500 with the reason, and the old endpoints st
 
 test('a request that runs while a refresh swaps the endpoints ends on the old ones', async () => {
   const busy = await startGateway(`
-    create function slow() returns text language sql volatile as $$ select 'old' from pg_sleep(0.4) $$;
+    create function slow() returns text language sql volatile as $$ select 'old' from pg_advisory_xact_lock(1) $$;
     comment on function slow is 'HTTP GET';
   `);
+  const lock = await holdLock(busy.database.connectionString, 1);
   const running = busy.send('GET /api/slow');
-  await expect
-    .poll(() =>
-      busy.database.query(
-        `select 1 from pg_stat_activity where query like '%"slow"%' and state = 'active' and pid <> pg_backend_pid()`,
-      ),
-    )
-    .toHaveLength(1);
+  await expect.poll(() => lock.waiting()).toBe(1);
   await busy.database.query(`comment on function slow is null; ${second}`);
   await busy.gateway.refresh();
   expect(busy.gateway.endpoints.map(({ name }) => name)).toEqual(['second']);
+  await lock.release();
   expect((await running).body).toBe('old');
   await busy.close();
 });

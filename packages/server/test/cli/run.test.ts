@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { freshDatabase, useDatabase } from '@pgway/testing';
+import { freshDatabase, type HeldLock, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
@@ -12,7 +12,7 @@ const database = useDatabase(`
   create function get_greeting(_name text default 'world') returns text language sql as $$ select 'hello ' || _name $$;
   comment on function get_greeting is 'Says hello. \u001b[31m
   HTTP';
-  create function wait(_seconds float) returns text language sql as $$ select 'waited' from pg_sleep(_seconds) $$;
+  create function wait(_key int) returns text language sql as $$ select 'waited' from pg_advisory_xact_lock(_key) $$;
   comment on function wait is 'HTTP GET';
   create function loud() returns void language plpgsql as $$ begin raise info 'a line for the log'; end $$;
   comment on function loud is 'HTTP';
@@ -57,7 +57,7 @@ describe('serving', () => {
     expect(lines.map((line) => line.replace(/after \d+\.\d/, 'after 0.1'))).toEqual([
       'GET   /api/get-greeting?name=  text     Says hello. \\u001b[31m',
       'POST  /api/loud                nothing',
-      'GET   /api/wait?seconds=       text',
+      'GET   /api/wait?key=           text',
       '',
       `3 endpoints at ${url} after 0.1 s. Ctrl-C ends.`,
       `Try:  curl ${url}/api/get-greeting`,
@@ -69,10 +69,13 @@ describe('serving', () => {
 
   test('running requests finish before it ends', async () => {
     const { url, streams, ended } = await serve();
-    const running = answer(`${url}/api/wait?seconds=0.5`);
-    await isWaiting();
+    const lock = await holdLock(database.connectionString, 1);
+    const running = answer(`${url}/api/wait?key=1`);
+    await isWaiting(lock);
 
     streams.wish('gracefully');
+    await streams.until('stopping');
+    await lock.release();
 
     expect(await running).toEqual([200, 'waited']);
     expect(await ended).toBe(0);
@@ -80,8 +83,10 @@ describe('serving', () => {
 
   test('a second wish cuts them off', async () => {
     const { url, streams, ended } = await serve();
-    const running = answer(`${url}/api/wait?seconds=30`).catch(() => 'cut off');
-    await isWaiting();
+    const lock = await holdLock(database.connectionString, 2);
+    onTestFinished(() => lock.release());
+    const running = answer(`${url}/api/wait?key=2`).catch(() => 'cut off');
+    await isWaiting(lock);
     const begin = performance.now();
 
     streams.wish('gracefully');
@@ -89,7 +94,8 @@ describe('serving', () => {
 
     expect(await running).toBe('cut off');
     expect(await ended).toBe(0);
-    expect(performance.now() - begin).toBeLessThan(5000);
+    // Without the second wish it would have been cut off after ten seconds.
+    expect(performance.now() - begin).toBeLessThan(8000);
   });
 
   test('notices go to the log', async () => {
@@ -128,18 +134,19 @@ describe('serving', () => {
 
   test('a connection too many is answered 503', async () => {
     const { url } = await serve('--limits.maxConnections=1');
-    const running = answer(`${url}/api/wait?seconds=0.5`);
-    await isWaiting();
+    const lock = await holdLock(database.connectionString, 3);
+    const running = answer(`${url}/api/wait?key=3`);
+    await isWaiting(lock);
 
     const refused = await fetch(url);
+    await lock.release();
 
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await running).toEqual([200, 'waited']);
   });
 
-  async function isWaiting(): Promise<void> {
-    const sql = `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
-    for (;;) if ((await database.query(sql)).length > 0) return;
+  async function isWaiting(lock: HeldLock): Promise<void> {
+    await expect.poll(() => lock.waiting()).toBe(1);
   }
 });
 
