@@ -16,10 +16,11 @@ function hearing(database: Database, channel: string): { readonly heard: Heard[]
 const gap: Heard = { kind: 'gap' };
 const notification = (payload: string): Heard => ({ kind: 'notification', payload });
 
-async function listeners(): Promise<readonly number[]> {
-  const rows = await db.query(
-    `select pid from pg_stat_activity where query like 'listen %' and datname = current_database()`,
-  );
+/** The backends that listen, to this channel only: one that an earlier test has left may be about to end. */
+async function listeners(channel: string): Promise<readonly number[]> {
+  const rows = await db.query(`select pid from pg_stat_activity where query = $1 and datname = current_database()`, [
+    `listen "${channel}"`,
+  ]);
   return rows.map((row) => row['pid'] as number);
 }
 
@@ -63,7 +64,7 @@ describe('a listener that is cut off', () => {
   test('by the server: listens again, and is told of the gap', async () => {
     const { heard } = hearing(open(db), 'killed');
     await until('it listens', () => heard.length === 1);
-    const [pid] = await listeners();
+    const [pid] = await listeners('killed');
     await db.query('select pg_terminate_backend($1)', [pid]);
     await until('it listens again', () => heard.length === 2);
     await db.query(`select pg_notify('killed', 'after')`);
@@ -99,12 +100,14 @@ test('a server that has fallen silent is given up, and another connection listen
   await until('it listens', () => heard.length === 1);
   const received = proxy.received;
   await until('it is asked and answers', () => proxy.received > received);
+  // On a busy machine an answer may have taken too long before this, too.
+  const [before, ended] = [heard.length, proxy.ended];
   proxy.swallow();
-  await until('it is given up', () => proxy.ended > 0);
+  await until('it is given up', () => proxy.ended > ended);
   proxy.release();
-  await until('it listens again', () => heard.length === 2);
+  await until('it listens again', () => heard.length > before);
   stop();
-  expect(heard).toEqual([gap, gap]);
+  expect(heard).toEqual(heard.map(() => gap));
 });
 
 test('stop and close end the connection, also one that was never made', async () => {
@@ -112,16 +115,16 @@ test('stop and close end the connection, also one that was never made', async ()
   const { heard, stop } = hearing(database, 'stopped');
   await until('it listens', () => heard.length === 1);
   stop();
-  await until('it is gone', async () => (await listeners()).length === 0);
+  await until('it is gone', async () => (await listeners('stopped')).length === 0);
   const again = hearing(database, 'closed');
   await until('it listens', () => again.heard.length === 1);
   await database.close();
-  await until('it is gone', async () => (await listeners()).length === 0);
+  await until('it is gone', async () => (await listeners('closed')).length === 0);
   const late = hearing(database, 'late');
   late.stop();
   const quick = open(db);
   hearing(quick, 'quick');
   await quick.close();
-  await until('it is gone', async () => (await listeners()).length === 0);
+  await until('it is gone', async () => (await listeners('quick')).length === 0);
   expect([heard, late.heard]).toEqual([[gap], []]);
 });
