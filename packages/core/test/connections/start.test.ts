@@ -159,8 +159,8 @@ describe('startRetry', () => {
     const proxy = await startProxy(database.connectionString);
     await proxy.off();
     for (const [startRetry, least, most] of [
-      [0, 0, 1_000],
-      [1, 500, 3_000],
+      [0, 0, 5_000],
+      [1, 500, 10_000],
     ] as const) {
       const began = performance.now();
       await expect(start({ connectionString: proxy.connectionString, startRetry })).rejects.toThrow('ECONNREFUSED');
@@ -172,7 +172,7 @@ describe('startRetry', () => {
   test('a wrong password does not get better by waiting', async () => {
     const began = performance.now();
     await expect(start({ connectionString: as(role, 'wrong'), startRetry: 20 })).rejects.toThrow('user or password');
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 });
 

@@ -50,11 +50,12 @@ test.each(['a', 'a:', 'a://', '://a:', 'password', 'password ', 'password=', `pa
   'a long text takes no more time than its first 4096 characters: %j',
   (part) => {
     const text = part.repeat(many / part.length);
-    const begin = performance.now();
+    // Of this process only: other work of the machine does not count.
+    const begin = process.cpuUsage();
 
     const shown = redactText(text);
 
-    expect(performance.now() - begin).toBeLessThan(500);
+    expect(process.cpuUsage(begin).user / 1000).toBeLessThan(500);
     expect(shown.length).toBeLessThan(4200);
   },
 );
