@@ -14,6 +14,8 @@ const sql = `
   comment on function timed_and_failed() is E'HTTP\\ntimeout = 7';
   create function timed_out() returns text language sql volatile as $$ select pg_sleep(20)::text $$;
   comment on function timed_out() is E'HTTP\\ncommand_timeout = 1s';
+  create function timed_and_left() returns text language sql volatile as $$ select pg_sleep(20)::text $$;
+  comment on function timed_and_left() is E'HTTP\\ncommand_timeout = 9s';
   create function local_setting() returns text language sql volatile as $$ select set_config('request.user_id', 'leaked', true) $$;
   comment on function local_setting() is 'HTTP';
   create function write_and_fail(_what text) returns int language plpgsql volatile as $$
@@ -65,11 +67,13 @@ describe('one connection shows nothing of the request before', () => {
 
   test('a request that is left', async () => {
     const leaving = new AbortController();
-    const gone = fetch(`${gateway.url}/api/timed-out`, { method: 'POST', signal: leaving.signal }).catch(() => 'gone');
+    const gone = fetch(`${gateway.url}/api/timed-and-left`, { method: 'POST', signal: leaving.signal }).catch(
+      () => 'gone',
+    );
     while (
       (
         await gateway.database.query(
-          `select from pg_stat_activity where query like '%timed_out%' and state = 'active' and pid <> pg_backend_pid()`,
+          `select from pg_stat_activity where query like '%timed_and_left%' and state = 'active' and pid <> pg_backend_pid()`,
         )
       ).length === 0
     );
