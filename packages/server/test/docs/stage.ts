@@ -228,7 +228,7 @@ export class Stage {
     this.#program = null;
     const ended = child.exitCode === null ? once(child, 'exit') : Promise.resolve([child.exitCode]);
     child.kill('SIGTERM');
-    const late = setTimeout(() => child.kill('SIGKILL'), 5000);
+    const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
     const [code] = (await ended) as [number | null];
     clearTimeout(late);
     if (code !== 0 && process.platform !== 'win32') throw new Error(`the program ended with ${code}: ${errors()}`);
