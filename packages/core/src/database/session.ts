@@ -10,6 +10,8 @@ import { progress } from './progress.ts';
 
 /** How long a server may take to act on a cancel or a farewell, in milliseconds, before its connection is given up. */
 const patience = 5_000;
+/** Milliseconds until a cancel that showed no effect is sent again; doubled each time. */
+const firstRepeat = 250;
 
 export interface SessionEvents {
   /** The session can take another call, or changed so that it may. */
@@ -44,8 +46,8 @@ export class Session {
   #closed: ConnectionLost | null = null;
   /** We said that we end the connection: nothing may be sent any more. */
   #ending = false;
-  /** A cancel is under way: nothing may be sent that it could hit. */
-  #cancelling = false;
+  /** How many cancels are under way: nothing may be sent that they could hit. */
+  #cancels = 0;
   /** Why the server said that it ends the connection. */
   #farewell: string | null = null;
 
@@ -74,12 +76,12 @@ export class Session {
   }
 
   get idle(): boolean {
-    return this.load === 0 && !this.#cancelling && !this.#ending && this.#closed === null;
+    return this.load === 0 && this.#cancels === 0 && !this.#ending && this.#closed === null;
   }
 
   /** Whether a short call with these statements may go behind those that are in flight. */
   canShare(call: Call): boolean {
-    if (this.#cancelling || this.#paused || this.#preparing > 0 || this.#ending || this.#closed !== null) return false;
+    if (this.#cancels > 0 || this.#paused || this.#preparing > 0 || this.#ending || this.#closed !== null) return false;
     for (const exchange of this.#exchanges) {
       if (!(exchange instanceof Run) || !exchange.call.mayShare || exchange.unwanted || exchange.stalled) return false;
     }
@@ -280,21 +282,25 @@ export class Session {
   /** A cancel hits whatever runs when it arrives: it is sent only when nothing else could be hit. */
   #cancelWhenAlone(): void {
     const head = this.#exchanges[0];
-    if (this.#cancelling || this.#exchanges.length !== 1 || !head?.run?.unwanted) return;
-    this.#cancelling = true;
+    if (this.#cancels > 0 || this.#exchanges.length !== 1 || !head?.run?.unwanted) return;
     const impatience = setTimeout(() => this.#lose('the server did not act on a cancel'), patience);
+    this.#cancel(head, firstRepeat, () => clearTimeout(impatience));
+  }
+
+  #cancel(exchange: Exchange, repeat: number, settled: () => void): void {
+    this.#cancels++;
     this.#events.cancel().then(
       () => {
         // A late signal must find the session idle: behind this barrier it can hit nobody.
-        this.#push(
-          new Barrier(() => {
-            clearTimeout(impatience);
-            this.#cancelling = false;
-          }),
-        );
+        this.#push(new Barrier(() => --this.#cancels === 0 && settled()));
+        // The server forgets a cancel that has overtaken its statement.
+        const again = (): void => {
+          if (this.#exchanges[0] === exchange) this.#cancel(exchange, repeat * 2, settled);
+        };
+        setTimeout(again, repeat).unref();
       },
       (error: Error) => {
-        clearTimeout(impatience);
+        settled();
         this.#lose(`a cancel could not be sent: ${error.message}`);
       },
     );

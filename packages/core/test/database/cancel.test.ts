@@ -1,6 +1,6 @@
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
-import { ask, backendOf, errorOf, named, open, rowsOf, until } from './support.ts';
+import { ask, backendOf, errorOf, named, open, rowsOf, startProxy, until } from './support.ts';
 
 const db = useDatabase(`
   create table fruit (id int);
@@ -71,6 +71,20 @@ describe('cancel', () => {
     expect(await errorOf(asked)).toBe('Cancelled');
     expect(await rowsOf(behind)).toEqual([['2']]);
     expect(await runs(backend, 'pg_sleep(21)')).toBe(false);
+    expect(await backendOf(database)).toBe(backend);
+  });
+
+  test('before its statement has reached the server: cancelled all the same, and the session goes on', async () => {
+    const proxy = await startProxy(db.connectionString);
+    const database = open(proxy.connectionString);
+    const backend = await backendOf(database);
+    proxy.holdRequests(true);
+    const asked = ask(database, ['select pg_sleep(23)']);
+    asked.handle.cancel();
+    await until('the server was told', () => proxy.farewells === 1);
+    proxy.holdRequests(false);
+    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await runs(backend, 'pg_sleep(23)')).toBe(false);
     expect(await backendOf(database)).toBe(backend);
   });
 

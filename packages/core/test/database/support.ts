@@ -150,6 +150,10 @@ export interface Proxy {
   swallow(): void;
   /** The same, for connections that have brought so many bytes of the server. */
   swallowAfter(bytes: number): void;
+  /** While true, what clients send on the connections that are there now is kept. New connections are served. */
+  holdRequests(hold: boolean): void;
+  /** How many connections the server has ended. */
+  readonly farewells: number;
   /** Bytes of our own, as if the server had sent them, on every connection. */
   inject(bytes: Buffer): void;
   release(): void;
@@ -174,6 +178,9 @@ export async function startProxy(connectionString: string): Promise<Proxy> {
   let kept: (() => void)[] = [];
   let ended = 0;
   let holding = false;
+  let farewells = 0;
+  const requests: (() => void)[] = [];
+  const heldClients = new Set<Socket>();
   const held: (() => void)[] = [];
 
   const cut = (pair: readonly [Socket, Socket]): void => {
@@ -192,7 +199,11 @@ export async function startProxy(connectionString: string): Promise<Proxy> {
     let brought = 0;
     for (const socket of pair) socket.on('error', () => cut(pair)).on('close', () => pass(() => cut(pair)));
     client.on('end', () => void ended++);
-    client.on('data', (chunk) => void server.write(chunk));
+    server.on('end', () => void farewells++);
+    client.on('data', (chunk) => {
+      if (heldClients.has(client)) requests.push(() => server.write(chunk));
+      else server.write(chunk);
+    });
     server.on('data', (chunk: Buffer) => {
       const forward = (): void => {
         const part = chunk.subarray(0, left);
@@ -249,6 +260,14 @@ export async function startProxy(connectionString: string): Promise<Proxy> {
     },
     get ended() {
       return ended;
+    },
+    holdRequests: (hold) => {
+      heldClients.clear();
+      if (hold) for (const [client] of pairs) heldClients.add(client);
+      else for (const send of requests.splice(0)) send();
+    },
+    get farewells() {
+      return farewells;
     },
     swallow: () => void (swallowing = 0),
     swallowAfter: (bytes) => void (swallowing = bytes),
