@@ -34,7 +34,8 @@ export async function compete(course: Course): Promise<Competition> {
     for (const connections of options.connections) {
       for (const work of chosenWorks) {
         tell(`${work.name}, ${connections} connections …`);
-        series.push(...(await runBout({ work, connections }, competitors, options, signal)));
+        const able = competitors.filter((competitor) => competitor.does(work));
+        series.push(...(await runBout({ work, connections }, able, options, signal)));
       }
     }
     return { series, missing };

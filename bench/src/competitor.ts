@@ -2,7 +2,7 @@ import type { LoadOptions, LoadTool } from './load.ts';
 import { checkAnswer } from './check.ts';
 import { startContender } from './contender-process.ts';
 import type { ContenderName, Settings } from './contenders/contender.ts';
-import { contenderTitles } from './contenders/contender.ts';
+import { contenderTitles, onlyWork } from './contenders/contender.ts';
 import type { Work } from './work.ts';
 
 /** One run of one competitor; null where it has nothing to say. */
@@ -19,6 +19,7 @@ export interface Figures {
 
 export interface Competitor {
   readonly title: string;
+  does(work: Work): boolean;
   /** Throws when the competitor does not do this work rightly. */
   check(work: Work): Promise<void>;
   /** Throws when a single request fails. */
@@ -30,6 +31,7 @@ export async function startCompetitor(name: ContenderName, settings: Settings, t
   const contender = await startContender(name, settings);
   return {
     title: contenderTitles[name],
+    does: (work) => onlyWork[name]?.includes(work.name) ?? true,
     check: (work) => checkAnswer(contender.origin, work),
     async run(work, options) {
       const before = await contender.ask('usage');

@@ -19,6 +19,7 @@ export async function startLimit(settings: Settings): Promise<Competitor | null>
   const { target, env } = withoutPassword(settings.connectionString);
   return {
     title: limitTitle,
+    does: () => true,
     check: (work) => writeFile(script(folder, work), work.sql),
     async run(work, { connections, seconds, signal }) {
       const clients = Math.min(connections, settings.pool);

@@ -34,6 +34,10 @@ from generate_series(1, ${rows}) n;
 
 analyze bench.item;
 
+create unlogged table bench.hundred_items (like bench.item including all);
+insert into bench.hundred_items select * from bench.item order by id limit 100;
+analyze bench.hundred_items;
+
 create function bench.add(a int, b int) returns int
 language sql immutable parallel safe
 as $$ select a + b $$;

@@ -7,6 +7,7 @@ type Start = (settings: Settings) => Promise<Listening>;
 const starts: Readonly<Record<ContenderName, Start>> = {
   pgway: async (settings) => (await import('./pgway.ts')).startPgway(settings, true),
   'pgway-unshared': async (settings) => (await import('./pgway.ts')).startPgway(settings, false),
+  'pgway-table': async (settings) => (await import('./pgway.ts')).startPgwayTable(settings),
   fastify: async (settings) => (await import('./fastify.ts')).startFastify(settings),
   express: async (settings) => (await import('./express.ts')).startExpress(settings),
 };

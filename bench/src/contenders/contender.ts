@@ -10,7 +10,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-export const contenderNames = ['pgway', 'pgway-unshared', 'fastify', 'express'] as const;
+export const contenderNames = ['pgway', 'pgway-unshared', 'pgway-table', 'fastify', 'express'] as const;
 
 export type ContenderName = (typeof contenderNames)[number];
 
@@ -18,9 +18,13 @@ export type ContenderName = (typeof contenderNames)[number];
 export const contenderTitles: Readonly<Record<ContenderName, string>> = {
   pgway: 'pgway',
   'pgway-unshared': 'pgway (one call a connection)',
+  'pgway-table': 'pgway (the rows of a table)',
   fastify: 'Fastify 5 + pg, by hand',
   express: 'Express 5 + pg, by hand',
 };
+
+/** Work that a contender alone does; the others do all of it. */
+export const onlyWork: Readonly<Partial<Record<ContenderName, readonly string[]>>> = { 'pgway-table': ['rows-100'] };
 
 /** What the bench asks a contender's process, one question at a time, and what it answers. */
 export type Question =

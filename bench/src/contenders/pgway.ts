@@ -1,4 +1,4 @@
-import { createGateway } from '@pgway/core';
+import { createGateway, crudSource } from '@pgway/core';
 
 import type { Listening, Settings } from './contender.ts';
 import { listen } from './listen.ts';
@@ -8,6 +8,19 @@ export async function startPgway(settings: Settings, shareConnections: boolean):
     connectionString: settings.connectionString,
     poolSize: settings.pool,
     shareConnections,
+  });
+  return listen(gateway.middleware, () => gateway.close());
+}
+
+/** The endpoint of a table with a hundred rows, at the path of the function that gives them. */
+export async function startPgwayTable({ connectionString, pool }: Settings): Promise<Listening> {
+  const gateway = await createGateway({
+    connectionString,
+    poolSize: pool,
+    routineSources: [crudSource({ includeNames: ['hundred_items'], crudTypes: 'select', commentsMode: 'ignore' })],
+    urlPathBuilder: () => '/api/bench/items',
+    // How many rows there are is not for the client to choose.
+    unknownParameters: 'ignore',
   });
   return listen(gateway.middleware, () => gateway.close());
 }

@@ -2,8 +2,9 @@ export { type Gateway, createGateway } from './gateway.ts';
 export type { GatewayOptions, Source } from './options.ts';
 export type { Routine } from './catalog/routine.ts';
 export { functionsSource } from './catalog/functions.ts';
+export type { RelationKind, TableColumn, TableOperation } from './catalog/table.ts';
 export type { Filters, RoutineSource } from './catalog/source.ts';
-export type { Answer, AnswerColumn, Endpoint, EndpointParameter, Method } from './plan/endpoint.ts';
+export type { Answer, AnswerColumn, Endpoint, EndpointParameter, Method, TableEndpoint } from './plan/endpoint.ts';
 export type { Diagnostic } from './plan/diagnostic.ts';
 export type { CommandToRun, HookAnswer, ParameterToValidate } from './pipeline/hooks.ts';
 export type {
@@ -17,10 +18,15 @@ export type {
   HostClient,
   Logger,
   MadeCommand,
+  MadeStatement,
   Observation,
   Observer,
   ProvidedConnection,
+  ValueOwner,
 } from './pipeline/ports.ts';
+export { Problem } from './pipeline/ports.ts';
+export type { CrudOptions, CrudType } from './plugins/sources/crud/options.ts';
+export { crudSource, type CrudSource } from './plugins/sources/crud/source.ts';
 export { logObserver } from './plugins/log/log-observer.ts';
 export type { LogOptions } from './plugins/log/options.ts';
 export { StartError } from './start-error.ts';

@@ -16,7 +16,7 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   router: { rooms: ['plan', 'http'], packages: [] },
   pipeline: { rooms: ['plan', 'router', 'http', 'database'], packages: ['node', 'negotiator'] },
   adapters: { rooms: ['http'], packages: ['node'] },
-  plugins: { rooms: ['pipeline', 'plan'], packages: [] },
+  plugins: { rooms: ['pipeline', 'plan', 'http', 'catalog', 'database'], packages: [] },
   options: { rooms: ['catalog', 'plan', 'pipeline', 'plugins'], packages: [] },
   'start-error': { rooms: ['database'], packages: [] },
   connections: { rooms: ['database', 'options', 'pipeline', 'start-error'], packages: [] },
@@ -49,10 +49,15 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
 
 /** What a room may see of another one, where that is less than all of it. */
 const onlyThese: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  catalog: { database: ['database/port.ts'] },
-  pipeline: { database: ['database/port.ts'] },
-  plan: { catalog: ['catalog/routine.ts', 'catalog/quote.ts'] },
-  plugins: { pipeline: ['pipeline/ports.ts'], plan: ['plan/endpoint.ts', 'plan/diagnostic.ts'] },
+  catalog: { database: ['database/port.ts', 'database/literal.ts'] },
+  pipeline: { database: ['database/port.ts', 'database/literal.ts'] },
+  plan: { catalog: ['catalog/routine.ts', 'catalog/table.ts', 'catalog/quote.ts'] },
+  plugins: {
+    pipeline: ['pipeline/ports.ts'],
+    plan: ['plan/endpoint.ts', 'plan/diagnostic.ts', 'plan/statement.ts'],
+    http: ['http/entity-tag.ts'],
+    database: ['database/port.ts', 'database/literal.ts'],
+  },
   index: { pipeline: ['pipeline/ports.ts', 'pipeline/hooks.ts'] },
 };
 

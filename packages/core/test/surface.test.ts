@@ -6,7 +6,14 @@ import { sqlstateStatuses } from '../src/pipeline/sqlstate.ts';
 /** What hosts and clients build on. A change here is a change of the public surface: CHANGELOG, and a major version when it breaks. */
 
 test('the names that a host can import', () => {
-  expect(Object.keys(core).toSorted()).toEqual(['StartError', 'createGateway', 'functionsSource', 'logObserver']);
+  expect(Object.keys(core).toSorted()).toEqual([
+    'Problem',
+    'StartError',
+    'createGateway',
+    'crudSource',
+    'functionsSource',
+    'logObserver',
+  ]);
 });
 
 test('the codes of problems and their statuses', () => {
@@ -25,10 +32,13 @@ test('the codes of problems and their statuses', () => {
       "400 missing-parameter",
       "400 no-matching-signature",
       "400 repeated-parameter",
+      "400 unfiltered-delete",
       "400 unknown-parameter",
       "401 unauthenticated",
       "403 forbidden",
+      "404 missing-column",
       "405 method-not-allowed",
+      "412 precondition-failed",
       "413 body-too-large",
       "414 uri-too-long",
       "415 unsupported-media-type",
@@ -53,9 +63,12 @@ test('the statuses of SQLSTATEs', () => {
       "23503": 400,
       "23505": 409,
       "23514": 400,
+      "23P01": 409,
       "40001": 409,
       "40P01": 409,
       "42501": 403,
+      "428C9": 400,
+      "44000": 400,
       "53300": 503,
       "57014": 205,
       "57P01": 503,

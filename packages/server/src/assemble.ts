@@ -1,7 +1,7 @@
 /** Puts the parts together in their order: database, gateway, HTTP server. */
 import { join } from 'node:path';
-import { createGateway } from '@pgway/core';
-import type { Gateway, GatewayOptions, Observer } from '@pgway/core';
+import { createGateway, crudSource } from '@pgway/core';
+import type { Gateway, GatewayOptions, Observer, Source } from '@pgway/core';
 import { dataDirectoryFor } from './data-directory.ts';
 import type { Configuration } from './config/schema.ts';
 import { startEmbedded } from './embedded/index.ts';
@@ -82,5 +82,19 @@ export function startServer(lifecycle: Lifecycle, configuration: Configuration, 
 
 /** The gateway's options are the section of the same name; null means that the gateway decides. */
 function gatewayOptions(configuration: Configuration, connectionString: string, observer: Observer): GatewayOptions {
-  return { ...configuration.gateway, connectionString, observer };
+  const { gateway, crud } = configuration;
+  return {
+    ...gateway,
+    connectionString,
+    observer,
+    ...(crud.enabled ? { sourcesCreated: (sources) => chooseSources(sources, crud) } : {}),
+  };
+}
+
+/** Tables and views beside the routines, or in their place. */
+function chooseSources(sources: Source[], crud: Configuration['crud']): void {
+  const { enabled: _, routines, listingDefaultLimit, listingMaxLimit, ...options } = crud;
+  if (!routines) sources.length = 0;
+  const limits = { defaultLimit: listingDefaultLimit, maxLimit: listingMaxLimit };
+  sources.push(crudSource({ ...options, listingLimits: limits }));
 }

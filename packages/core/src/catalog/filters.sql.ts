@@ -1,3 +1,4 @@
+import { arrayLiteral } from '../database/literal.ts';
 import type { Value } from '../database/port.ts';
 import type { Filters } from './source.ts';
 
@@ -36,6 +37,5 @@ export function filterCondition(schema: string, name: string): string {
 }
 
 function arrayText(names: readonly string[] | null | undefined): string | null {
-  if (!names?.length) return null;
-  return `{${names.map((name) => `"${name.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+  return names?.length ? arrayLiteral(names) : null;
 }

@@ -1,3 +1,5 @@
+import type { RelationKind, TableUse } from './table.ts';
+
 /** What the catalog says, as frozen facts. Nothing here decides how anything is published. */
 
 /** How a type's text becomes JSON; decided by the type alone, the way PostgreSQL's own `to_json` decides. */
@@ -68,10 +70,25 @@ export interface RoutineResult {
   readonly display: string;
 }
 
+/** What a source decides of the path and verb of what it tells of, where its comment says nothing. */
+export interface DefaultRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** `{0}` stands for the path that the name or the comment gives. */
+  readonly urlPattern: string;
+}
+
 export interface Routine {
   /** The name of the source that told of it; set by whoever asks the sources. */
   readonly source?: string;
-  readonly kind: 'function' | 'procedure';
+  readonly kind: 'function' | 'procedure' | RelationKind;
+  /** In place of what kind, name and volatility imply. */
+  readonly route?: DefaultRoute;
+  /** In place of kind and volatility. */
+  readonly tags?: readonly string[];
+  /** In place of the host's option. */
+  readonly commentsMode?: 'onlyWithHttpTag' | 'parseAll' | 'ignore';
+  /** For an operation on a table or view; its parameters are columns. Absent for functions and procedures. */
+  readonly table?: TableUse;
   readonly schema: string;
   readonly name: string;
   readonly parameters: readonly RoutineParameter[];

@@ -1,16 +1,19 @@
-import type { Database, Notice, Runner, Step } from '../database/port.ts';
+import type { Database, Notice, RowSink, Runner, Step } from '../database/port.ts';
 import type { ByteSource } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
 import type { Formulated } from './formulate.ts';
 import { Answering } from './respond/answering.ts';
+import { CountedRows } from './respond/counted-rows.ts';
 import type { Format } from './respond/format.ts';
-import { passingSettings, type Setting, settingsStep } from './settings.ts';
+import { HeadRow } from './respond/head-row.ts';
+import { passingSettings, settingsStep } from './settings.ts';
 
-/** What came of a call: all of it, or its beginning with more to come. */
-export type Outcome =
+/** What came of a call: all of it, or its beginning with more to come; and what its head has told. */
+export type Outcome = { readonly told: HeadRow | null } & (
   | { readonly kind: 'whole'; readonly body: Buffer; readonly rows: number }
-  | { readonly kind: 'stream'; readonly body: ByteSource };
+  | { readonly kind: 'stream'; readonly body: ByteSource }
+);
 
 export interface Execution {
   readonly database: Database;
@@ -52,27 +55,28 @@ interface Task {
 }
 
 function runOn(runner: Runner, execution: Execution, { call, format, request, lasting }: Task): Promise<Outcome> {
-  const { candidate, statement, values, settings } = call;
-  const { endpoint, pace } = candidate;
+  const { endpoint, pace } = call.candidate;
   const { readerTimeout } = execution;
   return new Promise((resolve, reject) => {
+    const told = call.head === null ? null : new HeadRow(call.head.names);
     const answering = new Answering(
       format,
       { bufferRows: endpoint.bufferRows, sizeHint: pace.sizeHint, readerTimeout },
       {
-        whole: (body, rows) => resolve({ kind: 'whole', body, rows }),
-        stream: (body) => resolve({ kind: 'stream', body }),
+        whole: (body, rows) => resolve({ kind: 'whole', body, rows, told }),
+        stream: (body) => resolve({ kind: 'stream', body, told }),
         failed: reject,
       },
     );
-    const step: Step = { statement, values, rows: answering };
+    const counting = call.noRow === null ? null : new CountedRows(answering);
     const handle = runner.run({
-      steps: withSettings(settings, step, lasting === true),
+      steps: stepsOf(call, { rows: counting ?? answering, told, lasting: lasting === true }),
       mayShare: pace.quick,
       timeout: endpoint.timeout ?? execution.timeout,
       notice: (notice) => execution.notice(endpoint, notice),
       done: (elapsed) => {
-        answering.done();
+        if (counting?.rows === 0) answering.failed(call.noRow!);
+        else answering.done();
         pace.record(elapsed, answering.bytesOut);
       },
       failed: (error) => answering.failed(error),
@@ -82,11 +86,23 @@ function runOn(runner: Runner, execution: Execution, { call, format, request, la
   });
 }
 
-function withSettings(settings: readonly Setting[], step: Step, lasting: boolean): readonly Step[] {
-  if (settings.length === 0) return [step];
-  if (!lasting) return [settingsStep(settings), step];
+interface Readers {
+  readonly rows: RowSink;
+  readonly told: RowSink | null;
+  /** The transaction may go on after the call. */
+  readonly lasting: boolean;
+}
+
+/** Settings, head and statement, in this order; most calls are the statement alone. */
+function stepsOf(call: Formulated, { rows, told, lasting }: Readers): readonly Step[] {
+  const step: Step = { statement: call.statement, values: call.arguments, rows };
+  const { settings, head } = call;
+  if (settings.length === 0 && head === null) return [step];
+  const steps = [...(head === null ? [] : [{ statement: head.statement, values: head.arguments, rows: told! }]), step];
+  if (settings.length === 0) return steps;
+  if (!lasting) return [settingsStep(settings), ...steps];
   const { before, after } = passingSettings(settings);
-  return [before, step, after];
+  return [before, ...steps, after];
 }
 
 /** The database that runs an endpoint's routine. */

@@ -7,7 +7,7 @@ import {
   type Diagnostics,
 } from '../database/port.ts';
 import { Problem, problemTypes } from '../http/problem.ts';
-import type { EndpointParameter } from '../plan/endpoint.ts';
+import type { ValueOwner } from './ports.ts';
 import { statusOfSqlstate } from './sqlstate.ts';
 
 const retryAfter: readonly string[] = ['retry-after', '1'];
@@ -15,7 +15,9 @@ const retryAfter: readonly string[] = ['retry-after', '1'];
 export interface Explanation {
   readonly statuses: Readonly<Record<string, number>>;
   /** The parameter whose value PostgreSQL could not read; null when it was something else. */
-  readonly refused: EndpointParameter | null;
+  readonly refused: ValueOwner | null;
+  /** What to say in place of PostgreSQL's message when a constraint is violated, by `schema.table.constraint`. */
+  readonly constraintMessages: Readonly<Record<string, string>>;
 }
 
 /** Every error that a request can end with, as the problem that its client is told. */
@@ -49,7 +51,7 @@ function ofDatabase(error: DatabaseError, explanation: Explanation): Problem {
   const { refused } = explanation;
   const status = refusalStatus(diagnostics.code, refused, explanation.statuses);
   return new Problem(refused === null ? 'database-error' : 'invalid-parameter', {
-    title: diagnostics.message,
+    title: constraintMessage(diagnostics, explanation) ?? diagnostics.message,
     status,
     ...detailOf(diagnostics, refused),
     members: { ...membersOf(diagnostics), ...(refused === null ? {} : { parameters: [refused.key] }) },
@@ -58,7 +60,16 @@ function ofDatabase(error: DatabaseError, explanation: Explanation): Problem {
   });
 }
 
-function detailOf({ detail }: Diagnostics, refused: EndpointParameter | null): { readonly detail?: string } {
+/** The author's own words for a violation, where there are some. */
+function constraintMessage(
+  { schema, table, constraint }: Diagnostics,
+  { constraintMessages }: Explanation,
+): string | undefined {
+  if (constraint === undefined) return undefined;
+  return constraintMessages[`${schema ?? ''}.${table ?? ''}.${constraint}`];
+}
+
+function detailOf({ detail }: Diagnostics, refused: ValueOwner | null): { readonly detail?: string } {
   if (refused !== null) return { detail: `The parameter "${refused.key}" takes ${refused.type.display}.` };
   return detail === undefined ? {} : { detail };
 }
@@ -71,7 +82,7 @@ function membersOf({ code, hint, constraint, column, table }: Diagnostics): Read
 }
 
 /** A value that its type refuses is the client's fault, whatever its SQLSTATE is elsewhere. */
-function refusalStatus(code: string, refused: EndpointParameter | null, statuses: Explanation['statuses']): number {
+function refusalStatus(code: string, refused: ValueOwner | null, statuses: Explanation['statuses']): number {
   const status = statusOfSqlstate(code, statuses);
   return refused !== null && status >= 500 ? problemTypes['invalid-parameter'].status : status;
 }

@@ -3,6 +3,7 @@ import { Cancelled } from '../database/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, Handle } from '../http/response.ts';
+import type { Endpoint } from '../plan/endpoint.ts';
 import type { Router } from '../router/router.ts';
 import { admit, open } from './admit.ts';
 import { bind } from './bind/bind.ts';
@@ -16,7 +17,7 @@ import type { Operation } from './operation.ts';
 import type { AuthScheme, Observer } from './ports.ts';
 import { type RefuseOptions, refuse } from './refuse.ts';
 import { refusedParameter } from './refused-parameter.ts';
-import { respond, withoutBody } from './respond/respond.ts';
+import { respond } from './respond/respond.ts';
 
 export interface Pipeline extends Execution, FillOptions {
   readonly router: Router<Operation>;
@@ -57,8 +58,7 @@ export function createHandle(pipeline: () => Pipeline): Handle {
       const { format, head } = call.candidate.rendering(request.header('accept'));
       const headers = head(call);
       const outcome = await execute(current, call, format, request);
-      const response = respond(format, headers, outcome);
-      return request.method === 'HEAD' ? withoutBody(response) : response;
+      return respond(request, { format, headers, outcome });
     } catch (error) {
       return failed(error, request, { call, targets: routed.targets }, current);
     }
@@ -94,20 +94,25 @@ async function failed(
   const { refusal, observe } = pipeline;
   // Nobody is left to answer; the host closes what is still open.
   if (error instanceof Cancelled) return { kind: 'whole', status: 499, headers: [], body: null };
-  // Of overloads, none was meant before one was chosen.
-  const [meant = null] = call !== null ? [call.candidate] : targets.length === 1 ? targets : [];
-  const endpoint = meant?.endpoint ?? null;
+  const endpoint = meant({ call, targets });
   const database = endpoint === null ? pipeline.database : databaseOf(pipeline, endpoint);
   const refused = await refusedParameter(error, call, database);
-  const problem = explain(error, { statuses: refusal.mappedCodes, refused });
+  const constraintMessages = endpoint?.constraintMessages ?? {};
+  const problem = explain(error, { statuses: refusal.mappedCodes, refused, constraintMessages });
   const correlationId = problem.status >= 500 || !refusal.showDatabaseMessage ? randomUUID() : null;
   const reason = error instanceof Error ? error : new Error(String(error));
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: reason });
   return refuse(problem, correlationId, refusal);
 }
 
+/** Of overloads, none was meant before one was chosen. */
+function meant({ call, targets }: Attempt): Endpoint | null {
+  const [candidate = null] = call !== null ? [call.candidate] : targets.length === 1 ? targets : [];
+  return candidate?.endpoint ?? null;
+}
+
 function tellCommand(observe: Observer, call: Formulated, request: GatewayRequest): void {
-  const { candidate, parameters, values, statement } = call;
-  const named = parameters.map(({ name }, index) => ({ name, value: values[index] ?? null }));
+  const { candidate, owners, arguments: values, statement } = call;
+  const named = values.map((value, index) => ({ name: owners[index]?.name ?? `$${index + 1}`, value }));
   observe({ kind: 'command', endpoint: candidate.endpoint, request, sql: statement.sql, parameters: named });
 }

@@ -29,6 +29,7 @@ export interface CommandToRun {
   readonly request: GatewayRequest;
   /** The statement that is about to run; `$1` is the first of the values. */
   readonly sql: string;
+  /** Those that were given. */
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
 }
@@ -60,7 +61,7 @@ export async function consult(
   }
   if (commandCallback === null) return null;
   const { sql } = call.statement;
-  const answer = await commandCallback({ endpoint, request, sql, parameters, values });
+  const answer = await commandCallback({ endpoint, request, sql, parameters, values: call.arguments });
   return answer ? toResponse(answer) : null;
 }
 

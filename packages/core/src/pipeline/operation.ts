@@ -3,12 +3,12 @@ import { Problem } from '../http/problem.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
 import { callStatement, neededAsWell, resultColumns } from '../plan/statement.ts';
 import { Pace } from './pace.ts';
-import type { CommandMaker } from './ports.ts';
+import type { CommandMaker, MadeStatement } from './ports.ts';
 import { type Format, formatOf, otherFormats } from './respond/format.ts';
 import { type HeadWriter, headWriter } from './respond/head.ts';
 import { negotiate, type RowMedia } from './respond/negotiate.ts';
 
-/** A client may choose which defaults it omits; past this many choices a statement is made for one call only. */
+/** A client may choose which keys it gives, and so the statement: the one that was longest of no use makes room past this many. */
 const mostStatements = 200;
 
 let statements = 0;
@@ -22,7 +22,7 @@ export interface Rendering {
 /** An endpoint with what is made of it once, at start, for the requests to use. */
 export class Operation {
   readonly endpoint: Endpoint;
-  /** Makes the command of each request, where the endpoint's source wants that. */
+  /** Makes the command of each request, where the endpoint's source does that itself. */
   readonly make: CommandMaker | null;
   readonly pace: Pace = new Pace();
   readonly #plain: Rendering;
@@ -30,8 +30,8 @@ export class Operation {
   readonly #others: Readonly<Partial<Record<RowMedia, Rendering>>>;
   readonly #columns: Statement['columns'];
   readonly #statements = new Map<string, Statement>();
-  /** The call with every parameter given: the one that is asked for most. */
-  readonly #whole: Statement;
+  /** The routine's call with every parameter given: the one that is asked for most. Null where the source makes the commands. */
+  readonly #whole: Statement | null;
 
   constructor(endpoint: Endpoint, make: CommandMaker | null = null) {
     this.endpoint = endpoint;
@@ -40,7 +40,7 @@ export class Operation {
     this.#plain = renderingOf(endpoint, formatOf(endpoint), others.length > 0);
     this.#others = Object.fromEntries(others.map(([media, format]) => [media, renderingOf(endpoint, format, true)]));
     this.#columns = resultColumns(endpoint);
-    this.#whole = this.#make(endpoint.parameters, true);
+    this.#whole = make === null ? this.#named(callStatement(endpoint, endpoint.parameters), this.#columns) : null;
   }
 
   /** The form that the client prefers among those on offer. */
@@ -53,30 +53,43 @@ export class Operation {
    * @throws Problem `missing-parameter` for a gap before an unnamed one, which can only be given by its place
    */
   statement(given: readonly EndpointParameter[]): Statement {
-    if (given.length === this.endpoint.parameters.length) return this.#whole;
-    const key = given.map(({ position }) => position).join();
-    const known = this.#statements.get(key);
-    if (known !== undefined) return known;
-    const needed = neededAsWell(this.endpoint, given);
-    if (needed !== null) throw gapBefore(needed);
-    const keep = this.#statements.size < mostStatements;
-    const statement = this.#make(given, keep);
-    if (keep) this.#statements.set(key, statement);
-    return statement;
+    if (this.#whole !== null && given.length === this.endpoint.parameters.length) return this.#whole;
+    const form = given.map(({ position }) => position).join();
+    return this.#kept(form, this.#columns, () => {
+      const needed = neededAsWell(this.endpoint, given);
+      if (needed !== null) throw gapBefore(needed);
+      return callStatement(this.endpoint, given);
+    });
+  }
+
+  /** A statement of the source's own making: of a known form the one that is there, else a new one. */
+  made({ sql, form }: Pick<MadeStatement, 'sql' | 'form'>, columns: Statement['columns']): Statement {
+    const text = typeof sql === 'string' ? (): string => sql : sql;
+    return form === undefined ? { name: '', sql: text(), ...expecting(columns) } : this.#kept(form, columns, text);
   }
 
   /** What a statement of this endpoint has to give. */
-  get expectedColumns(): Pick<Statement, 'columns'> {
-    return this.#columns === undefined ? {} : { columns: this.#columns };
+  get expectedColumns(): Statement['columns'] {
+    return this.#columns;
   }
 
-  #make(given: readonly EndpointParameter[], keep: boolean): Statement {
-    return {
-      sql: callStatement(this.endpoint, given),
-      name: keep ? `pgway_${++statements}` : '',
-      ...this.expectedColumns,
-    };
+  #kept(form: string, columns: Statement['columns'], sql: () => string): Statement {
+    const known = this.#statements.get(form);
+    const statement = known ?? this.#named(sql(), columns);
+    // The order of the map is the order of use: the first is the one that makes room.
+    if (known !== undefined) this.#statements.delete(form);
+    this.#statements.set(form, statement);
+    if (this.#statements.size > mostStatements) this.#statements.delete(this.#statements.keys().next().value!);
+    return statement;
   }
+
+  #named(sql: string, columns: Statement['columns']): Statement {
+    return { sql, name: `pgway_${++statements}`, ...expecting(columns) };
+  }
+}
+
+function expecting(columns: Statement['columns']): Pick<Statement, 'columns'> {
+  return columns === undefined ? {} : { columns };
 }
 
 function gapBefore({ key, type }: EndpointParameter): Problem {

@@ -1,12 +1,13 @@
 /** Every socket of the pipeline on one page. A plug-in sees only the type that it fills. */
 import type { HostClient, Notice, Value } from '../database/port.ts';
+import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Diagnostic } from '../plan/diagnostic.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
 
 export type { ConnectionConfiguration, DataSource, HostClient } from '../database/port.ts';
 /** What the error of a failed request is where a stage has refused it. */
-export { Problem } from '../http/problem.ts';
+export { Problem };
 
 /** A connection of the host's for one request. */
 export interface ProvidedConnection {
@@ -36,7 +37,7 @@ export interface AuthScheme {
   authenticate(request: GatewayRequest): Promise<Caller | null>;
 }
 
-/** What a command is made of, by a source that makes its commands anew for each request. */
+/** What a command is made of, by a source that makes the commands of its endpoints itself. */
 export interface CommandParts {
   readonly endpoint: Endpoint;
   /** Those that were given, in the routine's order, and their values in PostgreSQL's text form. */
@@ -45,13 +46,36 @@ export interface CommandParts {
   readonly request: GatewayRequest;
 }
 
-/** A statement whose columns are those of the endpoint's answer. Values are bound: what a client sent is never its text. */
-export interface MadeCommand {
-  readonly sql: string;
-  /** In place of the given values. */
-  readonly values?: readonly Value[];
+/** Whose value a `$1` is, for the words of a refusal. */
+export type ValueOwner = Pick<EndpointParameter, 'name' | 'key'> & {
+  readonly type: Pick<EndpointParameter['type'], 'sql' | 'display'>;
+};
+
+/** Values are bound: what a client sent is never the text of a statement. */
+export interface MadeStatement {
+  /** The text, or what makes it, which is asked for a form that is not known yet. */
+  readonly sql: string | (() => string);
+  /**
+   * Statements of one form have one text: it is prepared once and kept. There is a bound on how many an endpoint keeps.
+   * Absent: the text is for this call alone.
+   */
+  readonly form?: string;
+  readonly values: readonly Value[];
+  /** Per value; null: none of the client's. */
+  readonly owners: readonly (ValueOwner | null)[];
 }
 
+/** A statement whose columns are those of the endpoint's answer, and what goes with it. */
+export interface MadeCommand extends Partial<Omit<MadeStatement, 'sql'>>, Pick<MadeStatement, 'sql'> {
+  /** Session settings for this call alone. */
+  readonly settings?: readonly (readonly [name: string, value: string])[];
+  /** Runs right before, in the same transaction. The values of its one row are response headers, NULL is none. */
+  readonly head?: MadeStatement & { readonly names: readonly string[] };
+  /** The refusal when no row was touched. The statement then gives a row for each one, also where the answer has none. */
+  readonly noRow?: Problem;
+}
+
+/** What it throws is a failure of the request; a `Problem` is the answer. */
 export type CommandMaker = (parts: CommandParts) => MadeCommand | Promise<MadeCommand>;
 
 /** Everything that can be observed, as one union: who logs or counts decides what to do with each. */

@@ -1,6 +1,6 @@
 import { type Database, DatabaseError, type Value } from '../database/port.ts';
-import type { EndpointParameter } from '../plan/endpoint.ts';
-import type { Filled } from './fill.ts';
+import type { Formula, Formulated } from './formulate.ts';
+import type { ValueOwner } from './ports.ts';
 
 /**
  * Classes of errors with which a type's input function refuses a text: most use 22, domains 23; those that look names up
@@ -14,26 +14,32 @@ const refusalClasses: ReadonlySet<string> = new Set(['22', '23', '42']);
  */
 export async function refusedParameter(
   error: unknown,
-  call: Filled | null,
+  call: Formulated | null,
   database: Database,
-): Promise<EndpointParameter | null> {
+): Promise<ValueOwner | null> {
   if (call === null || !(error instanceof DatabaseError) || error.phase !== 'bind') return null;
-  const routineStep = call.settings.length > 0 ? 1 : 0;
-  if (error.step !== routineStep || !refusalClasses.has(error.diagnostics.code.slice(0, 2))) return null;
+  const formula = formulaAt(call, error.step);
+  if (formula === null || !refusalClasses.has(error.diagnostics.code.slice(0, 2))) return null;
   const number = /\bparameter \$(\d+)/.exec(error.diagnostics.where ?? '')?.[1];
-  return number === undefined ? tryEach(call, database) : (call.parameters[Number(number) - 1] ?? null);
+  return number === undefined ? tryEach(formula, database) : (formula.owners[Number(number) - 1] ?? null);
 }
 
-async function tryEach({ parameters, values }: Filled, database: Database): Promise<EndpointParameter | null> {
-  for (const [index, parameter] of parameters.entries()) {
+/** The steps of a call stand in the order settings, head, statement; null for settings. */
+function formulaAt(call: Formulated, step: number | undefined): Formula | null {
+  const formulas = [...(call.settings.length > 0 ? [null] : []), ...(call.head === null ? [] : [call.head]), call];
+  return formulas[step ?? -1] ?? null;
+}
+
+async function tryEach({ owners, arguments: values }: Formula, database: Database): Promise<ValueOwner | null> {
+  for (const [index, owner] of owners.entries()) {
     // One after the other: the first is the one that PostgreSQL stopped at.
     // oxlint-disable-next-line no-await-in-loop
-    if (!(await isTaken(values[index]!, parameter, database))) return parameter;
+    if (owner !== null && !(await isTaken(values[index]!, owner, database))) return owner;
   }
   return null;
 }
 
-async function isTaken(value: Value, { type }: EndpointParameter, database: Database): Promise<boolean> {
+async function isTaken(value: Value, { type }: ValueOwner, database: Database): Promise<boolean> {
   if (value === null) return true;
   try {
     await database.query(`select $1::${type.sql}`, [value]);

@@ -8,6 +8,9 @@ export const sqlstateStatuses: Readonly<Record<string, number>> = Object.freeze(
   '23503': 400, // foreign_key_violation
   '23502': 400, // not_null_violation
   '23514': 400, // check_violation
+  '23P01': 409, // exclusion_violation
+  '428C9': 400, // generated_always
+  '44000': 400, // with_check_option_violation
   '40001': 409, // serialization_failure
   '40P01': 409, // deadlock_detected
   '53300': 503, // too_many_connections

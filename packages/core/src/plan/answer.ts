@@ -15,7 +15,7 @@ export function planAnswer(
   composites: PlanOptions['compositeColumns'],
   refuse: Refuse,
 ): Answer {
-  const shape = routine.kind === 'function' ? routine.result : procedureShape(routine.result);
+  const shape = routine.kind === 'procedure' ? procedureShape(routine.result) : routine.result;
   const columns = shape.columns.map((column) => ({
     name: column.name,
     key: convert(column.name) || column.name,

@@ -110,7 +110,10 @@ test('a whole endpoint', () => {
         fields: null,
       },
     ],
+    exactKeys: false,
     outputs: [],
+    table: null,
+    constraintMessages: {},
     answer: {
       kind: 'objects',
       columns: [

@@ -5,15 +5,16 @@ import { readComment } from './comment.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { display } from './display.ts';
 import { Draft } from './draft.ts';
-import type { Endpoint, Method, ParameterSource } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import { deepFreeze } from './freeze.ts';
 import { typeKeyer } from './keyed-type.ts';
-import { type PlanOptions, sourceOfOption } from './options.ts';
+import type { PlanOptions } from './options.ts';
 import { type Names, planParameters } from './parameters.ts';
-import { parsePath } from './path.ts';
 import { planRaw } from './raw-answer.ts';
 import { planRequestHeaders } from './request-headers.ts';
+import { planRoute, planSource } from './route.ts';
 import { withoutDuplicateRoutes } from './routes.ts';
+import { planTable } from './table.ts';
 
 /** What is published, and what authors should know. */
 export interface Plan {
@@ -41,11 +42,12 @@ export function planEndpoints(routines: readonly Routine[], options: PlanOptions
 
 /** Null for a routine that is to be no endpoint; a draft with errors gives none that may be published. */
 function planEndpoint(draft: Draft, names: Names): Endpoint | null {
-  const { routine, options } = draft;
-  if (options.commentsMode === 'ignore') draft.description.push(routine.comment ?? '');
+  const { routine } = draft;
+  const commentsMode = routine.commentsMode ?? draft.options.commentsMode;
+  if (commentsMode === 'ignore') draft.description.push(routine.comment ?? '');
   else readComment(draft, routine.comment ?? '');
 
-  const wanted = options.commentsMode !== 'onlyWithHttpTag' || draft.tagged;
+  const wanted = commentsMode !== 'onlyWithHttpTag' || draft.tagged;
   // What was said of the `HTTP` line matters most when there is no endpoint; the rest of such a comment is no business of ours.
   if (!wanted) draft.diagnostics.length = 0;
   if (!draft.tagged) draft.diagnostics.push(...draft.hints);
@@ -69,17 +71,12 @@ function callable(draft: Draft): boolean {
 }
 
 function assemble(draft: Draft, names: Names): Endpoint {
-  const { routine, options, settings } = draft;
+  const { routine, options } = draft;
   const refuse = (code: string, message: string): void => draft.report('error', code, message, null);
-  const path = settings.path ?? generatedPath(routine, options);
-  const segments = parsePath(path);
-  if (typeof segments === 'string') refuse('path-syntax', `${display(path)}: ${segments}`);
-  // The braces of a routine's name are no parameters; those of an annotation, or of the host's own builder, are.
-  else if (settings.path === null && /[{}]/.test(routine.schema + routine.name)) {
-    refuse('path-syntax', `${display(path)} holds braces of the routine's name; give it another path in its comment`);
-  }
-  const method = settings.method ?? defaultMethod(routine, options);
-  const parameters = planParameters(routine, typeof segments === 'string' ? [] : segments, names, refuse);
+  const { method, path, segments } = planRoute(draft, refuse);
+  const columnsOrInputs = planParameters(routine, segments, names, refuse);
+  const source = planSource(draft, method);
+  const { parameters, table } = planTable(draft, columnsOrInputs, source);
   const answer = planAnswer(routine, names, options.compositeColumns, refuse);
   const raw = planRaw(draft, answer);
   const bodyParameter = planBodyParameter(draft, parameters);
@@ -93,9 +90,12 @@ function assemble(draft: Draft, names: Names): Endpoint {
     method,
     path,
     // What the body is not asked for can only come from the query.
-    parameterSource: bodyParameter === null ? (settings.source ?? defaultSource(draft, method)) : 'query',
+    parameterSource: bodyParameter === null ? source : 'query',
     parameters,
+    exactKeys: /^(?:update|delete)/.test(routine.table?.operation ?? ''),
     outputs: routine.outputs.map(({ name, before }) => ({ name, before })),
+    table,
+    constraintMessages: routine.table?.constraintMessages ?? {},
     answer,
     headers: draft.headers,
     authorization: authorization(draft),
@@ -138,28 +138,6 @@ function warnOfText(draft: Draft): void {
     `${outputs.map(display).join(', ')}: PostgreSQL cannot convert what CALL gives, so it is answered as a string of PostgreSQL's text; a function can answer it as JSON`,
     null,
   );
-}
-
-function generatedPath(routine: Routine, options: PlanOptions): string {
-  const path = options.urlPathBuilder({ schema: routine.schema, name: routine.name }, options.urlPathPrefix ?? '');
-  return path.startsWith('/') ? path : `/${path}`;
-}
-
-/**
- * GET for what reads: by its name (`get_x`, `x_get_y`, `x_get`, in any case), or because the function is stable or
- * immutable. Everything else is POST, procedures always: PostgreSQL knows no volatility of them, and a name is no promise.
- */
-function defaultMethod(routine: Routine, options: PlanOptions): Method {
-  if (options.defaultHttpMethod !== null) return options.defaultHttpMethod;
-  if (routine.kind === 'procedure') return 'POST';
-  return /^get_|_get_|_get$/i.test(routine.name) || routine.volatility !== 'volatile' ? 'GET' : 'POST';
-}
-
-/** A verb in the comment derives the source anew, over the host's option; an annotation is always nearer than an option. */
-function defaultSource(draft: Draft, method: Method): ParameterSource {
-  const forced = draft.options.defaultRequestParamType;
-  if (forced !== null && draft.settings.method === null) return sourceOfOption[forced];
-  return method === 'GET' || method === 'DELETE' ? 'query' : 'body';
 }
 
 function authorization({ access, options }: Draft): Endpoint['authorization'] {

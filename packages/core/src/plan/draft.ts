@@ -26,6 +26,8 @@ export interface Settings {
   timeout: number | null;
   textNull: Endpoint['textNull'] | null;
   queryNull: Endpoint['queryNull'] | null;
+  listing: boolean | null;
+  allowUnfilteredDelete: boolean | null;
   enabled: boolean;
 }
 
@@ -74,6 +76,8 @@ export class Draft {
     timeout: null,
     textNull: null,
     queryNull: null,
+    listing: null,
+    allowUnfilteredDelete: null,
     enabled: true,
   };
   readonly access: Access = { required: false, roles: [], authorizedIn: null, anonymousIn: null };

@@ -1,3 +1,4 @@
+import type { ListingLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
 import type { KeyedType } from './keyed-type.ts';
 
 /** What we publish: decided at start, frozen, plain data that survives JSON. A request only fills it in. */
@@ -22,6 +23,11 @@ export interface EndpointParameter {
   readonly unnamed: boolean;
   /** True when its value stands in the path, and may then not come from anywhere else. */
   readonly inPath: boolean;
+  /**
+   * True when its key may stand in the query string several times: the source of the endpoint reads the texts itself, and gets
+   * them as a JSON array of strings and nulls.
+   */
+  readonly several?: true;
   /** The fields of a composite parameter, which may also be given one by one; null for every other type. */
   readonly fields: readonly ParameterField[] | null;
 }
@@ -82,12 +88,31 @@ export type RequestHeaders =
   | { readonly mode: 'context' }
   | { readonly mode: 'parameter'; readonly position: number };
 
+/** What an endpoint does to a table, for the source that makes its statements and for generators. */
+export interface TableEndpoint {
+  readonly operation: TableOperation;
+  /** In order; each parameter and each column of the answer has the name of one. */
+  readonly columns: readonly Omit<TableColumn, 'type'>[];
+  readonly listing: Listing | null;
+  /** The rows have a version (`xmin`), and clients may ask for it. */
+  readonly versioned: boolean;
+  readonly allowUnfilteredDelete: boolean;
+}
+
+/** Which parameters of a select choose among its rows, by position. */
+export interface Listing extends ListingLimits {
+  readonly order: number;
+  readonly limit: number;
+  readonly offset: number;
+  readonly after: number;
+}
+
 export interface Endpoint {
-  /** The routine's signature: `library.search_books(_title text, _limit integer)`. */
+  /** The routine's signature: `library.search_books(_title text, _limit integer)`; of a table, `insert returning library.book`. */
   readonly id: string;
   /** The name of the source that told of the routine: `functions` for those of the database. */
   readonly source: string;
-  readonly kind: 'function' | 'procedure';
+  readonly kind: 'function' | 'procedure' | RelationKind;
   readonly schema: string;
   readonly name: string;
   readonly method: Method;
@@ -95,8 +120,14 @@ export interface Endpoint {
   readonly path: string;
   readonly parameterSource: ParameterSource;
   readonly parameters: readonly EndpointParameter[];
+  /** A key that is no parameter is refused also where the host lets such keys pass: the call would touch more than was meant. */
+  readonly exactKeys: boolean;
   /** For procedures: where CALL wants placeholders for output-only parameters. */
   readonly outputs: readonly { readonly name: string | null; readonly before: number }[];
+  /** Null for functions and procedures. */
+  readonly table: TableEndpoint | null;
+  /** What a client is told in place of PostgreSQL's message, by `schema.table.constraint`. */
+  readonly constraintMessages: Readonly<Record<string, string>>;
   readonly answer: Answer;
   /** The response's media type when the author gave one; else the answer's own. May hold templates. */
   readonly contentType: string | null;

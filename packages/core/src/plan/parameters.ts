@@ -21,7 +21,9 @@ export function planParameters(
   names: Names,
   refuse: Refuse,
 ): readonly EndpointParameter[] {
-  const named = routine.parameters.map((parameter) => nameParameter(parameter, names));
+  // The columns of a table are many: fields of a composite one have no keys among them.
+  const spread = routine.table === undefined;
+  const named = routine.parameters.map((parameter) => nameParameter(parameter, names, spread));
   const byName = lookUp(named, refuse);
   const inPath = new Set<number>();
   for (const segment of segments) {
@@ -34,7 +36,7 @@ export function planParameters(
   return named.map((parameter) => ({ ...parameter, inPath: inPath.has(parameter.position) }));
 }
 
-function nameParameter(parameter: RoutineParameter, { convert, keyed }: Names): EndpointParameter {
+function nameParameter(parameter: RoutineParameter, { convert, keyed }: Names, spread: boolean): EndpointParameter {
   // PostgreSQL itself calls an unnamed parameter by its place, and so do clients: `?$1=999`.
   const name = parameter.name ?? `$${parameter.position}`;
   return {
@@ -47,7 +49,7 @@ function nameParameter(parameter: RoutineParameter, { convert, keyed }: Names): 
     variadic: parameter.variadic,
     unnamed: parameter.name === null,
     inPath: false,
-    fields: parameter.name === null ? null : fieldsOf(parameter.name, keyed(parameter.type), convert),
+    fields: parameter.name === null || !spread ? null : fieldsOf(parameter.name, keyed(parameter.type), convert),
   };
 }
 

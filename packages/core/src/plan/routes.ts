@@ -22,7 +22,13 @@ export function routesOf(path: string): readonly string[] {
 
 /** Overloads of one routine share their route; the request's parameters tell them apart. */
 function overloads(one: Endpoint, other: Endpoint): boolean {
-  return one.schema === other.schema && one.name === other.name && one.id !== other.id;
+  return (
+    one.table === null &&
+    other.table === null &&
+    one.schema === other.schema &&
+    one.name === other.name &&
+    one.id !== other.id
+  );
 }
 
 /**

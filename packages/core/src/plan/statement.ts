@@ -119,6 +119,16 @@ function selectColumns(columns: readonly AnswerColumn[], call: string, ask: Aski
 }
 
 /**
+ * The columns of an endpoint that answers rows, for a statement of somebody else's whose row is called so: `"r"."id"`, wrapped
+ * where PostgreSQL has to convert. Empty for a row of nothing.
+ */
+export function rowList({ answer, raw }: Pick<Endpoint, 'answer' | 'raw'>, row: string): string {
+  const ask = raw === null ? asJson : asText;
+  const columns = answer.kind === 'objects' ? answer.columns : [];
+  return columns.map((column) => ask(column, reference(row, column))).join(', ');
+}
+
+/**
  * A single row of a named type may be NULL, and in FROM that would turn into a row of NULLs. So the value is made first,
  * once (`offset 0` keeps PostgreSQL from putting the call in place of every reference), and then taken apart. `is distinct
  * from null` asks for the value itself: a row whose fields are all NULL is still a row.
@@ -189,8 +199,8 @@ export function resultColumns(endpoint: Endpoint): readonly (readonly number[] |
     raw === null ? oids[column.type.json] : rawTypes(column, raw);
   switch (answer.kind) {
     case 'nothing':
-      // A void function gives a column that nobody reads; CALL without outputs gives none.
-      return endpoint.kind === 'procedure' ? [] : [null];
+      // A void function gives a column that nobody reads; CALL without outputs and what writes to a table give none.
+      return endpoint.kind === 'function' ? [null] : [];
     case 'value':
       // Where it is not converted, a type with a mere cast to json is text.
       return [answer.media === 'text' && answer.column.type.json === 'converted' ? null : taken(answer.column)];

@@ -32,8 +32,8 @@ const normal = (tag: string): string => tag.toLowerCase().replaceAll(/[-_]/g, ''
 const known: ReadonlySet<string> = new Set([...tableTags, ...routineTags].map(normal));
 
 /** The tags that a routine carries. */
-export function tagsOf(routine: Pick<Routine, 'kind' | 'volatility'>): readonly string[] {
-  return [routine.kind, routine.volatility];
+export function tagsOf({ tags, kind, volatility }: Pick<Routine, 'tags' | 'kind' | 'volatility'>): readonly string[] {
+  return tags ?? [kind, volatility];
 }
 
 /** True when one of `wanted` is among `carried`. */

@@ -1,5 +1,6 @@
 import type { Word } from './word.ts';
 import { allowAnonymous } from './words/allow-anonymous.ts';
+import { allowUnfilteredDelete } from './words/allow-unfiltered-delete.ts';
 import { authorize } from './words/authorize.ts';
 import { bodyParameterName } from './words/body-parameter-name.ts';
 import { bufferRows } from './words/buffer-rows.ts';
@@ -9,6 +10,7 @@ import { connectionName } from './words/connection-name.ts';
 import { contentType } from './words/content-type.ts';
 import { disabled, enabled } from './words/enabled.ts';
 import { http } from './words/http.ts';
+import { listing } from './words/listing.ts';
 import { method } from './words/method.ts';
 import { newLine } from './words/new-line.ts';
 import { paramType } from './words/param-type.ts';
@@ -52,6 +54,8 @@ export const vocabulary: readonly Word[] = Object.freeze([
   securitySensitive,
   responseNullHandling,
   queryStringNullHandling,
+  listing,
+  allowUnfilteredDelete,
   ...reserved,
 ]);
 

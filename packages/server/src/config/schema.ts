@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { connections } from './connection-settings.ts';
+import { crud } from './crud-settings.ts';
 
 const names = (what: string): z.ZodDefault<z.ZodNullable<z.ZodArray<z.ZodString>>> =>
   z.array(z.string()).nullable().default(null).describe(what);
@@ -229,6 +230,7 @@ export const configurationSchema = z.strictObject({
     .describe('The address to listen on; `0.0.0.0` or `::` for every address of the machine.'),
   port: z.int().min(0).max(65_535).default(8080).describe('The port to listen on; 0 takes any free one.'),
   gateway,
+  crud,
   embedded,
   log,
   limits,

@@ -6,7 +6,8 @@ import { join } from 'node:path';
  *
  * - `sql`: a ```sql block, or a comment `<!-- sql … -->` that readers do not see; run in the database of the page
  * - `library`: a comment `<!-- library -->`; loads the example database
- * - `config`: a ```json block, a `pgway.json`; checked, and in force for the requests after it up to the next heading
+ * - `config`: a ```json block, or a comment `<!-- config … -->`, a `pgway.json`; checked, and in force for the requests after
+ *   it up to the next heading
  * - `program`: a ```js block whose first line is `// name.mjs`; runs from here to the next program or the end of the page
  * - `fragment`: any other ```js block; type-checked after the lines of a comment `<!-- js … -->` before it
  * - `command`: `$ …` in a ```console block, or in one without a language that begins so; the text below it is its answer
@@ -63,12 +64,14 @@ class PageReader {
 
   #readLine(text: string): void {
     const fence = /^```(\S*)$/.exec(text);
-    const comment = /^<!-- (library|sql|js)\b/.exec(text);
+    const comment = /^<!-- (library|sql|js|config)\b/.exec(text);
     const line = this.#at + 1;
     this.#at += 1;
     if (fence !== null) this.#addBlock(fence[1]!, line + 1, this.#until(/^```$/));
     else if (comment?.[1] === 'library') this.#steps.push({ kind: 'library', line });
     else if (comment?.[1] === 'sql') this.#steps.push({ kind: 'sql', line: line + 1, text: this.#until(/^-->$/) });
+    else if (comment?.[1] === 'config')
+      this.#steps.push({ kind: 'config', line: line + 1, text: this.#until(/^-->$/) });
     else if (comment?.[1] === 'js') this.#prelude = this.#until(/^-->$/);
     else if (/^#{1,6} /.test(text)) this.#steps.push({ kind: 'heading', line });
   }

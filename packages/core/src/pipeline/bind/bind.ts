@@ -2,7 +2,7 @@ import type { Value } from '../../database/port.ts';
 import type { Endpoint, EndpointParameter } from '../../plan/endpoint.ts';
 import { apart, findByName, type Fit, fitOf, isKeyed, type Sent } from './fit.ts';
 import { misfit, noneFits, severalFit } from './misfit.ts';
-import { type Place, recordOfFields, valueOfJson, valueOfTexts } from './value.ts';
+import { listOfTexts, type Place, recordOfFields, valueOfJson, valueOfTexts } from './value.ts';
 
 /** What a call needs: the parameters that were given, in the routine's order, and their values. */
 export interface Bound<Candidate> {
@@ -64,7 +64,8 @@ function valueOfKey(
 ): string | null | undefined {
   if (given.source === 'query') {
     const texts = findByName(given.values, names);
-    return texts === undefined ? undefined : valueOfTexts(place, texts, queryNull);
+    if (texts === undefined) return undefined;
+    return place.several === true ? listOfTexts(place, texts, queryNull) : valueOfTexts(place, texts, queryNull);
   }
   const slice = findByName(given.values, names);
   return slice === undefined ? undefined : valueOfJson(place, slice);

@@ -47,7 +47,7 @@ export function fitOf<Candidate extends { readonly endpoint: Endpoint }>(
     else if (!parameter.optional) missing.push(parameter);
     if (keys > 0 && parameter.fields !== null) missing.push(...missingFields(values, parameter));
   }
-  const exact = used === values.size || sent.ignoreUnknown;
+  const exact = used === values.size || (sent.ignoreUnknown && !endpoint.exactKeys);
   return {
     candidate,
     parameters: taken,

@@ -3,12 +3,14 @@ import type { Endpoint, EndpointParameter, ParameterField } from '../../plan/end
 import type { KeyedType } from '../../plan/keyed-type.ts';
 import { itemsOf, type JsonSlice, membersOf, textOf } from '../collect/json-reader.ts';
 import { shownKey } from '../collect/shown-key.ts';
-import { arrayLiteral, dimensionsLiteral, recordLiteral } from './literal.ts';
+import { arrayLiteral, dimensionsLiteral, recordLiteral } from '../../database/literal.ts';
 
 /** Where a value goes, for the words of a refusal: the key that the client knows, and the type it has to fit. */
 export interface Place {
   readonly key: string;
   readonly type: KeyedType;
+  /** The key may be repeated, and who takes the value reads all of its texts. */
+  readonly several?: true;
 }
 
 /** What stands for NULL in a query string, by the type of the parameter. */
@@ -31,6 +33,12 @@ export function valueOfTexts(place: Place, texts: readonly string[], rule: Endpo
   }
   const text = texts[0]!;
   return queryNull(text, textual, rule) ? null : wellFormed(place, text);
+}
+
+/** All texts of a key in a query string, for whoever reads them: a JSON array of strings, and nulls for what means NULL. */
+export function listOfTexts(place: Place, texts: readonly string[], rule: Endpoint['queryNull']): string {
+  const { textual } = place.type;
+  return JSON.stringify(texts.map((text) => (queryNull(text, textual, rule) ? null : wellFormed(place, text))));
 }
 
 /** The value of a key in a JSON body, in PostgreSQL's text form. Numbers keep their digits, and json its text. */

@@ -51,7 +51,8 @@ function textOfPart(part: Part, { parameters, values }: HeadValues): string {
   if (typeof part === 'string') return part;
   const value = values[parameters.indexOf(part)] ?? null;
   if (value === null) return '';
-  return typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
+  const text = typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
+  return part.several === true ? (JSON.parse(text) as readonly (string | null)[]).join(', ') : text;
 }
 
 /** What a header may be called. */

@@ -1,9 +1,25 @@
+import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../../http/response.ts';
 import type { Outcome } from '../execute.ts';
 import type { Format } from './format.ts';
+import { unchanged } from './unchanged.ts';
 
-/** The answer of a call that went well. */
-export function respond(format: Format, headers: HeaderList, outcome: Outcome): GatewayResponse {
+export interface Answer {
+  readonly format: Format;
+  readonly headers: HeaderList;
+  readonly outcome: Outcome;
+}
+
+/** The answer of a call that went well, as the request wants it. */
+export function respond(request: GatewayRequest, answer: Answer): GatewayResponse {
+  const response = responseOf(answer);
+  // Only what the call itself has told can be an entity tag.
+  const asked = answer.outcome.told !== null && unchanged(request, response) ? notModified(response) : response;
+  return request.method === 'HEAD' ? withoutBody(asked) : asked;
+}
+
+function responseOf({ format, headers: own, outcome }: Answer): GatewayResponse {
+  const headers = outcome.told === null ? own : [...own, ...outcome.told.headers];
   if (outcome.kind === 'stream') return { kind: 'stream', status: 200, headers, body: outcome.body };
   const { body, rows } = outcome;
   if (rows === 0 && format.empty === 'noContent') {
@@ -13,8 +29,15 @@ export function respond(format: Format, headers: HeaderList, outcome: Outcome): 
   return { kind: 'whole', status: 200, headers, body };
 }
 
-/** The answer to HEAD: all but the body. A stream is of no use then, and its work is stopped. */
-export function withoutBody(response: GatewayResponse): GatewayResponse {
+/** The client has it already. A stream is of no use then, and its work is stopped. */
+function notModified(response: GatewayResponse): GatewayResponse {
+  if (response.kind === 'stream') response.body.cancel();
+  // The content type stands first, and there is no content.
+  return { kind: 'whole', status: 304, headers: response.headers.slice(2), body: null };
+}
+
+/** The answer to HEAD: all but the body. */
+function withoutBody(response: GatewayResponse): GatewayResponse {
   if (response.kind === 'whole') {
     const length = response.body === null ? [] : ['content-length', String(Buffer.byteLength(response.body))];
     return { ...response, headers: [...response.headers, ...length], body: null };

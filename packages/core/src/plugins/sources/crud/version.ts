@@ -1,0 +1,35 @@
+import { entityTags } from '../../../http/entity-tag.ts';
+import { arrayLiteral } from '../../../database/literal.ts';
+import { type CommandParts, type MadeCommand, Problem, type ValueOwner } from '../../../pipeline/ports.ts';
+import type { Fragment } from './fragment.ts';
+import { row, tableOf } from './given.ts';
+
+/**
+ * The version of a row is the transaction that wrote it last (`xmin`): every update gives another one. As an entity tag it
+ * stands in quotes. NULL for rows without one: those of foreign partitions, whose `xmin` is always 0.
+ */
+export const versionTag: string = `'"' || nullif(${row}.xmin::pg_catalog.text, '0') || '"'`;
+
+const owner: ValueOwner = {
+  name: 'If-Match',
+  key: 'If-Match',
+  type: { sql: 'pg_catalog.text[]', display: 'entity tags' },
+};
+
+/** What `If-Match` asks of the rows, and what happens when there is none such; nothing where the table has no versions. */
+export interface Precondition extends Pick<MadeCommand, 'noRow'> {
+  readonly conditions: readonly Fragment[];
+}
+
+export function precondition({ endpoint, request }: CommandParts): Precondition {
+  const wanted = tableOf(endpoint).versioned ? request.header('if-match') : undefined;
+  if (wanted === undefined) return { conditions: [] };
+  const noRow = new Problem('precondition-failed');
+  if (wanted.trim() === '*') return { conditions: [], noRow };
+  const version: Fragment = {
+    form: 'xmin',
+    text: (next) => `${versionTag} = any (${next()}::pg_catalog.text[])`,
+    values: [{ value: arrayLiteral(entityTags(wanted)), owner }],
+  };
+  return { conditions: [version], noRow };
+}

@@ -1,0 +1,143 @@
+import { startGateway } from '@pgway/testing';
+import { expect, test } from 'vitest';
+import { ask, tables } from './support.ts';
+
+const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
+
+test('32 clients that upsert one key 10,000 times in all lose no update', async () => {
+  const gateway = await startGateway(
+    `
+    create table counter (id int primary key, last int not null, times int not null default 1);
+    create function count_up() returns trigger language plpgsql as $$ begin new.times := old.times + 1; return new; end $$;
+    create trigger t before update on counter for each row execute function count_up();
+  `,
+    { ...tables(), poolSize: 8 },
+  );
+  const statuses = new Map<number, number>();
+  const seen: number[] = [];
+  let next = 0;
+  const client = async (): Promise<void> => {
+    for (let index = next++; index < 10_000; index = next++) {
+      const returning = index % 2 === 0;
+      // A client sends one request after the other.
+      // oxlint-disable-next-line no-await-in-loop
+      const { status, body } = await gateway.send(
+        `PUT /api/counter/on-conflict-do-update${returning ? '/returning' : ''}`,
+        {
+          body: { id: 1, last: index },
+        },
+      );
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status === 200) seen.push((JSON.parse(body) as readonly { times: number }[])[0]!.times);
+    }
+  };
+  await Promise.all(range(32).map(client));
+  expect([...statuses]).toEqual(
+    expect.arrayContaining([
+      [200, 5_000],
+      [204, 5_000],
+    ]),
+  );
+  expect(statuses.size).toBe(2);
+  expect(await gateway.database.query('select times from counter')).toEqual([{ times: 10_000 }]);
+  // Nobody was told of a state that another was told of too.
+  expect(new Set(seen).size).toBe(5_000);
+  await gateway.close();
+}, 120_000);
+
+test('past 200 sets of keys the oldest statements make room, and past 500 on a connection', async () => {
+  const names = range(10).map((index) => `c${index}`);
+  const gateway = await startGateway(
+    `create table many (id int primary key, ${names.map((name) => `${name} int`).join(', ')});
+     create view kept as select count(*)::int as n from pg_prepared_statements;
+     create view names as select max(substring(name from '\\d+')::int) as newest from pg_prepared_statements where name ~ '^pgway_\\d+$'`,
+    { ...tables(), poolSize: 1 },
+  );
+  const kept = async (): Promise<number> =>
+    ((await ask(gateway, 'GET /api/kept')) as [number, { n: number }[]])[1][0]!.n;
+  const sets = range(700).map((bits) => names.filter((_, index) => ((bits + 1) >> index) % 2 === 1));
+  await Promise.all(
+    sets.map(async (columns, index) => {
+      const body = Object.fromEntries(columns.map((name) => [name, index]));
+      expect(await ask(gateway, 'PUT /api/many', { id: index, ...body })).toEqual([204, null]);
+    }),
+  );
+  expect(await gateway.database.query('select count(*)::int as n from many')).toEqual([{ n: 700 }]);
+  const before = await kept();
+  expect(before).toBeGreaterThan(400);
+  expect(before).toBeLessThanOrEqual(501);
+  // The last set of keys has its statement still, and the first one's is made anew.
+  const newest = async (): Promise<unknown> => (await ask(gateway, 'GET /api/names'))[1];
+  await newest();
+  const last = await newest();
+  expect(
+    await ask(gateway, 'PUT /api/many', { id: 1_000, ...Object.fromEntries(sets.at(-1)!.map((name) => [name, 1])) }),
+  ).toEqual([204, null]);
+  expect(await newest()).toEqual(last);
+  expect(await ask(gateway, 'PUT /api/many', { id: 1_001, c0: 1 })).toEqual([204, null]);
+  expect(await newest()).not.toEqual(last);
+  await gateway.close();
+});
+
+test('requests go on while the tables are read anew', async () => {
+  const gateway = await startGateway(
+    `create table item (id int primary key, note text); insert into item values (1, 'x');`,
+    tables({ listing: true }),
+  );
+  let done = false;
+  const statuses = new Set<number>();
+  const client = async (): Promise<void> => {
+    while (!done) {
+      // oxlint-disable-next-line no-await-in-loop
+      const answers = await Promise.all([
+        gateway.send('GET /api/item?id=1'),
+        gateway.send('POST /api/item/returning', { body: { id: 1, note: 'y' } }),
+        gateway.send('GET /api/item?order=note', { headers: { prefer: 'count=exact' } }),
+      ]);
+      for (const { status } of answers) statuses.add(status);
+    }
+  };
+  const clients = range(4).map(client);
+  for (const round of range(5)) {
+    // oxlint-disable-next-line no-await-in-loop
+    await gateway.database.query(`alter table item add column more_${round} int`);
+    // oxlint-disable-next-line no-await-in-loop
+    await gateway.gateway.refresh();
+  }
+  done = true;
+  await Promise.all(clients);
+  expect([...statuses]).toEqual([200]);
+  expect(await ask(gateway, 'GET /api/item?more4=')).toMatchObject([200, [{ id: 1, more0: null, more4: null }]]);
+  await gateway.close();
+});
+
+test('two thousand tables and as many views are read by one statement, in reasonable time', async () => {
+  const gateway = await startGateway(
+    `do $$ begin for i in 1..2000 loop
+       execute format('create table t%s (id int primary key, name text not null, price numeric default 1, made timestamptz, tags text[])', i);
+       execute format('create view v%s as select id, name, upper(name) as loud from t%s', i, i);
+       execute format('comment on constraint t%s_pkey on t%s is ''Taken.''', i, i);
+     end loop; end $$`,
+    { ...tables(), includeNames: ['t1', 'v10'] },
+  );
+  const begin = performance.now();
+  const { crudSource } = await import('@pgway/core');
+  const { Client } = await import('pg');
+  const client = new Client({ connectionString: gateway.database.connectionString });
+  await client.connect();
+  let statements = 0;
+  const database = {
+    query: async (sql: string, values: readonly unknown[] = []) => {
+      statements++;
+      const { rows } = await client.query({ text: sql, values: [...values], rowMode: 'array' });
+      return rows as (string | null)[][];
+    },
+  };
+  const routines = await crudSource().read(database as never, {});
+  const elapsed = performance.now() - begin;
+  await client.end();
+  expect(routines.length).toBe(2000 * 11 + 2000 * 11);
+  expect(statements).toBe(1);
+  expect(elapsed).toBeLessThan(10_000);
+  await gateway.close();
+}, 120_000);
