@@ -1,3 +1,4 @@
+import { quoteIdentifier } from '../catalog/quote.ts';
 import type { Column, Routine, RoutineResult } from '../catalog/routine.ts';
 import { display } from './display.ts';
 import type { Answer, AnswerColumn } from './endpoint.ts';
@@ -30,7 +31,10 @@ export function planAnswer(
       refuseSharedFields(columns, refuse);
       return scalarAnswer(routine, columns, shape.set);
     case 'composite':
-      return rowAnswer(composites === 'flat' ? flattened(columns, refuse) : columns, shape, refuse);
+      return {
+        ...rowAnswer(composites === 'flat' ? flattened(columns, refuse) : columns, shape, refuse),
+        ...rowType(routine),
+      };
   }
 }
 
@@ -54,7 +58,15 @@ export function textOutputs(routine: Routine): readonly string[] {
   return routine.result.columns.filter((column) => column.type.json === 'converted').map((column) => column.name);
 }
 
-function rowAnswer(columns: readonly AnswerColumn[], { set, named }: Shape, refuse: Refuse): Answer {
+/** Of an operation on a table, the table's own. */
+function rowType({ result, table, schema, name }: Routine): { readonly rowType?: string } {
+  if (table !== undefined) return { rowType: `${quoteIdentifier(schema)}.${quoteIdentifier(name)}` };
+  return result.named && result.type !== undefined ? { rowType: result.type.sql } : {};
+}
+
+type RowAnswer = Extract<Answer, { readonly kind: 'object' | 'objects' }>;
+
+function rowAnswer(columns: readonly AnswerColumn[], { set, named }: Shape, refuse: Refuse): RowAnswer {
   refuseSame(columns, 'key', refuse);
   refuseSharedFields(columns, refuse);
   return set ? { kind: 'objects', columns } : { kind: 'object', columns, nullable: named };

@@ -124,6 +124,7 @@ test('a whole endpoint', () => {
     contentType: null,
     headers: [{ name: 'X-Source', value: '{_title}' }],
     authorization: { required: true, roles: ['reader', 'Staff'] },
+    client: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },
     tags: ['function', 'stable'],
     raw: null,
     connection: null,
@@ -529,6 +530,26 @@ describe('other settings', () => {
   });
 });
 
+describe('words of generated clients', () => {
+  const nothing = { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null };
+
+  test.each([
+    ['tsclient', nothing],
+    ['tsclient = off', { ...nothing, included: false }],
+    ['tsclient false', { ...nothing, included: false }],
+    ['tsclient_events = off', { ...nothing, events: false }],
+    ['tsclient_parse_url on', { ...nothing, parseUrl: true }],
+    ['tsclient_parse_request = 1', { ...nothing, parseRequest: true }],
+    ['TsClient-Status-Code = disabled', { ...nothing, statusCode: false }],
+  ])('%j', (line, client) => {
+    expect(only({ comment: `HTTP\n${line}` }).client).toEqual(client);
+  });
+
+  test('one that is neither on nor off changes nothing and is reported', () => {
+    expect(verdict('HTTP\ntsclient = perhaps')).toEqual([true, 'warning extra-arguments 2']);
+  });
+});
+
 describe('words of later versions', () => {
   test.each([
     'login',
@@ -551,8 +572,6 @@ describe('words of later versions', () => {
     'cache_expires_in 10s',
     'info_path',
     'info_scope = all',
-    'tsclient = off',
-    'tsclient_events = on',
   ])('%j is only reported', (line) => {
     expect(verdict(`HTTP\n${line}`)).toEqual([true, 'warning unsupported-word 2']);
   });

@@ -100,6 +100,7 @@ function assemble(draft: Draft, names: Names): Endpoint {
     headers: draft.headers,
     authorization: authorization(draft),
     tags: draft.tags,
+    client: clientWishes(draft),
     raw,
     requestHeaders: planRequestHeaders(draft, parameters, bodyParameter),
     bodyParameter,
@@ -143,6 +144,16 @@ function warnOfText(draft: Draft): void {
 function authorization({ access, options }: Draft): Endpoint['authorization'] {
   const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
   return { required, roles: access.roles };
+}
+
+function clientWishes({ settings }: Draft): Endpoint['client'] {
+  return {
+    included: settings.client ?? true,
+    events: settings.clientEvents,
+    parseUrl: settings.clientParseUrl,
+    parseRequest: settings.clientParseRequest,
+    statusCode: settings.clientStatusCode,
+  };
 }
 
 /** The prose of a comment; where annotations stood there is no hole left. */

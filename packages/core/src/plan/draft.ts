@@ -28,6 +28,11 @@ export interface Settings {
   queryNull: Endpoint['queryNull'] | null;
   listing: boolean | null;
   allowUnfilteredDelete: boolean | null;
+  client: boolean | null;
+  clientEvents: boolean | null;
+  clientParseUrl: boolean | null;
+  clientParseRequest: boolean | null;
+  clientStatusCode: boolean | null;
   enabled: boolean;
 }
 
@@ -78,6 +83,11 @@ export class Draft {
     queryNull: null,
     listing: null,
     allowUnfilteredDelete: null,
+    client: null,
+    clientEvents: null,
+    clientParseUrl: null,
+    clientParseRequest: null,
+    clientStatusCode: null,
     enabled: true,
   };
   readonly access: Access = { required: false, roles: [], authorizedIn: null, anonymousIn: null };

@@ -58,12 +58,19 @@ export interface AnswerColumn {
  * - `objects`: an array of objects, one per row
  * - `values`: an array of plain values, one per row
  * - `record`, `records`: rows whose columns only the call knows: arrays of text
+ *
+ * `rowType` is the composite or table type that the rows are of, quoted and qualified; absent when they are of none.
  */
 export type Answer =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'value'; readonly column: AnswerColumn; readonly media: 'text' | 'json' | 'bytes' }
-  | { readonly kind: 'object'; readonly columns: readonly AnswerColumn[]; readonly nullable: boolean }
-  | { readonly kind: 'objects'; readonly columns: readonly AnswerColumn[] }
+  | {
+      readonly kind: 'object';
+      readonly columns: readonly AnswerColumn[];
+      readonly nullable: boolean;
+      readonly rowType?: string;
+    }
+  | { readonly kind: 'objects'; readonly columns: readonly AnswerColumn[]; readonly rowType?: string }
   | { readonly kind: 'values'; readonly column: AnswerColumn }
   | { readonly kind: 'record' }
   | { readonly kind: 'records' };
@@ -107,6 +114,19 @@ export interface Listing extends ListingLimits {
   readonly after: number;
 }
 
+/** What the author of an endpoint says of generated clients. Null: as the generator has it. */
+export interface ClientWishes {
+  /** False: clients do without this endpoint. */
+  readonly included: boolean;
+  /** Whether clients follow the notices of the endpoint. */
+  readonly events: boolean | null;
+  /** Whether callers may change the URL, or the request. */
+  readonly parseUrl: boolean | null;
+  readonly parseRequest: boolean | null;
+  /** Whether the status is a part of the result. */
+  readonly statusCode: boolean | null;
+}
+
 export interface Endpoint {
   /** The routine's signature: `library.search_books(_title text, _limit integer)`; of a table, `insert returning library.book`. */
   readonly id: string;
@@ -135,6 +155,7 @@ export interface Endpoint {
   /** Signed in, and one of the roles when any are named. */
   readonly authorization: { readonly required: boolean; readonly roles: readonly string[] };
   readonly tags: readonly string[];
+  readonly client: ClientWishes;
   /** Values as PostgreSQL's text, one after the other, instead of JSON; null for every other answer. */
   readonly raw: RawAnswer | null;
   /** The named connection that runs the routine; null: the gateway's own. */

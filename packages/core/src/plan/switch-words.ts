@@ -1,5 +1,5 @@
 import { display } from './display.ts';
-import type { Draft } from './draft.ts';
+import type { Draft, Settings } from './draft.ts';
 import type { Complaint, Word, WordUse } from './word.ts';
 
 const on: ReadonlySet<string> = new Set(['true', 'on', 'enabled', 'enable', '1']);
@@ -12,11 +12,14 @@ export function switchValue(text: string): boolean | null {
   return off.has(word) ? false : null;
 }
 
+/** The settings that are on, off, or left as they are. */
+type SwitchKey = { [K in keyof Settings]: Settings[K] extends boolean | null ? K : never }[keyof Settings];
+
 /**
  * The effect of a word that stands alone or takes an on/off word. Anything else is most likely prose ("Raw data of …") or
  * belongs on another line, and changes nothing.
  */
-export function switchOf(key: 'raw' | 'columnNames'): Word['apply'] {
+export function switchOf(key: SwitchKey): Word['apply'] {
   return (use: WordUse, draft: Draft): Complaint | null => {
     const value = use.text === '' ? true : switchValue(use.text);
     if (value !== null) {

@@ -55,6 +55,11 @@ const effects: readonly (readonly [line: string, ...told: string[]])[] = [
   ['response_null 204', 'response_null sets textNull to noContent'],
   ['query_null ignore', 'query_null sets queryNull to ignore'],
   ['sensitive', 'sensitive sets sensitive to true'],
+  ['tsclient = off', 'tsclient sets client to false'],
+  ['tsclient_events = on', 'tsclient_events sets clientEvents to true'],
+  ['tsclient_parse_url', 'tsclient_parse_url sets clientParseUrl to true'],
+  ['tsclient_parse_request', 'tsclient_parse_request sets clientParseRequest to true'],
+  ['tsclient_status_code', 'tsclient_status_code sets clientStatusCode to true'],
 ];
 
 test.each(effects)('%j is told to a host that wants to know', (line, ...told) => {

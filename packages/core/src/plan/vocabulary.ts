@@ -26,6 +26,11 @@ import { responseNullHandling } from './words/response-null-handling.ts';
 import { securitySensitive } from './words/security-sensitive.ts';
 import { separator } from './words/separator.ts';
 import { tags } from './words/tags.ts';
+import { tsclientEvents } from './words/tsclient-events.ts';
+import { tsclientParseRequest } from './words/tsclient-parse-request.ts';
+import { tsclientParseUrl } from './words/tsclient-parse-url.ts';
+import { tsclientStatusCode } from './words/tsclient-status-code.ts';
+import { tsclient } from './words/tsclient.ts';
 
 /** Every word of the annotation language, in the order of its documentation. The only registry. */
 export const vocabulary: readonly Word[] = Object.freeze([
@@ -56,6 +61,11 @@ export const vocabulary: readonly Word[] = Object.freeze([
   queryStringNullHandling,
   listing,
   allowUnfilteredDelete,
+  tsclient,
+  tsclientEvents,
+  tsclientParseUrl,
+  tsclientParseRequest,
+  tsclientStatusCode,
   ...reserved,
 ]);
 

@@ -34,6 +34,7 @@ function endpoint(change: Partial<Endpoint>): Endpoint {
     headers: [],
     authorization: { required: false, roles: [] },
     tags: [],
+    client: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },
     raw: null,
     connection: null,
     requestHeaders: { mode: 'ignore' },

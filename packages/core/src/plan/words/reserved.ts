@@ -87,24 +87,4 @@ export const reserved: readonly Word[] = [
     'info_scope self | matching | authorize [<role> …] | all',
     'Who gets the notices.',
   ),
-  reserve('harmless', 'tsclient', 'tsclient = <on/off>', 'Whether the typed client has this endpoint.'),
-  reserve('harmless', 'tsclient_events', 'tsclient_events = <on/off>', 'Whether the typed client follows notices.'),
-  reserve(
-    'harmless',
-    'tsclient_parse_url',
-    'tsclient_parse_url = <on/off>',
-    'Lets callers of the typed client change the URL.',
-  ),
-  reserve(
-    'harmless',
-    'tsclient_parse_request',
-    'tsclient_parse_request = <on/off>',
-    'Lets callers change the request.',
-  ),
-  reserve(
-    'harmless',
-    'tsclient_status_code',
-    'tsclient_status_code = <on/off>',
-    'The typed client gives the status too.',
-  ),
 ];
