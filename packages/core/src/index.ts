@@ -27,6 +27,21 @@ export type {
 export { Problem } from './pipeline/ports.ts';
 export type { CrudOptions, CrudType } from './plugins/sources/crud/options.ts';
 export { crudSource, type CrudSource } from './plugins/sources/crud/source.ts';
+export { type GeneratedFile, GeneratorError } from './plugins/generators/file.ts';
+export {
+  compareFiles,
+  type ComparedFile,
+  type FileState,
+  type WriteManner,
+  writeFiles,
+} from './plugins/generators/files.ts';
+export { type EndpointCreateHandler, httpFile, openApi, typescriptClient } from './plugins/generators/handlers.ts';
+export { httpDocuments, httpFiles } from './plugins/generators/http-file/generate.ts';
+export { httpFileDefaults, type HttpFileOptions } from './plugins/generators/http-file/options.ts';
+export { openApiDocument, type OpenApiDocument, openApiFiles } from './plugins/generators/openapi/generate.ts';
+export { openApiDefaults, type OpenApiOptions } from './plugins/generators/openapi/options.ts';
+export { typescriptClientFiles } from './plugins/generators/typescript/generate.ts';
+export { typescriptClientDefaults, type TypescriptClientOptions } from './plugins/generators/typescript/options.ts';
 export { logObserver } from './plugins/log/log-observer.ts';
 export type { LogOptions } from './plugins/log/options.ts';
 export { StartError } from './start-error.ts';

@@ -126,6 +126,8 @@ export interface RunOptions extends ConnectionOptions {
   readonly strict: boolean;
   /** Replaces the query that lists routines; null: the built-in one. */
   readonly query: string | null;
+  /** Endpoints have the statement that creates their routine: for generators whose `commentHeader` is `full`. */
+  readonly readDefinitions: boolean;
   /** Where routines come from; null: the functions and procedures of the database. */
   readonly routineSources: readonly Source[] | null;
   /** An endpoint that reads the catalog again. */
@@ -164,6 +166,7 @@ export const runDefaults: Omit<RunOptions & LogOptions & StartHooks & Hooks, 'co
   customRequestHeaders: {},
   strict: false,
   query: null,
+  readDefinitions: false,
   routineSources: null,
   refreshEndpointEnabled: false,
   refreshMethod: 'GET',

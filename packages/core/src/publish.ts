@@ -22,7 +22,8 @@ export interface Published {
 
 /** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
 export async function publish(connections: Connections, options: Options, observe: Observer): Promise<Published> {
-  const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query: options.query })])];
+  const { query, readDefinitions: definitions } = options;
+  const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await options.sourcesCreated?.(sources);
   const routines = await readAll(sources, connections, options);
   const plan = planEndpoints(routines, { ...options, connectionNames: [...connections.named.keys()] });

@@ -7,12 +7,26 @@ import { sqlstateStatuses } from '../src/pipeline/sqlstate.ts';
 
 test('the names that a host can import', () => {
   expect(Object.keys(core).toSorted()).toEqual([
+    'GeneratorError',
     'Problem',
     'StartError',
+    'compareFiles',
     'createGateway',
     'crudSource',
     'functionsSource',
+    'httpDocuments',
+    'httpFile',
+    'httpFileDefaults',
+    'httpFiles',
     'logObserver',
+    'openApi',
+    'openApiDefaults',
+    'openApiDocument',
+    'openApiFiles',
+    'typescriptClient',
+    'typescriptClientDefaults',
+    'typescriptClientFiles',
+    'writeFiles',
   ]);
 });
 

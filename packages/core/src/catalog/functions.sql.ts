@@ -54,6 +54,12 @@ union all
   from listed left join pg_catalog.pg_description d
     on d.objoid = listed.oid and d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objsubid = 0`;
 
+/** The same with the statement that creates each routine. */
+export const functionsWithDefinitionsSql: string = functionsSql.replace(
+  "'comment', d.description",
+  "'comment', d.description,\n    'definition', pg_catalog.pg_get_functiondef(listed.oid)",
+);
+
 /**
  * An author's query in place of the built-in one, for other versions of PostgreSQL or another choice of routines. It is one
  * `select` (or `with … select`, or `values`) that may use the parameters of `filterValues`, any of them or none, and gives two
@@ -75,6 +81,7 @@ union all
  * - `strict`: true or false: `proisstrict`
  * - `language`: `pg_language.lanname`
  * - `comment`: `obj_description(oid, 'pg_proc')`, or null
+ * - `definition`: `pg_get_functiondef(oid)`, or null; only generators want it
  *
  * Facts of a type; every type that a routine or another type refers to needs a row:
  * - `oid`, `schema`, `name`: `pg_type.oid`, its schema, `typname`

@@ -1,7 +1,7 @@
 import type { Database } from '../database/port.ts';
 import { asLetter, parseFacts } from './facts.ts';
 import { filterValues } from './filters.sql.ts';
-import { customFunctionsSql, functionsSql } from './functions.sql.ts';
+import { customFunctionsSql, functionsSql, functionsWithDefinitionsSql } from './functions.sql.ts';
 import { decodeRoutine } from './routine-row.ts';
 import type { Routine } from './routine.ts';
 import type { Filters, RoutineSource } from './source.ts';
@@ -10,6 +10,8 @@ import { decodeTypeRow, typeLookup } from './types.ts';
 export interface FunctionsOptions {
   /** Replaces the built-in query; `customFunctionsSql` documents its parameters and columns. Null or blank for none. */
   readonly query?: string | null;
+  /** Reads the statement that creates each routine, too: only generators want it. A query of one's own gives what it gives. */
+  readonly definitions?: boolean;
 }
 
 const rowKinds = { type: 'type', routine: 'routine' } as const;
@@ -19,7 +21,8 @@ const rowKinds = { type: 'type', routine: 'routine' } as const;
  * Reading throws `MalformedRow` for a row that is not as documented, and what the database answers to the query itself.
  */
 export function functionsSource(options: FunctionsOptions = {}): RoutineSource {
-  const sql = options.query?.trim() ? customFunctionsSql(options.query) : functionsSql;
+  const builtin = options.definitions === true ? functionsWithDefinitionsSql : functionsSql;
+  const sql = options.query?.trim() ? customFunctionsSql(options.query) : builtin;
   return Object.freeze({
     name: 'functions',
     async read(database: Database, filters: Filters): Promise<readonly Routine[]> {

@@ -33,6 +33,7 @@ export function decodeRoutine(facts: Facts, typeOf: TypeLookup): Routine {
   const schema = text(facts, 'schema');
   const name = text(facts, 'name');
   const all = readArguments(facts, typeOf);
+  const definition = textOrNull(facts, 'definition');
   const parameters = inputParameters(facts, all);
   const given = parameters.map((parameter) => labelOf(parameter)).join(', ');
   return Object.freeze({
@@ -47,6 +48,7 @@ export function decodeRoutine(facts: Facts, typeOf: TypeLookup): Routine {
     language: text(facts, 'language'),
     comment: textOrNull(facts, 'comment'),
     signature: `${label(schema)}.${label(name)}(${given})`,
+    ...(definition === null ? {} : { definition }),
   });
 }
 

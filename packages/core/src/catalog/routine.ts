@@ -105,4 +105,6 @@ export interface Routine {
   readonly comment: string | null;
   /** `schema.name(p_id integer, VARIADIC p_names text[])`, of the input parameters: identity and label of the routine. */
   readonly signature: string;
+  /** The statement that creates it, where the source was asked for it. */
+  readonly definition?: string;
 }

@@ -567,12 +567,7 @@ describe('words of later versions', () => {
     expect(verdict(`HTTP\n${line}`)).toEqual([false, 'error unsupported-word 2']);
   });
 
-  test.each([
-    'cached',
-    'cache_expires_in 10s',
-    'info_path',
-    'info_scope = all',
-  ])('%j is only reported', (line) => {
+  test.each(['cached', 'cache_expires_in 10s', 'info_path', 'info_scope = all'])('%j is only reported', (line) => {
     expect(verdict(`HTTP\n${line}`)).toEqual([true, 'warning unsupported-word 2']);
   });
 

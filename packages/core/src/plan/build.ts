@@ -107,6 +107,7 @@ function assemble(draft: Draft, names: Names): Endpoint {
     ...simpleSettings(draft),
     description: description(draft.description),
     volatility: routine.volatility,
+    ...(routine.definition === undefined ? {} : { definition: routine.definition }),
   };
 }
 

@@ -179,4 +179,6 @@ export interface Endpoint {
   /** The author's prose, without the annotation lines; generators and listings show it. */
   readonly description: string;
   readonly volatility: 'volatile' | 'stable' | 'immutable';
+  /** The statement that creates the routine; absent unless the gateway was to read it. */
+  readonly definition?: string;
 }

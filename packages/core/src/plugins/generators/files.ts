@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type GeneratedFile, GeneratorError } from './file.ts';
+import { shown } from './text.ts';
+
+/** How a file of the disk is to the generated one. */
+export type FileState = 'missing' | 'different' | 'same';
+
+export interface ComparedFile {
+  /** As the generator named it. */
+  readonly path: string;
+  readonly state: FileState;
+}
+
+export interface WriteManner {
+  /** Where relative paths begin. */
+  readonly folder: string;
+  /** Whether a file that differs may be replaced. */
+  readonly overwrite: boolean;
+}
+
+/**
+ * What the disk has of these files, the lines that tell a time aside. Writes nothing.
+ * @throws GeneratorError for a file that cannot be read, and for two of one path
+ */
+export async function compareFiles(
+  files: readonly GeneratedFile[],
+  { folder }: Pick<WriteManner, 'folder'>,
+): Promise<readonly ComparedFile[]> {
+  refuseSharedPaths(files, folder);
+  return Promise.all(files.map(async (file) => ({ path: file.path, state: await stateOf(file, folder) })));
+}
+
+/**
+ * Writes those files that differ from the disk: aside, and then renamed, so that nobody sees half of one. A file that
+ * differs in nothing but its time is left as it is.
+ * @returns what was found before
+ * @throws GeneratorError when a file differs and may not be replaced, before any is written; or cannot be written
+ */
+export async function writeFiles(
+  files: readonly GeneratedFile[],
+  manner: WriteManner,
+): Promise<readonly ComparedFile[]> {
+  const compared = await compareFiles(files, manner);
+  const refused = compared.filter(({ state }) => state === 'different').map(({ path }) => shown(path));
+  if (!manner.overwrite && refused.length > 0) {
+    throw new GeneratorError(
+      `${refused.join(', ')}: there ${refused.length === 1 ? 'is another file' : 'are other files'} already; remove it, or allow it with fileOverwrite`,
+    );
+  }
+  for (const [index, file] of files.entries()) {
+    // One after the other: the first that fails is told, and no other one is under way.
+    // oxlint-disable-next-line no-await-in-loop
+    if (compared[index]!.state !== 'same') await replace(file, manner.folder);
+  }
+  return compared;
+}
+
+function refuseSharedPaths(files: readonly GeneratedFile[], folder: string): void {
+  const seen = new Set<string>();
+  for (const { path } of files) {
+    const whole = resolve(folder, path);
+    if (seen.has(whole))
+      throw new GeneratorError(`${shown(path)}: two files would be written there; give them different paths`);
+    seen.add(whole);
+  }
+}
+
+async function stateOf(file: GeneratedFile, folder: string): Promise<FileState> {
+  try {
+    const text = await readFile(resolve(folder, file.path), 'utf8');
+    return withoutTime(text, file) === withoutTime(file.content, file) ? 'same' : 'different';
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return 'missing';
+    throw new GeneratorError(`${shown(file.path)} cannot be read: ${reasonOf(code)}`, { cause: error });
+  }
+}
+
+/** Line ends may have become those of another system on the way through a repository. */
+function withoutTime(text: string, { timeLines }: GeneratedFile): string {
+  const lines = text.split(/\r?\n/);
+  return lines.filter((_, index) => !timeLines.includes(index)).join('\n');
+}
+
+async function replace({ path, content }: GeneratedFile, folder: string): Promise<void> {
+  const whole = resolve(folder, path);
+  let aside: string | null = null;
+  try {
+    await mkdir(dirname(whole), { recursive: true });
+    // A link stays a link: what it leads to is replaced.
+    const target = await realpath(whole).catch(() => whole);
+    aside = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+    const file = await open(aside, 'wx');
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(aside, target);
+  } catch (error) {
+    if (aside !== null) await rm(aside, { force: true }).catch(() => undefined);
+    throw new GeneratorError(`${shown(path)} cannot be written: ${reasonOf(codeOf(error))}`, { cause: error });
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not do so',
+  EPERM: 'this user may not do so',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EISDIR: 'there is a folder of that name',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a part of the path is a file',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'its links lead in a circle',
+};
+
+function reasonOf(code: string): string {
+  const reason = reasons[code];
+  return reason === undefined ? code : `${reason} (${code})`;
+}

@@ -1,0 +1,53 @@
+import { Script } from 'node:vm';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { literal, plainLine, plainLines } from './text.ts';
+import { insideComment } from './typescript/comment.ts';
+
+const anything = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc
+    .array(
+      fc.constantFrom(
+        '*/',
+        '/*',
+        '*',
+        '/',
+        '</script>',
+        '<!--',
+        '`',
+        '${',
+        '"',
+        "'",
+        '\\',
+        '\n',
+        '\r',
+        '\u2028',
+        '\u202e',
+        '<',
+      ),
+    )
+    .map((parts) => parts.join('')),
+);
+
+test('a literal is the text, and holds nothing that a script or a reader could take for something else', () => {
+  fc.assert(
+    fc.property(anything, (text) => {
+      const written = literal(text);
+      expect(JSON.parse(written)).toBe(text);
+      expect(new Script(written).runInThisContext()).toBe(text);
+      expect(written).not.toMatch(/<\/|<!|<script|[\n\r\u2028\u2029\u202a-\u202e\u2066-\u2069]/i);
+    }),
+  );
+});
+
+test('a line of a comment stays in it, and is one line', () => {
+  fc.assert(
+    fc.property(anything, (text) => {
+      for (const line of [plainLine(text), ...plainLines(text)].map(insideComment)) {
+        expect(line).not.toMatch(/\*\/|<\/script|<!--|[\n\r\u2028\u2029\u202a-\u202e\u2066-\u2069]/i);
+        expect(new Script(`/* ${line} */ 1`).runInThisContext()).toBe(1);
+      }
+    }),
+  );
+});

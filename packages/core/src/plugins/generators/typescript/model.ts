@@ -1,0 +1,168 @@
+import type { Endpoint } from '../../../plan/endpoint.ts';
+import { GeneratorError } from '../file.ts';
+import { nameEndpoints, type NamedEndpoint, pascalCase } from '../naming.ts';
+import { plainLine, shown } from '../text.ts';
+import type { TypescriptClientOptions } from './options.ts';
+import { type Field, requestFields } from './request-fields.ts';
+import { type Result, resultOf } from './result.ts';
+
+export interface Interface {
+  readonly name: string;
+  readonly fields: readonly Field[];
+}
+
+/** A function of the client, with everything that its text needs. */
+export interface ClientFunction {
+  readonly name: string;
+  /** The name of what makes its URL, where URLs are exported. */
+  readonly urlName: string;
+  readonly endpoint: Endpoint;
+  readonly request: Interface | null;
+  readonly result: Result;
+  /** The interface of rows. */
+  readonly response: Interface | null;
+  readonly parseUrl: boolean;
+  readonly parseRequest: boolean;
+  readonly statusCode: boolean;
+}
+
+export interface ClientModel {
+  readonly functions: readonly ClientFunction[];
+  readonly interfaces: readonly Interface[];
+  /** Endpoints that no function can call, with the reason. */
+  readonly omitted: readonly { readonly endpoint: Endpoint; readonly reason: string }[];
+}
+
+/**
+ * What a client has of these endpoints.
+ * @throws GeneratorError for two endpoints that make one name
+ */
+export function clientModel(endpoints: readonly Endpoint[], options: TypescriptClientOptions): ClientModel {
+  const wanted = nameEndpoints(endpoints, options).filter((named) => isWanted(named, options));
+  const omitted = wanted.flatMap(({ endpoint }) => {
+    const reason = impossible(endpoint);
+    return reason === null ? [] : [{ endpoint, reason }];
+  });
+  const possible = wanted.filter(({ endpoint }) => impossible(endpoint) === null);
+  refuseSharedNames(possible, options);
+  const interfaces = new Interfaces(options.uniqueModels);
+  const results = new Map(possible.map(({ endpoint }) => [endpoint, resultOf(endpoint, options.defaultJsonType)]));
+  // Tables first: functions that return their rows take over the interface.
+  const byTables = possible.toSorted(
+    (left, right) => Number(right.endpoint.table !== null) - Number(left.endpoint.table !== null),
+  );
+  const responses = new Map(
+    byTables.map(({ endpoint, name }) => {
+      const result = results.get(endpoint)!;
+      return [
+        endpoint,
+        result.kind === 'rows' ? interfaces.rows(`I${pascalCase(name)}Response`, endpoint, result.fields) : null,
+      ];
+    }),
+  );
+  const functions = possible.map(({ endpoint, name }): ClientFunction => {
+    const fields = requestFields(endpoint, options.defaultJsonType);
+    return {
+      name,
+      urlName: urlName(name),
+      endpoint,
+      request: fields.length === 0 ? null : interfaces.own(`I${pascalCase(name)}Request`, fields),
+      result: results.get(endpoint)!,
+      response: responses.get(endpoint)!,
+      parseUrl: endpoint.client.parseUrl ?? options.includeParseUrlParam,
+      parseRequest: endpoint.client.parseRequest ?? options.includeParseRequestParam,
+      statusCode: endpoint.client.statusCode ?? options.includeStatusCode,
+    };
+  });
+  return { functions, interfaces: inOrderOf(functions), omitted };
+}
+
+function isWanted({ endpoint, name }: NamedEndpoint, options: TypescriptClientOptions): boolean {
+  return (
+    endpoint.client.included &&
+    !options.skipRoutineNames.includes(endpoint.name) &&
+    !options.skipFunctionNames.includes(name) &&
+    !options.skipPaths.includes(endpoint.path) &&
+    !options.skipSchemas.includes(endpoint.schema)
+  );
+}
+
+/** `fetch` refuses some methods, and a body with others. */
+function impossible({ method, parameterSource, parameters, bodyParameter }: Endpoint): string | null {
+  if (method === 'CONNECT' || method === 'TRACE') return `fetch does not send ${method}`;
+  const hasBody = bodyParameter !== null || (parameterSource === 'body' && parameters.some(({ inPath }) => !inPath));
+  return hasBody && (method === 'GET' || method === 'HEAD') ? `fetch sends no body with ${method}` : null;
+}
+
+/** `parseUrl` is what functions call a parameter. */
+function urlName(name: string): string {
+  return name === 'parse' ? 'parseUrl_' : `${name}Url`;
+}
+
+function refuseSharedNames(named: readonly NamedEndpoint[], { exportUrls }: TypescriptClientOptions): void {
+  const owners = new Map<string, NamedEndpoint>();
+  for (const one of named) {
+    // Types are told apart by more than the first letter, which they have as a capital.
+    const names = [one.name, ...(exportUrls ? [urlName(one.name)] : []), `I${pascalCase(one.name)}`];
+    for (const name of names) {
+      const other = owners.get(name);
+      if (other !== undefined && other !== one) throw sharedName(one, other);
+      owners.set(name, one);
+    }
+  }
+}
+
+function sharedName(one: NamedEndpoint, other: NamedEndpoint): GeneratorError {
+  const both = [other, one].map(
+    ({ endpoint }) => `${plainLine(endpoint.id)} (${endpoint.method} ${plainLine(endpoint.path)})`,
+  );
+  return new GeneratorError(
+    `typescriptClient: ${both.join(' and ')} make one name, ${shown(one.name)}; give one of them another path, ` +
+      `"tsclient = off" in its comment, or a place in skipPaths`,
+  );
+}
+
+/** Interfaces by what is in them, where they may be shared. */
+class Interfaces {
+  readonly #unique: boolean;
+  readonly #byContent = new Map<string, Interface>();
+  readonly #byRowType = new Map<string, Interface>();
+
+  constructor(unique: boolean) {
+    this.#unique = unique;
+  }
+
+  own(name: string, fields: readonly Field[]): Interface {
+    const made = { name, fields };
+    if (!this.#unique) return made;
+    const content = contentOf(fields);
+    const known = this.#byContent.get(content);
+    if (known === undefined) this.#byContent.set(content, made);
+    return known ?? made;
+  }
+
+  /** All operations on a table have one interface of its rows, and functions that return them have it too. */
+  rows(name: string, endpoint: Endpoint, fields: readonly Field[]): Interface {
+    const rowType = 'rowType' in endpoint.answer ? endpoint.answer.rowType : undefined;
+    const known = rowType === undefined ? undefined : this.#byRowType.get(rowType);
+    if (known !== undefined && sameRows(known.fields, fields)) return known;
+    const made = this.own(name, fields);
+    if (rowType !== undefined && known === undefined && endpoint.table !== null) this.#byRowType.set(rowType, made);
+    return made;
+  }
+}
+
+function contentOf(fields: readonly Field[]): string {
+  return JSON.stringify(fields.map(({ key, type, optional }) => [key, type, optional]));
+}
+
+/** The same but for NULLs, of which a function that returns rows of a table tells nothing. */
+function sameRows(left: readonly Field[], right: readonly Field[]): boolean {
+  const plain = ({ key, type }: Field): string => JSON.stringify([key, type.replace(/ \| null$/, '')]);
+  return left.length === right.length && left.every((field, index) => plain(field) === plain(right[index]!));
+}
+
+/** As the functions name them first. */
+function inOrderOf(functions: readonly ClientFunction[]): readonly Interface[] {
+  return [...new Set(functions.flatMap(({ request, response }) => [request, response]))].filter((one) => one !== null);
+}

@@ -1,0 +1,167 @@
+import { literal } from '../text.ts';
+import type { ClientModel } from './model.ts';
+import type { TypescriptClientOptions } from './options.ts';
+
+/** Writes what only TypeScript has, or nothing in plain JavaScript. */
+export type Typed = (text: string) => string;
+
+/** The interfaces that are not of any endpoint. */
+export function commonInterfaces(
+  model: ClientModel,
+  { xsrfTokenHeaderName }: TypescriptClientOptions,
+): readonly string[] {
+  if (model.functions.length === 0) return [];
+  const token = '  /** Sent with whatever changes something. */\n  xsrfToken?: string | undefined;\n';
+  const common = [
+    `/** What a single call may bring along. */
+export interface ICallOptions {
+  /** Ends the call when it is aborted. */
+  signal?: AbortSignal | undefined;
+  headers?: Record<string, string> | undefined;
+${xsrfTokenHeaderName === null ? '' : token}}`,
+    `/** Why a call did not succeed (RFC 9457); of the database's errors also \`code\`, the SQLSTATE, and what PostgreSQL tells. */
+export interface IProblem {
+  type: string;
+  title: string;
+  status: number;
+  detail?: string;
+  code?: string;
+  hint?: string;
+  constraint?: string;
+  column?: string;
+  table?: string;
+  [member: string]: unknown;
+}`,
+  ];
+  const result = `/** An answer with its status: \`problem\` tells whether it succeeded. */
+export type IResult<T> =
+  | { status: number; response: T; problem: undefined }
+  | { status: number; response: undefined; problem: IProblem };`;
+  return model.functions.some(({ statusCode }) => statusCode) ? [...common, result] : common;
+}
+
+/** The names of those interfaces that the module itself uses. */
+export function commonNames(model: ClientModel): readonly string[] {
+  if (model.functions.length === 0) return [];
+  return ['ICallOptions', 'IProblem', ...(model.functions.some(({ statusCode }) => statusCode) ? ['IResult'] : [])];
+}
+
+/** What the functions share: only what one of them uses. */
+export function runtime(model: ClientModel, options: TypescriptClientOptions, typed: Typed): readonly string[] {
+  const { functions } = model;
+  const uses = (name: string, inUse: boolean): readonly string[] => (inUse ? [pieces[name]!(typed)] : []);
+  const inQuery = functions.some(usesQuery);
+  const ownQuery = inQuery && options.importParseQueryFrom === null;
+  const inPath = functions.some(({ endpoint }) => endpoint.parameters.some((parameter) => parameter.inPath));
+  return [
+    ...(options.importBaseUrlFrom === null && functions.length > 0
+      ? [`const _baseUrl${typed(': string')} = ${literal(baseUrl(options))};`]
+      : []),
+    ...uses('error', functions.length > 0),
+    ...uses(
+      'send',
+      functions.some(({ statusCode }) => !statusCode),
+    ),
+    ...uses('problem', functions.length > 0),
+    ...uses('query', ownQuery),
+    ...uses('segment', inPath),
+    ...uses('text', ownQuery || inPath),
+    ...uses('without', functions.some(leavesOut)),
+    ...uses(
+      'scalar',
+      functions.some(({ result }) => result.kind === 'scalar'),
+    ),
+  ];
+}
+
+type One = ClientModel['functions'][number];
+
+/** Whether something of the request goes into the query string. */
+export function usesQuery({ endpoint }: One): boolean {
+  const { parameters, parameterSource, bodyParameter } = endpoint;
+  return (
+    parameterSource === 'query' && parameters.some(({ inPath, position }) => !inPath && position !== bodyParameter)
+  );
+}
+
+/** Whether the request goes into the body, as JSON. */
+export function usesBody({ endpoint }: One): boolean {
+  return endpoint.parameterSource === 'body' && endpoint.parameters.some(({ inPath }) => !inPath);
+}
+
+/** Whether some of the request goes elsewhere than the rest. */
+export function leavesOut(one: One): boolean {
+  const { parameters, bodyParameter } = one.endpoint;
+  const elsewhere = parameters.some(({ inPath, position }) => inPath || position === bodyParameter);
+  return elsewhere && (usesQuery(one) || usesBody(one));
+}
+
+function baseUrl({ customHost, includeHost, host }: TypescriptClientOptions): string {
+  return (customHost ?? (includeHost ? host : null) ?? '').replace(/\/+$/, '');
+}
+
+const pieces: Readonly<Record<string, (typed: Typed) => string>> = {
+  error: (typed) => `/** An answer that is no success; the problem says why. */
+export class GatewayError extends Error {
+  ${typed('readonly ')}status${typed(': number')};
+  ${typed('readonly ')}problem${typed(': IProblem')};
+
+  constructor(problem${typed(': IProblem')}) {
+    super(problem.title);
+    this.name = "GatewayError";
+    this.status = problem.status;
+    this.problem = problem;
+  }
+}`,
+  send: (
+    typed,
+  ) => `async function _send(url${typed(': string')}, init${typed(': RequestInit')})${typed(': Promise<Response>')} {
+  const response = await fetch(url, init);
+  const problem = await _problem(response);
+  if (problem !== null) throw new GatewayError(problem);
+  return response;
+}`,
+  problem: (typed) => `/** Null for a success. A call that the database cancelled is answered with 205, and is none. */
+async function _problem(response${typed(': Response')})${typed(': Promise<IProblem | null>')} {
+  if (response.ok && response.status !== 205) return null;
+  const text = await response.text();
+  const plain = { type: "about:blank", title: text || response.statusText || String(response.status), status: response.status };
+  if (!(response.headers.get("content-type") ?? "").includes("json")) return plain;
+  try {
+    const problem${typed(': unknown')} = JSON.parse(text);
+    return typeof problem === "object" && problem !== null ? { ...plain, ...problem } : plain;
+  } catch {
+    return plain;
+  }
+}`,
+  query: (typed) => `/** \`?key=value\`; arrays repeat their key, and what is undefined is left out. */
+function _parseQuery(query${typed(': object')}, nullText${typed(': string')} = "")${typed(': string')} {
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    (Array.isArray(value) ? value : [value])
+      .filter((one) => one !== undefined)
+      .map((one) => \`\${encodeURIComponent(key)}=\${encodeURIComponent(one === null ? nullText : _text(one))}\`),
+  );
+  return pairs.length === 0 ? "" : \`?\${pairs.join("&")}\`;
+}`,
+  segment: (
+    typed,
+  ) => `/** A value in a path. URLs cannot have some texts as a segment: they would lead to another path. */
+function _segment(value${typed(': unknown')})${typed(': string')} {
+  const text = _text(value);
+  if (["", ".", ".."].includes(text)) throw new TypeError(\`"\${text}" cannot stand in a path\`);
+  return encodeURIComponent(text);
+}`,
+  text: (typed) => `function _text(value${typed(': unknown')})${typed(': string')} {
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}`,
+  without: (typed) => `/** A request without what stands elsewhere than the rest of it. */
+function _without(request${typed(': object')}, keys${typed(': readonly string[]')})${typed(': object')} {
+  return Object.fromEntries(Object.entries(request).filter(([key]) => !keys.includes(key)));
+}`,
+  scalar: (typed) => `/** A value that is answered as text; NULL is an answer without content, or a text of its own. */
+async function _scalar(response${typed(': Response')}, nullText${typed(': string')})${typed(': Promise<string | null>')} {
+  const text = await response.text();
+  return response.status === 204 || text === nullText ? null : text;
+}`,
+};

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Endpoint, httpDocuments, openApiDocument } from '@pgway/core';
+import { useGateway } from '@pgway/testing';
+import { describe, expect, test } from 'vitest';
+import { clientOf, compile, root } from '../generators/support.ts';
+
+/**
+ * What a database becomes, side by side: the SQL, the plan, and what the generators make of it. After a change that is meant:
+ * `npx vitest run packages/core/test/golden --update`, and read the difference.
+ */
+
+const library = ['schema', 'data', 'api'].map((name) =>
+  readFileSync(join(root, `examples/library/${name}.sql`), 'utf8'),
+);
+const databases: Readonly<Record<string, string>> = {
+  library: library.join('\n'),
+  hostile: readFileSync(join(import.meta.dirname, 'hostile/setup.sql'), 'utf8'),
+};
+
+/** OIDs are others in every database. */
+function withoutOids(endpoints: readonly Endpoint[]): string {
+  return `${JSON.stringify(endpoints, (key, value: unknown) => (key === 'oid' || key === 'baseOid' ? undefined : value), 2)}\n`;
+}
+
+describe.each(Object.entries(databases))('%s', (name, sql) => {
+  const gateway = useGateway(sql);
+  const golden = (file: string): string => join(import.meta.dirname, name, file);
+
+  test('the plan', async () => {
+    await expect(withoutOids(gateway.gateway.endpoints)).toMatchFileSnapshot(golden('plan.json'));
+  });
+
+  test('the client', async () => {
+    const [module, types] = clientOf(gateway.gateway.endpoints);
+    await expect(module!.content).toMatchFileSnapshot(golden('client.ts'));
+    await expect(types!.content).toMatchFileSnapshot(golden('clientTypes.d.ts'));
+    expect(await compile([module!, types!])).toBe('');
+  });
+
+  test('the requests', async () => {
+    const [file] = httpDocuments(gateway.gateway.endpoints, {});
+    await expect(file!.content).toMatchFileSnapshot(golden('requests.http'));
+  });
+
+  test('the document', async () => {
+    const document = openApiDocument(gateway.gateway.endpoints);
+    await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(golden('openapi.json'));
+  });
+});

@@ -1,0 +1,686 @@
+import type {
+  ICallOptions,
+  IProblem,
+  IAddBookRequest,
+  IAddBookResponse,
+  IBranchesBranchIdStatisticsRequest,
+  IBranchesBranchIdStatisticsResponse,
+  IReservationsIdRequest,
+  ICountCopiesRequest,
+  IExportOverdueRequest,
+  IGetAuthorsRequest,
+  IBooksIdRequest,
+  IBooksIdResponse,
+  IBooksIdCardRequest,
+  IGetLastReturnRequest,
+  IGetMembershipRequest,
+  IBranchesBranchIdOpeningHoursGetRequest,
+  IGetOverdueRequest,
+  IGetOverdueResponse,
+  IMembersMemberIdStatementRequest,
+  IIsAvailableRequest,
+  IMembersRequest,
+  IMembersResponse,
+  ILateFeeRequest,
+  ILendCopyRequest,
+  ILendCopyResponse,
+  IMembersMemberIdPaymentsRequest,
+  IReadingListRequest,
+  IReadingListResponse,
+  IReindexShelvesRequest,
+  IReserveBookRequest,
+  IReserveBookResponse,
+  IReturnCopyRequest,
+  IBooksRequest,
+  IBooksResponse,
+  IBranchesBranchIdOpeningHoursPutRequest,
+  IShelfListRequest,
+  ISuggestTitlesRequest,
+} from "./clientTypes.d.ts";
+export type * from "./clientTypes.d.ts";
+
+const _baseUrl: string = "";
+
+/** An answer that is no success; the problem says why. */
+export class GatewayError extends Error {
+  readonly status: number;
+  readonly problem: IProblem;
+
+  constructor(problem: IProblem) {
+    super(problem.title);
+    this.name = "GatewayError";
+    this.status = problem.status;
+    this.problem = problem;
+  }
+}
+
+async function _send(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  const problem = await _problem(response);
+  if (problem !== null) throw new GatewayError(problem);
+  return response;
+}
+
+/** Null for a success. A call that the database cancelled is answered with 205, and is none. */
+async function _problem(response: Response): Promise<IProblem | null> {
+  if (response.ok && response.status !== 205) return null;
+  const text = await response.text();
+  const plain = { type: "about:blank", title: text || response.statusText || String(response.status), status: response.status };
+  if (!(response.headers.get("content-type") ?? "").includes("json")) return plain;
+  try {
+    const problem: unknown = JSON.parse(text);
+    return typeof problem === "object" && problem !== null ? { ...plain, ...problem } : plain;
+  } catch {
+    return plain;
+  }
+}
+
+/** `?key=value`; arrays repeat their key, and what is undefined is left out. */
+function _parseQuery(query: object, nullText: string = ""): string {
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    (Array.isArray(value) ? value : [value])
+      .filter((one) => one !== undefined)
+      .map((one) => `${encodeURIComponent(key)}=${encodeURIComponent(one === null ? nullText : _text(one))}`),
+  );
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+}
+
+/** A value in a path. URLs cannot have some texts as a segment: they would lead to another path. */
+function _segment(value: unknown): string {
+  const text = _text(value);
+  if (["", ".", ".."].includes(text)) throw new TypeError(`"${text}" cannot stand in a path`);
+  return encodeURIComponent(text);
+}
+
+function _text(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** A request without what stands elsewhere than the rest of it. */
+function _without(request: object, keys: readonly string[]): object {
+  return Object.fromEntries(Object.entries(request).filter(([key]) => !keys.includes(key)));
+}
+
+/** A value that is answered as text; NULL is an answer without content, or a text of its own. */
+async function _scalar(response: Response, nullText: string): Promise<string | null> {
+  const text = await response.text();
+  return response.status === 204 || text === nullText ? null : text;
+}
+
+/**
+ * public.add_book(_isbn public.isbn, _title text, _genre public.genre, _published integer, _authors text[])
+ *
+ * A known ISBN breaks a unique constraint and is answered with 409.
+ *
+ * @param request.isbn - public.isbn
+ * @param request.title - text
+ * @param request.genre - public.genre
+ * @param request.published - integer
+ * @param request.authors - text[], may be left out
+ * @returns {IAddBookResponse | null}
+ * @remarks POST /api/add-book
+ * @see FUNCTION public.add_book
+ */
+export async function addBook(
+  request: IAddBookRequest,
+  options: ICallOptions = {},
+): Promise<IAddBookResponse | null> {
+  const response = await _send(_baseUrl + "/api/add-book", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    body: JSON.stringify(request),
+    signal: options.signal ?? null,
+  });
+  return response.status === 204 ? null : (await response.json()) as IAddBookResponse;
+}
+
+/**
+ * public.branch_statistics(_branch_id integer)
+ *
+ * @param request.branchId - integer
+ * @returns {IBranchesBranchIdStatisticsResponse}
+ * @remarks GET /api/branches/{branchId}/statistics
+ * @see FUNCTION public.branch_statistics
+ */
+export async function branchesBranchIdStatistics(
+  request: IBranchesBranchIdStatisticsRequest,
+  options: ICallOptions = {},
+): Promise<IBranchesBranchIdStatisticsResponse> {
+  const response = await _send(_baseUrl + "/api/branches/" + _segment(request.branchId) + "/statistics", {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as IBranchesBranchIdStatisticsResponse;
+}
+
+/**
+ * public.cancel_reservation(_id integer)
+ *
+ * @param request.id - integer
+ * @returns {void}
+ * @remarks DELETE /api/reservations/{id}
+ * @see FUNCTION public.cancel_reservation
+ */
+export async function reservationsId(
+  request: IReservationsIdRequest,
+  options: ICallOptions = {},
+): Promise<void> {
+  await _send(_baseUrl + "/api/reservations/" + _segment(request.id), {
+    method: "DELETE",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  });
+}
+
+/**
+ * public.count_copies(_book_id integer, _condition public.copy_condition)
+ *
+ * @param request.bookId - integer
+ * @param request.condition - public.copy_condition, may be left out
+ * @returns {number | null}
+ * @remarks GET /api/count-copies
+ * @see FUNCTION public.count_copies
+ */
+export async function countCopies(
+  request: ICountCopiesRequest,
+  options: ICallOptions = {},
+): Promise<number | null> {
+  const response = await _send(_baseUrl + "/api/count-copies" + _parseQuery(request), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  });
+  const text = await _scalar(response, "");
+  return text === null ? null : Number(text);
+}
+
+/**
+ * public.export_overdue(_branch_id integer, _on date)
+ *
+ * The same list for a spreadsheet; the file is named after the parameter.
+ *
+ * @param request.branchId - integer
+ * @param request.on - date, may be left out
+ * @returns {string}
+ * @remarks GET /api/export-overdue
+ * @see FUNCTION public.export_overdue
+ */
+export async function exportOverdue(
+  request: IExportOverdueRequest,
+  options: ICallOptions = {},
+): Promise<string> {
+  const response = await _send(_baseUrl + "/api/export-overdue" + _parseQuery(request), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return await response.text();
+}
+
+/**
+ * public.get_authors(_isbn public.isbn)
+ *
+ * @param request.isbn - public.isbn
+ * @returns {(string | null)[] | null}
+ * @remarks GET /api/get-authors
+ * @see FUNCTION public.get_authors
+ */
+export async function getAuthors(
+  request: IGetAuthorsRequest,
+  options: ICallOptions = {},
+): Promise<(string | null)[] | null> {
+  const response = await _send(_baseUrl + "/api/get-authors" + _parseQuery(request), {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as (string | null)[] | null;
+}
+
+/**
+ * public.get_book(_id integer)
+ *
+ * @param request.id - integer
+ * @returns {IBooksIdResponse | null}
+ * @remarks GET /api/books/{id}
+ * @see FUNCTION public.get_book
+ */
+export async function booksId(
+  request: IBooksIdRequest,
+  options: ICallOptions = {},
+): Promise<IBooksIdResponse | null> {
+  const response = await _send(_baseUrl + "/api/books/" + _segment(request.id), {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return response.status === 204 ? null : (await response.json()) as IBooksIdResponse;
+}
+
+/**
+ * public.get_book_card(_id integer)
+ *
+ * The value in the path is the parameter of that name.
+ *
+ * @param request.id - integer
+ * @returns {string | null}
+ * @remarks GET /api/books/{id}/card
+ * @see FUNCTION public.get_book_card
+ */
+export async function booksIdCard(
+  request: IBooksIdCardRequest,
+  options: ICallOptions = {},
+): Promise<string | null> {
+  const response = await _send(_baseUrl + "/api/books/" + _segment(request.id) + "/card", {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as string | null;
+}
+
+/**
+ * public.get_last_return(_member_id integer)
+ *
+ * Empty for a member who never brought a book back.
+ *
+ * @param request.memberId - integer
+ * @returns {string | null}
+ * @remarks GET /api/get-last-return
+ * @see FUNCTION public.get_last_return
+ */
+export async function getLastReturn(
+  request: IGetLastReturnRequest,
+  options: ICallOptions = {},
+): Promise<string | null> {
+  const response = await _send(_baseUrl + "/api/get-last-return" + _parseQuery(request), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  });
+  const text = await _scalar(response, "");
+  return text;
+}
+
+/**
+ * public.get_membership(_member_id integer)
+ *
+ * @param request.memberId - integer
+ * @returns {"child" | "adult" | "staff" | null}
+ * @remarks GET /api/get-membership
+ * @see FUNCTION public.get_membership
+ */
+export async function getMembership(
+  request: IGetMembershipRequest,
+  options: ICallOptions = {},
+): Promise<"child" | "adult" | "staff" | null> {
+  const response = await _send(_baseUrl + "/api/get-membership" + _parseQuery(request), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  });
+  const text = await _scalar(response, "");
+  return text as "child" | "adult" | "staff" | null;
+}
+
+/**
+ * public.get_opening_hours(_branch_id integer)
+ *
+ * @param request.branchId - integer
+ * @returns {string}
+ * @remarks GET /api/branches/{branchId}/opening-hours
+ * @see FUNCTION public.get_opening_hours
+ */
+export async function branchesBranchIdOpeningHoursGet(
+  request: IBranchesBranchIdOpeningHoursGetRequest,
+  options: ICallOptions = {},
+): Promise<string> {
+  const response = await _send(_baseUrl + "/api/branches/" + _segment(request.branchId) + "/opening-hours", {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return await response.text();
+}
+
+/**
+ * public.get_overdue(_on date, _branch_id integer)
+ *
+ * @param request.on - date, may be left out
+ * @param request.branchId - integer, may be left out
+ * @returns {IGetOverdueResponse[]}
+ * @remarks GET /api/get-overdue
+ * @see FUNCTION public.get_overdue
+ */
+export async function getOverdue(
+  request: IGetOverdueRequest = {},
+  options: ICallOptions = {},
+): Promise<IGetOverdueResponse[]> {
+  const response = await _send(_baseUrl + "/api/get-overdue" + _parseQuery(request), {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as IGetOverdueResponse[];
+}
+
+/**
+ * public.get_statement(_member_id integer)
+ *
+ * @param request.memberId - integer
+ * @returns {string | null}
+ * @remarks GET /api/members/{memberId}/statement
+ * @see FUNCTION public.get_statement
+ */
+export async function membersMemberIdStatement(
+  request: IMembersMemberIdStatementRequest,
+  options: ICallOptions = {},
+): Promise<string | null> {
+  const response = await _send(_baseUrl + "/api/members/" + _segment(request.memberId) + "/statement", {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as string | null;
+}
+
+/**
+ * public.is_available(_book_id integer)
+ *
+ * Tells whether a copy is on the shelf.
+ * The lines below would suit any routine. They go by its tags, and volatility is one.
+ *
+ * @param request.bookId - integer
+ * @returns {boolean | null}
+ * @remarks GET /api/is-available
+ * @see FUNCTION public.is_available
+ */
+export async function isAvailable(
+  request: IIsAvailableRequest,
+  options: ICallOptions = {},
+): Promise<boolean | null> {
+  const response = await _send(_baseUrl + "/api/is-available" + _parseQuery(request), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  });
+  const text = await _scalar(response, "");
+  return text === null ? null : text === "true";
+}
+
+/**
+ * public.join_library(_name text, _email public.email, _membership public.membership, _address public.address)
+ *
+ * @param request.name - text
+ * @param request.email - public.email
+ * @param request.membership - public.membership, may be left out
+ * @param request.address - public.address, may be left out
+ * @returns {IMembersResponse | null}
+ * @remarks POST /api/members
+ * @see FUNCTION public.join_library
+ */
+export async function members(
+  request: IMembersRequest,
+  options: ICallOptions = {},
+): Promise<IMembersResponse | null> {
+  const response = await _send(_baseUrl + "/api/members", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    body: JSON.stringify(request),
+    signal: options.signal ?? null,
+  });
+  return response.status === 204 ? null : (await response.json()) as IMembersResponse;
+}
+
+/**
+ * public.late_fee(_due_on date, _on date)
+ *
+ * Twenty cents a day, ten euros at most.
+ *
+ * @param request.dueOn - date
+ * @param request.on - date, may be left out
+ * @returns {number | null}
+ * @remarks GET /api/late-fee
+ * @see FUNCTION public.late_fee
+ */
+export async function lateFee(
+  request: ILateFeeRequest,
+  options: ICallOptions = {},
+): Promise<number | null> {
+  const response = await _send(_baseUrl + "/api/late-fee" + _parseQuery(request), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  });
+  const text = await _scalar(response, "");
+  return text === null ? null : Number(text);
+}
+
+/**
+ * public.lend_copy(_copy_id integer, _member_id integer, _days integer)
+ *
+ * What the routine refuses is answered with 400 and its own words. It does not look whether
+ * the copy is out already: a unique index refuses that, with 409, even when two desks try at once.
+ *
+ * @param request.copyId - integer
+ * @param request.memberId - integer
+ * @param request.days - integer, may be left out
+ * @returns {ILendCopyResponse | null}
+ * @remarks POST /api/lend-copy
+ * @see FUNCTION public.lend_copy
+ */
+export async function lendCopy(
+  request: ILendCopyRequest,
+  options: ICallOptions = {},
+): Promise<ILendCopyResponse | null> {
+  const response = await _send(_baseUrl + "/api/lend-copy", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    body: JSON.stringify(request),
+    signal: options.signal ?? null,
+  });
+  return response.status === 204 ? null : (await response.json()) as ILendCopyResponse;
+}
+
+/**
+ * public.pay_fines(_member_id integer)
+ *
+ * @param request.memberId - integer
+ * @returns {number | null}
+ * @remarks POST /api/members/{memberId}/payments
+ * @see FUNCTION public.pay_fines
+ */
+export async function membersMemberIdPayments(
+  request: IMembersMemberIdPaymentsRequest,
+  options: ICallOptions = {},
+): Promise<number | null> {
+  const response = await _send(_baseUrl + "/api/members/" + _segment(request.memberId) + "/payments", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  const text = await _scalar(response, "");
+  return text === null ? null : Number(text);
+}
+
+/**
+ * public.reading_list(VARIADIC _book_ids integer[])
+ *
+ * The given books in the given order; repeat the key in the query.
+ *
+ * @param request.bookIds - integer[]
+ * @returns {IReadingListResponse[]}
+ * @remarks GET /api/reading-list
+ * @see FUNCTION public.reading_list
+ */
+export async function readingList(
+  request: IReadingListRequest,
+  options: ICallOptions = {},
+): Promise<IReadingListResponse[]> {
+  const response = await _send(_baseUrl + "/api/reading-list" + _parseQuery(request), {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as IReadingListResponse[];
+}
+
+/**
+ * public.reindex_shelves(_branch_id integer)
+ *
+ * Sorts every shelf by title and raises a notice for each one as it goes.
+ *
+ * @param request.branchId - integer
+ * @returns {void}
+ * @remarks POST /api/reindex-shelves
+ * @see PROCEDURE public.reindex_shelves
+ */
+export async function reindexShelves(
+  request: IReindexShelvesRequest,
+  options: ICallOptions = {},
+): Promise<void> {
+  await _send(_baseUrl + "/api/reindex-shelves", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    body: JSON.stringify(request),
+    signal: options.signal ?? null,
+  });
+}
+
+/**
+ * public.reserve_book(_book_id integer, _member_id integer, _place integer)
+ *
+ * Gives the place in the queue. A value sent as place is ignored.
+ *
+ * @param request.bookId - integer
+ * @param request.memberId - integer
+ * @param request.place - integer, may be left out
+ * @returns {IReserveBookResponse}
+ * @remarks POST /api/reserve-book
+ * @see PROCEDURE public.reserve_book
+ */
+export async function reserveBook(
+  request: IReserveBookRequest,
+  options: ICallOptions = {},
+): Promise<IReserveBookResponse> {
+  const response = await _send(_baseUrl + "/api/reserve-book", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    body: JSON.stringify(request),
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as IReserveBookResponse;
+}
+
+/**
+ * public.return_copy(_copy_id integer)
+ *
+ * Gives the fee to pay. The scanner at the desk can only append to a URL.
+ *
+ * @param request.copyId - integer
+ * @returns {number | null}
+ * @remarks POST /api/return-copy
+ * @see FUNCTION public.return_copy
+ */
+export async function returnCopy(
+  request: IReturnCopyRequest,
+  options: ICallOptions = {},
+): Promise<number | null> {
+  const response = await _send(_baseUrl + "/api/return-copy" + _parseQuery(request), {
+    method: "POST",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  });
+  const text = await _scalar(response, "");
+  return text === null ? null : Number(text);
+}
+
+/**
+ * public.search_catalogue(_text text, _genres public.genre[], _limit integer)
+ *
+ * Books with a text in the title, of any of some genres.
+ *
+ * @param request.text - text, may be left out
+ * @param request.genres - public.genre[], may be left out
+ * @param request.limit - integer, may be left out
+ * @returns {IBooksResponse[]}
+ * @remarks GET /api/books
+ * @see FUNCTION public.search_catalogue
+ */
+export async function books(
+  request: IBooksRequest = {},
+  options: ICallOptions = {},
+): Promise<IBooksResponse[]> {
+  const response = await _send(_baseUrl + "/api/books" + _parseQuery(request), {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as IBooksResponse[];
+}
+
+/**
+ * public.set_opening_hours(_branch_id integer, _hours jsonb)
+ *
+ * Replaces the whole week.
+ * The next lines say the same as a method and a path after HTTP.
+ *
+ * @param request.branchId - integer
+ * @param request.hours - jsonb
+ * @returns {void}
+ * @remarks PUT /api/branches/{branchId}/opening-hours
+ * @see FUNCTION public.set_opening_hours
+ */
+export async function branchesBranchIdOpeningHoursPut(
+  request: IBranchesBranchIdOpeningHoursPutRequest,
+  options: ICallOptions = {},
+): Promise<void> {
+  await _send(_baseUrl + "/api/branches/" + _segment(request.branchId) + "/opening-hours", {
+    method: "PUT",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    body: JSON.stringify(_without(request, ["branchId"])),
+    signal: options.signal ?? null,
+  });
+}
+
+/**
+ * public.shelf_list(_branch_id integer)
+ *
+ * @param request.branchId - integer
+ * @returns {(string | null)[][]}
+ * @remarks GET /api/shelf-list
+ * @see FUNCTION public.shelf_list
+ */
+export async function shelfList(
+  request: IShelfListRequest,
+  options: ICallOptions = {},
+): Promise<(string | null)[][]> {
+  const response = await _send(_baseUrl + "/api/shelf-list" + _parseQuery(request), {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as (string | null)[][];
+}
+
+/**
+ * public.suggest_titles(_prefix text)
+ *
+ * @param request.prefix - text
+ * @returns {(string | null)[]}
+ * @remarks GET /api/suggest-titles
+ * @see FUNCTION public.suggest_titles
+ */
+export async function suggestTitles(
+  request: ISuggestTitlesRequest,
+  options: ICallOptions = {},
+): Promise<(string | null)[]> {
+  const response = await _send(_baseUrl + "/api/suggest-titles" + _parseQuery(request), {
+    method: "GET",
+    headers: { "Content-Type": "application/json", ...options.headers },
+    signal: options.signal ?? null,
+  });
+  return (await response.json()) as (string | null)[];
+}

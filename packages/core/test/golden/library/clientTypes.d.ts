@@ -1,0 +1,210 @@
+/** What a single call may bring along. */
+export interface ICallOptions {
+  /** Ends the call when it is aborted. */
+  signal?: AbortSignal | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+/** Why a call did not succeed (RFC 9457); of the database's errors also `code`, the SQLSTATE, and what PostgreSQL tells. */
+export interface IProblem {
+  type: string;
+  title: string;
+  status: number;
+  detail?: string;
+  code?: string;
+  hint?: string;
+  constraint?: string;
+  column?: string;
+  table?: string;
+  [member: string]: unknown;
+}
+
+export interface IAddBookRequest {
+  isbn: string | null;
+  title: string | null;
+  genre: "novel" | "drama" | "poetry" | "fantasy" | "history" | "science" | "children" | null;
+  published: number | null;
+  authors?: (string | null)[] | null;
+}
+
+export interface IAddBookResponse {
+  id: number | null;
+  isbn: string | null;
+  title: string | null;
+  genre: "novel" | "drama" | "poetry" | "fantasy" | "history" | "science" | "children" | null;
+  published: number | null;
+  century: number | null;
+}
+
+export interface IBranchesBranchIdStatisticsRequest {
+  branchId: number;
+}
+
+export interface IBranchesBranchIdStatisticsResponse {
+  titles: number | null;
+  copies: number | null;
+  onLoan: number | null;
+  shareOnLoan: number | null;
+}
+
+export interface IReservationsIdRequest {
+  id: number;
+}
+
+export interface ICountCopiesRequest {
+  bookId: number | null;
+  condition?: "new" | "good" | "worn" | "withdrawn" | null;
+}
+
+export interface IExportOverdueRequest {
+  branchId: number | null;
+  on?: string | null;
+}
+
+export interface IGetAuthorsRequest {
+  isbn: string;
+}
+
+export interface IBooksIdRequest {
+  id: number;
+}
+
+export interface IBooksIdResponse {
+  id: number | null;
+  isbn: string | null;
+  title: string | null;
+  genre: "novel" | "drama" | "poetry" | "fantasy" | "history" | "science" | "children" | null;
+  published: number | null;
+  century: number | null;
+}
+
+export interface IBooksIdCardRequest {
+  id: number;
+}
+
+export interface IGetLastReturnRequest {
+  memberId: number | null;
+}
+
+export interface IGetMembershipRequest {
+  memberId: number | null;
+}
+
+export interface IBranchesBranchIdOpeningHoursGetRequest {
+  branchId: number;
+}
+
+export interface IGetOverdueRequest {
+  on?: string | null;
+  branchId?: number | null;
+}
+
+export interface IGetOverdueResponse {
+  dueOn: string | null;
+  daysLate: number | null;
+  title: string | null;
+  member: string | null;
+}
+
+export interface IMembersMemberIdStatementRequest {
+  memberId: number;
+}
+
+export interface IIsAvailableRequest {
+  bookId: number | null;
+}
+
+export interface IMembersRequest {
+  name: string | null;
+  email: string | null;
+  membership?: "child" | "adult" | "staff" | null;
+  address?: { street?: string | null; postcode?: string | null; city?: string | null } | null;
+}
+
+export interface IMembersResponse {
+  id: number | null;
+  name: string | null;
+  email: string | null;
+  membership: "child" | "adult" | "staff" | null;
+  address: { street: string | null; postcode: string | null; city: string | null } | null;
+  joinedOn: string | null;
+  leftOn: string | null;
+}
+
+export interface ILateFeeRequest {
+  dueOn: string | null;
+  on?: string | null;
+}
+
+export interface ILendCopyRequest {
+  copyId: number | null;
+  memberId: number | null;
+  days?: number | null;
+}
+
+export interface ILendCopyResponse {
+  loanId: number | null;
+  title: string | null;
+  member: string | null;
+  dueOn: string | null;
+}
+
+export interface IMembersMemberIdPaymentsRequest {
+  memberId: number;
+}
+
+export interface IReadingListRequest {
+  bookIds: (number | null)[];
+}
+
+export interface IReadingListResponse {
+  place: number | null;
+  title: string | null;
+  published: number | null;
+}
+
+export interface IReindexShelvesRequest {
+  branchId: number | null;
+}
+
+export interface IReserveBookRequest {
+  bookId: number | null;
+  memberId: number | null;
+  place?: number | null;
+}
+
+export interface IReserveBookResponse {
+  place: number | null;
+}
+
+export interface IReturnCopyRequest {
+  copyId: number | null;
+}
+
+export interface IBooksRequest {
+  text?: string;
+  genres?: ("novel" | "drama" | "poetry" | "fantasy" | "history" | "science" | "children" | null)[];
+  limit?: number | null;
+}
+
+export interface IBooksResponse {
+  id: number | null;
+  isbn: string | null;
+  title: string | null;
+  genre: "novel" | "drama" | "poetry" | "fantasy" | "history" | "science" | "children" | null;
+  published: number | null;
+  century: number | null;
+}
+
+export interface IBranchesBranchIdOpeningHoursPutRequest {
+  branchId: number;
+  hours: string | null;
+}
+
+export interface IShelfListRequest {
+  branchId: number | null;
+}
+
+export interface ISuggestTitlesRequest {
+  prefix: string;
+}
