@@ -1,0 +1,246 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { useGateway } from '@pgway/testing';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clientOf, folderWith, root } from './support.ts';
+
+/** The generated client against the gateway that it was generated from: from Node, and from a page in a browser. */
+
+const sql = `
+create type mood as enum ('sad', 'ok */ "quoted"');
+create type place as (street text, moved_on timestamptz);
+create table note (id int primary key generated always as identity, body text not null, at timestamptz);
+insert into note (body, at) values ('milk', '2025-01-31 12:30:00+00'), ('silk', null);
+
+create function get_notes(_like text default '%', _ids int[] default null) returns setof note language sql stable as
+$$ select * from note where body like _like and (_ids is null or id = any (_ids)) order by id $$;
+comment on function get_notes is 'HTTP';
+
+create function get_note(_id int) returns note language sql stable as $$ select * from note where id = _id $$;
+comment on function get_note is 'HTTP GET /api/notes/{id}';
+
+create function add_note(_body text, _at timestamptz, _moods mood[] default null) returns int language sql as
+$$ insert into note (body, at) values (_body, _at) returning id $$;
+comment on function add_note is 'HTTP';
+
+create function move(_home place, _more jsonb default null) returns place language sql as
+$$ select row(_home.street, coalesce((_more ->> 'on')::timestamptz, _home.moved_on))::place $$;
+comment on function move is 'HTTP';
+
+create function where_is(_home place) returns text language sql immutable as $$ select coalesce(_home.street, 'nowhere') $$;
+comment on function where_is is 'HTTP';
+
+create function is_ok(_mood mood) returns boolean language sql immutable as $$ select _mood <> 'sad' $$;
+comment on function is_ok is 'HTTP';
+
+create function mood_of(_ok boolean) returns mood language sql immutable as
+$$ select case when _ok then 'ok */ "quoted"'::mood when not _ok then 'sad' end $$;
+comment on function mood_of is 'HTTP';
+
+create function archive(_year int, _title text default null) returns text language sql stable as
+$$ select concat_ws('/', _year, _title) $$;
+comment on function archive is 'HTTP GET /archive/{year}/{title?}';
+
+create function null_or(_text text, _number int) returns jsonb language sql stable as
+$$ select jsonb_build_array(_text, _number) $$;
+comment on function null_or is 'HTTP GET
+query_null null_literal';
+
+create function count_letters(_name text, _content text) returns int language sql as $$ select length(_content) $$;
+comment on function count_letters is 'HTTP POST
+body_parameter_name content';
+
+create function bytes() returns bytea language sql stable as $$ select '\\x010203'::bytea $$;
+comment on function bytes is 'HTTP GET';
+
+create function forget(_id int) returns void language plpgsql as
+$$ begin if _id < 0 then raise exception 'There is no note %', _id using hint = 'Count from 1.'; end if; end $$;
+comment on function forget is 'HTTP DELETE /api/notes/{id}';
+
+create function slow() returns int language sql as $$ select 1 from pg_sleep(20) $$;
+comment on function slow is 'HTTP';
+
+create function overload(_a int) returns text language sql stable as $$ select 'a ' || _a $$;
+comment on function overload(int) is 'HTTP GET';
+create function overload(_a int, _b int) returns text language sql stable as $$ select 'b ' || _b $$;
+comment on function overload(int, int) is 'HTTP GET';
+
+create function with_status(_id int) returns int language sql stable as $$ select 10 / _id $$;
+comment on function with_status is 'HTTP GET
+tsclient_status_code = on
+tsclient_parse_url = on
+tsclient_parse_request = on';
+
+create function "odd ñ%"("a&b" text, "__proto_" text default '') returns text language sql stable as $$ select "a&b" $$;
+comment on function "odd ñ%" is 'HTTP GET /api/odd-ñ%-[x]';
+`;
+
+// The functions are those of a module that is not there before the test.
+// oxlint-disable-next-line typescript/no-explicit-any -- the compiler has checked their types elsewhere
+type Client = any;
+
+const gateway = useGateway(sql);
+
+/** What a client is asked, in Node and in a browser. It uses nothing but the client and what both have. */
+async function conversation(client: Client): Promise<unknown> {
+  const aborted = new AbortController();
+  const slow = client.slow({ signal: aborted.signal }).catch((error: Error) => error.name);
+  aborted.abort();
+  return {
+    notes: await client.getNotes(),
+    some: await client.getNotes({ like: '%ilk', ids: [2, 99] }),
+    note: await client.notesIdGet({ id: 1 }),
+    nobody: await client.notesIdGet({ id: 99 }),
+    moved: await client.move({ home: { street: 'Elm', movedOn: new Date(0) }, more: '{"on":"2025-01-01"}' }),
+    whereIs: await client.whereIs({ homeStreet: 'a/b & c?', homeMovedOn: null }),
+    ok: [
+      await client.isOk({ mood: 'ok */ "quoted"' }),
+      await client.isOk({ mood: 'sad' }),
+      await client.isOk({ mood: null }),
+    ],
+    mood: [await client.moodOf({ ok: true }), await client.moodOf({ ok: null })],
+    archive: [
+      await client.archiveYearTitle({ year: 2025 }),
+      await client.archiveYearTitle({ year: 1, title: '../x y/%' }),
+    ],
+    dots: await client.archiveYearTitle({ year: 1, title: '..' }).catch((error: Error) => error.message),
+    nulls: [await client.nullOr({ text: null, number: null }), await client.nullOr({ text: '', number: 7 })],
+    letters: await client.countLetters({ name: 'x', content: 'näh\n' }),
+    bytes: [...new Uint8Array(await (await client.bytes()).arrayBuffer())],
+    forgotten: await client.notesIdDelete({ id: 1 }),
+    refused: await client
+      .notesIdDelete({ id: -1 })
+      .catch((error: Client) => [
+        error instanceof client.GatewayError,
+        error.status,
+        error.message,
+        error.problem.hint,
+      ]),
+    overloads: [await client.overload({ a: 1 }), await client.overload2({ a: 1, b: 2 })],
+    odd: await client.oddÑX({ 'a&b': 'x=y&z' }),
+    slow: await slow,
+    status: [
+      await client.withStatus({ id: 5 }),
+      (await client.withStatus({ id: 0 })).problem.code,
+      (await client.withStatus({ id: 5 }, (url: string) => `${url}0`)).response,
+      (await client.withStatus({ id: 5 }, undefined, (init: RequestInit) => ({ ...init, method: 'PUT' }))).status,
+    ],
+  };
+}
+
+const expected = {
+  notes: [
+    { id: 1, body: 'milk', at: '2025-01-31T12:30:00+00:00' },
+    { id: 2, body: 'silk', at: null },
+  ],
+  some: [{ id: 2, body: 'silk', at: null }],
+  note: { id: 1, body: 'milk', at: '2025-01-31T12:30:00+00:00' },
+  nobody: null,
+  moved: { street: 'Elm', movedOn: '2025-01-01T00:00:00+00:00' },
+  whereIs: 'a/b & c?',
+  ok: [true, false, null],
+  mood: ['ok */ "quoted"', null],
+  archive: ['2025', '1/../x y/%'],
+  dots: '".." cannot stand in a path',
+  nulls: [
+    [null, null],
+    ['', 7],
+  ],
+  letters: 4,
+  bytes: [1, 2, 3],
+  forgotten: undefined,
+  refused: [true, 400, 'There is no note -1', 'Count from 1.'],
+  overloads: ['a 1', 'b 2'],
+  odd: 'x=y&z',
+  slow: 'AbortError',
+  status: [{ status: 200, response: 2, problem: undefined }, '22012', 0, 405],
+};
+
+describe('in Node', () => {
+  test('the module as TypeScript', async () => {
+    const { folder, remove } = await folderWith([
+      ...clientOf(gateway.gateway.endpoints, { customHost: gateway.url }),
+      { path: 'package.json', content: '{ "type": "module" }' },
+    ]);
+    try {
+      const tsc = join(root, 'node_modules/typescript/bin/tsc');
+      const words = '--strict --target es2022 --lib es2022,dom --module esnext --moduleResolution bundler --types';
+      await promisify(execFile)(process.execPath, [tsc, ...words.split(' '), '', 'client.ts'], { cwd: folder });
+      const client: Client = await import(pathToFileURL(join(folder, 'client.js')).href);
+      expect(await conversation(client)).toEqual(expected);
+      expect(await client.addNote({ body: 'ink', at: new Date('2025-02-01T00:00:00Z'), moods: ['sad', null] })).toBe(3);
+      expect(await client.notesIdGet({ id: 3 })).toEqual({ id: 3, body: 'ink', at: '2025-02-01T00:00:00+00:00' });
+      await gateway.database.query('delete from note where id = 3');
+    } finally {
+      await remove();
+    }
+  });
+
+  test('the module as plain JavaScript, with URLs', async () => {
+    const { folder, remove } = await folderWith(
+      clientOf(gateway.gateway.endpoints, {
+        customHost: gateway.url,
+        skipTypes: true,
+        exportUrls: true,
+        filePath: 'client.mts',
+        customHeaders: { Accept: '"text/csv"' },
+      }),
+    );
+    try {
+      const client: Client = await import(pathToFileURL(join(folder, 'client.mjs')).href);
+      expect(client.archiveYearTitleUrl({ year: 5, title: 'a b' })).toBe(`${gateway.url}/archive/5/a%20b`);
+      expect(await (await fetch(client.overload2Url({ a: 1, b: 2 }))).text()).toBe('b 2');
+      // A header of the call goes over those of all calls, which ask for CSV here.
+      await expect(client.getNotes()).rejects.toThrow(SyntaxError);
+      expect(await client.getNotes({ ids: [2] }, { headers: { Accept: 'application/json' } })).toEqual(expected.some);
+    } finally {
+      await remove();
+    }
+  });
+});
+
+const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+
+/** The gateway, and next to it a page with the client. */
+function pageServer(script: string): Server {
+  return createServer((request, response) => {
+    if (request.url === '/client.js') response.setHeader('content-type', 'text/javascript').end(script);
+    else if (request.url === '/')
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>page</title>');
+    else gateway.gateway.middleware(request, response);
+  });
+}
+
+describe.skipIf(browser === undefined)('in a browser (skipped where there is no Chromium)', () => {
+  let server: Server;
+  beforeAll(async () => {
+    const [file] = clientOf(gateway.gateway.endpoints, { skipTypes: true });
+    server = pageServer(file!.content).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('a page that imports the module', async () => {
+    const started = await chromium.launch({ executablePath: browser!, args: ['--no-sandbox'] });
+    try {
+      const page = await started.newPage();
+      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      const answer = await page.evaluate(`import('/client.js').then(${conversation.toString()})`);
+      expect(answer).toEqual(expected);
+    } finally {
+      await started.close();
+    }
+  }, 60_000);
+});
