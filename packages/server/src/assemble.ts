@@ -1,7 +1,8 @@
 /** Puts the parts together in their order: database, gateway, HTTP server. */
 import { join } from 'node:path';
 import { createGateway, crudSource } from '@pgway/core';
-import type { Gateway, GatewayOptions, Observer, Source } from '@pgway/core';
+import type { Gateway, GatewayOptions, Source } from '@pgway/core';
+import type { Documents } from './documents/served.ts';
 import { dataDirectoryFor } from './data-directory.ts';
 import type { Configuration } from './config/schema.ts';
 import { startEmbedded } from './embedded/index.ts';
@@ -55,38 +56,50 @@ export async function startDatabase(
   return connectionString;
 }
 
+/** What the program decides of the gateway's options, and not the configuration. */
+type OwnOptions = Pick<GatewayOptions, 'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers'>;
+
 export function startGateway(
   lifecycle: Lifecycle,
   configuration: Configuration,
   connectionString: string,
-  observer: Observer,
+  own: OwnOptions,
 ): Promise<Gateway> {
   return lifecycle.start({
     name: 'the gateway',
     startWithin: bounds.startGateway + configuration.gateway.startRetry * 1000,
-    start: () => createGateway(gatewayOptions(configuration, connectionString, observer)),
+    start: () => createGateway(gatewayOptions(configuration, connectionString, own)),
     stopWithin: bounds.stopGateway,
     stop: (gateway) => gateway.close(),
   });
 }
 
-export function startServer(lifecycle: Lifecycle, configuration: Configuration, gateway: Gateway): Promise<HttpServer> {
+/** @param documents what is served beside the endpoints */
+export function startServer(
+  lifecycle: Lifecycle,
+  configuration: Configuration,
+  gateway: Gateway,
+  documents: Documents,
+): Promise<HttpServer> {
   return lifecycle.start({
     name: 'the HTTP server',
     startWithin: bounds.startServer,
-    start: () => listen(configuration, (request, response) => gateway.middleware(request, response)),
+    start: () =>
+      listen(configuration, (request, response) => {
+        if (!documents(gateway.endpoints, request, response)) gateway.middleware(request, response);
+      }),
     stopWithin: bounds.drain + 2000,
     stop: (server, atOnce) => server.stop(bounds.drain, atOnce),
   });
 }
 
 /** The gateway's options are the section of the same name; null means that the gateway decides. */
-function gatewayOptions(configuration: Configuration, connectionString: string, observer: Observer): GatewayOptions {
+function gatewayOptions(configuration: Configuration, connectionString: string, own: OwnOptions): GatewayOptions {
   const { gateway, crud } = configuration;
   return {
     ...gateway,
     connectionString,
-    observer,
+    ...own,
     ...(crud.enabled ? { sourcesCreated: (sources) => chooseSources(sources, crud) } : {}),
   };
 }

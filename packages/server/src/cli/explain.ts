@@ -1,4 +1,4 @@
-import { StartError } from '@pgway/core';
+import { GeneratorError, StartError } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { EmbeddedError } from '../embedded/index.ts';
 import { ExampleError } from '../example.ts';
@@ -7,7 +7,7 @@ import { TookTooLong } from '../lifecycle.ts';
 import { redactText } from '../log/redact.ts';
 import { neutralise } from '../terminal/text.ts';
 
-const foreseen = [StartError, EmbeddedError, ExampleError, ListenError, TookTooLong] as const;
+const foreseen = [StartError, GeneratorError, EmbeddedError, ExampleError, ListenError, TookTooLong] as const;
 
 /** What was foreseen is one line; what was not comes with its stack, because somebody will have to look for it. */
 export function explain(error: unknown): string {

@@ -9,10 +9,13 @@ const usage = `Usage: pgway [file] [options] [--key=value …]
                                                    configured: an embedded PostgreSQL with an example database
   pgway --connectionString=postgres://user@host/db that database on http://127.0.0.1:8080
   pgway production.json --port=80                  another file, and one setting changed
+  pgway generate                                   writes the typed client, request files and OpenAPI document
 
 Options:
   --config=<file>   the configuration file
-  --check           check the configuration and the database, print endpoints and diagnostics, and end
+  --check           check the configuration and the database, print endpoints and diagnostics, and end;
+                    after generate: write nothing, and end with 1 when a file is out of date
+  --watch           after generate: write again whenever the database changes
   --help, -h        this text
   --version, -v     the version
 

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { connections } from './connection-settings.ts';
 import { crud } from './crud-settings.ts';
+import { httpFile, openApi, typescriptClient } from './generator-settings.ts';
 
 const names = (what: string): z.ZodDefault<z.ZodNullable<z.ZodArray<z.ZodString>>> =>
   z.array(z.string()).nullable().default(null).describe(what);
@@ -234,6 +235,9 @@ export const configurationSchema = z.strictObject({
   embedded,
   log,
   limits,
+  typescriptClient,
+  httpFile,
+  openApi,
 });
 
 export type Configuration = z.output<typeof configurationSchema>;

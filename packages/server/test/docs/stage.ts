@@ -13,6 +13,7 @@ import { freshDatabase, type TestDatabase } from '@pgway/testing';
 import { startGateway, startServer } from '../../src/assemble.ts';
 import { run } from '../../src/cli/run.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
+import { servedDocuments } from '../../src/documents/served.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { isOpen } from '../support/program.ts';
 import { collectStreams } from '../support/streams.ts';
@@ -156,8 +157,9 @@ export class Stage {
     if (this.#served === null) {
       const { configuration } = await this.#load();
       const lifecycle = new Lifecycle();
-      const gateway = await startGateway(lifecycle, configuration, this.#database.connectionString, () => undefined);
-      const { port } = await startServer(lifecycle, configuration, gateway);
+      const gateway = await startGateway(lifecycle, configuration, this.#database.connectionString, {});
+      const documents = servedDocuments(configuration, this.#database.connectionString);
+      const { port } = await startServer(lifecycle, configuration, gateway, documents);
       this.#served = { gateway, port, lifecycle };
     } else if (this.#stale) {
       await this.#served.gateway.refresh();
