@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { httpDocuments, httpFile, httpFiles } from '@pgway/core';
+import { crudSource, httpDocuments, httpFile, httpFiles } from '@pgway/core';
 import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { bool, column, int4, jsonb, returns, text, textArray } from '../support/routine.ts';
@@ -171,8 +171,9 @@ describe('a REST client', () => {
       25,
     ],
     ['the hostile database', read('packages/core/test/golden/hostile/setup.sql'), 8],
+    ['a database of tables', read('packages/core/test/golden/tables/setup.sql'), 30],
   ] as const)('sends the requests of %s', (_, sql, count) => {
-    const gateway = useGateway(sql);
+    const gateway = useGateway(sql, { sourcesCreated: (sources) => void sources.push(crudSource()) });
 
     test('and the gateway understands each of them', async () => {
       const [document] = httpDocuments(gateway.gateway.endpoints, { host: gateway.url });

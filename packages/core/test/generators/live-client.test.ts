@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { crudSource } from '@pgway/core';
 import { useGateway } from '@pgway/testing';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -63,6 +64,10 @@ comment on function bytes is 'HTTP GET';
 create function forget(_id int) returns void language plpgsql as
 $$ begin if _id < 0 then raise exception 'There is no note %', _id using hint = 'Count from 1.'; end if; end $$;
 comment on function forget is 'HTTP DELETE /api/notes/{id}';
+
+create function cancelled() returns int language plpgsql as
+$$ begin raise exception 'not now' using errcode = 'query_canceled'; end $$;
+comment on function cancelled is 'HTTP';
 
 create function slow() returns int language sql as $$ select 1 from pg_sleep(20) $$;
 comment on function slow is 'HTTP';
@@ -123,6 +128,7 @@ async function conversation(client: Client): Promise<unknown> {
         error.message,
         error.problem.hint,
       ]),
+    cancelled: await client.cancelled().catch((error: Client) => [error.name, error.status]),
     overloads: [await client.overload({ a: 1 }), await client.overload2({ a: 1, b: 2 })],
     odd: await client.oddÑX({ 'a&b': 'x=y&z' }),
     slow: await slow,
@@ -157,6 +163,7 @@ const expected = {
   bytes: [1, 2, 3],
   forgotten: undefined,
   refused: [true, 400, 'There is no note -1', 'Count from 1.'],
+  cancelled: ['GatewayError', 205],
   overloads: ['a 1', 'b 2'],
   odd: 'x=y&z',
   slow: 'AbortError',
@@ -204,6 +211,47 @@ describe('in Node', () => {
       await remove();
     }
   });
+});
+
+const tables = useGateway(readFileSync(join(root, 'packages/core/test/golden/tables/setup.sql'), 'utf8'), {
+  sourcesCreated: (sources) => void sources.push(crudSource()),
+});
+
+test('operations on tables, from Node', async () => {
+  const { folder, remove } = await folderWith(
+    clientOf(tables.gateway.endpoints, { customHost: tables.url, skipTypes: true, filePath: 'tables.mts' }),
+  );
+  try {
+    const client: Client = await import(pathToFileURL(join(folder, 'tables.mjs')).href);
+    const createdAt = new Date('2025-01-31T12:30:00Z');
+    const ada = { name: 'Ada', tier: 'gold', home: { street: 'St James Square' }, tags: ['a', null], createdAt };
+    const row = {
+      customerId: 1,
+      name: 'Ada',
+      tier: 'gold',
+      home: { street: 'St James Square', city: null },
+      tags: ['a', null],
+      createdAt: '2025-01-31T12:30:00+00:00',
+      nameLength: 3,
+    };
+    expect(await client.customersReturningPut(ada)).toEqual([row]);
+    expect(await client.customersPut({ name: 'Bob', createdAt })).toBeUndefined();
+    expect(await client.customersGet({ tier: 'gold' })).toEqual([row]);
+    expect(await client.findCustomers({ name: 'A%' })).toEqual([row]);
+    expect(await client.customersReturningPost({ customerId: 1, home: null })).toEqual([{ ...row, home: null }]);
+    expect(await client.customersOnConflictDoUpdateReturningPut({ customerId: 1, name: 'Ada L' })).toMatchObject([
+      { customerId: 1, name: 'Ada L', tier: 'gold', nameLength: 5 },
+    ]);
+    expect(await client.goldCustomersGet()).toEqual([{ customerId: 1, name: 'Ada L' }]);
+    for (const line of [1, 2, 3])
+      await client.orderLinesPut({ orderId: 7, line, article: `article ${line}`, price: line });
+    const lines: Client = await client.orderLinesGet({ price: ['gt.1', 'lt.3'], order: 'line.desc', limit: 5 });
+    expect(lines.map(({ line }: Client) => line)).toEqual([2]);
+    expect(await client.customersReturningDelete({ customerId: 2 })).toMatchObject([{ name: 'Bob' }]);
+    await expect(client.customersDelete({})).rejects.toMatchObject({ status: 400, name: 'GatewayError' });
+  } finally {
+    await remove();
+  }
 });
 
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Endpoint, httpDocuments, openApiDocument } from '@pgway/core';
+import { crudSource, type Endpoint, type GatewayOptions, httpDocuments, openApiDocument } from '@pgway/core';
 import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { clientOf, compile, root } from '../generators/support.ts';
@@ -13,18 +13,21 @@ import { clientOf, compile, root } from '../generators/support.ts';
 const library = ['schema', 'data', 'api'].map((name) =>
   readFileSync(join(root, `examples/library/${name}.sql`), 'utf8'),
 );
-const databases: Readonly<Record<string, string>> = {
-  library: library.join('\n'),
-  hostile: readFileSync(join(import.meta.dirname, 'hostile/setup.sql'), 'utf8'),
-};
+const setup = (name: string): string => readFileSync(join(import.meta.dirname, name, 'setup.sql'), 'utf8');
+
+const databases: readonly (readonly [name: string, sql: string, options: Partial<GatewayOptions>])[] = [
+  ['library', library.join('\n'), {}],
+  ['tables', setup('tables'), { sourcesCreated: (sources) => void sources.push(crudSource()) }],
+  ['hostile', setup('hostile'), { sourcesCreated: (sources) => void sources.push(crudSource()) }],
+];
 
 /** OIDs are others in every database. */
 function withoutOids(endpoints: readonly Endpoint[]): string {
   return `${JSON.stringify(endpoints, (key, value: unknown) => (key === 'oid' || key === 'baseOid' ? undefined : value), 2)}\n`;
 }
 
-describe.each(Object.entries(databases))('%s', (name, sql) => {
-  const gateway = useGateway(sql);
+describe.each(databases)('%s', (name, sql, options) => {
+  const gateway = useGateway(sql, options);
   const golden = (file: string): string => join(import.meta.dirname, name, file);
 
   test('the plan', async () => {

@@ -48,3 +48,11 @@ comment on function "class"."away" is 'HTTP GET //example.org/{id}';
 
 create function "class"."100%"("percent%" int default 1) returns int language sql stable as $$ select "percent%" $$;
 comment on function "class"."100%" is 'HTTP GET /api/100%-[sure]';
+
+create table "class"."new `${1}` */" (
+  "constructor" int primary key,
+  "*/ </script>" text not null,
+  "__proto__" "class"."mood `${1}`"
+);
+comment on table "class"."new `${1}` */" is 'HTTP
+A table that ends */ a comment.';

@@ -1,0 +1,284 @@
+/** What a single call may bring along. */
+export interface ICallOptions {
+  /** Ends the call when it is aborted. */
+  signal?: AbortSignal | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+/** Why a call did not succeed (RFC 9457); of the database's errors also `code`, the SQLSTATE, and what PostgreSQL tells. */
+export interface IProblem {
+  type: string;
+  title: string;
+  status: number;
+  detail?: string;
+  code?: string;
+  hint?: string;
+  constraint?: string;
+  column?: string;
+  table?: string;
+  [member: string]: unknown;
+}
+
+export interface IFindCustomersRequest {
+  name: string;
+}
+
+export interface ICustomersGetResponse {
+  customerId: number;
+  name: string;
+  tier: "bronze" | "gold";
+  home: { street: string | null; city: string | null } | null;
+  tags: (string | null)[];
+  createdAt: string;
+  nameLength: number | null;
+}
+
+export interface ICustomersGetRequest {
+  customerId?: number | null;
+  name?: string;
+  tier?: "bronze" | "gold" | null;
+  home?: string | null;
+  tags?: string[];
+  createdAt?: Date | null;
+  nameLength?: number | null;
+}
+
+export interface ICustomersPostRequest {
+  customerId: number;
+  name?: string;
+  tier?: "bronze" | "gold";
+  home?: { street?: string | null; city?: string | null } | null;
+  tags?: (string | null)[];
+  createdAt?: Date;
+}
+
+export interface ICustomersReturningPostRequest {
+  customerId: number;
+  name?: string;
+  tier?: "bronze" | "gold";
+  home?: { street?: string | null; city?: string | null } | null;
+  tags?: (string | null)[];
+  createdAt?: Date;
+}
+
+export interface ICustomersDeleteRequest {
+  customerId?: number | null;
+  name?: string;
+  tier?: "bronze" | "gold" | null;
+  home?: string | null;
+  tags?: string[];
+  createdAt?: Date | null;
+  nameLength?: number | null;
+}
+
+export interface ICustomersReturningDeleteRequest {
+  customerId?: number | null;
+  name?: string;
+  tier?: "bronze" | "gold" | null;
+  home?: string | null;
+  tags?: string[];
+  createdAt?: Date | null;
+  nameLength?: number | null;
+}
+
+export interface ICustomersPutRequest {
+  customerId?: number;
+  name: string;
+  tier?: "bronze" | "gold";
+  home?: { street?: string | null; city?: string | null } | null;
+  tags?: (string | null)[];
+  createdAt?: Date;
+}
+
+export interface ICustomersReturningPutRequest {
+  customerId?: number;
+  name: string;
+  tier?: "bronze" | "gold";
+  home?: { street?: string | null; city?: string | null } | null;
+  tags?: (string | null)[];
+  createdAt?: Date;
+}
+
+export interface ICustomersOnConflictDoNothingPutRequest {
+  customerId: number;
+  name: string;
+  tier?: "bronze" | "gold";
+  home?: { street?: string | null; city?: string | null } | null;
+  tags?: (string | null)[];
+  createdAt?: Date;
+}
+
+export interface ICustomersOnConflictDoNothingReturningPutRequest {
+  customerId: number;
+  name: string;
+  tier?: "bronze" | "gold";
+  home?: { street?: string | null; city?: string | null } | null;
+  tags?: (string | null)[];
+  createdAt?: Date;
+}
+
+export interface ICustomersOnConflictDoUpdatePutRequest {
+  customerId: number;
+  name: string;
+  tier?: "bronze" | "gold";
+  home?: { street?: string | null; city?: string | null } | null;
+  tags?: (string | null)[];
+  createdAt?: Date;
+}
+
+export interface ICustomersOnConflictDoUpdateReturningPutRequest {
+  customerId: number;
+  name: string;
+  tier?: "bronze" | "gold";
+  home?: { street?: string | null; city?: string | null } | null;
+  tags?: (string | null)[];
+  createdAt?: Date;
+}
+
+export interface IGoldCustomersGetRequest {
+  customerId?: number | null;
+  name?: string;
+}
+
+export interface IGoldCustomersGetResponse {
+  customerId: number | null;
+  name: string | null;
+}
+
+export interface IGoldCustomersPostRequest {
+  customerId: number | null;
+  name?: string | null;
+}
+
+export interface IGoldCustomersReturningPostRequest {
+  customerId: number | null;
+  name?: string | null;
+}
+
+export interface IGoldCustomersDeleteRequest {
+  customerId?: number | null;
+  name?: string;
+}
+
+export interface IGoldCustomersReturningDeleteRequest {
+  customerId?: number | null;
+  name?: string;
+}
+
+export interface IGoldCustomersPutRequest {
+  customerId?: number | null;
+  name?: string | null;
+}
+
+export interface IGoldCustomersReturningPutRequest {
+  customerId?: number | null;
+  name?: string | null;
+}
+
+export interface IGoldCustomersOnConflictDoNothingPutRequest {
+  customerId: number | null;
+  name?: string | null;
+}
+
+export interface IGoldCustomersOnConflictDoNothingReturningPutRequest {
+  customerId: number | null;
+  name?: string | null;
+}
+
+export interface IGoldCustomersOnConflictDoUpdatePutRequest {
+  customerId: number | null;
+  name?: string | null;
+}
+
+export interface IGoldCustomersOnConflictDoUpdateReturningPutRequest {
+  customerId: number | null;
+  name?: string | null;
+}
+
+export interface IOrderLinesGetRequest {
+  orderId?: number | null | string | (number | null | string)[];
+  line?: number | null | string | (number | null | string)[];
+  article?: string | string[];
+  price?: number | null | string | (number | null | string)[];
+  order?: string;
+  limit?: number | null;
+  offset?: number | null;
+  after?: string | string[];
+}
+
+export interface IOrderLinesGetResponse {
+  orderId: number;
+  line: number;
+  article: string;
+  price: number | null;
+}
+
+export interface IOrderLinesPostRequest {
+  orderId?: number;
+  line?: number;
+  article?: string;
+  price?: number | null;
+}
+
+export interface IOrderLinesReturningPostRequest {
+  orderId?: number;
+  line?: number;
+  article?: string;
+  price?: number | null;
+}
+
+export interface IOrderLinesDeleteRequest {
+  orderId?: number | null;
+  line?: number | null;
+  article?: string;
+  price?: number | null;
+}
+
+export interface IOrderLinesReturningDeleteRequest {
+  orderId?: number | null;
+  line?: number | null;
+  article?: string;
+  price?: number | null;
+}
+
+export interface IOrderLinesPutRequest {
+  orderId: number;
+  line: number;
+  article: string;
+  price?: number | null;
+}
+
+export interface IOrderLinesReturningPutRequest {
+  orderId: number;
+  line: number;
+  article: string;
+  price?: number | null;
+}
+
+export interface IOrderLinesOnConflictDoNothingPutRequest {
+  orderId: number;
+  line: number;
+  article: string;
+  price?: number | null;
+}
+
+export interface IOrderLinesOnConflictDoNothingReturningPutRequest {
+  orderId: number;
+  line: number;
+  article: string;
+  price?: number | null;
+}
+
+export interface IOrderLinesOnConflictDoUpdatePutRequest {
+  orderId: number;
+  line: number;
+  article: string;
+  price?: number | null;
+}
+
+export interface IOrderLinesOnConflictDoUpdateReturningPutRequest {
+  orderId: number;
+  line: number;
+  article: string;
+  price?: number | null;
+}
