@@ -59,12 +59,19 @@ function openMain(options: Options, observe: Observer): Database {
 
 /** LISTEN needs a session that lasts, which a pooler that shares sessions cannot give. */
 function openListening(options: Options, observe: Observer): Database | null {
-  const { listenConnectionString, refreshOnNotify, pooler } = options;
+  const { listenConnectionString, refreshOnNotify, pooler, authentication } = options;
   if (listenConnectionString !== null) {
     return open({ text: listenConnectionString, options: { ...options, pooler: 'session' }, observe });
   }
-  if (refreshOnNotify === null || pooler === 'session') return null;
-  throw new StartError('refreshOnNotify behind a pooler needs listenConnectionString, which leads past the pooler');
+  if (pooler === 'session') return null;
+  const wants = [
+    ...(refreshOnNotify === null ? [] : ['refreshOnNotify']),
+    ...((authentication.sessions?.channel ?? null) === null ? [] : ['the channel of sessions']),
+  ];
+  if (wants.length === 0) return null;
+  throw new StartError(
+    `${wants.join(' and ')} behind a pooler needs listenConnectionString, which leads past the pooler`,
+  );
 }
 
 interface Opening {

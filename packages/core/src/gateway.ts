@@ -1,5 +1,9 @@
 import { type FetchHandler, fetchHandler } from './adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from './adapters/node.ts';
+import { antiforgeryEndpoint } from './endpoints/antiforgery.ts';
+import { type Authentication, openAuthentication } from './authentication/open.ts';
+import { authenticationDefaults } from './authentication-options.ts';
+import { withClientOrigin } from './authentication/client-origin.ts';
 import { openConnections } from './connections.ts';
 import { contactNamed, firstContact } from './first-contact.ts';
 import type { Handle } from './http/response.ts';
@@ -11,7 +15,8 @@ import type { Diagnostic } from './plan/diagnostic.ts';
 import type { Endpoint } from './plan/endpoint.ts';
 import { logObserver } from './plugins/log/log-observer.ts';
 import { publish, type Published } from './publish.ts';
-import { withRefreshEndpoint } from './refresh-endpoint.ts';
+import { withOwnEndpoints } from './endpoints/own.ts';
+import { refreshEndpoint } from './endpoints/refresh.ts';
 import { type Watch, watchChannel } from './refresh-on-notify.ts';
 import { startError } from './start-error.ts';
 
@@ -41,17 +46,20 @@ export async function createGateway(given: string | GatewayOptions): Promise<Gat
   const options = optionsOf(given);
   const observe = observerOf(options);
   const connections = openConnections(options, observe);
-  const read = (): Promise<Published> => publish(connections, options, observe);
   const { startRetry, refreshOnNotify } = options;
+  let authentication: Authentication | null = null;
+  const read = (): Promise<Published> => publish({ connections, authentication: authentication! }, options, observe);
   let published: Published;
   let watch: Watch | null = null;
   try {
     await firstContact(connections.main, startRetry, observe);
     await contactNamed(connections.named, observe);
+    authentication = await openAuthentication(options, connections, observe);
     if (refreshOnNotify !== null) watch = await watchChannel(connections, refreshOnNotify, observe);
     published = await read();
   } catch (error) {
     watch?.stop();
+    authentication?.close();
     await connections.close();
     throw startError(error);
   }
@@ -59,11 +67,7 @@ export async function createGateway(given: string | GatewayOptions): Promise<Gat
     published = await read();
   });
   watch?.begin(refresh);
-  const handle = withRefreshEndpoint(
-    createHandle(() => published.pipeline),
-    refresh,
-    options,
-  );
+  const handle = handleOf(() => published, { refresh, options, authentication });
   return {
     get endpoints() {
       return published.endpoints;
@@ -77,9 +81,31 @@ export async function createGateway(given: string | GatewayOptions): Promise<Gat
     refresh,
     close: () => {
       watch?.stop();
+      authentication?.close();
       return connections.close();
     },
   };
+}
+
+interface Doors {
+  readonly refresh: () => Promise<void>;
+  readonly options: Options;
+  readonly authentication: Authentication;
+}
+
+/** From the wall inwards: the client as proxies tell of it, the endpoints of our own, those of the database. */
+function handleOf(published: () => Published, { refresh, options, authentication }: Doors): Handle {
+  const own = [
+    ...refreshEndpoint(refresh, options, authentication.access),
+    ...authentication.routes,
+    ...antiforgeryEndpoint(options.authentication, authentication),
+  ];
+  const inner = withOwnEndpoints(
+    createHandle(() => published().pipeline),
+    own,
+    options,
+  );
+  return withClientOrigin(inner, options.authentication.trustedProxies);
 }
 
 /**
@@ -107,10 +133,13 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
 function optionsOf(given: string | GatewayOptions): Options {
   const own = typeof given === 'string' ? { connectionString: given } : given;
   const entries = Object.entries(own).filter(([, value]) => value !== undefined);
+  const present = Object.fromEntries(entries) as GatewayOptions & Pick<Options, 'connectionString'>;
+  const authentication = Object.entries(present.authentication ?? {}).filter(([, value]) => value !== undefined);
   return {
     ...planDefaults,
     ...runDefaults,
-    ...(Object.fromEntries(entries) as GatewayOptions & Pick<Options, 'connectionString'>),
+    ...present,
+    authentication: { ...authenticationDefaults, ...Object.fromEntries(authentication) },
   };
 }
 

@@ -1,5 +1,15 @@
 export { type Gateway, createGateway } from './gateway.ts';
 export type { GatewayOptions, Source } from './options.ts';
+export type {
+  AuthenticationOptions,
+  BasicOptions,
+  BearerOptions,
+  CookieOptions,
+  DataProtectionOptions,
+  JwtOptions,
+  SessionOptions,
+} from './authentication-options.ts';
+export { createPasswordHasher, type PasswordHasherOptions } from './plugins/auth/password.ts';
 export type { Routine } from './catalog/routine.ts';
 export { functionsSource } from './catalog/functions.ts';
 export type { RelationKind, TableColumn, TableOperation } from './catalog/table.ts';
@@ -8,8 +18,10 @@ export type { Answer, AnswerColumn, Endpoint, EndpointParameter, Method, TableEn
 export type { Diagnostic } from './plan/diagnostic.ts';
 export type { CommandToRun, HookAnswer, ParameterToValidate } from './pipeline/hooks.ts';
 export type {
+  AttemptLimiter,
   AuthScheme,
   Caller,
+  Claim,
   CommandMaker,
   CommandParts,
   ConnectionConfiguration,
@@ -21,7 +33,10 @@ export type {
   MadeStatement,
   Observation,
   Observer,
+  PasswordHasher,
   ProvidedConnection,
+  SchemeRoute,
+  SignedIn,
   ValueOwner,
 } from './pipeline/ports.ts';
 export { Problem } from './pipeline/ports.ts';

@@ -1,3 +1,4 @@
+import { authenticationDefaults, type AuthenticationOptions } from './authentication-options.ts';
 import type { Filters, RoutineSource } from './catalog/source.ts';
 import type { Hooks } from './pipeline/hooks.ts';
 import type {
@@ -143,13 +144,18 @@ export interface RunOptions extends ConnectionOptions {
 }
 
 /** All options, each with its value. */
-export type Options = RunOptions & LogOptions & StartHooks & Hooks & PlanOptions & Filters;
+export type Options = Omit<RunOptions & LogOptions & StartHooks & Hooks & PlanOptions & Filters, 'authentication'> & {
+  readonly authentication: AuthenticationOptions;
+};
 
 /** What a host gives: the connection string or a data source, and whatever else should differ from the defaults. */
-export type GatewayOptions = Partial<Omit<Options, 'connectionString' | 'connectionNames'>> &
-  (Pick<RunOptions, 'connectionString'> | { readonly dataSource: DataSource });
+export type GatewayOptions = Partial<Omit<Options, 'connectionString' | 'connectionNames' | 'authentication'>> & {
+  readonly authentication?: Partial<AuthenticationOptions>;
+} & (Pick<RunOptions, 'connectionString'> | { readonly dataSource: DataSource });
 
-export const runDefaults: Omit<RunOptions & LogOptions & StartHooks & Hooks, 'connectionString'> = Object.freeze({
+export const runDefaults: Omit<RunOptions & LogOptions & StartHooks & Hooks, 'connectionString'> &
+  Pick<Options, 'authentication'> = Object.freeze({
+  authentication: authenticationDefaults,
   ...logDefaults,
   ...connectionDefaults,
   commandTimeout: null,

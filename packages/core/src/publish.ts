@@ -1,3 +1,4 @@
+import type { Authentication } from './authentication/open.ts';
 import { functionsSource } from './catalog/functions.ts';
 import { commandTimeout, type Connections } from './connections.ts';
 import type { Routine } from './catalog/routine.ts';
@@ -20,8 +21,18 @@ export interface Published {
   readonly pipeline: Pipeline;
 }
 
+/** What lives longer than one reading. */
+export interface Parts {
+  readonly connections: Connections;
+  readonly authentication: Authentication;
+}
+
 /** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
-export async function publish(connections: Connections, options: Options, observe: Observer): Promise<Published> {
+export async function publish(
+  { connections, authentication }: Parts,
+  options: Options,
+  observe: Observer,
+): Promise<Published> {
   const { query, readDefinitions: definitions } = options;
   const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await options.sourcesCreated?.(sources);
@@ -39,7 +50,12 @@ export async function publish(connections: Connections, options: Options, observ
   return {
     endpoints,
     diagnostics: plan.diagnostics,
-    pipeline: pipelineOf(connections, operationsOf(endpoints, sources), options, observe),
+    pipeline: pipelineOf(
+      { connections, authentication },
+      operationsOf(endpoints, sources, authentication),
+      options,
+      observe,
+    ),
   };
 }
 
@@ -58,9 +74,16 @@ async function readAll(
 }
 
 /** A source that makes its own commands makes those of its own endpoints. */
-function operationsOf(endpoints: readonly Endpoint[], sources: readonly Source[]): readonly Operation[] {
+function operationsOf(
+  endpoints: readonly Endpoint[],
+  sources: readonly Source[],
+  authentication: Authentication,
+): readonly Operation[] {
   const makers = new Map(sources.map(({ name, command }) => [name, command?.bind(null) ?? null]));
-  return endpoints.map((endpoint) => new Operation(endpoint, makers.get(endpoint.source) ?? null));
+  return endpoints.map((endpoint) => {
+    const make = makers.get(endpoint.source) ?? null;
+    return new Operation(endpoint, { make, ownScheme: authentication.ownScheme(endpoint) });
+  });
 }
 
 function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: Options): void {
@@ -88,7 +111,7 @@ async function approved(planned: readonly Endpoint[], options: Options): Promise
 }
 
 function pipelineOf(
-  { main, named, provide, providedSettings }: Connections,
+  { connections: { main, named, provide, providedSettings }, authentication }: Parts,
   operations: readonly Operation[],
   options: Options,
   observe: Observer,
@@ -101,7 +124,11 @@ function pipelineOf(
     readerTimeout: options.readerTimeout * 1_000,
     notice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
     router: createRouter(operations),
-    schemes: [],
+    access: authentication.access,
+    signIn: authentication.signIn,
+    claimTypes: authentication.access.claimTypes,
+    contextKeys: authentication.contextKeys,
+    roleContext: authentication.roleContext,
     maxBodySize: options.maxBodySize,
     maxUriLength: options.maxUriLength,
     ignoreUnknown: options.unknownParameters === 'ignore',

@@ -1,7 +1,7 @@
 /** Puts the parts together in their order: database, gateway, HTTP server. */
 import { join } from 'node:path';
 import { createGateway, crudSource } from '@pgway/core';
-import type { Gateway, GatewayOptions, Source } from '@pgway/core';
+import type { Gateway, GatewayOptions, Observer, Source } from '@pgway/core';
 import type { Documents } from './documents/served.ts';
 import { dataDirectoryFor } from './data-directory.ts';
 import type { Configuration } from './config/schema.ts';
@@ -10,6 +10,7 @@ import { createExample } from './example.ts';
 import { listen } from './http-server.ts';
 import type { HttpServer } from './http-server.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import { authenticationOptions, hasScheme, isOwnAddress } from './sign-in.ts';
 
 /** How long parts may take, in milliseconds. */
 const bounds = {
@@ -93,11 +94,19 @@ export function startServer(
   });
 }
 
+/** Whoever reaches a public address can call what nobody is asked for. */
+export function warnOfOpenDoor(configuration: Configuration, observer: Observer): void {
+  if (isOwnAddress(configuration.host) || hasScheme(authenticationOptions(configuration))) return;
+  const message = `the server listens on ${configuration.host} and nobody can sign in: everybody who reaches it can call every endpoint that does not say authorize`;
+  observer({ kind: 'start-warning', code: 'no-sign-in', message });
+}
+
 /** The gateway's options are the section of the same name; null means that the gateway decides. */
 function gatewayOptions(configuration: Configuration, connectionString: string, own: OwnOptions): GatewayOptions {
   const { gateway, crud } = configuration;
   return {
     ...gateway,
+    authentication: authenticationOptions(configuration),
     connectionString,
     ...own,
     ...(crud.enabled ? { sourcesCreated: (sources) => chooseSources(sources, crud) } : {}),

@@ -2,21 +2,30 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { ByteSource, GatewayResponse, Handle } from '../http/response.ts';
 
+/** What a `Request` does not say of the connection that it came by. */
+export interface FetchConnection {
+  /** The address of the peer. Without it nobody is behind a trusted proxy, and no caller has an address. */
+  readonly remoteAddress?: string;
+}
+
 /** For hosts that speak WHATWG fetch. `undefined` means that the request is not ours. */
-export type FetchHandler = (request: Request) => Promise<Response | undefined>;
+export type FetchHandler = (request: Request, connection?: FetchConnection) => Promise<Response | undefined>;
 
 class FetchRequest implements GatewayRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly remoteAddress: undefined;
+  readonly remoteAddress: string | undefined;
+  readonly secure: boolean;
   readonly #request: Request;
 
-  constructor(request: Request) {
+  constructor(request: Request, connection: FetchConnection | undefined) {
     const url = new URL(request.url);
     this.method = request.method;
     this.path = url.pathname;
     this.query = url.search.slice(1);
+    this.secure = url.protocol === 'https:';
+    this.remoteAddress = addressIn(connection);
     this.#request = request;
   }
 
@@ -49,10 +58,16 @@ class FetchRequest implements GatewayRequest {
   }
 }
 
+/** Hosts call handlers with a second argument of their own kind, which need not be ours. */
+function addressIn(connection: FetchConnection | undefined): string | undefined {
+  const address: unknown = connection?.remoteAddress;
+  return typeof address === 'string' ? address : undefined;
+}
+
 /** The gateway as a fetch handler, for Hono, Bun, Deno, Next.js and their kin. */
 export function fetchHandler(handle: Handle): FetchHandler {
-  return async (request) => {
-    const response = await handle(new FetchRequest(request));
+  return async (request, connection) => {
+    const response = await handle(new FetchRequest(request, connection));
     return response === undefined ? undefined : toResponse(response);
   };
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { ByteSource, GatewayResponse, Handle } from '../http/response.ts';
@@ -34,7 +35,13 @@ class NodeRequest implements GatewayRequest {
   }
 
   get remoteAddress(): string | undefined {
-    return this.#incoming.socket.remoteAddress;
+    const address = this.#incoming.socket.remoteAddress;
+    // A socket for both families has IPv4 addresses as IPv6: ::ffff:192.0.2.1.
+    return address?.startsWith('::ffff:') === true && address.includes('.') ? address.slice(7) : address;
+  }
+
+  get secure(): boolean {
+    return (this.#incoming.socket as Partial<TLSSocket>).encrypted === true;
   }
 
   header(name: string): string | undefined {

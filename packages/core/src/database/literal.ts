@@ -17,3 +17,9 @@ export function dimensionsLiteral(dimensions: readonly string[]): string {
 export function recordLiteral(fields: readonly (string | null)[]): string {
   return `(${fields.map((field) => (field === null ? '' : quoted(field))).join(',')})`;
 }
+
+/** An array as PostgreSQL itself writes it: quotes only where they are needed. */
+export function arrayText(elements: readonly string[]): string {
+  const plain = (text: string): boolean => text !== '' && !/[{}",\\\s]/.test(text) && text.toUpperCase() !== 'NULL';
+  return `{${elements.map((element) => (plain(element) ? element : quoted(element))).join(',')}}`;
+}

@@ -21,13 +21,14 @@ export class Outgoing {
     return bytes;
   }
 
-  parse(name: string, sql: string): void {
+  /** @param types OIDs of `$1`, `$2`, …; those that are not said PostgreSQL finds out: in our own statements they stand under casts */
+  parse(name: string, sql: string, types: readonly number[] = []): void {
     const start = this.#begin(0x50);
     this.#text(name);
     this.#text(sql);
-    this.#reserve(2);
-    // No parameter types: every `$n` in our statements stands under a cast.
-    this.#int16(0);
+    this.#reserve(2 + types.length * 4);
+    this.#int16(types.length);
+    for (const type of types) this.#int32(type);
     this.#finish(start);
   }
 
@@ -65,7 +66,7 @@ export class Outgoing {
     const before = this.#length;
     try {
       for (const { statement, values } of steps) {
-        if (statement.name === '') this.parse('', statement.sql);
+        if (statement.name === '') this.parse('', statement.sql, statement.types);
         this.bind(statement.name, values);
         if (statement.name === '') this.describe('');
         this.execute();
@@ -133,6 +134,10 @@ export class Outgoing {
 
   #int16(value: number): void {
     this.#length = this.#buffer.writeUInt16BE(value, this.#length);
+  }
+
+  #int32(value: number): void {
+    this.#length = this.#buffer.writeUInt32BE(value, this.#length);
   }
 
   #append(bytes: Buffer): void {

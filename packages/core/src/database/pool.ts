@@ -10,6 +10,7 @@ import {
   type Database,
   type Heard,
   type Notice,
+  type TextTable,
   type Value,
 } from './port.ts';
 import { isTransient } from './servers.ts';
@@ -102,11 +103,11 @@ export class Pool implements Database {
     return waiting;
   }
 
-  query(sql: string, values: readonly Value[] = []): Promise<readonly (readonly (string | null)[])[]> {
+  query(sql: string, values: readonly Value[] = [], types: readonly number[] = []): Promise<TextTable> {
     return new Promise((resolve, reject) => {
       const rows = textRows();
       this.run({
-        steps: [{ statement: { name: '', sql }, values, rows }],
+        steps: [{ statement: { name: '', sql, types }, values, rows }],
         mayShare: false,
         timeout: 0,
         done: () => resolve(rows.rows),

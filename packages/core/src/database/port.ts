@@ -7,6 +7,8 @@ export interface Statement {
   readonly sql: string;
   /** Unique in this process; empty for a statement that is not worth keeping (it is parsed at every run). */
   readonly name: string;
+  /** OIDs of the parameters' types; PostgreSQL finds out those that are not said. */
+  readonly types?: readonly number[];
   /** Per result column: the type OIDs that its reader can take; null takes any. Checked when the statement is prepared. */
   readonly columns?: readonly (readonly number[] | null)[];
 }
@@ -70,9 +72,12 @@ export type Heard =
   /** From now on nothing is missed; something may have been before, or since the connection was lost. */
   | { readonly kind: 'gap' };
 
+/** Rows of values in PostgreSQL's own text form. */
+export type TextTable = readonly (readonly (string | null)[])[];
+
 export interface Database extends Runner {
   /** All rows of one statement as text: for start and for maintenance, never for requests. */
-  query(sql: string, values?: readonly Value[]): Promise<readonly (readonly (string | null)[])[]>;
+  query(sql: string, values?: readonly Value[], types?: readonly number[]): Promise<TextTable>;
   /**
    * Listens to a channel of `NOTIFY`, on a connection of its own that is opened again whenever it is lost.
    * @returns stops listening

@@ -156,7 +156,7 @@ export class Session {
 
   #prepare(run: Run, missing: readonly Statement[]): void {
     for (const statement of missing) {
-      this.#outgoing.parse(statement.name, statement.sql);
+      this.#outgoing.parse(statement.name, statement.sql, statement.types);
       this.#outgoing.describe(statement.name);
     }
     this.#preparing++;

@@ -16,6 +16,8 @@ export const problemTypes = {
   'unfiltered-delete': { status: 400, title: 'A delete without any condition is not allowed here' },
   unauthenticated: { status: 401, title: 'This endpoint needs a signed-in caller' },
   forbidden: { status: 403, title: 'The caller has none of the roles that this endpoint needs' },
+  'cross-site-request': { status: 403, title: 'Another site may not act for a caller who is signed in here' },
+  'insecure-transport': { status: 403, title: 'Credentials of this kind are not taken over an open connection' },
   'missing-column': { status: 404, title: 'The request lacks columns that this operation needs' },
   'method-not-allowed': { status: 405, title: 'The path does not answer this method' },
   'precondition-failed': {
@@ -25,6 +27,7 @@ export const problemTypes = {
   'body-too-large': { status: 413, title: 'The body is larger than this server accepts' },
   'uri-too-long': { status: 414, title: 'The path and query are longer than this server accepts' },
   'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
+  'too-many-attempts': { status: 429, title: 'Too many sign-ins have failed; try again later' },
   'refresh-failed': { status: 500, title: 'The endpoints could not be read again; the old ones stay' },
   internal: { status: 500, title: 'The request could not be answered' },
   'invalid-response-header': { status: 500, title: 'The endpoint made a response header that cannot be sent' },

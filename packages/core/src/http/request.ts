@@ -11,6 +11,8 @@ export interface GatewayRequest {
   readonly query: string;
   /** The address of the peer of the connection, when the host knows it. */
   readonly remoteAddress: string | undefined;
+  /** Whether the client's connection is encrypted, when the host knows it. */
+  readonly secure: boolean;
   /** The value of a header by its lower-case name; a repeated header's values are joined by `, `. */
   header(name: string): string | undefined;
   /** All headers in order of arrival, names as sent. */

@@ -32,29 +32,30 @@ export interface Execution {
  * Runs the call: settings and routine in one round trip and one implicit transaction.
  * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, Cancelled, ColumnsChanged
  */
-export function execute(
-  execution: Execution,
-  call: Formulated,
-  format: Format,
-  request: GatewayRequest,
-): Promise<Outcome> {
-  const { endpoint } = call.candidate;
-  if (execution.provide === null) return runOn(databaseOf(execution, endpoint), execution, { call, format, request });
-  return execution.provide(request, endpoint).then((theirs) => {
+export function execute(execution: Execution, task: Task): Promise<Outcome> {
+  const { endpoint } = task.call.candidate;
+  if (execution.provide === null) return runOn(databaseOf(execution, endpoint), execution, task);
+  return execution.provide(task.request, endpoint).then((theirs) => {
     const runner = theirs ?? databaseOf(execution, endpoint);
-    return runOn(runner, execution, { call, format, request, lasting: theirs !== null });
+    return runOn(runner, execution, { ...task, lasting: theirs !== null });
   });
 }
 
-interface Task {
+export interface Task {
   readonly call: Formulated;
   readonly format: Format;
   readonly request: GatewayRequest;
+  /** Sees the rows on their way to the answer. */
+  readonly watch?: (next: Required<RowSink>) => RowSink;
   /** The transaction may go on after the call. */
   readonly lasting?: boolean;
 }
 
-function runOn(runner: Runner, execution: Execution, { call, format, request, lasting }: Task): Promise<Outcome> {
+function runOn(
+  runner: Runner,
+  execution: Execution,
+  { call, format, request, lasting, watch }: Task,
+): Promise<Outcome> {
   const { endpoint, pace } = call.candidate;
   const { readerTimeout } = execution;
   return new Promise((resolve, reject) => {
@@ -70,7 +71,7 @@ function runOn(runner: Runner, execution: Execution, { call, format, request, la
     );
     const counting = call.noRow === null ? null : new CountedRows(answering);
     const handle = runner.run({
-      steps: stepsOf(call, { rows: counting ?? answering, told, lasting: lasting === true }),
+      steps: stepsOf(call, { rows: counting ?? watch?.(answering) ?? answering, told, lasting: lasting === true }),
       mayShare: pace.quick,
       timeout: endpoint.timeout ?? execution.timeout,
       notice: (notice) => execution.notice(endpoint, notice),

@@ -1,7 +1,9 @@
 import type { Value } from '../database/port.ts';
-import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
 import type { Bound } from './bind/bind.ts';
+import { type ContextKeys, contextSettings, type RoleContext, roleSettings } from './caller/context.ts';
+import { type Calling, fillingOf } from './caller/fillings.ts';
+import type { ClaimTypes } from './caller/identity.ts';
 import type { Operation } from './operation.ts';
 import { headersAsJson, type RequestHeaderOptions } from './request-headers.ts';
 import type { Setting } from './settings.ts';
@@ -18,38 +20,74 @@ export interface FillOptions {
   };
   /** Settings of every call, where connections of the host's may serve it, which hold none of ours. */
   readonly everyCall: readonly Setting[];
+  readonly claimTypes: ClaimTypes;
+  readonly contextKeys: ContextKeys;
+  /** Null: calls run under the role of their connection. */
+  readonly roleContext: RoleContext | null;
 }
 
 /** Adds what does not come from the client: settings of the transaction, and parameters that the gateway fills. */
-export function fill(bound: Bound<Operation>, request: GatewayRequest, options: FillOptions): Filled {
+export function fill(bound: Bound<Operation>, calling: Calling, options: FillOptions): Filled {
   const { candidate, parameters, values } = bound;
-  const settings = settingsOf(candidate.endpoint, request, options);
-  const missing = headersParameter(candidate.endpoint, parameters);
-  if (missing === null) return { candidate, parameters, values, settings };
-  const value: Value = headersAsJson(request, options.requestHeaders);
-  return { candidate, parameters: [...parameters, missing], values: [...values, value], settings };
+  const settings = settingsOf(candidate.endpoint, calling, options);
+  const added = candidate.fills ? additions(bound, calling, options) : none;
+  return added.length === 0 ? { candidate, parameters, values, settings } : withAdditions(bound, added, settings);
 }
 
+type Addition = readonly [parameter: EndpointParameter, value: Value];
+
+const none: readonly Addition[] = [];
 const noSettings: readonly Setting[] = [];
 
-function settingsOf(endpoint: Endpoint, request: GatewayRequest, options: FillOptions): readonly Setting[] {
-  const { timeout, planCacheMode, requestHeaders } = endpoint;
-  const none = timeout === null && planCacheMode === null && requestHeaders.mode !== 'context';
-  if (none && options.everyCall.length === 0) return noSettings;
-  const settings = [...options.everyCall];
+function settingsOf(endpoint: Endpoint, calling: Calling, options: FillOptions): readonly Setting[] {
+  const { timeout, planCacheMode, requestHeaders, userContext } = endpoint;
+  const { everyCall, roleContext } = options;
+  const plain = timeout === null && planCacheMode === null && requestHeaders.mode !== 'context' && !userContext;
+  if (plain && everyCall.length === 0 && roleContext === null) return noSettings;
+  const settings = [...everyCall];
+  if (roleContext !== null) settings.push(...roleSettings(calling, roleContext));
+  if (userContext) settings.push(...contextSettings(calling, options.contextKeys, options.claimTypes));
   if (timeout !== null) settings.push(['statement_timeout', String(timeout)]);
   if (planCacheMode !== null) settings.push(['plan_cache_mode', planCacheMode]);
   if (requestHeaders.mode === 'context') {
     const { contextKey } = options.requestHeaders;
-    settings.push([contextKey, headersAsJson(request, options.requestHeaders)]);
+    settings.push([contextKey, headersAsJson(calling.request, options.requestHeaders)]);
   }
   return settings;
 }
 
-/** The parameter that takes the request's headers, when the request itself does not give it. */
-function headersParameter(endpoint: Endpoint, given: readonly EndpointParameter[]): EndpointParameter | null {
+/** What the gateway gives; what the routine has a default for and nobody knows is left to that. */
+function additions(
+  { candidate, parameters }: Bound<Operation>,
+  calling: Calling,
+  options: FillOptions,
+): readonly Addition[] {
+  const { endpoint } = candidate;
   const { requestHeaders } = endpoint;
-  if (requestHeaders.mode !== 'parameter') return null;
-  if (given.some(({ position }) => position === requestHeaders.position)) return null;
-  return endpoint.parameters.find(({ position }) => position === requestHeaders.position) ?? null;
+  return endpoint.parameters.flatMap((parameter): readonly Addition[] => {
+    if (parameter.filling !== undefined) {
+      const value = fillingOf(parameter, calling, options.claimTypes);
+      return value === null && parameter.optional ? [] : [[parameter, value]];
+    }
+    // The request's headers, when the request itself does not give the parameter.
+    const takesHeaders = requestHeaders.mode === 'parameter' && requestHeaders.position === parameter.position;
+    if (!takesHeaders || parameters.includes(parameter)) return [];
+    return [[parameter, headersAsJson(calling.request, options.requestHeaders)]];
+  });
+}
+
+/** In the routine's order, which the statement of all parameters counts on. */
+function withAdditions(
+  { candidate, parameters, values }: Bound<Operation>,
+  added: readonly Addition[],
+  settings: readonly Setting[],
+): Filled {
+  const all = [...parameters.map((parameter, index): Addition => [parameter, values[index]!]), ...added];
+  all.sort(([one], [other]) => one.position - other.position);
+  return {
+    candidate,
+    parameters: all.map(([parameter]) => parameter),
+    values: all.map(([, value]) => value),
+    settings,
+  };
 }

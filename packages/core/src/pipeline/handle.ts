@@ -5,8 +5,8 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, Handle } from '../http/response.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
 import type { Router } from '../router/router.ts';
-import { admit, open } from './admit.ts';
 import { bind } from './bind/bind.ts';
+import { type Access, admit, open } from './caller/admit.ts';
 import { collect } from './collect/collect.ts';
 import { databaseOf, type Execution, execute } from './execute.ts';
 import { fill, type FillOptions } from './fill.ts';
@@ -14,14 +14,18 @@ import { formulate, formulateAnew, type Formulated } from './formulate.ts';
 import { explain } from './explain.ts';
 import { consult, type Hooks } from './hooks.ts';
 import type { Operation } from './operation.ts';
-import type { AuthScheme, Observer } from './ports.ts';
+import type { Observer } from './ports.ts';
 import { type RefuseOptions, refuse } from './refuse.ts';
 import { refusedParameter } from './refused-parameter.ts';
 import { respond } from './respond/respond.ts';
+import { hashParameters } from './sign-in/hashing.ts';
+import type { SignInOptions } from './sign-in/options.ts';
+import { sign } from './sign-in/sign.ts';
 
 export interface Pipeline extends Execution, FillOptions {
   readonly router: Router<Operation>;
-  readonly schemes: readonly AuthScheme[];
+  readonly access: Access;
+  readonly signIn: SignInOptions;
   /** Bytes. */
   readonly maxBodySize: number;
   /** Characters of path and query together. */
@@ -46,19 +50,24 @@ export function createHandle(pipeline: () => Pipeline): Handle {
     let call: Formulated | null = null;
     try {
       refuseLongUri(request, current.maxUriLength);
-      const candidates = open(routed.targets) ? routed.targets : await admit(routed.targets, request, current.schemes);
+      const { access } = current;
+      const { candidates, caller } = open(routed.targets, access)
+        ? { candidates: routed.targets, caller: null }
+        : await admit(routed.targets, request, access);
       const given = await collect(request, candidates[0]!.endpoint, current.maxBodySize);
       const bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
-      const filled = fill(bound, request, current);
-      const { make } = filled.candidate;
-      call = make === null ? formulate(filled) : await formulateAnew(filled, make, request);
+      const filled = fill(bound, { request, caller }, current);
+      const ready = filled.candidate.hashes ? await hashParameters(filled, current.signIn.hasher) : filled;
+      const { make, endpoint } = ready.candidate;
+      call = make === null ? formulate(ready) : await formulateAnew(ready, make, request);
       if (current.tellCommands) tellCommand(current.observe, call, request);
       const answer = current.hooks === null ? null : await consult(current.hooks, call, request);
       if (answer !== null) return answer;
+      if (endpoint.signIn !== null) return await sign(current, call, { request, caller });
       const { format, head } = call.candidate.rendering(request.header('accept'));
       const headers = head(call);
-      const outcome = await execute(current, call, format, request);
-      return respond(request, { format, headers, outcome });
+      const outcome = await execute(current, { call, format, request });
+      return respond(request, { format, headers, outcome, caller });
     } catch (error) {
       return failed(error, request, { call, targets: routed.targets }, current);
     }

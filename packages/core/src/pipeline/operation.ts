@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
 import { callStatement, neededAsWell, resultColumns } from '../plan/statement.ts';
 import { Pace } from './pace.ts';
-import type { CommandMaker, MadeStatement } from './ports.ts';
+import type { AuthScheme, CommandMaker, MadeStatement } from './ports.ts';
 import { type Format, formatOf, otherFormats } from './respond/format.ts';
 import { type HeadWriter, headWriter } from './respond/head.ts';
 import { negotiate, type RowMedia } from './respond/negotiate.ts';
@@ -19,11 +19,25 @@ export interface Rendering {
   readonly head: HeadWriter;
 }
 
+/** What an endpoint's source and the host have made for it. */
+interface OperationParts {
+  readonly make: CommandMaker | null;
+  readonly ownScheme: AuthScheme | null;
+}
+
 /** An endpoint with what is made of it once, at start, for the requests to use. */
 export class Operation {
   readonly endpoint: Endpoint;
   /** Makes the command of each request, where the endpoint's source does that itself. */
   readonly make: CommandMaker | null;
+  /** What recognises the callers of this endpoint alone; null: the gateway's schemes do. */
+  readonly ownScheme: AuthScheme | null;
+  /** Whether a call depends on who its caller is. */
+  readonly needsCaller: boolean;
+  /** Whether the gateway gives parameters of its own. */
+  readonly fills: boolean;
+  /** Whether a parameter is the hash of another. */
+  readonly hashes: boolean;
   readonly pace: Pace = new Pace();
   readonly #plain: Rendering;
   /** What a client may ask for instead. */
@@ -33,9 +47,15 @@ export class Operation {
   /** The routine's call with every parameter given: the one that is asked for most. Null where the source makes the commands. */
   readonly #whole: Statement | null;
 
-  constructor(endpoint: Endpoint, make: CommandMaker | null = null) {
+  constructor(endpoint: Endpoint, { make = null, ownScheme = null }: Partial<OperationParts> = {}) {
+    const { parameters } = endpoint;
     this.endpoint = endpoint;
     this.make = make;
+    this.ownScheme = ownScheme;
+    this.needsCaller = dependsOnCaller(endpoint);
+    this.fills =
+      endpoint.requestHeaders.mode === 'parameter' || parameters.some(({ filling }) => filling !== undefined);
+    this.hashes = parameters.some(({ hashOf }) => hashOf !== undefined);
     const others = Object.entries(otherFormats(endpoint));
     this.#plain = renderingOf(endpoint, formatOf(endpoint), others.length > 0);
     this.#others = Object.fromEntries(others.map(([media, format]) => [media, renderingOf(endpoint, format, true)]));
@@ -90,6 +110,12 @@ export class Operation {
 
 function expecting(columns: Statement['columns']): Pick<Statement, 'columns'> {
   return columns === undefined ? {} : { columns };
+}
+
+/** Who signs in is nobody yet; who signs out has to be known. */
+function dependsOnCaller({ authorization, basic, signIn, userContext, parameters }: Endpoint): boolean {
+  if (authorization.required || basic !== null || signIn?.kind === 'logout' || userContext) return true;
+  return parameters.some(({ filling }) => filling !== undefined && filling !== 'ipAddress');
 }
 
 function gapBefore({ key, type }: EndpointParameter): Problem {

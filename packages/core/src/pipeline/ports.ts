@@ -2,6 +2,7 @@
 import type { HostClient, Notice, Value } from '../database/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
+import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { Diagnostic } from '../plan/diagnostic.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
 
@@ -26,15 +27,89 @@ export type ConnectionProvider = (
   endpoint: Endpoint,
 ) => ProvidedConnection | null | Promise<ProvidedConnection | null>;
 
+/** One thing that is known of a caller. The same name several times is several values. */
+export type Claim = readonly [name: string, value: string];
+
 /** Who is calling, as told by a scheme that trusts what it saw. */
 export interface Caller {
-  readonly roles: readonly string[];
+  /** The name of the scheme that recognised the caller. */
+  readonly scheme: string;
+  readonly claims: readonly Claim[];
+  /** What sign-out and revocation end; null where the credentials know of no session. */
+  readonly session: string | null;
+  /** Browsers send these credentials by themselves (cookies, Basic): an unsafe method then has to come from our own pages. */
+  readonly ambient: boolean;
+  /**
+   * Headers for the answer, whatever it is: a cookie that was renewed. Left out where the request signs in or out. An answer that
+   * has them is kept by no cache.
+   */
+  readonly headers?: HeaderList;
 }
 
-/** Recognises callers. Null: this scheme saw nothing that it trusts; the next one is asked, then the caller is anonymous. */
+/** What a successful sign-in is answered with. */
+export interface SignedIn {
+  /** Names and values in turn. */
+  readonly headers: HeaderList;
+  /** JSON text: tokens. Null: the scheme has nothing to say (cookies). */
+  readonly body: string | null;
+}
+
+/** An endpoint of a scheme's own: `POST /api/auth/refresh`. */
+export interface SchemeRoute {
+  readonly method: string;
+  readonly path: string;
+  /** @throws Problem */
+  handle(request: GatewayRequest): Promise<GatewayResponse>;
+}
+
+/**
+ * A way to recognise callers, and to sign them in and out. Whatever a client sends (a bad cookie, a token that has expired, is
+ * forged, is for somebody else, or names a key that nobody knows) is answered by null and never by an error.
+ */
 export interface AuthScheme {
   readonly name: string;
-  authenticate(request: GatewayRequest): Promise<Caller | null>;
+  /** Null: this scheme saw nothing that it trusts; the next one is asked, then the caller is anonymous. */
+  authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null>;
+  /** A value of `WWW-Authenticate` for a 401; null: there is none for it. */
+  challenge(request: GatewayRequest): string | null;
+  /** Null: nobody signs in by it. */
+  readonly signIn: ((claims: readonly Claim[], request: GatewayRequest) => Promise<SignedIn>) | null;
+  /** Ends what the request's credentials stand for, on every instance. Gives the headers that say so. Null: there is nothing to end. */
+  readonly signOut: ((request: GatewayRequest) => Promise<HeaderList>) | null;
+  readonly routes: readonly SchemeRoute[];
+}
+
+/** Keeps other sites from acting through the browsers of our callers. */
+export interface SiteGuard {
+  /** Whether this request is its caller's own will. */
+  allows(request: GatewayRequest, caller: Caller | null): Promise<boolean>;
+  /** Who made the browser send the request: our own pages, those of somebody else, or nothing says so. */
+  source(request: GatewayRequest): 'own' | 'foreign' | 'unmarked';
+}
+
+/** How passwords are kept: the host may bring its own. Each may throw a `Problem` when too many wait. */
+export interface PasswordHasher {
+  hash(password: string): Promise<string>;
+  /** False for a hash that is not one, after as much time as for a wrong password. */
+  verify(password: string, hash: string): Promise<boolean>;
+  /** Costs what a verification costs: for a user that does not exist. */
+  waste(): Promise<void>;
+}
+
+/** Who tries to sign in, and from where; null: not known. */
+export interface AttemptKeys {
+  readonly user: string | null;
+  readonly address: string | null;
+}
+
+/** Limits failed sign-ins. A try counts as failed until its outcome is told. */
+export interface AttemptLimiter {
+  /** `retryAfter` in seconds. */
+  mayTry(keys: AttemptKeys): { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
+  failed(keys: AttemptKeys): void;
+  succeeded(keys: AttemptKeys): void;
+  /** The try came to no end, for a reason that says nothing of the credentials. */
+  withdrawn(keys: AttemptKeys): void;
 }
 
 /** What a command is made of, by a source that makes the commands of its endpoints itself. */
@@ -88,6 +163,8 @@ export type Observation =
   | { readonly kind: 'connection-failed'; readonly connection: string | null; readonly error: Error }
   /** A refresh that nobody asked for by a call: the old endpoints stay. */
   | { readonly kind: 'refresh-failed'; readonly error: Error }
+  /** Something that sign-in needs does not work; callers may be anonymous for it. */
+  | { readonly kind: 'authentication-problem'; readonly error: Error }
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }
   /** A command that is about to run; told only where commands are wanted (`logCommands`). */
   | {

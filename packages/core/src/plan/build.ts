@@ -10,6 +10,9 @@ import { deepFreeze } from './freeze.ts';
 import { typeKeyer } from './keyed-type.ts';
 import type { PlanOptions } from './options.ts';
 import { type Names, planParameters } from './parameters.ts';
+import { planBasic } from './basic.ts';
+import { planFillings } from './identity.ts';
+import { planSignIn } from './sign-in.ts';
 import { planRaw } from './raw-answer.ts';
 import { planRequestHeaders } from './request-headers.ts';
 import { planRoute, planSource } from './route.ts';
@@ -71,12 +74,12 @@ function callable(draft: Draft): boolean {
 }
 
 function assemble(draft: Draft, names: Names): Endpoint {
-  const { routine, options } = draft;
+  const { routine, options, settings } = draft;
   const refuse = (code: string, message: string): void => draft.report('error', code, message, null);
   const { method, path, segments } = planRoute(draft, refuse);
-  const columnsOrInputs = planParameters(routine, segments, names, refuse);
+  const given = planFillings(draft, planParameters(routine, segments, names, refuse));
   const source = planSource(draft, method);
-  const { parameters, table } = planTable(draft, columnsOrInputs, source);
+  const { parameters, table } = planTable(draft, given, source);
   const answer = planAnswer(routine, names, options.compositeColumns, refuse);
   const raw = planRaw(draft, answer);
   const bodyParameter = planBodyParameter(draft, parameters);
@@ -99,6 +102,9 @@ function assemble(draft: Draft, names: Names): Endpoint {
     answer,
     headers: draft.headers,
     authorization: authorization(draft),
+    signIn: planSignIn(draft, answer, parameters),
+    basic: planBasic(draft),
+    userContext: settings.userContext ?? options.authentication.useUserContext,
     tags: draft.tags,
     client: clientWishes(draft),
     raw,
@@ -122,7 +128,8 @@ function simpleSettings({
   return {
     contentType: settings.contentType,
     connection: settings.connection,
-    sensitive: settings.sensitive ?? false,
+    sensitive:
+      settings.sensitive ?? (settings.signIn !== null && options.authentication.obfuscateAuthParameterLogValues),
     planCacheMode: settings.planCacheMode,
     bufferRows: settings.bufferRows ?? options.bufferRows,
     timeout: settings.timeout,
@@ -142,7 +149,9 @@ function warnOfText(draft: Draft): void {
   );
 }
 
-function authorization({ access, options }: Draft): Endpoint['authorization'] {
+/** Who signs in is nobody yet. */
+function authorization({ access, options, settings }: Draft): Endpoint['authorization'] {
+  if (settings.signIn === 'login') return { required: false, roles: [] };
   const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
   return { required, roles: access.roles };
 }

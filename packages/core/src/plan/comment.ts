@@ -117,7 +117,7 @@ function reportNearMiss(draft: Draft, near: NearMiss, line: CommentLine, kind: '
 }
 
 function complain(draft: Draft, word: Word, use: WordUse, complaint: Complaint | null): void {
-  const prose = use.form === 'line' && looksLikeProse([use.name, ...use.words]);
+  const prose = use.form === 'line' && word.sentence !== true && looksLikeProse([use.name, ...use.words]);
   if (complaint !== null) {
     // `HTTP GET /x authorize admin`: the author believes in a guard that is not there.
     const lost = complaint.leftover?.find((argument) => wordOf(argument)?.guards === true || nearGuard(argument));

@@ -1,3 +1,4 @@
+import { authenticationNames } from './authentication.ts';
 import { camelCase, kebabPath } from './naming.ts';
 import type { PlanOptions } from './options.ts';
 
@@ -18,4 +19,5 @@ export const planDefaults: PlanOptions = Object.freeze({
   queryStringNullHandling: 'ignore',
   textResponseNullHandling: 'emptyString',
   logAnnotationSetInfo: true,
+  authentication: authenticationNames,
 });

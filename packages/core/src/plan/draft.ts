@@ -1,7 +1,7 @@
 import type { Routine } from '../catalog/routine.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { plain } from './display.ts';
-import type { Endpoint, HeaderLine, Method, ParameterSource, RequestHeaders } from './endpoint.ts';
+import type { Endpoint, Filling, HeaderLine, Method, ParameterSource, RequestHeaders } from './endpoint.ts';
 import type { PlanOptions } from './options.ts';
 import { carriesOne, tagsOf, unknownTags } from './tags.ts';
 import type { WordUse } from './word.ts';
@@ -33,6 +33,11 @@ export interface Settings {
   clientParseUrl: boolean | null;
   clientParseRequest: boolean | null;
   clientStatusCode: boolean | null;
+  signIn: 'login' | 'logout' | null;
+  basicRealm: string | null;
+  basicCommand: string | null;
+  userContext: boolean | null;
+  userParameters: boolean | null;
   enabled: boolean;
 }
 
@@ -88,9 +93,19 @@ export class Draft {
     clientParseUrl: null,
     clientParseRequest: null,
     clientStatusCode: null,
+    signIn: null,
+    basicRealm: null,
+    basicCommand: null,
+    userContext: null,
+    userParameters: null,
     enabled: true,
   };
   readonly access: Access = { required: false, roles: [], authorizedIn: null, anonymousIn: null };
+  /** Parameters that the comment gives to the gateway to fill, by the names that it calls them. */
+  readonly fillings: { readonly name: string; readonly filling: Filling; readonly line: number }[] = [];
+  /** HTTP Basic, where the comment asks for it. */
+  basic: { readonly user: string | null; readonly hash: string | null } | null = null;
+  readonly hashes: { readonly name: string; readonly of: string; readonly line: number }[] = [];
   /** True once an `HTTP` line was read. */
   tagged = false;
   /** Where the comment set what it set last, for what only the whole comment can tell. */

@@ -9,6 +9,9 @@ export type Method = (typeof methods)[number];
 /** Where a client's values come from. */
 export type ParameterSource = 'query' | 'body';
 
+/** What is known of a caller, as a parameter can hold it. */
+export type Filling = 'userId' | 'userName' | 'userRoles' | 'userClaims' | 'ipAddress';
+
 export interface EndpointParameter {
   /** The routine's own name of it; `$1` by position when it has none. */
   readonly name: string;
@@ -28,6 +31,10 @@ export interface EndpointParameter {
    * them as a JSON array of strings and nulls.
    */
   readonly several?: true;
+  /** The gateway fills it with what is known of the caller; a client may not give it. */
+  readonly filling?: Filling;
+  /** The gateway fills it with the hash of the parameter at this position, whatever the client gives. */
+  readonly hashOf?: number;
   /** The fields of a composite parameter, which may also be given one by one; null for every other type. */
   readonly fields: readonly ParameterField[] | null;
 }
@@ -127,6 +134,29 @@ export interface ClientWishes {
   readonly statusCode: boolean | null;
 }
 
+/** A routine that signs its caller in or out. Of a login, the columns of its row by index, null for one that it does not have. */
+export type SignIn =
+  | {
+      readonly kind: 'login';
+      /** A boolean, or a number that is the status of the answer. */
+      readonly status: number | null;
+      readonly message: number | null;
+      readonly scheme: number | null;
+      readonly hash: number | null;
+      /** The position of the parameter that is the password. */
+      readonly password: number | null;
+    }
+  | { readonly kind: 'logout' };
+
+/** HTTP Basic for this endpoint alone. With neither a user nor a command it refuses everybody. */
+export interface BasicAuthentication {
+  readonly user: string | null;
+  readonly hash: string | null;
+  readonly realm: string | null;
+  /** `$1` user, `$2` password, `$3` realm, `$4` path; its row is read like that of a login. */
+  readonly command: string | null;
+}
+
 export interface Endpoint {
   /** The routine's signature: `library.search_books(_title text, _limit integer)`; of a table, `insert returning library.book`. */
   readonly id: string;
@@ -154,6 +184,11 @@ export interface Endpoint {
   readonly headers: readonly HeaderLine[];
   /** Signed in, and one of the roles when any are named. */
   readonly authorization: { readonly required: boolean; readonly roles: readonly string[] };
+  /** Null for every routine that does something else. */
+  readonly signIn: SignIn | null;
+  readonly basic: BasicAuthentication | null;
+  /** The call is told of its caller by session settings. */
+  readonly userContext: boolean;
   readonly tags: readonly string[];
   readonly client: ClientWishes;
   /** Values as PostgreSQL's text, one after the other, instead of JSON; null for every other answer. */

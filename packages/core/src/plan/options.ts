@@ -1,4 +1,5 @@
 import type { Routine } from '../catalog/routine.ts';
+import type { AuthenticationNames } from './authentication.ts';
 import type { Method, ParameterSource } from './endpoint.ts';
 
 /** How a host shapes endpoints at start. Every member has a default; `planDefaults` holds them. */
@@ -33,6 +34,7 @@ export interface PlanOptions {
   readonly textResponseNullHandling: 'emptyString' | 'nullLiteral' | 'noContent';
   /** Reports every property that an annotation sets, as a diagnostic of severity `info`. */
   readonly logAnnotationSetInfo: boolean;
+  readonly authentication: AuthenticationNames;
 }
 
 export const sourceOfOption: Readonly<Record<'queryString' | 'bodyJson', ParameterSource>> = {

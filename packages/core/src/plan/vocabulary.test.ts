@@ -60,6 +60,14 @@ const effects: readonly (readonly [line: string, ...told: string[]])[] = [
   ['tsclient_parse_url', 'tsclient_parse_url sets clientParseUrl to true'],
   ['tsclient_parse_request', 'tsclient_parse_request sets clientParseRequest to true'],
   ['tsclient_status_code', 'tsclient_status_code sets clientStatusCode to true'],
+  ['login', 'login sets signIn to login'],
+  ['logout', 'logout sets signIn to logout'],
+  ['basic_auth ada hash', 'basic_auth asks for HTTP Basic'],
+  ['realm House', 'realm sets basicRealm to House'],
+  ['challenge_command = select 1', 'challenge_command sets basicCommand to select 1'],
+  ['user_context', 'user_context sets userContext to true'],
+  ['user_params', 'user_params sets userParameters to true'],
+  ['param b is user_id', 'param fills "b" with user_id'],
 ];
 
 test.each(effects)('%j is told to a host that wants to know', (line, ...told) => {

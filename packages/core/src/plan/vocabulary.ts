@@ -2,6 +2,11 @@ import type { Word } from './word.ts';
 import { allowAnonymous } from './words/allow-anonymous.ts';
 import { allowUnfilteredDelete } from './words/allow-unfiltered-delete.ts';
 import { authorize } from './words/authorize.ts';
+import {
+  basicAuthentication,
+  basicAuthenticationCommand,
+  basicAuthenticationRealm,
+} from './words/basic-authentication.ts';
 import { bodyParameterName } from './words/body-parameter-name.ts';
 import { bufferRows } from './words/buffer-rows.ts';
 import { columnNames } from './words/column-names.ts';
@@ -11,9 +16,11 @@ import { contentType } from './words/content-type.ts';
 import { disabled, enabled } from './words/enabled.ts';
 import { http } from './words/http.ts';
 import { listing } from './words/listing.ts';
+import { login, logout } from './words/login.ts';
 import { method } from './words/method.ts';
 import { newLine } from './words/new-line.ts';
 import { paramType } from './words/param-type.ts';
+import { param } from './words/param.ts';
 import { path } from './words/path.ts';
 import { planCacheMode } from './words/plan-cache-mode.ts';
 import { queryStringNullHandling } from './words/query-string-null-handling.ts';
@@ -31,6 +38,7 @@ import { tsclientParseRequest } from './words/tsclient-parse-request.ts';
 import { tsclientParseUrl } from './words/tsclient-parse-url.ts';
 import { tsclientStatusCode } from './words/tsclient-status-code.ts';
 import { tsclient } from './words/tsclient.ts';
+import { userContext, userParameters } from './words/user-context.ts';
 
 /** Every word of the annotation language, in the order of its documentation. The only registry. */
 export const vocabulary: readonly Word[] = Object.freeze([
@@ -40,6 +48,14 @@ export const vocabulary: readonly Word[] = Object.freeze([
   paramType,
   authorize,
   allowAnonymous,
+  login,
+  logout,
+  basicAuthentication,
+  basicAuthenticationRealm,
+  basicAuthenticationCommand,
+  userContext,
+  userParameters,
+  param,
   enabled,
   disabled,
   tags,

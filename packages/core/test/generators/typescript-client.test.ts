@@ -97,7 +97,7 @@ describe('functions of tables', () => {
   order?: string;
   limit?: number | null;
   offset?: number | null;
-  after?: string | string[];
+  after?: string[];
 }`);
   });
 });

@@ -1,5 +1,5 @@
 import type { Gateway } from '@pgway/core';
-import { startDatabase, startGateway, startServer } from '../assemble.ts';
+import { startDatabase, startGateway, warnOfOpenDoor, startServer } from '../assemble.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { hiddenEndpoints, servedDocuments } from '../documents/served.ts';
 import { wantsDefinitions } from '../generated-files.ts';
@@ -62,6 +62,7 @@ async function publish(
     workingDirectory,
     progress: announce.progress,
   });
+  warnOfOpenDoor(loaded.configuration, announce.observer);
   const gateway = await startGateway(lifecycle, loaded.configuration, connectionString, {
     observer: announce.observer,
     readDefinitions: wantsDefinitions(loaded.configuration),

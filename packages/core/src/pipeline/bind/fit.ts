@@ -44,7 +44,7 @@ export function fitOf<Candidate extends { readonly endpoint: Endpoint }>(
     const keys = isKeyed(endpoint, parameter) ? countKeys(values, parameter) : 0;
     used += keys;
     if (keys > 0 || apart(endpoint, parameter, sent) !== null) taken.push(parameter);
-    else if (!parameter.optional) missing.push(parameter);
+    else if (!parameter.optional && !isFilled(parameter)) missing.push(parameter);
     if (keys > 0 && parameter.fields !== null) missing.push(...missingFields(values, parameter));
   }
   const exact = used === values.size || (sent.ignoreUnknown && !endpoint.exactKeys);
@@ -59,7 +59,12 @@ export function fitOf<Candidate extends { readonly endpoint: Endpoint }>(
 
 /** Whether a key of the query or body gives the parameter its value; otherwise the path does, or the body as a whole. */
 export function isKeyed(endpoint: Endpoint, parameter: EndpointParameter): boolean {
-  return !parameter.inPath && parameter.position !== endpoint.bodyParameter;
+  return !parameter.inPath && parameter.position !== endpoint.bodyParameter && parameter.filling === undefined;
+}
+
+/** Whether the gateway gives the parameter its value: an identity is never taken from a request. */
+function isFilled({ filling, hashOf }: EndpointParameter): boolean {
+  return filling !== undefined || hashOf !== undefined;
 }
 
 /** The text of a parameter that no key gives: from the path, or the whole body. Null when it was not sent. */

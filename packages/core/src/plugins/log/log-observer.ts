@@ -22,6 +22,8 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return line('warn', { code: observation.code }, observation.message);
       case 'connection-failed':
         return line('warn', connectionFields(observation), observation.error.message);
+      case 'authentication-problem':
+        return line('error', { error: observation.error }, 'authentication');
       case 'refresh-failed':
         return line('error', { error: observation.error }, 'refresh failed');
       case 'notice':

@@ -526,13 +526,13 @@ export async function goldCustomersReturningDelete(
  * insert public.gold_customers
  *
  * @param request.customerId - bigint, may be left out
- * @param request.name - text, may be left out
+ * @param request.name - text
  * @returns {void}
  * @remarks PUT /api/gold-customers
  * @see VIEW public.gold_customers
  */
 export async function goldCustomersPut(
-  request: IGoldCustomersPutRequest = {},
+  request: IGoldCustomersPutRequest,
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/gold-customers", {
@@ -547,13 +547,13 @@ export async function goldCustomersPut(
  * insert returning public.gold_customers
  *
  * @param request.customerId - bigint, may be left out
- * @param request.name - text, may be left out
+ * @param request.name - text
  * @returns {IGoldCustomersGetResponse[]}
  * @remarks PUT /api/gold-customers/returning
  * @see VIEW public.gold_customers
  */
 export async function goldCustomersReturningPut(
-  request: IGoldCustomersReturningPutRequest = {},
+  request: IGoldCustomersReturningPutRequest,
   options: ICallOptions = {},
 ): Promise<IGoldCustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/gold-customers/returning", {
@@ -569,7 +569,7 @@ export async function goldCustomersReturningPut(
  * insert on conflict do nothing public.gold_customers
  *
  * @param request.customerId - bigint
- * @param request.name - text, may be left out
+ * @param request.name - text
  * @returns {void}
  * @remarks PUT /api/gold-customers/on-conflict-do-nothing
  * @see VIEW public.gold_customers
@@ -590,7 +590,7 @@ export async function goldCustomersOnConflictDoNothingPut(
  * insert on conflict do nothing returning public.gold_customers
  *
  * @param request.customerId - bigint
- * @param request.name - text, may be left out
+ * @param request.name - text
  * @returns {IGoldCustomersGetResponse[]}
  * @remarks PUT /api/gold-customers/on-conflict-do-nothing/returning
  * @see VIEW public.gold_customers
@@ -612,7 +612,7 @@ export async function goldCustomersOnConflictDoNothingReturningPut(
  * insert on conflict do update public.gold_customers
  *
  * @param request.customerId - bigint
- * @param request.name - text, may be left out
+ * @param request.name - text
  * @returns {void}
  * @remarks PUT /api/gold-customers/on-conflict-do-update
  * @see VIEW public.gold_customers
@@ -633,7 +633,7 @@ export async function goldCustomersOnConflictDoUpdatePut(
  * insert on conflict do update returning public.gold_customers
  *
  * @param request.customerId - bigint
- * @param request.name - text, may be left out
+ * @param request.name - text
  * @returns {IGoldCustomersGetResponse[]}
  * @remarks PUT /api/gold-customers/on-conflict-do-update/returning
  * @see VIEW public.gold_customers
@@ -661,7 +661,7 @@ export async function goldCustomersOnConflictDoUpdateReturningPut(
  * @param request.order - text, may be left out
  * @param request.limit - bigint, may be left out
  * @param request.offset - bigint, may be left out
- * @param request.after - text, may be left out
+ * @param request.after - text[], may be left out
  * @returns {IOrderLinesGetResponse[]}
  * @remarks GET /api/order-lines
  * @see TABLE public.order_lines

@@ -141,18 +141,18 @@ export interface IGoldCustomersGetRequest {
 }
 
 export interface IGoldCustomersGetResponse {
-  customerId: number | null;
-  name: string | null;
+  customerId: number;
+  name: string;
 }
 
 export interface IGoldCustomersPostRequest {
-  customerId: number | null;
-  name?: string | null;
+  customerId: number;
+  name?: string;
 }
 
 export interface IGoldCustomersReturningPostRequest {
-  customerId: number | null;
-  name?: string | null;
+  customerId: number;
+  name?: string;
 }
 
 export interface IGoldCustomersDeleteRequest {
@@ -166,33 +166,33 @@ export interface IGoldCustomersReturningDeleteRequest {
 }
 
 export interface IGoldCustomersPutRequest {
-  customerId?: number | null;
-  name?: string | null;
+  customerId?: number;
+  name: string;
 }
 
 export interface IGoldCustomersReturningPutRequest {
-  customerId?: number | null;
-  name?: string | null;
+  customerId?: number;
+  name: string;
 }
 
 export interface IGoldCustomersOnConflictDoNothingPutRequest {
-  customerId: number | null;
-  name?: string | null;
+  customerId: number;
+  name: string;
 }
 
 export interface IGoldCustomersOnConflictDoNothingReturningPutRequest {
-  customerId: number | null;
-  name?: string | null;
+  customerId: number;
+  name: string;
 }
 
 export interface IGoldCustomersOnConflictDoUpdatePutRequest {
-  customerId: number | null;
-  name?: string | null;
+  customerId: number;
+  name: string;
 }
 
 export interface IGoldCustomersOnConflictDoUpdateReturningPutRequest {
-  customerId: number | null;
-  name?: string | null;
+  customerId: number;
+  name: string;
 }
 
 export interface IOrderLinesGetRequest {
@@ -203,7 +203,7 @@ export interface IOrderLinesGetRequest {
   order?: string;
   limit?: number | null;
   offset?: number | null;
-  after?: string | string[];
+  after?: string[];
 }
 
 export interface IOrderLinesGetResponse {

@@ -1,0 +1,256 @@
+import type { AuthenticationOptions, BasicOptions, JwtOptions } from '../authentication-options.ts';
+import type { Connections } from '../connections.ts';
+import type { Options } from '../options.ts';
+import type { Access } from '../pipeline/caller/admit.ts';
+import type { ContextKeys, RoleContext } from '../pipeline/caller/context.ts';
+import type { ClaimTypes } from '../pipeline/caller/identity.ts';
+import type { AttemptLimiter, AuthScheme, Observer, PasswordHasher, SchemeRoute } from '../pipeline/ports.ts';
+import type { SignInOptions } from '../pipeline/sign-in/options.ts';
+import type { Endpoint } from '../plan/endpoint.ts';
+import { attemptLimiter } from '../plugins/auth/attempts.ts';
+import { basicScheme } from '../plugins/auth/basic.ts';
+import { bearerScheme } from '../plugins/auth/bearer.ts';
+import { challengeCommand } from '../plugins/auth/challenge.ts';
+import { cookieScheme } from '../plugins/auth/cookie.ts';
+import { type CrossSite, crossSite } from '../plugins/auth/cross-site.ts';
+import { jwtScheme } from '../plugins/auth/jwt.ts';
+import { keysInDatabase } from '../plugins/auth/keys/database.ts';
+import { keysInFolder } from '../plugins/auth/keys/folder.ts';
+import { type KeyRing, openKeyRing } from '../plugins/auth/keys/key-ring.ts';
+import { keysInMemory } from '../plugins/auth/keys/memory.ts';
+import type { KeyStorage } from '../plugins/auth/keys/storage.ts';
+import { createPasswordHasher } from '../plugins/auth/password.ts';
+import type { Query } from '../plugins/auth/query.ts';
+import { rememberedSessions, type SessionStore, sqlSessions } from '../plugins/auth/sessions.ts';
+import { StartError } from '../start-error.ts';
+
+/** What the gateway knows about callers: made once, for all readings of the catalog. */
+export interface Authentication {
+  readonly access: Access;
+  readonly signIn: SignInOptions;
+  readonly contextKeys: ContextKeys;
+  readonly roleContext: RoleContext | null;
+  /** Endpoints of the schemes. */
+  readonly routes: readonly SchemeRoute[];
+  readonly crossSite: CrossSite;
+  /** What recognises the callers of an endpoint with HTTP Basic of its own; null for all others. */
+  ownScheme(endpoint: Endpoint): AuthScheme | null;
+  close(): void;
+}
+
+/** The parts that schemes are made of. */
+interface Parts {
+  readonly options: AuthenticationOptions;
+  readonly query: Query;
+  readonly claimTypes: ClaimTypes;
+  readonly hasher: PasswordHasher;
+  readonly attempts: AttemptLimiter;
+  readonly sessions: SessionStore;
+  readonly report: (error: Error) => void;
+}
+
+/**
+ * Opens what sign-in needs. Where nobody can sign in, nothing is opened.
+ * @throws StartError for what cannot be, or may not be in production
+ */
+export async function openAuthentication(
+  options: Options,
+  connections: Connections,
+  observe: Observer,
+): Promise<Authentication> {
+  const { authentication } = options;
+  const parts = partsOf(authentication, connections, observe);
+  const ring = needsKeys(authentication) ? await openRing(parts, observe) : null;
+  const schemes = schemesOf(parts, ring, observe);
+  const guard = siteGuard(authentication, ring);
+  const stop = followSessions(authentication, connections, parts.sessions);
+  return {
+    access: {
+      schemes,
+      claimTypes: parts.claimTypes,
+      siteGuard: guard,
+      everyCall: authentication.userRoleContext !== null,
+    },
+    signIn: {
+      schemes,
+      authenticationType: authentication.defaultAuthenticationType ?? (await databaseName(connections)),
+      hasher: parts.hasher,
+      attempts: parts.attempts,
+      siteGuard: guard,
+      claimTypes: parts.claimTypes,
+      serializeResponse: authentication.serializeAuthEndpointsResponse,
+      verificationFailedCommand: authentication.passwordVerificationFailedCommand,
+      verificationSucceededCommand: authentication.passwordVerificationSucceededCommand,
+      command: (sql, values) => parts.query(sql, values),
+    },
+    contextKeys: {
+      id: authentication.userIdContextKey,
+      name: authentication.userNameContextKey,
+      roles: authentication.userRolesContextKey,
+      ipAddress: authentication.ipAddressContextKey,
+      claims: authentication.userClaimsContextKey,
+    },
+    roleContext:
+      authentication.userRoleContext === null
+        ? null
+        : { claim: authentication.userRoleContext, otherwise: authentication.anonymousRole },
+    routes: schemes.flatMap(({ routes }) => routes),
+    crossSite: guard,
+    ownScheme: (endpoint) => ownScheme(endpoint, parts),
+    close: stop,
+  };
+}
+
+async function databaseName({ main }: Connections): Promise<string> {
+  const [row] = await main.query('select pg_catalog.current_database()');
+  return row?.[0] ?? '';
+}
+
+function partsOf(options: AuthenticationOptions, { main }: Connections, observe: Observer): Parts {
+  // The values of a host's command are texts, of which it may use fewer than it is offered.
+  const query: Query = (sql, values) => {
+    const used = values.slice(0, placeholders(sql));
+    return main.query(
+      sql,
+      used,
+      used.map(() => textOid),
+    );
+  };
+  const { attempts } = options;
+  return {
+    options,
+    query,
+    claimTypes: {
+      id: options.defaultUserIdClaimType,
+      name: options.defaultNameClaimType,
+      role: options.defaultRoleClaimType,
+    },
+    hasher: options.passwordHasher ?? createPasswordHasher(),
+    attempts: 'mayTry' in attempts ? attempts : attemptLimiter(attempts),
+    sessions: sessionsOf(options, query),
+    report: (error) => observe({ kind: 'authentication-problem', error }),
+  };
+}
+
+const textOid = 25;
+
+/** The highest `$n` of a command. */
+function placeholders(sql: string): number {
+  return Math.max(0, ...[...sql.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
+}
+
+function sessionsOf({ sessions }: AuthenticationOptions, query: Query): SessionStore {
+  if (sessions === null) return rememberedSessions();
+  const { beginCommand, checkCommand, endCommand, refreshCommand = null, trust } = sessions;
+  return sqlSessions({
+    query,
+    begin: beginCommand,
+    check: checkCommand,
+    end: endCommand,
+    refresh: refreshCommand,
+    ...(trust === undefined ? {} : { trust }),
+  });
+}
+
+const needsKeys = ({ cookie, bearer, antiforgeryPath }: AuthenticationOptions): boolean =>
+  cookie !== false || bearer !== false || antiforgeryPath !== null;
+
+async function openRing({ options, query, sessions, report }: Parts, observe: Observer): Promise<KeyRing> {
+  const { secret = null, application, keyLifetime } = options.dataProtection;
+  const ring = await openKeyRing({
+    storage: storageOf(options, query),
+    secret,
+    report,
+    ...(application === undefined ? {} : { application }),
+    ...(keyLifetime === undefined ? {} : { keyLifetime }),
+  });
+  if (options.production && ring.warnings.length > 0) {
+    throw new StartError(`not for production: ${ring.warnings.join(' ')}`);
+  }
+  for (const message of [...ring.warnings, ...sessions.warnings])
+    observe({ kind: 'start-warning', code: 'sign-in', message });
+  return ring;
+}
+
+function storageOf({ dataProtection }: AuthenticationOptions, query: Query): KeyStorage {
+  const { folder = null, readCommand = null, writeCommand = null } = dataProtection;
+  if ((readCommand === null) !== (writeCommand === null)) {
+    throw new StartError('dataProtection: readCommand and writeCommand need each other');
+  }
+  if (folder !== null && readCommand !== null) {
+    throw new StartError('dataProtection: keys are kept in a folder or by commands, not in both');
+  }
+  if (readCommand !== null) return keysInDatabase({ query, read: readCommand, write: writeCommand! });
+  return folder === null ? keysInMemory() : keysInFolder(folder);
+}
+
+function schemesOf(parts: Parts, ring: KeyRing | null, observe: Observer): readonly AuthScheme[] {
+  const { options, claimTypes, sessions } = parts;
+  const { cookie, bearer, jwt, basic } = options;
+  const common = { sessions, userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
+  const schemes = [
+    ...options.schemes,
+    ...(cookie === false ? [] : [cookieScheme({ name: 'cookie', protector: ring!, ...common, ...given(cookie) })]),
+    ...(bearer === false ? [] : [bearerScheme({ name: 'bearer', protector: ring!, ...common, ...given(bearer) })]),
+    ...[jwt ?? []].flat().map((one) => jwtOf(one, parts, observe)),
+    ...(basic === null ? [] : [basicOf({ ...basic, name: 'basic' }, parts)]),
+  ];
+  const names = schemes.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new StartError(`two schemes are called "${twice}": give one of them another name`);
+  return schemes;
+}
+
+/** The tokens of others know nothing of our sessions. */
+function jwtOf(jwt: JwtOptions, { options, sessions, claimTypes, report }: Parts, observe: Observer): AuthScheme {
+  const own = (jwt.signingKey ?? null) === null ? {} : { sessions };
+  const names = { userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
+  const scheme = jwtScheme({ name: 'jwt', production: options.production, ...names, ...own, ...jwt, report });
+  for (const message of scheme.warnings) observe({ kind: 'start-warning', code: 'sign-in', message });
+  return scheme;
+}
+
+function given<Given extends object>(options: true | Given): Partial<Given> {
+  return options === true ? {} : options;
+}
+
+function basicOf(
+  { name, user = null, hash = null, command = null, realm = 'pgway' }: BasicOptions & { readonly name: string },
+  parts: Parts,
+): AuthScheme {
+  const { hasher, attempts, claimTypes, query } = parts;
+  return basicScheme({
+    name,
+    realm,
+    user: user === null ? null : { name: user, hash: hash ?? '' },
+    command: command === null ? null : challengeCommand(command, query, parts.options),
+    hasher,
+    attempts,
+    nameClaim: claimTypes.name,
+    origin: (request) => ({ address: request.remoteAddress ?? null, secure: request.secure }),
+  });
+}
+
+function ownScheme({ basic }: Endpoint, parts: Parts): AuthScheme | null {
+  if (basic === null) return null;
+  const { realm, ...rest } = basic;
+  return basicOf({ name: 'basic', ...rest, ...(realm === null ? {} : { realm }) }, parts);
+}
+
+/** Without keys there are no tokens: the origin decides alone. */
+function siteGuard({ allowedOrigins }: AuthenticationOptions, ring: KeyRing | null): CrossSite {
+  return crossSite({ protector: ring, allowedOrigins });
+}
+
+/** Sessions that another instance, or the database itself, has ended. */
+function followSessions(
+  { sessions }: AuthenticationOptions,
+  connections: Connections,
+  store: SessionStore,
+): () => void {
+  const channel = sessions?.channel ?? null;
+  if (channel === null) return () => undefined;
+  return connections.listen(channel, (heard) => {
+    if (heard.kind === 'notification') store.forget(heard.payload);
+  });
+}

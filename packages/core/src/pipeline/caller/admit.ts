@@ -1,0 +1,99 @@
+import { Problem } from '../../http/problem.ts';
+import type { GatewayRequest } from '../../http/request.ts';
+import type { HeaderList } from '../../http/response.ts';
+import type { Endpoint } from '../../plan/endpoint.ts';
+import type { AuthScheme, Caller, SiteGuard } from '../ports.ts';
+import { type ClaimTypes, rolesOf } from './identity.ts';
+
+/** What says who may call: an endpoint, or whatever else is guarded in its manner. */
+interface Guarded {
+  readonly endpoint: Pick<Endpoint, 'authorization' | 'basic'>;
+  /** Whether the call depends on who its caller is. */
+  readonly needsCaller: boolean;
+  /** What recognises the callers of this endpoint alone; null: the gateway's schemes do. */
+  readonly ownScheme: AuthScheme | null;
+}
+
+/** How callers are recognised. */
+export interface Access {
+  readonly schemes: readonly AuthScheme[];
+  readonly claimTypes: ClaimTypes;
+  readonly siteGuard: SiteGuard;
+  /** Every call depends on its caller: it runs under a role of the caller's. */
+  readonly everyCall: boolean;
+}
+
+/** The endpoints that this caller may call. */
+export interface Admitted<Candidate> {
+  readonly candidates: readonly Candidate[];
+  readonly caller: Caller | null;
+}
+
+/** Whether nobody has to be identified for any of them. */
+export function open(candidates: readonly Guarded[], { everyCall }: Access): boolean {
+  if (everyCall) return false;
+  for (const { needsCaller } of candidates) if (needsCaller) return false;
+  return true;
+}
+
+/**
+ * Finds out who calls, and lets through the endpoints that this caller may call, before anything is read from the body.
+ * @throws Problem 401 when being signed in would help, 403 when it would not, or when another site made the browser call
+ */
+export async function admit<Candidate extends Guarded>(
+  candidates: readonly Candidate[],
+  request: GatewayRequest,
+  access: Access,
+): Promise<Admitted<Candidate>> {
+  let known = false;
+  // Overloads may have schemes of their own; whoever is recognised for one is not for that known to another.
+  for (const scheme of new Set(candidates.map(({ ownScheme }) => ownScheme))) {
+    const schemes = scheme === null ? access.schemes : [scheme];
+    // One after the other: the first that lets the caller through decides.
+    // oxlint-disable-next-line no-await-in-loop
+    const caller = await identify(request, schemes);
+    known ||= caller !== null;
+    const admitted = candidates.filter((one) => one.ownScheme === scheme && mayCall(one, caller, access.claimTypes));
+    if (admitted.length === 0) continue;
+    // oxlint-disable-next-line no-await-in-loop
+    await refuseForeign(request, caller, access);
+    return { candidates: admitted, caller };
+  }
+  if (known) throw new Problem('forbidden');
+  throw new Problem('unauthenticated', { headers: challenges(schemesOf(candidates, access), request) });
+}
+
+function schemesOf(candidates: readonly Guarded[], { schemes }: Access): readonly AuthScheme[] {
+  return [...new Set(candidates.flatMap(({ ownScheme }) => (ownScheme === null ? schemes : [ownScheme])))];
+}
+
+async function identify(request: GatewayRequest, schemes: readonly AuthScheme[]): Promise<Caller | null> {
+  for (const scheme of schemes) {
+    const recognized = scheme.authenticate(request);
+    // One after the other: the first scheme that trusts what it sees decides. What is known at once costs no turn.
+    // oxlint-disable-next-line no-await-in-loop
+    const caller = recognized instanceof Promise ? await recognized : recognized;
+    if (caller !== null) return caller;
+  }
+  return null;
+}
+
+function mayCall({ endpoint }: Guarded, caller: Caller | null, types: ClaimTypes): boolean {
+  const { required, roles } = endpoint.authorization;
+  if (!required && endpoint.basic === null) return true;
+  if (caller === null) return false;
+  if (roles.length === 0) return true;
+  const own = rolesOf(caller, types).map((role) => role.toLowerCase());
+  return roles.some((role) => own.includes(role.toLowerCase()));
+}
+
+async function refuseForeign(request: GatewayRequest, caller: Caller | null, { siteGuard }: Access): Promise<void> {
+  if (caller === null || !caller.ambient) return;
+  if (!(await siteGuard.allows(request, caller))) throw new Problem('cross-site-request');
+}
+
+/** One `WWW-Authenticate` for each scheme that has something of its own to say. */
+export function challenges(schemes: readonly AuthScheme[], request: GatewayRequest): HeaderList {
+  const said = new Set(schemes.map((scheme) => scheme.challenge(request)).filter((challenge) => challenge !== null));
+  return [...said].flatMap((challenge) => ['www-authenticate', challenge]);
+}

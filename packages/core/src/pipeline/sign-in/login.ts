@@ -1,0 +1,180 @@
+import { Problem } from '../../http/problem.ts';
+import type { GatewayRequest } from '../../http/request.ts';
+import type { GatewayResponse, HeaderList } from '../../http/response.ts';
+import type { AnswerColumn, SignIn } from '../../plan/endpoint.ts';
+import { challenges } from '../caller/admit.ts';
+import { claimOf } from '../caller/identity.ts';
+import type { Formulated } from '../formulate.ts';
+import type { AttemptKeys, Claim } from '../ports.ts';
+import { checked } from '../respond/head.ts';
+import { schemeFor, type SignInOptions } from './options.ts';
+import { recordAsJson } from './record.ts';
+import { claimsOf, valuesOf } from './signed-row.ts';
+
+type Login = Extract<SignIn, { readonly kind: 'login' }>;
+type Row = readonly (string | null)[];
+
+/** What a login has come to. */
+type Outcome = 'succeeded' | 'failed' | 'withdrawn';
+
+/** One try to sign in. */
+interface Try {
+  readonly call: Formulated;
+  readonly request: GatewayRequest;
+  readonly login: Login;
+  readonly columns: readonly AnswerColumn[];
+  readonly options: SignInOptions;
+}
+
+/**
+ * Runs the routine and signs its caller in, if its row says so.
+ * @param run runs the routine, gives the rows as text
+ * @throws Problem 429 after too many failures, 403 when another site made the browser call; whatever the routine throws
+ */
+export async function signIn(
+  call: Formulated,
+  request: GatewayRequest,
+  options: SignInOptions,
+  run: () => Promise<readonly Row[]>,
+): Promise<GatewayResponse> {
+  // A browser that another site signs in under an identity of that site's choice would confide in it.
+  if (options.siteGuard.source(request) === 'foreign') throw new Problem('cross-site-request');
+  const { endpoint } = call.candidate;
+  const columns = 'columns' in endpoint.answer ? endpoint.answer.columns : [];
+  const attempt: Try = { call, request, login: endpoint.signIn as Login, columns, options };
+  const keys = keysOf(attempt);
+  const may = options.attempts.mayTry(keys);
+  if (!may.ok) throw new Problem('too-many-attempts', { headers: ['retry-after', String(may.retryAfter)] });
+  let outcome: Outcome = 'withdrawn';
+  try {
+    const [row] = await run();
+    const verdict = await judge(attempt, row ?? null);
+    // Before the answer is made: a refusal may be thrown.
+    outcome = verdict.outcome;
+    return await verdict.answer();
+  } finally {
+    options.attempts[outcome](keys);
+  }
+}
+
+/** The first text that is not the password is taken for who it is. */
+function keysOf({ call, request, login }: Try): AttemptKeys {
+  const index = call.parameters.findIndex(
+    ({ position, filling }) => position !== login.password && filling === undefined,
+  );
+  const user = call.values[index];
+  return { user: typeof user === 'string' ? user.toLowerCase() : null, address: request.remoteAddress ?? null };
+}
+
+interface Verdict {
+  readonly outcome: Outcome;
+  readonly answer: () => GatewayResponse | Promise<GatewayResponse>;
+}
+
+async function judge(attempt: Try, row: Row | null): Promise<Verdict> {
+  const { login, options } = attempt;
+  if (row === null) {
+    await wasteTime(attempt);
+    return { outcome: 'failed', answer: () => refused(attempt, 401, null) };
+  }
+  const message = textAt(attempt, row, login.message);
+  const status = statusOf(attempt, row);
+  if (status !== 200) {
+    await wasteTime(attempt);
+    return { outcome: 'failed', answer: () => refused(attempt, status, message) };
+  }
+  const claims = claimsOf(attempt.columns, row, steering(login));
+  const verified = await verify(attempt, row);
+  const command =
+    verified === null ? null : verified ? options.verificationSucceededCommand : options.verificationFailedCommand;
+  if (command !== null) await options.command(command, about(attempt, row, claims));
+  if (verified === false) return { outcome: 'failed', answer: wrongPassword };
+  return { outcome: 'succeeded', answer: () => begin(attempt, row, { claims, message }) };
+}
+
+const wrongPassword = (): GatewayResponse => ({ kind: 'whole', status: 404, headers: [], body: '' });
+
+function steering({ status, message, scheme, hash }: Login): ReadonlySet<number> {
+  return new Set([status, message, scheme, hash].filter((index) => index !== null));
+}
+
+/** As long as a wrong password takes: otherwise the time would tell who is a user. */
+async function wasteTime({ login, options }: Try): Promise<void> {
+  if (login.hash !== null && login.password !== null) await options.hasher.waste();
+}
+
+function textAt({ columns }: Try, row: Row, index: number | null): string | null {
+  return index === null ? null : (valuesOf(columns[index]!, row[index] ?? null)[0] ?? null);
+}
+
+/** 200 for a routine that says nothing of it; a NULL is no success. */
+function statusOf(attempt: Try, row: Row): number {
+  const { status } = attempt.login;
+  if (status === null) return 200;
+  const text = textAt(attempt, row, status);
+  if (text === null || text === 'false') return 401;
+  if (text === 'true') return 200;
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 200 && number <= 599) return number;
+  throw new Problem('internal', {
+    detail: `${attempt.call.candidate.endpoint.id} answered a sign-in with the status ${text}, which is none from 200 to 599.`,
+  });
+}
+
+/** Null: there is nothing to verify. */
+async function verify({ call, login, options }: Try, row: Row): Promise<boolean | null> {
+  const hash = login.hash === null ? null : (row[login.hash] ?? null);
+  if (hash === null || login.password === null) return null;
+  const index = call.parameters.findIndex(({ position }) => position === login.password);
+  const password = call.values[index] ?? null;
+  if (typeof password === 'string') return options.hasher.verify(password, hash);
+  await options.hasher.waste();
+  return false;
+}
+
+/** What the commands of a verification are told: scheme, user id, user name. */
+function about(attempt: Try, row: Row, claims: readonly Claim[]): readonly (string | null)[] {
+  const { options, login } = attempt;
+  const scheme = textAt(attempt, row, login.scheme) ?? options.authenticationType;
+  return [scheme, claimOf(claims, options.claimTypes.id), claimOf(claims, options.claimTypes.name)];
+}
+
+function refused({ options, request }: Try, status: number, message: string | null): GatewayResponse {
+  const headers = status === 401 ? challenges(options.schemes, request) : [];
+  if (message !== null) return { kind: 'whole', status, headers: [...text, ...headers], body: message };
+  if (status !== 401) return { kind: 'whole', status, headers, body: status === 204 || status === 205 ? null : '' };
+  throw new Problem('unauthenticated', { title: 'The sign-in was refused', headers });
+}
+
+const text: HeaderList = ['content-type', 'text/plain; charset=utf-8'];
+const json: HeaderList = ['content-type', 'application/json'];
+
+interface Success {
+  readonly claims: readonly Claim[];
+  readonly message: string | null;
+}
+
+/** The scheme says what it has to say; where that is nothing, the message is the answer, or the row. */
+async function begin(attempt: Try, row: Row, { claims, message }: Success): Promise<GatewayResponse> {
+  const { login, options, request, call } = attempt;
+  const named = textAt(attempt, row, login.scheme);
+  const scheme = schemeFor(options, named, 'signIn');
+  if (!scheme?.signIn) {
+    const which = named === null ? 'there is no scheme' : `there is no scheme ${JSON.stringify(named)}`;
+    throw new Problem('internal', {
+      detail: `${call.candidate.endpoint.id} would sign in, but ${which} that signs in.`,
+    });
+  }
+  const signed = await scheme.signIn(claims, request);
+  const headers = [...authorHeaders(attempt), ...signed.headers];
+  if (signed.body !== null) return { kind: 'whole', status: 200, headers, body: signed.body };
+  if (message !== null) return { kind: 'whole', status: 200, headers: [...text, ...headers], body: message };
+  if (!options.serializeResponse) return { kind: 'whole', status: 200, headers, body: '' };
+  const body = recordAsJson(attempt.columns, row, login.hash);
+  return { kind: 'whole', status: 200, headers: [...json, ...headers], body };
+}
+
+/** Response headers of the comment; what describes the routine's own answer describes none of ours. */
+function authorHeaders({ call }: Try): HeaderList {
+  return call.candidate.endpoint.headers.flatMap(({ name, value }) => [name.toLowerCase(), checked(name, value)]);
+}

@@ -1,0 +1,30 @@
+import type { ClaimTypes } from '../caller/identity.ts';
+import type { AttemptLimiter, AuthScheme, PasswordHasher, SiteGuard } from '../ports.ts';
+
+/** What signing in and out needs besides the call itself. */
+export interface SignInOptions {
+  readonly schemes: readonly AuthScheme[];
+  /** What the identity is called where the routine names no scheme; one of this name is then the default scheme. */
+  readonly authenticationType: string;
+  readonly hasher: PasswordHasher;
+  readonly attempts: AttemptLimiter;
+  readonly siteGuard: SiteGuard;
+  readonly claimTypes: ClaimTypes;
+  /** Whether the routine's own row is the answer, where nothing else is. */
+  readonly serializeResponse: boolean;
+  readonly verificationFailedCommand: string | null;
+  readonly verificationSucceededCommand: string | null;
+  /** Runs a command of the host's on the gateway's own database. */
+  readonly command: (sql: string, values: readonly (string | null)[]) => Promise<unknown>;
+}
+
+/** The scheme of that name; null name: the default one, which is the first that can do this. */
+export function schemeFor(
+  { schemes, authenticationType }: Pick<SignInOptions, 'schemes' | 'authenticationType'>,
+  name: string | null,
+  can: 'signIn' | 'signOut',
+): AuthScheme | null {
+  const able = schemes.filter((scheme) => scheme[can] !== null);
+  if (name !== null) return able.find((scheme) => scheme.name === name) ?? null;
+  return able.find((scheme) => scheme.name === authenticationType) ?? able[0] ?? null;
+}

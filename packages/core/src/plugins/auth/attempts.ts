@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+
+/** Who tries to sign in, and from where. */
+export interface AttemptKeys {
+  /** As typed; null: nobody was named. */
+  readonly user: string | null;
+  /** Null: not known. Then only tries for the same user are counted together. */
+  readonly address: string | null;
+}
+
+/** Times in seconds. */
+export interface AttemptOptions {
+  /** Failures for one user from one address before it has to wait. */
+  readonly perUser?: number;
+  /** Failures from one address, for whichever users. */
+  readonly perAddress?: number;
+  /** For how long a failure counts. */
+  readonly window?: number;
+  /** The first wait; each further failure doubles it. */
+  readonly firstWait?: number;
+  readonly longestWait?: number;
+  /** How many users and how many addresses are remembered; the longest untouched are forgotten first. */
+  readonly capacity?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Seconds, at least one: what `Retry-After` says. */
+export type MayTry = { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
+
+/**
+ * Limits failed sign-ins. A try that was allowed counts as failed until its outcome is told, so that many tries at once are no
+ * way around the limit; a try whose outcome is never told is forgotten after a minute.
+ */
+export interface AttemptLimiter {
+  mayTry(keys: AttemptKeys): MayTry;
+  failed(keys: AttemptKeys): void;
+  /** Forgives the user at this address. The address stays counted: an own account is no way to guess those of others. */
+  succeeded(keys: AttemptKeys): void;
+  /** The try came to no end, for a reason that says nothing of the credentials. */
+  withdrawn(keys: AttemptKeys): void;
+}
+
+/** Times in milliseconds, the oldest first. */
+interface Tally {
+  failures: readonly number[];
+  /** When each try began whose outcome is not known. */
+  pending: readonly number[];
+}
+
+interface Limits {
+  readonly free: number;
+  readonly window: number;
+  readonly firstWait: number;
+  readonly longestWait: number;
+  readonly capacity: number;
+}
+
+const longestTry = 60_000;
+/** A failure more than these above the limit changes nothing: the wait is the longest by then. */
+const keptAboveLimit = 32;
+
+export function attemptLimiter(options: AttemptOptions = {}): AttemptLimiter {
+  const { perUser = 5, perAddress = 50, window = 900, firstWait = 1, longestWait = 900, capacity = 10_000 } = options;
+  const now = options.now ?? Date.now;
+  const shared = { window: window * 1000, firstWait: firstWait * 1000, longestWait: longestWait * 1000, capacity };
+  const users = new Tallies({ free: perUser, ...shared });
+  const addresses = new Tallies({ free: perAddress, ...shared });
+  /** Both tallies of a try: the user's, and the address's where it is known. */
+  const each = ({ user, address }: AttemptKeys): readonly (readonly [Tallies, string])[] => {
+    const network = address === null ? null : networkOf(address);
+    const own = [users, userKey(user, network)] as const;
+    return network === null ? [own] : [own, [addresses, network]];
+  };
+  return Object.freeze({
+    mayTry: (keys: AttemptKeys): MayTry => {
+      const time = now();
+      const tallies = each(keys);
+      const wait = Math.max(...tallies.map(([of, key]) => of.wait(key, time)));
+      if (wait > 0) return { ok: false, retryAfter: Math.ceil(wait / 1000) };
+      for (const [of, key] of tallies) of.begin(key, time);
+      return { ok: true };
+    },
+    failed: (keys: AttemptKeys): void => {
+      for (const [of, key] of each(keys)) of.end(key, now(), true);
+    },
+    succeeded: (keys: AttemptKeys): void => {
+      const [own, address] = each(keys);
+      own![0].forgive(own![1]);
+      address?.[0].end(address[1], now(), false);
+    },
+    withdrawn: (keys: AttemptKeys): void => {
+      for (const [of, key] of each(keys)) of.end(key, now(), false);
+    },
+  });
+}
+
+class Tallies {
+  readonly #tallies = new Map<string, Tally>();
+  readonly #limits: Limits;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Milliseconds until the next try; 0: now. */
+  wait(key: string, time: number): number {
+    const { failures, pending } = this.#at(key, time);
+    const { free, firstWait, longestWait } = this.#limits;
+    if (failures.length < free) return failures.length + pending.length < free ? 0 : 1000;
+    const wait = Math.min(longestWait, firstWait * 2 ** (failures.length - free));
+    const until = Math.max(0, failures.at(-1)! + wait - time);
+    // Past the limit one try at a time.
+    return pending.length > 0 ? Math.max(1000, until) : until;
+  }
+
+  begin(key: string, time: number): void {
+    const tally = this.#at(key, time);
+    this.#keep(key, { ...tally, pending: [...tally.pending, time] });
+  }
+
+  end(key: string, time: number, failed: boolean): void {
+    const { failures, pending } = this.#at(key, time);
+    const kept = failed ? [...failures, time].slice(-(this.#limits.free + keptAboveLimit)) : failures;
+    this.#keep(key, { failures: kept, pending: pending.slice(1) });
+  }
+
+  forgive(key: string): void {
+    const pending = this.#tallies.get(key)?.pending.slice(1) ?? [];
+    this.#keep(key, { failures: [], pending });
+  }
+
+  /** What of it still counts. */
+  #at(key: string, time: number): Tally {
+    const tally = this.#tallies.get(key);
+    if (tally === undefined) return { failures: [], pending: [] };
+    return {
+      failures: tally.failures.filter((at) => at > time - this.#limits.window),
+      pending: tally.pending.filter((at) => at > time - longestTry),
+    };
+  }
+
+  #keep(key: string, tally: Tally): void {
+    // What was touched last stands last.
+    this.#tallies.delete(key);
+    if (tally.failures.length + tally.pending.length === 0) return;
+    this.#tallies.set(key, tally);
+    if (this.#tallies.size > this.#limits.capacity) this.#tallies.delete(this.#tallies.keys().next().value!);
+  }
+}
+
+/** Names that a database may take for one are one here; of one size, however long the name. */
+function userKey(user: string | null, network: string | null): string {
+  const name = user === null ? null : user.normalize('NFKC').toLowerCase();
+  return createHash('sha256')
+    .update(JSON.stringify([name, network]))
+    .digest('base64');
+}
+
+/** Who has one address of IPv6 has the 2⁶⁴ of its network. */
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = '', tail = ''] = address.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === '' ? [] : tail.split(':');
+  // What `::` stands for; an IPv4 address at the end is two groups, beyond the network in any case.
+  const left = Math.max(0, 8 - before.length - after.length - (address.includes('.') ? 1 : 0));
+  const groups = [...before, ...Array.from({ length: address.includes('::') ? left : 0 }, () => '0'), ...after];
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${network.join(':')}::/64`;
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+
+/** A key of the ring. Times in seconds since 1970. */
+export interface Key {
+  /** 32 hexadecimal digits; public, it stands in every token that the key has protected. */
+  readonly id: string;
+  readonly created: number;
+  /** From here on it may protect, until it expires. It opens what it has protected for as long as it is in the ring. */
+  readonly activated: number;
+  readonly expires: number;
+  /** 256 bits. */
+  readonly secret: Uint8Array;
+}
+
+const version = 1;
+
+export function makeKey(times: Pick<Key, 'created' | 'activated' | 'expires'>): Key {
+  return Object.freeze({ id: randomBytes(16).toString('hex'), ...times, secret: new Uint8Array(randomBytes(32)) });
+}
+
+/** The key as text for storage, its secret readable. */
+export function writeKey({ id, created, activated, expires, secret }: Key): string {
+  return JSON.stringify({
+    version,
+    id,
+    created: written(created),
+    activated: written(activated),
+    expires: written(expires),
+    secret: Buffer.from(secret).toString('base64url'),
+  });
+}
+
+/** Null: the text is not a key of ours. */
+export function readKey(text: string): Key | null {
+  const { version: found, id, created, activated, expires, secret } = membersOf(text);
+  const times = [created, activated, expires].map(timeOf);
+  const bytes = typeof secret === 'string' ? new Uint8Array(Buffer.from(secret, 'base64url')) : null;
+  if (found !== version || bytes?.length !== 32 || times.includes(Number.NaN)) return null;
+  if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id)) return null;
+  return Object.freeze({ id, created: times[0]!, activated: times[1]!, expires: times[2]!, secret: bytes });
+}
+
+function written(time: number): string {
+  return new Date(time * 1000).toISOString();
+}
+
+function timeOf(text: unknown): number {
+  return typeof text === 'string' ? Math.floor(Date.parse(text) / 1000) : Number.NaN;
+}
+
+function membersOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

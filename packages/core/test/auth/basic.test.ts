@@ -1,0 +1,353 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { forwarded } from '../../src/adapters/forwarded.ts';
+import { type Claim, Problem } from '../../src/pipeline/ports.ts';
+import { attemptLimiter } from '../../src/plugins/auth/attempts.ts';
+import {
+  basicScheme,
+  type BasicSchemeOptions,
+  decodeBasic,
+  refuseInsecure,
+  verifyBasic,
+} from '../../src/plugins/auth/basic.ts';
+import { createPasswordHasher } from '../../src/plugins/auth/password.ts';
+import { describeAuthScheme } from '../contracts/auth-scheme.ts';
+import { clockAt, requestOf } from './request.ts';
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const basic = (user: string, password: string): string => `Basic ${base64(`${user}:${password}`)}`;
+
+describe('the header', () => {
+  test('a user and a password of any characters but controls come back, the colon is the first one', () => {
+    // oxlint-disable-next-line no-control-regex
+    const text = fc.string({ unit: 'grapheme', maxLength: 60 }).filter((part) => !/[\u0000-\u001f\u007f]/.test(part));
+    fc.assert(
+      fc.property(
+        text.filter((user) => !user.includes(':')),
+        text,
+        (user, password) => {
+          expect(decodeBasic(basic(user, password))).toEqual({ user, password });
+        },
+      ),
+    );
+  });
+
+  test('whatever else stands there is null', () => {
+    const tokens = fc.string({ maxLength: 80 }).map((text) => `Basic ${text}`);
+    const bytes = fc.uint8Array({ maxLength: 60 }).map((part) => `Basic ${Buffer.from(part).toString('base64')}`);
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), tokens, bytes), (header) => {
+        const given = decodeBasic(header);
+        if (given === null) return;
+        // What is taken is what a client would have sent for these credentials, and nothing else.
+        expect(header.toLowerCase().startsWith('basic ')).toBe(true);
+        expect(header.slice(6).trimStart()).toBe(base64(`${given.user}:${given.password}`));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test.each([
+    ['none', undefined],
+    ['empty', ''],
+    ['no credentials', 'Basic'],
+    ['another scheme', `Bearer ${base64('ada:x')}`],
+    ['no base64', 'Basic ada:x'],
+    ['base64 of the other alphabet', 'Basic ____'],
+    ['no padding', `Basic ${base64('ada:x').replace('=', '')}`],
+    ['bits that nobody reads', 'Basic YTpiB2=='],
+    ['no colon', `Basic ${base64('ada')}`],
+    ['Latin-1', `Basic ${Buffer.from('ada:é', 'latin1').toString('base64')}`],
+    ['a control character', basic('ada', 'x\ny')],
+    ['NUL', basic('ada\0', 'x')],
+    ['two credentials', `${basic('ada', 'x')}, ${basic('bob', 'y')}`],
+    ['too long', basic('ada', 'x'.repeat(8192))],
+  ])('%s: null', (_, header) => {
+    expect(decodeBasic(header)).toBe(null);
+  });
+
+  test('the scheme may be written as one likes', () => {
+    expect(decodeBasic(`bAsIc   ${base64('ada:a:b')}`)).toEqual({ user: 'ada', password: 'a:b' });
+    expect(decodeBasic(basic('', ''))).toEqual({ user: '', password: '' });
+  });
+});
+
+/** Counts, and takes no time: what it is asked is what matters. */
+function countingHasher() {
+  const asked: string[] = [];
+  return {
+    asked,
+    verify: async (password: string, hash: string) => {
+      asked.push(`verify ${hash}`);
+      return hash === `hash of ${password}`;
+    },
+    waste: async () => void asked.push('waste'),
+  };
+}
+
+const ada = { name: 'ada', hash: 'hash of secret' };
+
+function make(options: Partial<BasicSchemeOptions> = {}) {
+  const clock = clockAt();
+  const hasher = countingHasher();
+  const attempts = attemptLimiter({ now: clock.now });
+  const origin = forwarded(['10.0.0.1']);
+  const scheme = basicScheme({
+    name: 'basic',
+    realm: 'books',
+    user: ada,
+    command: null,
+    nameClaim: 'name',
+    hasher,
+    attempts,
+    origin,
+    now: clock.now,
+    ...options,
+  });
+  const ask = async (user: string, password: string, parts = {}) =>
+    scheme.authenticate(requestOf({ secure: true, headers: { authorization: basic(user, password) }, ...parts }));
+  return { scheme, ask, asked: hasher.asked, pass: clock.pass };
+}
+
+/** What it was refused with. */
+async function refusal(asking: Promise<unknown>): Promise<Problem> {
+  const error: unknown = await asking.then(
+    () => new Error('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
+describeAuthScheme('basic', async () => {
+  const known = new Map<string, readonly Claim[]>();
+  const clock = clockAt();
+  return {
+    scheme: make({
+      user: null,
+      origin: () => ({ address: '192.0.2.1', secure: true }),
+      attempts: attemptLimiter({ perUser: 1e6, perAddress: 1e6 }),
+      command: async (user, password) => known.get(`${user}:${password}`) ?? null,
+    }).scheme,
+    credentials: async (claims) => {
+      known.set(`ada:${known.size}`, claims);
+      return { authorization: basic('ada', String(known.size - 1)) };
+    },
+    carrying: (text) => ({ authorization: `Basic ${text}` }),
+    carried: ({ authorization }) => authorization!.slice(6),
+    lifetime: null,
+    pass: clock.pass,
+  };
+});
+
+describe('who is let in', () => {
+  test('the user with the right password, with the name as the claim', async () => {
+    const { ask } = make();
+    expect(await ask('ada', 'secret')).toEqual({
+      scheme: 'basic',
+      claims: [['name', 'ada']],
+      session: null,
+      ambient: true,
+    });
+    expect(await ask('ada', 'wrong')).toBe(null);
+    expect(await ask('bob', 'secret')).toBe(null);
+    expect(await ask('Ada', 'secret')).toBe(null);
+  });
+
+  test('an unknown user costs one derivation, as a wrong password does', async () => {
+    const { ask, asked } = make();
+    await ask('ada', 'wrong');
+    await ask('bob', 'wrong');
+    await ask('', '');
+    expect(asked).toEqual(['verify hash of secret', 'waste', 'waste']);
+  });
+
+  test('an unknown user takes about as long as a wrong password, with the real hasher', async () => {
+    const hasher = createPasswordHasher();
+    const attempts = attemptLimiter({ perUser: 100 });
+    const { ask } = make({ hasher, attempts, user: { name: 'ada', hash: await hasher.hash('secret') } });
+    const time = async (user: string): Promise<number> => {
+      const began = performance.now();
+      expect(await ask(user, 'wrong')).toBe(null);
+      return performance.now() - began;
+    };
+    const known = Math.min(await time('ada'), await time('ada'), await time('ada'));
+    const unknown = Math.min(await time('bob'), await time('bob'), await time('bob'));
+    expect(unknown / known).toBeGreaterThan(0.4);
+    expect(unknown / known).toBeLessThan(2.5);
+    expect(await ask('ada', 'secret')).not.toBe(null);
+  });
+
+  test('a verified password is believed for a minute, and only for this user from this address', async () => {
+    const { ask, asked, pass } = make();
+    await ask('ada', 'secret');
+    await ask('ada', 'secret');
+    expect(asked.length).toBe(1);
+    expect(await ask('ada', 'secret2')).toBe(null);
+    expect(await ask('bob', 'secret')).toBe(null);
+    expect(asked.length).toBe(3);
+    await ask('ada', 'secret', { remoteAddress: '192.0.2.2' });
+    expect(asked.length).toBe(4);
+    pass(60);
+    await ask('ada', 'secret');
+    expect(asked.length).toBe(5);
+  });
+
+  test('the command is asked every time, and its claims are those of the caller', async () => {
+    const calls: unknown[] = [];
+    const command = async (...values: readonly string[]): Promise<readonly Claim[] | null> => {
+      calls.push(values);
+      return values[1] === 'secret' ? [['id', '7']] : null;
+    };
+    const { ask } = make({ user: null, command });
+    expect((await ask('eve', 'secret', { path: '/api/x' }))?.claims).toEqual([['id', '7']]);
+    expect((await ask('eve', 'secret', { path: '/api/y' }))?.claims).toEqual([['id', '7']]);
+    expect(await ask('eve', 'wrong')).toBe(null);
+    expect(calls).toEqual([
+      ['eve', 'secret', 'books', '/api/x'],
+      ['eve', 'secret', 'books', '/api/y'],
+      ['eve', 'wrong', 'books', '/'],
+    ]);
+  });
+
+  test('with a user and a command both must agree, and the command is not told of wrong passwords', async () => {
+    const asked: string[] = [];
+    const command = async (user: string) => {
+      asked.push(user);
+      return null;
+    };
+    const { ask } = make({ command });
+    expect(await ask('ada', 'secret')).toBe(null);
+    expect(await ask('ada', 'wrong')).toBe(null);
+    expect(await ask('bob', 'secret')).toBe(null);
+    expect(asked).toEqual(['ada']);
+  });
+
+  test('with neither nobody is', async () => {
+    const { ask } = make({ user: null });
+    expect(await ask('ada', 'secret')).toBe(null);
+    const rule = { user: null, command: null, realm: '', path: '/', nameClaim: 'name', hasher: countingHasher() };
+    expect(await verifyBasic({ user: '', password: '' }, rule)).toBe(null);
+  });
+
+  test('a failure of the command is a failure of the request, and not a failed try', async () => {
+    let broken = true;
+    const command = async (): Promise<readonly Claim[] | null> => {
+      if (broken) throw new Error('the database is gone');
+      return [];
+    };
+    const { ask } = make({ user: null, command });
+    for (let count = 0; count < 20; count += 1) await expect(ask('ada', 'x')).rejects.toThrow('the database is gone');
+    broken = false;
+    expect(await ask('ada', 'x')).not.toBe(null);
+  });
+});
+
+describe('over an open connection', () => {
+  test('credentials are refused, right ones too, and nothing is verified', async () => {
+    const { ask, asked } = make();
+    const problem = await refusal(ask('ada', 'secret', { secure: false }));
+    expect([problem.status, problem.code]).toEqual([403, 'insecure-transport']);
+    expect(asked).toEqual([]);
+  });
+
+  test('nobody is asked for a password', () => {
+    const { scheme } = make();
+    expect(scheme.challenge(requestOf({ secure: false }))).toBe(null);
+    expect(scheme.challenge(requestOf({ secure: true }))).toBe('Basic realm="books", charset="UTF-8"');
+    expect(scheme.challenge(requestOf({ remoteAddress: '127.0.0.1' }))).not.toBe(null);
+  });
+
+  test('this machine may', async () => {
+    const { ask } = make();
+    for (const remoteAddress of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
+      expect(await ask('ada', 'secret', { secure: false, remoteAddress })).not.toBe(null);
+    }
+  });
+
+  test('this machine may, also where addresses are told as the socket has them', () => {
+    const raw = ({ remoteAddress = null, secure }: { remoteAddress?: string | null | undefined; secure: boolean }) => ({
+      address: remoteAddress,
+      secure,
+    });
+    refuseInsecure(requestOf({ remoteAddress: '::ffff:127.0.0.1' }), raw);
+    for (const remoteAddress of [
+      '::ffff:192.0.2.1',
+      '::ffff:7f00:1',
+      '127.0.0.1.evil',
+      '1127.0.0.1',
+      '::127.0.0.1',
+      '',
+    ]) {
+      expect(() => refuseInsecure(requestOf({ remoteAddress }), raw)).toThrow(Problem);
+    }
+  });
+
+  test('a proxy on this machine that nobody trusts is not this machine', () => {
+    for (const header of ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via']) {
+      const request = requestOf({ remoteAddress: '127.0.0.1', headers: { [header]: 'https' } });
+      expect(() => refuseInsecure(request, forwarded([]))).toThrow(Problem);
+    }
+  });
+
+  test('a header of the client does not make it secure, that of a trusted proxy does', async () => {
+    const { ask } = make();
+    const headers = {
+      authorization: basic('ada', 'secret'),
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': '127.0.0.1',
+    };
+    expect((await refusal(ask('', '', { secure: false, headers }))).code).toBe('insecure-transport');
+    expect(await ask('', '', { secure: false, headers, remoteAddress: '10.0.0.1' })).not.toBe(null);
+    const open = { ...headers, 'x-forwarded-proto': 'http', 'x-forwarded-for': '203.0.113.9' };
+    expect((await refusal(ask('', '', { headers: open, remoteAddress: '10.0.0.1' }))).code).toBe('insecure-transport');
+  });
+});
+
+describe('guessing', () => {
+  test('after five failures even the right password has to wait', async () => {
+    const { ask, asked, pass } = make();
+    for (let count = 0; count < 5; count += 1) expect(await ask('ada', `guess ${count}`)).toBe(null);
+    const problem = await refusal(ask('ada', 'secret'));
+    expect([problem.status, problem.code, problem.headers]).toEqual([429, 'too-many-attempts', ['retry-after', '1']]);
+    expect(asked.length).toBe(5);
+    pass(1);
+    expect(await ask('ada', 'secret')).not.toBe(null);
+  });
+
+  test('a thousand guesses at once are five', async () => {
+    const { ask, asked } = make();
+    const outcomes = await Promise.allSettled(Array.from({ length: 1000 }, (_, count) => ask('ada', `guess ${count}`)));
+    expect(asked.length).toBe(5);
+    expect(outcomes.filter(({ status }) => status === 'rejected').length).toBe(995);
+  });
+
+  test('one password in a hundred requests at once is one try', async () => {
+    const { ask } = make();
+    const callers = await Promise.all(Array.from({ length: 100 }, () => ask('ada', 'secret')));
+    expect(callers.filter((caller) => caller === null)).toEqual([]);
+    const wrong = await Promise.all(Array.from({ length: 100 }, () => ask('ada', 'wrong')));
+    expect(wrong.filter((caller) => caller !== null)).toEqual([]);
+    for (let count = 0; count < 4; count += 1) expect(await ask('ada', `guess ${count}`)).toBe(null);
+    expect((await refusal(ask('ada', 'another'))).code).toBe('too-many-attempts');
+  });
+
+  test('more sign-ins than can wait for the hasher: 503, and no failed try', async () => {
+    const hasher = createPasswordHasher({ atOnce: 1, waiting: 0 });
+    const { ask } = make({
+      hasher,
+      attempts: attemptLimiter({ perUser: 3 }),
+      user: { name: 'ada', hash: await hasher.hash('x') },
+    });
+    const [first, second] = await Promise.allSettled([ask('ada', 'x'), ask('ada', 'y')]);
+    expect(first.status).toBe('fulfilled');
+    expect(second).toMatchObject({ status: 'rejected', reason: { status: 503, headers: ['retry-after', '5'] } });
+  });
+});
+
+test('a realm stays within its quotation marks', () => {
+  const challenge = (realm: string) => make({ realm }).scheme.challenge(requestOf({ secure: true }));
+  expect(challenge('a "b" \\ c')).toBe('Basic realm="a \\"b\\" \\\\ c", charset="UTF-8"');
+  expect(challenge('x\r\nSet-Cookie: a=b')).toBe('Basic realm="x??Set-Cookie: a=b", charset="UTF-8"');
+  expect(challenge('Bücher 📚')).toBe('Basic realm="B?cher ?", charset="UTF-8"');
+});

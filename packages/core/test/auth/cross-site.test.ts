@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Caller } from '../../src/pipeline/ports.ts';
+import { type CrossSite, crossSite, type CrossSiteOptions } from '../../src/plugins/auth/cross-site.ts';
+import { openKeyRing } from '../../src/plugins/auth/keys/key-ring.ts';
+import { keysInMemory } from '../../src/plugins/auth/keys/memory.ts';
+import { clockAt, requestOf } from './request.ts';
+
+const ada: Caller = { scheme: 'cookie', claims: [['id', '7']], session: 'session-of-ada-1', ambient: true };
+const basic: Caller = { scheme: 'basic', claims: [['name', 'ada']], session: null, ambient: true };
+const bearer: Caller = { scheme: 'bearer', claims: [['id', '7']], session: 'session-of-ada-2', ambient: false };
+
+async function make(options: Partial<CrossSiteOptions> = {}) {
+  const clock = clockAt();
+  const protector = await openKeyRing({ storage: keysInMemory(), now: clock.now });
+  return { guard: crossSite({ protector, now: clock.now, ...options }), protector, pass: clock.pass };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+const post = (headers: Headers, more: { readonly method?: string; readonly secure?: boolean } = {}) =>
+  requestOf({ method: 'POST', ...more, headers: { host: 'books.example', ...headers } });
+
+/** Whether this caller's request goes through. */
+async function allowed(guard: CrossSite, headers: Headers, caller: Caller | null = ada, more = {}): Promise<boolean> {
+  return guard.allows(post(headers, more), caller);
+}
+
+const evil = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+
+describe('whom it concerns', () => {
+  test('safe methods, and callers whose credentials no browser sends by itself, go through', async () => {
+    const { guard } = await make();
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+      expect(await allowed(guard, evil, ada, { method })).toBe(true);
+    expect(await allowed(guard, evil, bearer)).toBe(true);
+    expect(await allowed(guard, evil, null)).toBe(true);
+  });
+
+  test('every other method of a cookie does not', async () => {
+    const { guard } = await make();
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'get', 'PURGE']) {
+      expect([method, await allowed(guard, evil, ada, { method })]).toEqual([method, false]);
+    }
+  });
+});
+
+describe('what browsers say by themselves', () => {
+  test.each([
+    ['same-origin', true],
+    ['none', true],
+    ['same-site', false],
+    ['cross-site', false],
+    ['', false],
+    ['same-origin, cross-site', false],
+  ])('Sec-Fetch-Site %j: %s', async (site, expected) => {
+    const { guard } = await make();
+    expect(await allowed(guard, { 'sec-fetch-site': site })).toBe(expected);
+  });
+
+  test('a neighbour under the same domain is not us, also where its origin looks like ours', async () => {
+    const { guard } = await make();
+    // A page by http of the same host: another scheme is another site.
+    expect(await allowed(guard, { origin: 'http://books.example', 'sec-fetch-site': 'cross-site' })).toBe(false);
+    expect(await allowed(guard, { origin: 'https://blog.books.example', 'sec-fetch-site': 'same-site' })).toBe(false);
+  });
+});
+
+describe('an Origin without Sec-Fetch-Site', () => {
+  test.each([
+    ['https://books.example', 'books.example', true],
+    ['http://books.example', 'books.example', true],
+    ['https://books.example', 'BOOKS.example', true],
+    ['https://books.example', 'books.example:443', true],
+    ['http://books.example', 'books.example:80', true],
+    ['http://books.example:8080', 'books.example:8080', true],
+    ['http://[::1]:8080', '[::1]:8080', true],
+    ['https://books.example', 'books.example:80', false],
+    ['https://books.example:8443', 'books.example', false],
+    ['http://books.example:8081', 'books.example:8080', false],
+    ['https://evil.example', 'books.example', false],
+    ['https://books.example.evil.example', 'books.example', false],
+    ['https://xbooks.example', 'books.example', false],
+    ['https://books.example@evil.example', 'books.example', false],
+    ['https://books.example, https://evil.example', 'books.example', false],
+    ['https://books.example/', 'books.example', false],
+    ['file://books.example', 'books.example', false],
+    ['books.example', 'books.example', false],
+    ['null', 'books.example', false],
+    ['null', 'null', false],
+    ['', '', false],
+  ])('%j on the host %j: %s', async (origin, host, expected) => {
+    const { guard } = await make();
+    expect(await allowed(guard, { origin, host })).toBe(expected);
+  });
+
+  test('a page without encryption does not act on an encrypted connection', async () => {
+    const { guard } = await make();
+    expect(await allowed(guard, { origin: 'http://books.example' }, ada, { secure: true })).toBe(false);
+    expect(await allowed(guard, { origin: 'https://books.example' }, ada, { secure: true })).toBe(true);
+    const proxied = (await make({ isSecure: () => true })).guard;
+    expect(await allowed(proxied, { origin: 'http://books.example' })).toBe(false);
+  });
+
+  test('a forwarded host is nothing', async () => {
+    const { guard } = await make();
+    const headers = {
+      origin: 'https://evil.example',
+      'x-forwarded-host': 'evil.example',
+      forwarded: 'host=evil.example',
+    };
+    expect(await allowed(guard, headers)).toBe(false);
+  });
+
+  test('with HTTP/2 the host is the authority', async () => {
+    const { guard } = await make();
+    const headers = { origin: 'https://books.example', ':authority': 'books.example' };
+    expect(await guard.allows(requestOf({ method: 'POST', headers }), ada)).toBe(true);
+    expect(await guard.allows(requestOf({ method: 'POST', headers: { origin: 'https://books.example' } }), ada)).toBe(
+      false,
+    );
+  });
+
+  test('for all origins: only that of the host goes through', async () => {
+    const { guard } = await make();
+    const origin = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.webUrl(),
+      fc
+        .array(
+          fc.constantFrom('https://', 'books.example', 'evil.example', '@', '/', ':443', '.', '#', '?', ' ', ','),
+          { maxLength: 6 },
+        )
+        .map((parts) => parts.join('')),
+    );
+    const own = ['https://books.example', 'http://books.example', 'https://books.example:443'];
+    await fc.assert(
+      fc.asyncProperty(origin, async (text) => {
+        expect(await allowed(guard, { origin: text })).toBe(own.includes(text));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('other origins that may', () => {
+  test('exactly the given ones', async () => {
+    const { guard } = await make({ allowedOrigins: ['https://App.example', 'http://localhost:5173/'] });
+    expect(await allowed(guard, { origin: 'https://app.example', 'sec-fetch-site': 'cross-site' })).toBe(true);
+    expect(await allowed(guard, { origin: 'http://localhost:5173' })).toBe(true);
+    expect(await allowed(guard, { origin: 'http://app.example', 'sec-fetch-site': 'cross-site' })).toBe(false);
+    expect(await allowed(guard, { origin: 'http://localhost:5174' })).toBe(false);
+  });
+
+  test('what is no origin is refused at the start', async () => {
+    for (const origin of [
+      '*',
+      'null',
+      'app.example',
+      'https://app.example/path',
+      'https://*.example',
+      'https://a@b.example',
+      '',
+    ]) {
+      await expect(make({ allowedOrigins: [origin] })).rejects.toThrow(TypeError);
+    }
+  });
+});
+
+describe('neither header', () => {
+  test('a cookie is not enough; the credentials of programs are', async () => {
+    const { guard } = await make();
+    expect(await allowed(guard, {})).toBe(false);
+    expect(await allowed(guard, {}, basic)).toBe(true);
+    expect(await allowed(guard, evil, basic)).toBe(false);
+    expect(await allowed((await make({ programs: [] })).guard, {}, basic)).toBe(false);
+  });
+
+  test('who has no caller yet can be told where it comes from', async () => {
+    const { guard } = await make();
+    expect(guard.source(post({}))).toBe('unmarked');
+    expect(guard.source(post(evil))).toBe('foreign');
+    expect(guard.source(post({ 'sec-fetch-site': 'same-origin' }))).toBe('own');
+  });
+});
+
+describe('the antiforgery token', () => {
+  test('stands for an origin, in its header', async () => {
+    const { guard } = await make();
+    const { token, headers } = await guard.issue(ada);
+    expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(true);
+    expect(await allowed(guard, { ...evil, 'x-xsrf-token': token })).toBe(true);
+    expect(headers).toEqual(['set-cookie', `XSRF-TOKEN=${token}; Max-Age=86400; Path=/; Secure; SameSite=Strict`]);
+  });
+
+  test('its cookie alone is nothing: the browser sends that for anybody', async () => {
+    const { guard } = await make();
+    const { token } = await guard.issue(ada);
+    expect(await allowed(guard, { ...evil, cookie: `XSRF-TOKEN=${token}` })).toBe(false);
+  });
+
+  test('the cookie is secure as the connection is, and has the names that were given', async () => {
+    const { guard } = await make({ headerName: 'X-Token', cookieName: 'token', cookiePath: '/api', lifetime: 60 });
+    const { token, headers } = await guard.issue(ada, post({}));
+    expect(headers).toEqual(['set-cookie', `token=${token}; Max-Age=60; Path=/api; SameSite=Strict`]);
+    expect((await guard.issue(ada, post({}, { secure: true }))).headers[1]).toContain('; Secure');
+    expect(await allowed(guard, { 'x-token': token })).toBe(true);
+    expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(false);
+  });
+
+  test('is for one session', async () => {
+    const { guard } = await make();
+    const { token } = await guard.issue(ada);
+    expect(await allowed(guard, { 'x-xsrf-token': token }, { ...ada, session: 'session-of-eve' })).toBe(false);
+    expect(await allowed(guard, { 'x-xsrf-token': token }, { ...ada, scheme: 'other' })).toBe(false);
+    expect(await allowed(guard, { 'x-xsrf-token': token }, { ...ada, session: null })).toBe(false);
+    // What changes about the user does not change the session.
+    expect(await allowed(guard, { 'x-xsrf-token': token }, { ...ada, claims: [] })).toBe(true);
+  });
+
+  test('without a session it is for one caller', async () => {
+    const { guard } = await make({ programs: [] });
+    const { token } = await guard.issue(basic);
+    expect(await allowed(guard, { 'x-xsrf-token': token }, basic)).toBe(true);
+    expect(await allowed(guard, { 'x-xsrf-token': token }, { ...basic, claims: [['name', 'eve']] })).toBe(false);
+  });
+
+  test('needs somebody who makes it; the rule of origins does not', async () => {
+    const { guard } = await make({ protector: null });
+    await expect(guard.issue(ada)).rejects.toThrow(TypeError);
+    const { token } = await (await make()).guard.issue(ada);
+    expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(false);
+    expect(await allowed(guard, { 'sec-fetch-site': 'same-origin' })).toBe(true);
+    expect(await allowed(guard, evil)).toBe(false);
+  });
+
+  test('ends', async () => {
+    const { guard, pass } = await make({ lifetime: 60 });
+    const { token } = await guard.issue(ada);
+    pass(59);
+    expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(true);
+    pass(1);
+    expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(false);
+  });
+
+  test('is not made up: by nobody, nor from what the same keys have made for something else', async () => {
+    const { guard, protector } = await make();
+    const expires = clockAt().now() / 1000 + 3600;
+    const foreign = await (await make()).guard.issue(ada);
+    const otherPurpose = await protector.protect('cookie', { caller: 'x' }, expires);
+    for (const token of ['', 'x', foreign.token, otherPurpose, ' ', 'a'.repeat(100_000)]) {
+      expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(false);
+    }
+    const { token } = await guard.issue(ada);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary' }), fc.nat(token.length - 1)), async (hostile) => {
+        const forged =
+          typeof hostile === 'string'
+            ? hostile
+            : token.slice(0, hostile) + (token[hostile] === 'A' ? 'g' : 'A') + token.slice(hostile + 1);
+        expect(await allowed(guard, { 'x-xsrf-token': forged })).toBe(false);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,366 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { useDatabase } from '@pgway/testing';
+import { EncryptJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KeyRingError } from '../../src/plugins/auth/keys/at-rest.ts';
+import { keysInDatabase } from '../../src/plugins/auth/keys/database.ts';
+import { keysInFolder } from '../../src/plugins/auth/keys/folder.ts';
+import { openKeyRing } from '../../src/plugins/auth/keys/key-ring.ts';
+import { keysInMemory } from '../../src/plugins/auth/keys/memory.ts';
+import type { KeyStorage } from '../../src/plugins/auth/keys/storage.ts';
+import { queryOf } from './query.ts';
+import { clockAt } from './request.ts';
+
+const day = 86_400;
+const secret = 'correct horse battery staple';
+const database = useDatabase('create table gateway_keys (id text primary key, text text not null)');
+let folders: string;
+
+beforeAll(async () => {
+  folders = await mkdtemp(join(tmpdir(), 'pgway-keys-'));
+});
+
+afterAll(async () => {
+  await rm(folders, { recursive: true, force: true });
+});
+
+const newFolder = (): string => join(folders, randomBytes(4).toString('hex'));
+
+/** A storage, and how often it was read. */
+function counted(storage: KeyStorage): KeyStorage & { readonly reads: number } {
+  let reads = 0;
+  return {
+    ...storage,
+    read: () => {
+      reads += 1;
+      return storage.read();
+    },
+    get reads() {
+      return reads;
+    },
+  };
+}
+
+describe('tokens', () => {
+  test('what was protected comes back until it expires', async () => {
+    const clock = clockAt();
+    const ring = await openKeyRing({ storage: keysInMemory(), now: clock.now });
+    const token = await ring.protect('cookie', { name: 'Zoë', list: [1, null] }, clock.now() / 1000 + 60);
+    expect(
+      token
+        .split('.')
+        .map((part) => Buffer.from(part, 'base64url').toString())
+        .join(),
+    ).not.toContain('Zoë');
+    expect(await ring.unprotect('cookie', token)).toEqual({ name: 'Zoë', list: [1, null] });
+    clock.pass(59);
+    expect(await ring.unprotect('cookie', token)).not.toBe(null);
+    clock.pass(1);
+    expect(await ring.unprotect('cookie', token)).toBe(null);
+  });
+
+  test('a token for one purpose, or of one application, is nothing for another', async () => {
+    const storage = keysInMemory();
+    const ring = await openKeyRing({ storage, application: 'shop' });
+    const other = await openKeyRing({ storage, application: 'wiki' });
+    const token = await ring.protect('access', { id: 1 }, Date.now() / 1000 + 60);
+    expect(await ring.unprotect('access', token)).toEqual({ id: 1 });
+    expect(await ring.unprotect('refresh', token)).toBe(null);
+    expect(await ring.unprotect('', token)).toBe(null);
+    expect(await other.unprotect('access', token)).toBe(null);
+  });
+
+  test('a token by the right key id and a wrong key, and a megabyte of anything, are nothing', async () => {
+    const storage = keysInMemory();
+    const ring = await openKeyRing({ storage });
+    const header = JSON.parse(
+      Buffer.from((await ring.protect('p', {}, 4e9)).split('.')[0]!, 'base64url').toString(),
+    ) as { kid: string };
+    const forged = await new EncryptJWT({ data: { id: 1 } })
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: header.kid })
+      .setExpirationTime(4e9)
+      .encrypt(new Uint8Array(32));
+    expect(header).toEqual({ alg: 'dir', enc: 'A256GCM', kid: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect(await ring.unprotect('p', forged)).toBe(null);
+    expect(await ring.unprotect('p', 'x'.repeat(1_000_000))).toBe(null);
+  });
+});
+
+describe('rotation', () => {
+  test('a new key is made before the old one ends; the old one still reads', async () => {
+    const clock = clockAt();
+    const storage = keysInMemory();
+    const ring = await openKeyRing({ storage, now: clock.now });
+    const farAway = clock.now() / 1000 + 400 * day;
+    const old = await ring.protect('p', { of: 'old' }, farAway);
+    clock.pass(88 * day - 1);
+    await ring.protect('p', {}, farAway);
+    expect(await storage.read()).toHaveLength(1);
+    clock.pass(3601);
+    const late = await ring.protect('p', { of: 'late' }, farAway);
+    expect(await storage.read()).toHaveLength(2);
+    expect(keyOf(late)).toBe(keyOf(old));
+    clock.pass(day);
+    await ring.protect('p', {}, farAway);
+    expect(await storage.read()).toHaveLength(2);
+    clock.pass(day);
+    const young = await ring.protect('p', { of: 'young' }, farAway);
+    expect(keyOf(young)).not.toBe(keyOf(old));
+    expect(await Promise.all([old, late, young].map((token) => ring.unprotect('p', token)))).toEqual([
+      { of: 'old' },
+      { of: 'late' },
+      { of: 'young' },
+    ]);
+    expect(await storage.read()).toHaveLength(2);
+  });
+
+  test('a ring that slept past the end of its key makes one at once', async () => {
+    const clock = clockAt();
+    const storage = keysInMemory();
+    const ring = await openKeyRing({ storage, now: clock.now, keyLifetime: 40 });
+    const first = await ring.protect('p', {}, 4e9);
+    clock.pass(1000);
+    expect(keyOf(await ring.protect('p', {}, 4e9))).not.toBe(keyOf(first));
+    expect(await storage.read()).toHaveLength(2);
+  });
+
+  test('instances that begin and rotate at once read each other, and agree on a key', async () => {
+    const clock = clockAt();
+    const storage = keysInDatabase(commands());
+    // Each sees the rows in an order of its own.
+    const orders = [
+      () => storage.read(),
+      async () => (await storage.read()).toReversed(),
+      async () => (await storage.read()).toSorted((a, b) => (a.text < b.text ? -1 : 1)),
+    ];
+    const rings = await Promise.all(
+      orders.map((order) => openKeyRing({ storage: { ...storage, read: order }, now: clock.now, secret })),
+    );
+    for (let round = 0; round < 3; round += 1) {
+      const tokens = await Promise.all(rings.map((ring, id) => ring.protect('p', { id }, 4e9)));
+      for (const ring of rings) {
+        const read = await Promise.all(tokens.map((token) => ring.unprotect('p', token)));
+        expect(read).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }]);
+      }
+      clock.pass(89 * day);
+    }
+    await Promise.all(rings.map((ring) => ring.protect('p', {}, 4e9)));
+    clock.pass(2 * day);
+    const keys = await Promise.all(rings.map(async (ring) => keyOf(await ring.protect('p', {}, 4e9))));
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test('a storage that is away for a while is told of, and matters only when no key is left', async () => {
+    const clock = clockAt();
+    const memory = keysInMemory();
+    const errors: string[] = [];
+    let away = false;
+    const read = (): ReturnType<KeyStorage['read']> => (away ? Promise.reject(new Error('away')) : memory.read());
+    const report = (error: Error): void => void errors.push(error.message);
+    const ring = await openKeyRing({ storage: { ...memory, read }, now: clock.now, report });
+    away = true;
+    clock.pass(4000);
+    const token = await ring.protect('p', { id: 1 }, 4e9);
+    expect(errors).toEqual(['away']);
+    clock.pass(90 * day);
+    await expect(ring.protect('p', {}, 4e9)).rejects.toThrow(KeyRingError);
+    expect(await ring.unprotect('p', token)).toEqual({ id: 1 });
+    away = false;
+    await expect(ring.protect('p', {}, 4e9)).resolves.toMatch(/^ey/);
+  });
+
+  test('a key that was removed opens nothing after the next look', async () => {
+    const clock = clockAt();
+    const path = newFolder();
+    const ring = await openKeyRing({ storage: keysInFolder(path), now: clock.now });
+    const token = await ring.protect('p', {}, 4e9);
+    await rm(join(path, `${keyOf(token)}.key`));
+    clock.pass(3600);
+    await ring.protect('p', {}, 4e9);
+    expect(await ring.unprotect('p', token)).toBe(null);
+  });
+
+  test('times that do not fit together are refused', async () => {
+    const open = openKeyRing({ storage: keysInMemory(), keyLifetime: day, renewBefore: 2 * day });
+    await expect(open).rejects.toThrow('The times of the key ring do not fit together');
+  });
+});
+
+describe('keys of other instances', () => {
+  test('an unknown key id sends us to storage once in five seconds, however many clients ask', async () => {
+    const clock = clockAt();
+    const storage = counted(keysInMemory());
+    const ring = await openKeyRing({ storage, now: clock.now });
+    const strangers = await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const stranger = await openKeyRing({ storage: keysInMemory(), now: clock.now });
+        return stranger.protect('p', {}, 4e9);
+      }),
+    );
+    const before = storage.reads;
+    for (const token of strangers) expect(await ring.unprotect('p', token)).toBe(null);
+    expect(await Promise.all(strangers.map((token) => ring.unprotect('p', token)))).toEqual(strangers.map(() => null));
+    expect(storage.reads - before).toBe(1);
+    clock.pass(5);
+    await Promise.all(strangers.map((token) => ring.unprotect('p', token)));
+    expect(storage.reads - before).toBe(2);
+  });
+
+  test('callers at once with a new key of another instance are all read', async () => {
+    const storage = keysInMemory();
+    const [one, two] = [await openKeyRing({ storage: readsLess(storage) }), await openKeyRing({ storage })];
+    const token = await two.protect('p', { id: 1 }, 4e9);
+    expect(await Promise.all([1, 2, 3].map(() => one.unprotect('p', token)))).toEqual([
+      { id: 1 },
+      { id: 1 },
+      { id: 1 },
+    ]);
+  });
+});
+
+describe('at rest', () => {
+  test('with a secret, storage holds nothing that signs anybody in, and the ring opens again', async () => {
+    const path = newFolder();
+    const ring = await openKeyRing({ storage: keysInFolder(path), secret });
+    const token = await ring.protect('p', { id: 1 }, 4e9);
+    const [name] = await readdir(path);
+    expect(await readFile(join(path, name!), 'utf8')).toMatch(/^ey[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
+    const again = await openKeyRing({ storage: keysInFolder(path), secret });
+    expect(await again.unprotect('p', token)).toEqual({ id: 1 });
+    expect(again.warnings).toEqual([]);
+  });
+
+  test('a wrong, missing, new or weak secret, and a damaged key, stop the start and say what to do', async () => {
+    const sealed = keysInMemory();
+    await openKeyRing({ storage: sealed, secret });
+    const plain = keysInMemory();
+    await openKeyRing({ storage: plain });
+    const broken = keysInMemory();
+    await broken.write('0'.repeat(32), '{"version":1');
+    const failure = async (storage: KeyStorage, given: string | null): Promise<string> => {
+      const error: unknown = await openKeyRing({ storage, secret: given }).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(KeyRingError);
+      return (error as Error).message;
+    };
+    expect(await failure(sealed, 'another secret of some length')).toMatch(
+      /encrypted with another secret .* start with/,
+    );
+    expect(await failure(sealed, null)).toMatch(/is encrypted: start with the secret that it was written with\.$/);
+    expect(await failure(plain, secret)).toMatch(/is not encrypted, but the key ring has a secret: remove that key/);
+    expect(await failure(broken, null)).toMatch(/is not a key: restore it from a backup, or remove it\.$/);
+    expect(await failure(broken, secret)).toMatch(/is not a key/);
+    expect(await failure(keysInMemory(), 'changeme')).toMatch(/has 8 characters: give at least 16, at random/);
+  });
+
+  test('a key that somebody puts into the storage of a ring with a secret is not believed', async () => {
+    const clock = clockAt();
+    const storage = keysInMemory();
+    const errors: string[] = [];
+    const ring = await openKeyRing({ storage, secret, now: clock.now, report: (error) => errors.push(error.message) });
+    const planted = keysInMemory();
+    const attacker = await openKeyRing({ storage: planted, now: clock.now });
+    const token = await attacker.protect('p', { id: 'admin' }, 4e9);
+    await storage.write(keyOf(token), (await planted.read())[0]!.text);
+    expect(await ring.unprotect('p', token)).toBe(null);
+    clock.pass(10);
+    expect(await ring.unprotect('p', token)).toBe(null);
+    expect(errors).toEqual([expect.stringMatching(/is not encrypted/)]);
+  });
+
+  test('readable keys and keys in memory are warned of', async () => {
+    const warnings = async (storage: KeyStorage): Promise<readonly string[]> =>
+      (await openKeyRing({ storage })).warnings;
+    expect(await warnings(keysInMemory())).toEqual([expect.stringMatching(/kept in memory: everybody is signed out/)]);
+    expect(await warnings(keysInFolder(newFolder()))).toEqual([
+      expect.stringMatching(/stored readable.*Give a secret/),
+    ]);
+  });
+});
+
+describe('a folder', () => {
+  test('is for its owner alone, and so is every file', async () => {
+    const path = join(newFolder(), 'deep');
+    await openKeyRing({ storage: keysInFolder(path), secret });
+    const [name, ...others] = await readdir(path);
+    expect(others).toEqual([]);
+    expect((await stat(path)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(path, name!))).mode & 0o777).toBe(0o600);
+  });
+
+  test('that others can read is warned of', async () => {
+    const path = newFolder();
+    await openKeyRing({ storage: keysInFolder(path), secret });
+    await chmod(path, 0o755);
+    const { warnings } = await openKeyRing({ storage: keysInFolder(path), secret });
+    expect(warnings).toEqual([expect.stringMatching(/can be read by other users.*give it mode 0700\.$/)]);
+  });
+
+  test('keeps the first of two texts with one id, also through a planted link, and skips what is no key', async () => {
+    const path = newFolder();
+    const storage = keysInFolder(path);
+    const id = 'a'.repeat(32);
+    await storage.write(id, 'first');
+    await storage.write(id, 'second');
+    expect(await storage.read()).toEqual([{ text: 'first', place: join(path, `${id}.key`) }]);
+    const target = join(folders, 'target');
+    await writeFile(target, 'untouched');
+    await symlink(target, join(path, `${'b'.repeat(32)}.key`));
+    await storage.write('b'.repeat(32), 'mine');
+    expect(await readFile(target, 'utf8')).toBe('untouched');
+    await writeFile(join(path, '.half.new'), 'half');
+    await writeFile(join(path, 'README'), 'notes');
+    expect((await storage.read()).map(({ text }) => text).toSorted()).toEqual(['first', 'untouched']);
+  });
+});
+
+describe('the database', () => {
+  test('keeps keys by two commands, and a second write changes nothing', async () => {
+    const storage = keysInDatabase(commands());
+    const ring = await openKeyRing({ storage, secret });
+    const token = await ring.protect('p', { id: 1 }, 4e9);
+    const before = await database.query('select id, text from gateway_keys order by id');
+    await storage.write(String(before[0]!['id']), 'other');
+    expect(await database.query('select id, text from gateway_keys order by id')).toEqual(before);
+    const again = await openKeyRing({ storage, secret });
+    expect(await again.unprotect('p', token)).toEqual({ id: 1 });
+  });
+
+  test('whose write command goes elsewhere is found at the start', async () => {
+    const nowhere = { ...commands(), read: 'select text from gateway_keys where false' };
+    await expect(openKeyRing({ storage: keysInDatabase(nowhere) })).rejects.toThrow(
+      'is not there when it is read again',
+    );
+  });
+});
+
+function commands(): Parameters<typeof keysInDatabase>[0] {
+  return {
+    query: queryOf(database),
+    read: 'select text from gateway_keys',
+    write: 'insert into gateway_keys (id, text) values ($1, $2) on conflict do nothing',
+  };
+}
+
+/** A storage that shows, until it is read for the second time, nothing of what others have written. */
+function readsLess(storage: KeyStorage): KeyStorage {
+  const own = keysInMemory();
+  let reads = 0;
+  return {
+    ...storage,
+    write: async (id, text) => {
+      await own.write(id, text);
+      await storage.write(id, text);
+    },
+    read: async () => {
+      reads += 1;
+      return reads < 4 ? own.read() : storage.read();
+    },
+  };
+}
+
+function keyOf(token: string): string {
+  return (JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()) as { kid: string }).kid;
+}

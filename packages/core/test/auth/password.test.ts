@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import type { PasswordHasher } from '../../src/pipeline/ports.ts';
+import { createPasswordHasher, TooManySignIns } from '../../src/plugins/auth/password.ts';
+
+const quick = (options: { readonly atOnce?: number; readonly waiting?: number } = {}): PasswordHasher =>
+  createPasswordHasher({ rounds: 1000, ...options });
+
+describe('the built-in hasher', () => {
+  test('a hash verifies its password and no other', async () => {
+    const hasher = quick();
+    const hash = await hasher.hash('Zoë 🦉');
+    expect(hash).toMatch(/^[A-Za-z0-9+/]{64}$/);
+    expect(await hasher.hash('Zoë 🦉')).not.toBe(hash);
+    expect(await hasher.verify('Zoë 🦉', hash)).toBe(true);
+    expect(await hasher.verify('Zoë 🦊', hash)).toBe(false);
+    expect(await hasher.verify('', hash)).toBe(false);
+    expect(await hasher.verify('', await hasher.hash(''))).toBe(true);
+  });
+
+  test('a hash made elsewhere verifies: 16 bytes of salt, 32 of PBKDF2-HMAC-SHA256 with 600,000 rounds', async () => {
+    // Python: salt = bytes(range(16)); b64encode(salt + hashlib.pbkdf2_hmac('sha256', b'secret', salt, 600000))
+    const elsewhere = 'AAECAwQFBgcICQoLDA0OD0BZX1LeUzli/mffyRZwIBe6ojkI4eJuoSJ2bpIVvNQD';
+    expect(await createPasswordHasher().verify('secret', elsewhere)).toBe(true);
+    expect(await createPasswordHasher().verify('Secret', elsewhere)).toBe(false);
+  });
+
+  test('what is no hash verifies nothing', async () => {
+    const hasher = quick();
+    const hash = await hasher.hash('secret');
+    const malformed = [
+      '',
+      ' ',
+      'secret',
+      hash.slice(0, -1),
+      `${hash}A`,
+      `${hash}\n`,
+      ` ${hash}`,
+      hash.replace(/.$/, '!'),
+      '\0',
+    ];
+    expect(await Promise.all(malformed.map((text) => hasher.verify('secret', text)))).toEqual(
+      malformed.map(() => false),
+    );
+  });
+
+  test('a wrong password, a hash that is none and an unknown user cost the same', async () => {
+    const hasher = createPasswordHasher({ rounds: 200_000, atOnce: 1 });
+    const hash = await hasher.hash('secret');
+    const cost = async (work: () => Promise<unknown>): Promise<number> => {
+      const times: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const start = performance.now();
+        await work();
+        times.push(performance.now() - start);
+      }
+      return Math.min(...times);
+    };
+    const wrong = await cost(() => hasher.verify('wrong', hash));
+    const malformed = await cost(() => hasher.verify('wrong', 'none'));
+    const unknown = await cost(() => hasher.waste());
+    // Far less than what leaving out the derivation would show.
+    expect(malformed / wrong).toBeGreaterThan(0.5);
+    expect(unknown / wrong).toBeGreaterThan(0.5);
+  });
+});
+
+describe('a crowd', () => {
+  test('waits for its turn up to a bound; who is beyond it is told when to come again', async () => {
+    const hasher = quick({ atOnce: 2, waiting: 3 });
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash('secret')));
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      ...Array.from({ length: 5 }, () => 'fulfilled'),
+      ...Array.from({ length: 5 }, () => 'rejected'),
+    ]);
+    expect(refused.every((error) => error instanceof TooManySignIns && error.headers[1] === '5')).toBe(true);
+  });
+
+  test('leaves no place taken behind: afterwards as many are served as before', async () => {
+    const hasher = quick({ atOnce: 2, waiting: 3 });
+    for (let round = 0; round < 3; round += 1) {
+      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => hasher.waste()));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+    }
+  });
+});

@@ -1,0 +1,10 @@
+import type { TestDatabase } from '@pgway/testing';
+import type { Query } from '../../src/plugins/auth/query.ts';
+
+/** Commands in a test's database, answered in PostgreSQL's text form as far as tests need it. */
+export function queryOf(database: TestDatabase): Query {
+  return async (sql, values) => {
+    const rows = await database.query(sql, values);
+    return rows.map((row) => Object.values(row).map((value) => (value === null ? null : String(value))));
+  };
+}

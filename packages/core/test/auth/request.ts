@@ -1,0 +1,49 @@
+import { type GatewayRequest } from '../../src/http/request.ts';
+import { Problem } from '../../src/pipeline/ports.ts';
+
+export interface RequestParts {
+  readonly method?: string;
+  readonly path?: string;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly secure?: boolean;
+  readonly remoteAddress?: string;
+}
+
+/** A request as an adapter makes it. */
+export function requestOf(parts: RequestParts = {}): GatewayRequest {
+  const { method = 'GET', path = '/', headers = {}, body = '', secure = false, remoteAddress = '192.0.2.1' } = parts;
+  return {
+    method,
+    path,
+    query: '',
+    remoteAddress,
+    secure,
+    header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
+    headers: () => Object.entries(headers),
+    body: (limit) => {
+      const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+      if (bytes.length > limit) return Promise.reject(new Problem('body-too-large'));
+      return Promise.resolve(bytes);
+    },
+    onLeave: () => undefined,
+  };
+}
+
+/** A clock that moves when it is told to. */
+export interface TestClock {
+  readonly now: () => number;
+  /** @param seconds how far */
+  readonly pass: (seconds: number) => void;
+}
+
+export function clockAt(time = '2026-03-01T12:00:00Z'): TestClock {
+  let now = Date.parse(time);
+  return {
+    now: () => now,
+    pass: (seconds) => {
+      now += seconds * 1000;
+    },
+  };
+}

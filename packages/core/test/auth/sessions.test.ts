@@ -1,0 +1,194 @@
+import { useDatabase } from '@pgway/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Problem } from '../../src/pipeline/ports.ts';
+import type { Query } from '../../src/plugins/auth/query.ts';
+import {
+  type NewSession,
+  rememberedSessions,
+  type SessionStore,
+  sqlSessions,
+  type SqlSessionsOptions,
+} from '../../src/plugins/auth/sessions.ts';
+import { queryOf } from './query.ts';
+import { clockAt } from './request.ts';
+import { sessionCommands, sessionTable } from './session-table.ts';
+
+const database = useDatabase(sessionTable);
+
+beforeEach(async () => {
+  await database.query('truncate gateway_sessions');
+});
+
+const ada: NewSession = {
+  id: 'AAAAAAAAAAAAAAAAAAAAAA',
+  userId: '7',
+  userName: 'ada',
+  scheme: 'cookie',
+  ip: '192.0.2.1',
+  userAgent: 'a browser',
+  expires: Date.parse('2100-01-01T00:00:00Z') / 1000,
+};
+
+/** An instance, and what it has asked the database so far. */
+function instance(options: Partial<SqlSessionsOptions> = {}): SessionStore & { readonly asked: readonly string[] } {
+  const asked: string[] = [];
+  const direct = options.query ?? queryOf(database);
+  const query: Query = (sql, values) => {
+    asked.push(sql.slice(0, 6));
+    return direct(sql, values);
+  };
+  return Object.assign(sqlSessions({ ...sessionCommands, ...options, query }), { asked });
+}
+
+describe('sessions in a table', () => {
+  test('a session begins with all that is known of it, is alive, and ends', async () => {
+    const sessions = instance();
+    await sessions.begin(ada);
+    expect(
+      await database.query('select id, user_id, user_name, scheme, ip, user_agent, expires from gateway_sessions'),
+    ).toEqual([
+      {
+        id: ada.id,
+        user_id: '7',
+        user_name: 'ada',
+        scheme: 'cookie',
+        ip: '192.0.2.1',
+        user_agent: 'a browser',
+        expires: new Date('2100-01-01T00:00:00Z'),
+      },
+    ]);
+    expect(await sessions.alive(ada.id)).toBe(true);
+    await sessions.end(ada.id, ada.expires);
+    expect(await sessions.alive(ada.id)).toBe(false);
+    expect(await sessions.alive('nobody')).toBe(false);
+    await sessions.end(ada.id, ada.expires);
+  });
+
+  test('a session that was found alive is believed for five seconds, then asked again', async () => {
+    const clock = clockAt();
+    const [here, there] = [instance({ now: clock.now }), instance({ now: clock.now })];
+    await here.begin(ada);
+    expect(await here.alive(ada.id)).toBe(true);
+    await there.end(ada.id, ada.expires);
+    clock.pass(4.9);
+    expect(here.alive(ada.id)).toBe(true);
+    clock.pass(0.1);
+    expect(await here.alive(ada.id)).toBe(false);
+    expect(here.asked).toEqual(['insert', 'select', 'select']);
+  });
+
+  test('with a trust of 0 every call asks, and an end elsewhere counts at once', async () => {
+    const [here, there] = [instance({ trust: 0 }), instance({ trust: 0 })];
+    await here.begin(ada);
+    expect([await here.alive(ada.id), await here.alive(ada.id)]).toEqual([true, true]);
+    await there.end(ada.id, ada.expires);
+    expect(await here.alive(ada.id)).toBe(false);
+    expect(here.asked).toEqual(['insert', 'select', 'select', 'select']);
+  });
+
+  test('forget, called by a notification, makes an end elsewhere count at once', async () => {
+    const clock = clockAt();
+    const [here, there] = [instance({ now: clock.now }), instance({ now: clock.now })];
+    await here.begin(ada);
+    expect(await here.alive(ada.id)).toBe(true);
+    await there.end(ada.id, ada.expires);
+    here.forget(ada.id);
+    expect(await here.alive(ada.id)).toBe(false);
+  });
+
+  test('callers at once share one question', async () => {
+    const sessions = instance();
+    await sessions.begin(ada);
+    const answers = await Promise.all(Array.from({ length: 100 }, async () => sessions.alive(ada.id)));
+    expect(new Set(answers)).toEqual(new Set([true]));
+    expect(sessions.asked).toEqual(['insert', 'select']);
+  });
+
+  test('an answer that was on its way when the session ended is not believed', async () => {
+    const held: (() => void)[] = [];
+    const direct = queryOf(database);
+    let holding = true;
+    const sessions = instance({
+      query: async (sql, values) => {
+        const rows = await direct(sql, values);
+        if (holding && sql.startsWith('select')) await new Promise<void>((resolve) => held.push(resolve));
+        return rows;
+      },
+    });
+    await sessions.begin(ada);
+    const asked = Promise.resolve(sessions.alive(ada.id));
+    await expect.poll(() => held.length).toBe(1);
+    holding = false;
+    await sessions.end(ada.id, ada.expires);
+    held[0]!();
+    expect(await asked).toBe(false);
+    expect(await sessions.alive(ada.id)).toBe(false);
+  });
+
+  test('a database that is away makes nobody anonymous: 503', async () => {
+    let away = false;
+    const direct = queryOf(database);
+    const query: Query = (sql, values) => (away ? Promise.reject(new Error('connection lost')) : direct(sql, values));
+    const sessions = instance({ trust: 0, query });
+    await sessions.begin(ada);
+    away = true;
+    for (const call of [
+      () => sessions.alive(ada.id),
+      () => sessions.end(ada.id, 0),
+      () => sessions.advance(ada.id, 0, 0),
+    ]) {
+      const error: unknown = await Promise.resolve(call()).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(Problem);
+      expect(error).toMatchObject({ status: 503, code: 'database-unavailable', headers: ['retry-after', '1'] });
+    }
+    away = false;
+    expect(await sessions.alive(ada.id)).toBe(true);
+  });
+
+  test('no more is remembered than its bound', async () => {
+    const sessions = instance({ limit: 2 });
+    for (const id of ['a', 'b', 'c']) await sessions.begin({ ...ada, id });
+    for (const id of ['a', 'b', 'c', 'c', 'b', 'a']) expect(await sessions.alive(id)).toBe(true);
+    expect(sessions.asked.filter((sql) => sql === 'select')).toHaveLength(4);
+  });
+});
+
+describe('refresh tokens', () => {
+  test('each counts once, for all instances together', async () => {
+    const instances = [instance(), instance(), instance()];
+    await instances[0]!.begin(ada);
+    const advanced = await Promise.all(instances.map((sessions) => sessions.advance(ada.id, 0, ada.expires)));
+    expect(advanced.filter((first) => first)).toHaveLength(1);
+    expect(await instances[1]!.advance(ada.id, 1, ada.expires)).toBe(true);
+    expect(await instances[2]!.advance(ada.id, 0, ada.expires)).toBe(false);
+    expect(instances[0]!.warnings).toEqual([]);
+  });
+
+  test('none counts when the session has ended', async () => {
+    const sessions = instance();
+    await sessions.begin(ada);
+    await sessions.end(ada.id, ada.expires);
+    expect(await sessions.advance(ada.id, 0, ada.expires)).toBe(false);
+  });
+
+  test('without the command that counts them, each counts once for this instance, with a warning', async () => {
+    const sessions = instance({ refresh: null });
+    expect(sessions.warnings).toEqual([expect.stringMatching(/noticed only when both uses reach the same instance/)]);
+    expect(await sessions.advance(ada.id, 3, ada.expires)).toBe(true);
+    expect(await sessions.advance(ada.id, 3, ada.expires)).toBe(false);
+    expect(await sessions.advance(ada.id, 4, ada.expires)).toBe(true);
+  });
+});
+
+describe('sessions without a table', () => {
+  test('an ended session is dead until it would have been over anyway', async () => {
+    const clock = clockAt();
+    const sessions = rememberedSessions({ now: clock.now });
+    const expires = clock.now() / 1000 + 60;
+    expect(sessions.alive('a')).toBe(true);
+    await sessions.end('a', expires);
+    clock.pass(59);
+    expect([sessions.alive('a'), sessions.alive('b')]).toEqual([false, true]);
+    expect(sessions.warnings).toEqual([expect.stringMatching(/by this instance alone/)]);
+  });
+});

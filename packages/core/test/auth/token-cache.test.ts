@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { ExpiringMap } from '../../src/plugins/auth/expiring-map.ts';
+import { TokenCache } from '../../src/plugins/auth/token-cache.ts';
+import { clockAt } from './request.ts';
+
+describe('a map that forgets', () => {
+  test('an entry lives until its time', () => {
+    const clock = clockAt();
+    const map = new ExpiringMap<number>(10, clock.now);
+    map.set('a', 1, clock.now() + 1000);
+    clock.pass(0.999);
+    expect(map.get('a')).toBe(1);
+    clock.pass(0.001);
+    expect([map.get('a'), map.size]).toEqual([undefined, 0]);
+  });
+
+  test('when it is full, the one goes that was not used for longest', () => {
+    const map = new ExpiringMap<number>(2, () => 0);
+    map.set('a', 1, 1);
+    map.set('b', 2, 1);
+    map.get('a');
+    map.set('c', 3, 1);
+    expect([map.get('a'), map.get('b'), map.get('c'), map.size]).toEqual([1, undefined, 3, 2]);
+    map.set('a', 4, 1);
+    expect([map.get('a'), map.get('c'), map.size]).toEqual([4, 3, 2]);
+  });
+
+  test('with a bound of 0 it keeps nothing', () => {
+    const map = new ExpiringMap<number>(0, () => 0);
+    map.set('a', 1, 1);
+    expect([map.get('a'), map.size]).toEqual([undefined, 0]);
+  });
+});
+
+describe('known tokens', () => {
+  test('are believed until they expire, and for ten minutes at most', () => {
+    const clock = clockAt();
+    const cache = new TokenCache<string>(10, clock.now);
+    cache.set('short', 'a', clock.now() / 1000 + 60);
+    cache.set('long', 'b', clock.now() / 1000 + 86_400);
+    clock.pass(59);
+    expect([cache.get('short'), cache.get('long'), cache.get('other')]).toEqual(['a', 'b', undefined]);
+    clock.pass(1);
+    expect([cache.get('short'), cache.get('long')]).toEqual([undefined, 'b']);
+    clock.pass(540);
+    expect(cache.get('long')).toBe(undefined);
+  });
+});

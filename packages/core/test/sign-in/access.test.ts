@@ -1,0 +1,254 @@
+import { createGateway } from '@pgway/core';
+import { startGateway, type TestGateway, useGateway } from '@pgway/testing';
+import { describe, expect, test } from 'vitest';
+import { cookieOf, hashOfSecret, ownPage, people } from './people.ts';
+
+type Send = TestGateway['send'];
+
+const login = { body: { user: 'ada', password: 'secret' } };
+const basic = (user: string, password: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+});
+
+describe('who may call', () => {
+  const gateway = useGateway(
+    `${people}
+    create function for_all() returns int language sql stable as $$ select 1 $$;
+    comment on function for_all is 'HTTP
+    allow_anonymous';
+    create function by_default() returns int language sql stable as $$ select 1 $$;
+    comment on function by_default is 'HTTP';
+    create function reads_body(_a int) returns int language sql as $$ select _a $$;
+    comment on function reads_body is 'HTTP
+    authorize owner';`,
+    { authentication: { cookie: true, bearer: true }, requiresAuthorization: true },
+  );
+  const bob = { body: { user: 'bob', password: 'secret' } };
+
+  test('nobody: 401 with a challenge of each scheme; somebody else: 403; the right one: 200', async () => {
+    const nobody = await gateway.send('POST /api/for-admins');
+    expect([nobody.status, nobody.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Cookie realm="pgway", Bearer realm="pgway"',
+    ]);
+    const other = { cookie: cookieOf(await gateway.send('POST /api/login', bob)), ...ownPage };
+    expect((await gateway.send('POST /api/for-admins', { headers: other })).status).toBe(403);
+    expect((await gateway.send('POST /api/for-members', { headers: other })).body).toBe('member');
+    const admin = { cookie: cookieOf(await gateway.send('POST /api/login', login)), ...ownPage };
+    expect((await gateway.send('POST /api/for-admins', { headers: admin })).body).toBe('admin');
+  });
+
+  test('every endpoint, but not that of signing in, nor one that is open to all', async () => {
+    expect((await gateway.send('GET /api/by-default')).status).toBe(401);
+    expect((await gateway.send('GET /api/for-all')).body).toBe('1');
+    expect((await gateway.send('POST /api/login', login)).status).toBe(200);
+  });
+
+  test('before anything of the body is read', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    expect((await gateway.send('POST /api/reads-body', { body: '{broken', headers })).status).toBe(401);
+  });
+
+  test.each(['pgway=', 'pgway=x', 'pgway=eyJhbGciOiJkaXIifQ..a.b.c', `pgway=${'a'.repeat(5000)}`])(
+    'a bad cookie is nobody: %s',
+    async (cookie) => {
+      const answer = await gateway.send('POST /api/for-members', {
+        headers: { cookie: cookie.slice(0, 5005), ...ownPage },
+      });
+      expect(answer.status).toBe(401);
+    },
+  );
+
+  test('a cookie is no token, and a token no cookie', async () => {
+    const value = cookieOf(await gateway.send('POST /api/login', login)).slice('pgway='.length);
+    const headers = { authorization: `Bearer ${value}` };
+    const answer = await gateway.send('POST /api/for-members', { headers });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Cookie realm="pgway", Bearer realm="pgway", error="invalid_token"',
+    ]);
+  });
+});
+
+describe('requests that another site makes', () => {
+  const gateway = useGateway(people, {
+    authentication: { cookie: true, antiforgeryPath: '/api/antiforgery', allowedOrigins: ['https://app.example.org'] },
+  });
+  const signedIn = async (): Promise<string> => cookieOf(await gateway.send('POST /api/login', login));
+
+  test.each([
+    [{ origin: 'https://evil.example' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+    [{ origin: 'null' }, 403],
+    [{}, 403],
+    [{ 'sec-fetch-site': 'same-origin' }, 200],
+    [{ origin: 'https://app.example.org' }, 200],
+  ])('%j: %d', async (headers, status) => {
+    const cookie = await signedIn();
+    expect((await gateway.send('POST /api/for-members', { headers: { cookie, ...headers } })).status).toBe(status);
+  });
+
+  test('the origin of the gateway itself', async () => {
+    const headers = { cookie: await signedIn(), origin: gateway.url };
+    expect((await gateway.send('POST /api/for-members', { headers })).status).toBe(200);
+  });
+
+  test('what only reads may be linked to', async () => {
+    const headers = { cookie: await signedIn(), 'sec-fetch-site': 'cross-site' };
+    expect((await gateway.send('GET /api/who', { headers })).status).toBe(200);
+  });
+
+  test('the token of the own session counts, that of another does not', async () => {
+    const cookie = await signedIn();
+    const answer = await gateway.send('GET /api/antiforgery', { headers: { cookie } });
+    const { token } = JSON.parse(answer.body) as { token: string };
+    expect(answer.headers.getSetCookie()[0]).toMatch(/^XSRF-TOKEN=/);
+    const send = async (sent: string): Promise<number> =>
+      (await gateway.send('POST /api/for-members', { headers: { cookie: sent, 'x-xsrf-token': token } })).status;
+    expect([await send(cookie), await send(await signedIn())]).toEqual([200, 403]);
+  });
+
+  test('nobody gets a token', async () => {
+    expect((await gateway.send('GET /api/antiforgery')).status).toBe(401);
+  });
+});
+
+describe('HTTP Basic', () => {
+  const gateway = useGateway(
+    `create function one() returns int language sql stable as $$ select 1 $$;
+    comment on function one is 'HTTP
+    basic_auth ada ${hashOfSecret}
+    realm "The" house';
+    create function closed() returns int language sql stable as $$ select 1 $$;
+    comment on function closed is 'HTTP
+    basic_authentication';
+    create function knows(_user text, _password text, _realm text, _path text) returns table (status bool, id int, name text, roles text[]) language sql as
+    $$ select _password = 'word', 9, _user || '@' || _realm || _path, array['reader'] where _user <> 'nobody' $$;
+    create function asked(_user_name text, _user_roles text[]) returns json language sql stable as $$ select json_build_array(_user_name, _user_roles) $$;
+    comment on function asked is 'HTTP GET /asked
+    authorize reader
+    user_parameters
+    challenge_command = select * from knows($1, $2, $3, $4)';
+    create function staff() returns int language sql stable as $$ select 1 $$;
+    comment on function staff is 'HTTP GET /staff
+    authorize staff
+    challenge_command = select * from knows($1, $2, $3, $4)';`,
+  );
+
+  test.each([
+    ['/api/one', {}, 401],
+    ['/api/one', { authorization: 'Basic !!!' }, 401],
+    ['/api/one', basic('ada', 'wrong'), 401],
+    ['/api/one', basic('eve', 'secret'), 401],
+    ['/api/one', basic('ada', 'secret'), 200],
+    ['/api/closed', basic('ada', 'secret'), 401],
+    ['/asked', basic('bob', 'x'), 401],
+    ['/asked', basic('nobody', 'word'), 401],
+    ['/staff', basic('bob', 'word'), 403],
+  ])('GET %s with %j: %d', async (path, headers, status) => {
+    expect((await gateway.send(`GET ${path}`, { headers })).status).toBe(status);
+  });
+
+  test('the challenge names the realm', async () => {
+    const answer = await gateway.send('GET /api/one');
+    expect(answer.headers.get('www-authenticate')).toBe('Basic realm="\\"The\\" house", charset="UTF-8"');
+  });
+
+  test('who the command knows, for this request alone', async () => {
+    const answer = await gateway.send('GET /asked', { headers: basic('bob', 'word') });
+    expect([answer.body, answer.headers.getSetCookie()]).toEqual(['["bob@pgway/asked", ["reader"]]', []]);
+  });
+
+  test('never over an open connection from elsewhere', async () => {
+    const headers = { ...basic('ada', 'secret'), 'x-forwarded-for': '203.0.113.9' };
+    expect((await gateway.send('GET /api/one', { headers })).status).toBe(403);
+  });
+});
+
+describe('behind a proxy', () => {
+  test('the address counts that a trusted one tells; nobody else is believed', async () => {
+    const headers = { 'x-forwarded-for': '198.51.100.7, 203.0.113.9', 'x-forwarded-proto': 'https' };
+    const address = async (trustedProxies: readonly string[]): Promise<unknown> => {
+      const gateway = await startGateway(people, { authentication: { trustedProxies } });
+      const { body } = await gateway.send('GET /api/who', { headers });
+      await gateway.close();
+      return (JSON.parse(body) as unknown[])[4];
+    };
+    expect(await address([])).toBe('127.0.0.1');
+    expect(await address(['loopback'])).toBe('203.0.113.9');
+    expect(await address(['loopback', '203.0.113.0/24'])).toBe('198.51.100.7');
+  });
+
+  test('the cookie is Secure where the client came by TLS', async () => {
+    const gateway = await startGateway(people, { authentication: { cookie: true, trustedProxies: ['loopback'] } });
+    const answer = await gateway.send('POST /api/login', {
+      ...login,
+      headers: { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' },
+    });
+    expect(answer.headers.getSetCookie()[0]).toContain('; Secure');
+    await gateway.close();
+  });
+
+  test('what is no address stops the start', async () => {
+    const gateway = await startGateway(people);
+    await expect(
+      createGateway({
+        connectionString: gateway.database.connectionString,
+        authentication: { trustedProxies: ['the proxy'] },
+      }),
+    ).rejects.toThrow(/trustedProxies: .*the proxy/);
+    await gateway.close();
+  });
+});
+
+describe('sessions that every instance knows', () => {
+  const sessions = {
+    beginCommand: `insert into session (id, user_id, user_name, scheme, ip, user_agent, expires) values ($1, $2, $3, $4, $5, $6, $7::timestamptz)`,
+    checkCommand: `select ended is null and expires > now() from session where id = $1`,
+    endCommand: `update session set ended = now() where id = $1 and ended is null`,
+    refreshCommand: `update session set refreshes = refreshes + 1 where id = $1 and refreshes = $2::int and ended is null returning true`,
+    channel: 'session_ended',
+    trust: 3600,
+  };
+  const sql = `${people}
+    create table session (id text primary key, user_id text, user_name text, scheme text, ip text, user_agent text,
+      expires timestamptz, ended timestamptz, refreshes int not null default 0);
+    create function tell() returns trigger language plpgsql as $$ begin perform pg_notify('session_ended', new.id); return null; end $$;
+    create trigger tell after update of ended on session for each row execute function tell();`;
+
+  const dataProtection = {
+    readCommand: 'select text from gateway_key',
+    writeCommand: 'insert into gateway_key (id, text) values ($1, $2) on conflict (id) do nothing',
+    secret: 'a secret of sixteen or more',
+  };
+
+  test.each([
+    ['cookie', async (send: Send) => ({ cookie: cookieOf(await send('POST /api/login', login)), ...ownPage })],
+    [
+      'bearer',
+      async (send: Send) => {
+        const { body } = await send('POST /api/login', login);
+        return { authorization: `Bearer ${(JSON.parse(body) as { access_token: string }).access_token}` };
+      },
+    ],
+  ] as const)('%s: signed out here is signed out there', async (scheme, signIn) => {
+    const options = { authentication: { [scheme]: true, sessions, dataProtection } };
+    const here = await startGateway(
+      `${sql} create table gateway_key (id text primary key, text text not null);`,
+      options,
+    );
+    const there = await startGateway('', { ...options, connectionString: here.database.connectionString });
+    const headers = await signIn(here.send);
+    expect((await there.send('POST /api/for-members', { headers })).status).toBe(200);
+    expect(await here.database.query('select user_id, user_name, scheme, ip from session')).toEqual([
+      { user_id: '7', user_name: 'ada', scheme, ip: '127.0.0.1' },
+    ]);
+    expect((await here.send('POST /api/logout', { headers })).status).toBe(200);
+    expect((await here.send('POST /api/for-members', { headers })).status).toBe(401);
+    // The other instance trusts what it knew for an hour, unless the notification reaches it.
+    await expect.poll(async () => (await there.send('POST /api/for-members', { headers })).status).toBe(401);
+    await there.close();
+    await here.close();
+  });
+});

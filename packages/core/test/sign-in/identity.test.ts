@@ -1,0 +1,209 @@
+import { startGateway, useGateway } from '@pgway/testing';
+import { describe, expect, test } from 'vitest';
+import { cookieOf, hashOfSecret, ownPage, people } from './people.ts';
+
+const login = { body: { user: 'ada', password: 'secret' } };
+
+describe('user parameters', () => {
+  const gateway = useGateway(
+    `${people}
+    create function mine(_title text, _owner text default 'nobody') returns text language sql as $$ select _title || ' of ' || _owner $$;
+    comment on function mine is 'HTTP
+    param _owner is user_name';
+    create function as_json(_user_id json, _user_roles jsonb) returns json language sql stable as $$ select json_build_array(_user_id, _user_roles) $$;
+    comment on function as_json is 'HTTP
+    user_params';
+    create function plain(_user_id text default 'own') returns text language sql stable as $$ select _user_id $$;
+    comment on function plain is 'HTTP';
+    `,
+    { authentication: { cookie: true } },
+  );
+
+  test('nobody: NULL, or the default; the address is known all the same', async () => {
+    expect((await gateway.send('GET /api/who')).body).toBe('[null, null, null, null, "127.0.0.1"]');
+    expect((await gateway.send('POST /api/mine', { body: { title: 'Book' } })).body).toBe('Book of nobody');
+  });
+
+  test('somebody: the claims, also in json', async () => {
+    const cookie = cookieOf(await gateway.send('POST /api/login', login));
+    const headers = { cookie, ...ownPage };
+    expect((await gateway.send('POST /api/mine', { body: { title: 'Book' }, headers })).body).toBe('Book of ada');
+    expect((await gateway.send('GET /api/as-json', { headers })).body).toBe('["7", ["admin", "a b"]]');
+  });
+
+  test.each([
+    ['GET /api/who?userId=1', 'userId'],
+    ['GET /api/who?_user_roles=admin', '_user_roles'],
+    ['GET /api/who?ipAddress=1.2.3.4', 'ipAddress'],
+  ])('%s is refused: an identity is never taken from a request', async (line, key) => {
+    const { status, body } = await gateway.send(line);
+    expect([status, JSON.parse(body)]).toEqual([
+      400,
+      {
+        type: 'urn:pgway:problem:unknown-parameter',
+        title: 'The request has a parameter that this endpoint does not know',
+        status: 400,
+        detail: `"${key}" is filled with what is known of the caller and may not be given.`,
+        unknown: [key],
+      },
+    ]);
+  });
+
+  test('in a body too, also for the named parameter, and with unknown keys ignored', async () => {
+    expect((await gateway.send('POST /api/mine', { body: { title: 'Book', owner: 'bob' } })).status).toBe(400);
+    const lax = await startGateway(people, { unknownParameters: 'ignore' });
+    expect((await lax.send('GET /api/who?userId=1')).body).toBe('[null, null, null, null, "127.0.0.1"]');
+    await lax.close();
+  });
+
+  test('a routine that does not ask for them has parameters like any other', async () => {
+    expect((await gateway.send('GET /api/plain?userId=mine')).body).toBe('mine');
+  });
+});
+
+test('all routines at once, by option; other names', async () => {
+  const sql = `
+    create function plain(me text default 'nobody') returns text language sql stable as $$ select me $$;
+    comment on function plain is 'HTTP';
+    create function off(me text default 'nobody') returns text language sql stable as $$ select me $$;
+    comment on function off is 'HTTP
+    user_parameters = off';
+    create function setting() returns text language sql stable as $$ select current_setting('app.who', true) $$;
+    comment on function setting is 'HTTP';
+    create function claims() returns json language sql stable as $$ select current_setting('app.claims', true)::json $$;
+    comment on function claims is 'HTTP';
+    create function enter() returns table (sub text, role text) language sql as $$ select 'x1', unnest(array['a']) $$;
+    comment on function enter is 'HTTP
+    login';`;
+  const gateway = await startGateway(sql, {
+    authentication: {
+      cookie: true,
+      useUserParameters: true,
+      useUserContext: true,
+      userIdParameterName: 'me',
+      userIdContextKey: 'app.who',
+      userClaimsContextKey: 'app.claims',
+      defaultUserIdClaimType: 'sub',
+      defaultRoleClaimType: 'role',
+    },
+  });
+  const headers = { cookie: cookieOf(await gateway.send('POST /api/enter')) };
+  expect((await gateway.send('GET /api/plain', { headers })).body).toBe('x1');
+  expect((await gateway.send('GET /api/off?me=free', { headers })).body).toBe('free');
+  expect((await gateway.send('GET /api/setting', { headers })).body).toBe('x1');
+  expect((await gateway.send('GET /api/claims', { headers })).body).toBe('{"sub":"x1","role":["a"]}');
+  await gateway.close();
+});
+
+describe('what cannot be an identity', () => {
+  test.each([
+    ['HTTP GET /x/{a}\nparam a is user_id', 'a text', 'identity-parameter'],
+    ['HTTP\nparam b is user_id', 'a text', 'unknown-parameter'],
+    ['HTTP\nparam a is user_roles', 'a int', 'identity-parameter'],
+    ['HTTP\nparam a is user_id', 'a text[]', 'identity-parameter'],
+    ['HTTP\nparam a is user_idd', 'a text', 'bad-argument'],
+    ['HTTP\nparam a is hash of c', 'a text', 'unknown-parameter'],
+  ])('%j on (%s) stops the endpoint', async (comment, parameters, code) => {
+    const gateway = await startGateway(
+      `create function f(${parameters}) returns int language sql stable as $$ select 1 $$; comment on function f is '${comment}';`,
+    );
+    const errors = gateway.gateway.diagnostics.filter(({ severity }) => severity === 'error');
+    expect([errors.map((one) => one.code), gateway.gateway.endpoints]).toEqual([[code], []]);
+    await gateway.close();
+  });
+});
+
+describe('user context', () => {
+  test('settings of the transaction, and nothing of them afterwards', async () => {
+    const gateway = await startGateway(
+      `${people}
+      create function left_over() returns text language sql stable as $$ select coalesce(current_setting('request.user_id', true), '') || current_setting('role') $$;
+      comment on function left_over is 'HTTP';
+      create function fails() returns text language plpgsql as $$ begin raise exception 'no'; end $$;
+      comment on function fails is 'HTTP GET
+      user_context';`,
+      { authentication: { cookie: true }, poolSize: 1 },
+    );
+    const headers = { cookie: cookieOf(await gateway.send('POST /api/login', login)) };
+    const { user } = (await gateway.database.query('select current_user as user'))[0] as { user: string };
+    expect((await gateway.send('GET /api/context', { headers })).body).toBe(
+      `["7","ada","{admin,\\"a b\\"}","127.0.0.1","${user}"]`,
+    );
+    expect((await gateway.send('GET /api/left-over')).body).toBe('none');
+    expect((await gateway.send('GET /api/fails', { headers })).status).toBe(400);
+    expect((await gateway.send('GET /api/left-over')).body).toBe('none');
+    expect((await gateway.send('GET /api/context')).body).toBe(`["","","","127.0.0.1","${user}"]`);
+    await gateway.close();
+  });
+
+  test('calls under a role of the caller: row level security and privileges are those of that role', async () => {
+    const suffix = Math.random().toString(36).slice(2, 10);
+    const [reader, guest] = [`reader_${suffix}`, `guest_${suffix}`];
+    const gateway = await startGateway(
+      `create role ${reader}; create role ${guest};
+      create table note (owner text, body text);
+      insert into note values ('ada', 'hers'), ('bob', 'his');
+      alter table note enable row level security;
+      create policy own on note using (owner = current_setting('request.user_name', true));
+      grant select on note to ${reader};
+      create function notes() returns setof note language sql stable as $$ select * from note $$;
+      comment on function notes is 'HTTP
+      user_context';
+      create function me() returns text language sql stable as $$ select current_user $$;
+      comment on function me is 'HTTP';
+      create function enter(_name text, _db_role text) returns table (name text, db_role text) language sql as $$ select _name, _db_role $$;
+      comment on function enter is 'HTTP
+      login';`,
+      { authentication: { cookie: true, userRoleContext: 'db_role', anonymousRole: guest }, poolSize: 1 },
+    );
+    const enter = async (name: string, role: string | null): Promise<Record<string, string>> => ({
+      cookie: cookieOf(await gateway.send('POST /api/enter', { body: { name, dbRole: role }, headers: ownPage })),
+    });
+    const ada = await enter('ada', reader);
+    expect((await gateway.send('GET /api/notes', { headers: ada })).body).toBe('[{"owner":"ada","body":"hers"}]');
+    expect((await gateway.send('GET /api/me', { headers: ada })).body).toBe(reader);
+    expect((await gateway.send('GET /api/me')).body).toBe(guest);
+    expect((await gateway.send('GET /api/notes')).status).toBe(403);
+    const nobody = await enter('eve', 'no_such_role');
+    expect((await gateway.send('GET /api/me', { headers: nobody })).status).toBe(400);
+    expect((await gateway.send('GET /api/me')).body).toBe(guest);
+    await gateway.close();
+  });
+});
+
+describe('hash parameters', () => {
+  const gateway = useGateway(
+    `create function register(_name text, _password text, _hash text default 'none') returns text language sql as $$ select concat_ws('|', _name, _password, _hash) $$;
+    comment on function register is 'HTTP
+    param _hash is hash of _password';
+    create function itself(_password text default 'default') returns text language sql as $$ select _password $$;
+    comment on function itself is 'HTTP
+    param _password is hash of _password';
+    create function verify(_password text, _hash text) returns table (hash text, id int) language sql as $$ select _hash, 1 $$;
+    comment on function verify is 'HTTP
+    login';`,
+    { authentication: { cookie: true } },
+  );
+
+  test('the hash of another, whatever was sent for it, and it verifies', async () => {
+    const { body } = await gateway.send('POST /api/register', { body: { name: 'ada', password: 'x', hash: 'forged' } });
+    const [name, password, hash] = body.split('|');
+    expect([name, password, hash!.length]).toEqual(['ada', 'x', 64]);
+    const verify = (word: string): ReturnType<typeof gateway.send> =>
+      gateway.send('POST /api/verify', { body: { password: word, hash } });
+    expect([(await verify('x')).status, (await verify('y')).status]).toEqual([200, 404]);
+  });
+
+  test('its own hash; an empty or missing one is NULL', async () => {
+    const { body } = await gateway.send('POST /api/itself', { body: { password: 'x' } });
+    expect(Buffer.from(body, 'base64').length).toBe(48);
+    expect((await gateway.send('POST /api/itself', { body: { password: '' } })).body).toBe('');
+    expect((await gateway.send('POST /api/itself')).body).toBe('');
+    expect((await gateway.send('POST /api/register', { body: { name: 'a', password: '' } })).body).toBe('a|');
+  });
+
+  test('a hash made elsewhere verifies', async () => {
+    const body = { password: 'secret', hash: hashOfSecret };
+    expect((await gateway.send('POST /api/verify', { body })).status).toBe(200);
+  });
+});

@@ -1,0 +1,54 @@
+/** The password of everybody here is `secret`: base64 of 16 bytes of salt and PBKDF2-HMAC-SHA256 of 600,000 rounds. */
+import { pbkdf2Sync } from 'node:crypto';
+
+const salt = Buffer.from('0123456789abcdef');
+
+/** Made with the primitive itself, so that a hash from elsewhere is what is verified. */
+export const hashOfSecret: string = Buffer.concat([salt, pbkdf2Sync('secret', salt, 600_000, 32, 'sha256')]).toString(
+  'base64',
+);
+
+/** People, a login routine of each kind, and routines that tell who calls. */
+export const people = `
+  create table person (id int, name text, roles text[], hash text, born date);
+  insert into person values (7, 'ada', '{admin,"a b"}', '${hashOfSecret}', '1815-12-10'), (8, 'bob', '{}', '${hashOfSecret}', null);
+
+  create function login(_user text, _password text) returns table (id int, name text, roles text[], hash text)
+  language sql as $$ select id, name, roles, hash from person where name = _user $$;
+  comment on function login is 'HTTP
+  login';
+
+  create function logout() returns void language sql as $$ $$;
+  comment on function logout is 'HTTP
+  logout';
+
+  create function who(_user_id text, _user_name text, _user_roles text[], _user_claims json, _ip_address text)
+  returns json language sql stable as $$ select json_build_array(_user_id, _user_name, _user_roles, _user_claims, _ip_address) $$;
+  comment on function who is 'HTTP
+  user_parameters';
+
+  create function context() returns text[] language sql stable as $$ select array[
+    current_setting('request.user_id', true), current_setting('request.user_name', true),
+    current_setting('request.user_roles', true), current_setting('request.ip_address', true), current_user::text] $$;
+  comment on function context is 'HTTP
+  user_context';
+
+  create function for_admins() returns text language sql as $$ select 'admin' $$;
+  comment on function for_admins is 'HTTP
+  authorize Admin, owner';
+
+  create function for_members() returns text language sql as $$ select 'member' $$;
+  comment on function for_members is 'HTTP
+  authorize';
+`;
+
+/** What a browser sends along from a page of ours. */
+export const ownPage = { 'sec-fetch-site': 'same-origin' };
+
+/** The `Cookie` header that an answer's `Set-Cookie` makes. */
+export function cookieOf(answer: { readonly headers: Headers }): string {
+  return answer.headers
+    .getSetCookie()
+    .map((line) => line.slice(0, line.indexOf(';')))
+    .join('; ');
+}
