@@ -83,6 +83,17 @@ tsclient_status_code = on
 tsclient_parse_url = on
 tsclient_parse_request = on';
 
+create function sign_in(_name text, _scheme text) returns table (name text, scheme text, message text) language sql as
+$$ select _name, _scheme, 'Welcome' where _name = 'ada' $$;
+comment on function sign_in is 'HTTP
+login';
+create function who(_user_name text) returns text language sql stable as $$ select coalesce(_user_name, 'nobody') $$;
+comment on function who is 'HTTP
+user_parameters';
+create function sign_out() returns void language sql as $$ $$;
+comment on function sign_out is 'HTTP
+logout';
+
 create function "odd ñ%"("a&b" text, "__proto_" text default '') returns text language sql stable as $$ select "a&b" $$;
 comment on function "odd ñ%" is 'HTTP GET /api/odd-ñ%-[x]';
 `;
@@ -91,11 +102,12 @@ comment on function "odd ñ%" is 'HTTP GET /api/odd-ñ%-[x]';
 // oxlint-disable-next-line typescript/no-explicit-any -- the compiler has checked their types elsewhere
 type Client = any;
 
-const gateway = useGateway(sql);
+const gateway = useGateway(sql, { authentication: { cookie: true, bearer: true } });
 
 /** What a client is asked, in Node and in a browser. It uses nothing but the client and what both have. */
 async function conversation(client: Client): Promise<unknown> {
   const aborted = new AbortController();
+  const tokens = await client.signIn({ name: 'ada', scheme: 'bearer' });
   const slow = client.slow({ signal: aborted.signal }).catch((error: Error) => error.name);
   aborted.abort();
   return {
@@ -132,6 +144,8 @@ async function conversation(client: Client): Promise<unknown> {
     overloads: [await client.overload({ a: 1 }), await client.overload2({ a: 1, b: 2 })],
     odd: await client.oddÑX({ 'a&b': 'x=y&z' }),
     slow: await slow,
+    byToken: [tokens.token_type, await client.who({ headers: { Authorization: `Bearer ${tokens.access_token}` } })],
+    strange: await client.signIn({ name: 'eve', scheme: 'bearer' }).catch((error: Client) => error.status),
     status: [
       await client.withStatus({ id: 5 }),
       (await client.withStatus({ id: 0 })).problem.code,
@@ -167,8 +181,19 @@ const expected = {
   overloads: ['a 1', 'b 2'],
   odd: 'x=y&z',
   slow: 'AbortError',
+  byToken: ['Bearer', 'ada'],
+  strange: 401,
   status: [{ status: 200, response: 2, problem: undefined }, '22012', 0, 405],
 };
+
+/** The browser keeps the cookie, and says itself that the page is ours. */
+async function visit(client: Client): Promise<unknown> {
+  const before = await client.who();
+  const said = await client.signIn({ name: 'ada', scheme: 'cookie' });
+  const inside = await client.who();
+  const out = await client.signOut();
+  return [before, said, inside, out, await client.who()];
+}
 
 describe('in Node', () => {
   test('the module as TypeScript', async () => {
@@ -287,6 +312,8 @@ describe.skipIf(browser === undefined)('in a browser (skipped where there is no 
       await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
       const answer = await page.evaluate(`import('/client.js').then(${conversation.toString()})`);
       expect(answer).toEqual(expected);
+      const visited = await page.evaluate(`import('/client.js').then(${visit.toString()})`);
+      expect(visited).toEqual(['nobody', 'Welcome', 'ada', undefined, 'nobody']);
     } finally {
       await started.close();
     }

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../../plan/endpoint.ts';
 import { type GeneratedFile, GeneratorError } from '../file.ts';
+import { seenByClients } from '../seen-by-clients.ts';
 import { shown } from '../text.ts';
 import { type HttpFileOptions, httpFileOptions } from './options.ts';
 import { requestText } from './request-text.ts';
@@ -52,7 +53,7 @@ function documentOf(
   endpoints: readonly Endpoint[],
   options: HttpFileOptions,
 ): { readonly name: string; readonly content: string } {
-  const requests = endpoints.map((endpoint) => requestText(endpoint, options));
+  const requests = seenByClients(endpoints).map((endpoint) => requestText(endpoint, options));
   return {
     name: nameOf(schema, options),
     content: `@host=${options.host.replace(/\/+$/, '')}\n\n${requests.join('\n\n###\n\n')}\n`,

@@ -1,8 +1,10 @@
 import type { Endpoint } from '../../../plan/endpoint.ts';
 import type { GeneratedFile } from '../file.ts';
 import { nameEndpoints } from '../naming.ts';
+import { seenByClients } from '../seen-by-clients.ts';
 import { operationOf } from './operation.ts';
 import { type OpenApiOptions, openApiOptions } from './options.ts';
+import { tokens } from './responses.ts';
 import type { Schema } from './schema.ts';
 
 /** An OpenAPI 3.1 document, as data. */
@@ -39,9 +41,9 @@ export function openApiDocument(endpoints: readonly Endpoint[], given: Partial<O
     openapi: '3.1.0',
     info: { title, version, ...(description === null ? {} : { description }) },
     ...(servers.length === 0 ? {} : { servers: servers.map((url) => ({ url })) }),
-    paths: pathsOf(endpoints, options),
+    paths: pathsOf(seenByClients(endpoints), options),
     components: {
-      schemas: { Problem: problem },
+      schemas: { Problem: problem, ...(endpoints.some(signsIn) ? { Tokens: tokens } : {}) },
       responses: {
         Problem: {
           description: 'The request was refused',
@@ -52,6 +54,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], given: Partial<O
     },
   };
 }
+
+const signsIn = ({ signIn }: Endpoint): boolean => signIn?.kind === 'login';
 
 /** The same as a file to write. */
 export function openApiFiles(endpoints: readonly Endpoint[], given: Partial<OpenApiOptions>): readonly GeneratedFile[] {

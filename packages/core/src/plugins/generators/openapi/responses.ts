@@ -13,10 +13,33 @@ export interface Success {
 const text: Schema = { type: 'string' };
 const textRow: Schema = { type: 'array', items: { type: ['string', 'null'] } };
 
+/** What the scheme has to say: tokens; else the message of the routine. A cookie comes as a header. */
+const signedIn: Success = {
+  status: '200',
+  description: 'Signed in',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Tokens' } }, 'text/plain': { schema: text } },
+};
+
+const signedOut: Success = { status: '200', description: 'Signed out', content: {} };
+
+/** What a scheme of tokens answers with. */
+export const tokens: Schema = {
+  type: 'object',
+  properties: {
+    token_type: { const: 'Bearer' },
+    access_token: text,
+    expires_in: { type: 'integer', description: 'Seconds' },
+    refresh_token: text,
+    refresh_expires_in: { type: 'integer', description: 'Seconds' },
+  },
+  required: ['token_type', 'access_token', 'expires_in'],
+};
+
 /** How an endpoint answers a call that succeeds. */
 export function successesOf(endpoint: Endpoint): readonly Success[] {
   const { answer, raw, contentType, method } = endpoint;
   const noContent: Success = { status: '204', description: 'Nothing', content: {} };
+  if (endpoint.signIn !== null) return [endpoint.signIn.kind === 'login' ? signedIn : signedOut];
   if (answer.kind === 'nothing') return [noContent];
   const [type, schema] = raw === null ? bodyOf(endpoint) : ['application/json', text];
   const content: Content = {

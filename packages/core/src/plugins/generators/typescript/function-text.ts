@@ -8,19 +8,28 @@ import { access } from './type-text.ts';
 
 /** The TypeScript type of what a function gives, of a success. */
 export function resultType({ result, response }: ClientFunction): string {
+  if (result.kind === 'nothing') return 'void';
+  const type = contentOf(result, response);
+  return 'noContent' in result && result.noContent ? `${type} | null` : type;
+}
+
+function contentOf(
+  result: Exclude<ClientFunction['result'], { readonly kind: 'nothing' }>,
+  response: ClientFunction['response'],
+): string {
   switch (result.kind) {
-    case 'nothing':
-      return 'void';
+    case 'signIn':
+      return 'ISignedIn';
     case 'text':
-      return result.noContent ? 'string | null' : 'string';
+      return 'string';
     case 'scalar':
       return `${result.type} | null`;
     case 'bytes':
-      return result.noContent ? 'Blob | null' : 'Blob';
+      return 'Blob';
     case 'json':
-      return result.noContent ? `${result.type} | null` : result.type;
+      return result.type;
     case 'rows':
-      return `${response!.name}${result.many ? '[]' : ''}${result.noContent ? ' | null' : ''}`;
+      return `${response!.name}${result.many ? '[]' : ''}`;
   }
 }
 
@@ -181,6 +190,8 @@ function valueOf(one: ClientFunction, typed: Typed): string {
   switch (result.kind) {
     case 'nothing':
       return 'undefined';
+    case 'signIn':
+      return 'await _signedIn(response)';
     case 'scalar':
       return scalarValue(result, typed);
     case 'text':

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../plan/endpoint.ts';
 import { type GeneratedFile, GeneratorError } from '../file.ts';
 import { pascalCase } from '../naming.ts';
+import { seenByClients } from '../seen-by-clients.ts';
 import { headerOf, literal, plainLine, shown } from '../text.ts';
 import { insideComment } from './comment.ts';
 import { functionText } from './function-text.ts';
@@ -22,8 +23,9 @@ export function typescriptClientFiles(
   const options = typescriptClientOptions(given);
   const { filePath, bySchema } = options;
   if (filePath === null) return [];
-  if (!bySchema) return filesOf(endpoints, filePath.replaceAll('{0}', ''), options, at);
-  const schemas = [...new Set(endpoints.map(({ schema }) => schema))].toSorted();
+  const seen = seenByClients(endpoints);
+  if (!bySchema) return filesOf(seen, filePath.replaceAll('{0}', ''), options, at);
+  const schemas = [...new Set(seen.map(({ schema }) => schema))].toSorted();
   const paths = new Map<string, string>();
   return schemas.flatMap((schema) => {
     const path = filePath.replaceAll('{0}', pascalCase(schema));
@@ -35,7 +37,7 @@ export function typescriptClientFiles(
     }
     paths.set(path, schema);
     return filesOf(
-      endpoints.filter((endpoint) => endpoint.schema === schema),
+      seen.filter((endpoint) => endpoint.schema === schema),
       path,
       options,
       at,

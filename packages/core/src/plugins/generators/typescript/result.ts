@@ -5,6 +5,8 @@ import { type TypeManner, typeText } from './type-text.ts';
 /** How a function reads an answer, and what it gives. */
 export type Result =
   | { readonly kind: 'nothing' }
+  /** What signing in gives: tokens, or the message of the routine. */
+  | { readonly kind: 'signIn' }
   /** Text; `noContent`: an answer without content is null. */
   | { readonly kind: 'text'; readonly noContent: boolean }
   /** Text that is a value of some other type, or null where it is `nullText`. */
@@ -22,10 +24,11 @@ export type Result =
 
 /** What the answer of an endpoint is to its caller. */
 export function resultOf(endpoint: Endpoint, jsonType: string): Result {
-  const { answer, raw, method, textNull } = endpoint;
+  const { answer, raw, method, textNull, signIn } = endpoint;
   const manner: TypeManner = { side: 'response', jsonType };
   // HEAD has no body, whatever the answer would be.
   if (answer.kind === 'nothing' || method === 'HEAD') return { kind: 'nothing' };
+  if (signIn !== null) return { kind: signIn.kind === 'login' ? 'signIn' : 'nothing' };
   if (raw !== null) return { kind: 'text', noContent: false };
   switch (answer.kind) {
     case 'value':

@@ -12,7 +12,7 @@ export function commonInterfaces(
 ): readonly string[] {
   if (model.functions.length === 0) return [];
   const token = '  /** Sent with whatever changes something. */\n  xsrfToken?: string | undefined;\n';
-  const common = [
+  const common: string[] = [
     `/** What a single call may bring along. */
 export interface ICallOptions {
   /** Ends the call when it is aborted. */
@@ -33,6 +33,18 @@ export interface IProblem {
   [member: string]: unknown;
 }`,
   ];
+  const signedIn = `/** What a scheme of tokens answers with; times are seconds. */
+export interface ITokens {
+  token_type: string;
+  access_token: string;
+  expires_in: number;
+  refresh_token?: string;
+  refresh_expires_in?: number;
+}
+
+/** What signing in gives: tokens, or what the routine says of it. A cookie is kept by the browser. */
+export type ISignedIn = ITokens | string;`;
+  if (model.functions.some(signsIn)) common.push(signedIn);
   const result = `/** An answer with its status: \`problem\` tells whether it succeeded. */
 export type IResult<T> =
   | { status: number; response: T; problem: undefined }
@@ -40,10 +52,17 @@ export type IResult<T> =
   return model.functions.some(({ statusCode }) => statusCode) ? [...common, result] : common;
 }
 
+const signsIn = ({ result }: ClientModel['functions'][number]): boolean => result.kind === 'signIn';
+
 /** The names of those interfaces that the module itself uses. */
 export function commonNames(model: ClientModel): readonly string[] {
   if (model.functions.length === 0) return [];
-  return ['ICallOptions', 'IProblem', ...(model.functions.some(({ statusCode }) => statusCode) ? ['IResult'] : [])];
+  return [
+    'ICallOptions',
+    'IProblem',
+    ...(model.functions.some(signsIn) ? ['ISignedIn', 'ITokens'] : []),
+    ...(model.functions.some(({ statusCode }) => statusCode) ? ['IResult'] : []),
+  ];
 }
 
 /** What the functions share: only what one of them uses. */
@@ -63,6 +82,7 @@ export function runtime(model: ClientModel, options: TypescriptClientOptions, ty
       functions.some(({ statusCode }) => !statusCode),
     ),
     ...uses('problem', functions.length > 0),
+    ...uses('signedIn', functions.some(signsIn)),
     ...uses('query', ownQuery),
     ...uses('segment', inPath),
     ...uses('text', ownQuery || inPath),
@@ -133,6 +153,10 @@ async function _problem(response${typed(': Response')})${typed(': Promise<IProbl
   } catch {
     return plain;
   }
+}`,
+  signedIn: (typed) => `async function _signedIn(response${typed(': Response')})${typed(': Promise<ISignedIn>')} {
+  const isJson = (response.headers.get("content-type") ?? "").includes("json");
+  return isJson ? (await response.json())${typed(' as ITokens')} : await response.text();
 }`,
   query: (typed) => `/** \`?key=value\`; arrays repeat their key, and what is undefined is left out. */
 function _parseQuery(query${typed(': object')}, nullText${typed(': string')} = "")${typed(': string')} {
