@@ -3,3 +3,4 @@ export { type HeldLock, holdLock } from './lock.ts';
 export { packageOfRun } from './postgres-packages.ts';
 export { type Answer, type SendOptions, startGateway, type TestGateway, useGateway } from './gateway.ts';
 export { type PgBouncer, type PgBouncerOptions, pgbouncerVersion, startPgBouncer } from './pgbouncer.ts';
+export { hasRedis, startRedis, type TestRedis } from './redis.ts';

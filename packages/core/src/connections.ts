@@ -17,8 +17,13 @@ export interface Connections {
   readonly provide: ((...asked: Parameters<ConnectionProvider>) => Promise<Runner | null>) | null;
   /** What a call on a connection of the host's has to bring along. */
   readonly providedSettings: readonly (readonly [name: string, value: string])[];
-  /** Listens to a channel of the main database. */
-  listen(channel: string, hear: (heard: Heard) => void): () => void;
+  /**
+   * Listens to a channel of the main database, or of a named one.
+   * @throws StartError behind a pooler, without a way past it
+   */
+  readonly listen: (channel: string, hear: (heard: Heard) => void, connection?: string | null) => () => void;
+  /** The main database on a connection of its own, for what must not wait behind requests. */
+  readonly notifying: () => Database;
   close(): Promise<void>;
 }
 
@@ -37,6 +42,16 @@ export function openConnections(options: Options, observe: Observer): Connection
   );
   const listening = openListening(options, observe);
   const all = [main, ...named.values(), ...(listening === null ? [] : [listening])];
+  const notifying = once(() => {
+    const database = openMain({ ...options, poolSize: 1 }, observe);
+    all.push(database);
+    return database;
+  });
+  const listenable = (connection: string | null): Database => {
+    if (connection === null && listening !== null) return listening;
+    if (options.pooler !== 'session') throw needsWayPast(['listen']);
+    return connection === null ? main : named.get(connection)!;
+  };
   const { connectionProvider } = options;
   return {
     main,
@@ -44,11 +59,17 @@ export function openConnections(options: Options, observe: Observer): Connection
     provide: connectionProvider === null ? null : providing(connectionProvider, options),
     providedSettings:
       connectionProvider === null ? [] : Object.entries(baseSettings(databaseOptions(options, observe))),
-    listen: (channel, hear) => (listening ?? main).listen(channel, hear),
+    listen: (channel, hear, connection = null) => listenable(connection).listen(channel, hear),
+    notifying,
     close: async () => {
       await Promise.all(all.map((database) => database.close()));
     },
   };
+}
+
+function once<Product>(make: () => Product): () => Product {
+  let made: Product | undefined;
+  return () => (made ??= make());
 }
 
 function openMain(options: Options, observe: Observer): Database {
@@ -59,7 +80,7 @@ function openMain(options: Options, observe: Observer): Database {
 
 /** LISTEN needs a session that lasts, which a pooler that shares sessions cannot give. */
 function openListening(options: Options, observe: Observer): Database | null {
-  const { listenConnectionString, refreshOnNotify, pooler, authentication } = options;
+  const { listenConnectionString, refreshOnNotify, pooler, authentication, events } = options;
   if (listenConnectionString !== null) {
     return open({ text: listenConnectionString, options: { ...options, pooler: 'session' }, observe });
   }
@@ -67,9 +88,14 @@ function openListening(options: Options, observe: Observer): Database | null {
   const wants = [
     ...(refreshOnNotify === null ? [] : ['refreshOnNotify']),
     ...((authentication.sessions?.channel ?? null) === null ? [] : ['the channel of sessions']),
+    ...(events.broadcast === 'postgres' ? ['events.broadcast'] : []),
   ];
   if (wants.length === 0) return null;
-  throw new StartError(
+  throw needsWayPast(wants);
+}
+
+function needsWayPast(wants: readonly string[]): StartError {
+  return new StartError(
     `${wants.join(' and ')} behind a pooler needs listenConnectionString, which leads past the pooler`,
   );
 }

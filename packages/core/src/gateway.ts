@@ -5,6 +5,9 @@ import { type Authentication, openAuthentication } from './authentication/open.t
 import { authenticationDefaults } from './authentication-options.ts';
 import { withClientOrigin } from './authentication/client-origin.ts';
 import { openConnections } from './connections.ts';
+import { eventsDefaults } from './events-options.ts';
+import { type Events, openEvents } from './events/open.ts';
+import { followRefreshes } from './events/refreshes.ts';
 import { contactNamed, firstContact } from './first-contact.ts';
 import type { Handle } from './http/response.ts';
 import { type GatewayOptions, type Options, runDefaults } from './options.ts';
@@ -33,22 +36,34 @@ export interface Gateway {
   readonly fetch: FetchHandler;
   /** Reads the catalog again and swaps all endpoints at once; on failure the old ones stay. */
   refresh(): Promise<void>;
-  /** Lets running calls finish, for some seconds, and closes every connection. */
+  /** What works: the gateway goes on without what does not, and comes back to it by itself. */
+  health(): Health;
+  /** Ends all streams and opens no more: before a server waits for its running requests to end. */
+  endStreams(): void;
+  /** Ends all streams, lets running calls finish, for some seconds, and closes every connection. */
   close(): Promise<void>;
+}
+
+/** Null: it works; otherwise why it does not. */
+export interface Health {
+  /** What reaches the other instances of the gateway. */
+  readonly broadcast: string | null;
 }
 
 /**
  * Reads the database's catalog, plans its endpoints and gives a gateway that answers them.
- * @param given a connection string, or options with one or with a data source
+ * @param wanted a connection string, or options with one or with a data source
  * @throws StartError when the database cannot be reached or read, or is older than 13
  */
-export async function createGateway(given: string | GatewayOptions): Promise<Gateway> {
-  const options = optionsOf(given);
+export async function createGateway(wanted: string | GatewayOptions): Promise<Gateway> {
+  const options = optionsOf(wanted);
   const observe = observerOf(options);
   const connections = openConnections(options, observe);
   const { startRetry, refreshOnNotify } = options;
   let authentication: Authentication | null = null;
-  const read = (): Promise<Published> => publish({ connections, authentication: authentication! }, options, observe);
+  let events: Events | null = null;
+  const read = (): Promise<Published> =>
+    publish({ connections, authentication: authentication!, streams: events!.streams }, options, observe);
   let published: Published;
   let watch: Watch | null = null;
   try {
@@ -56,17 +71,25 @@ export async function createGateway(given: string | GatewayOptions): Promise<Gat
     await contactNamed(connections.named, observe);
     authentication = await openAuthentication(options, connections, observe);
     if (refreshOnNotify !== null) watch = await watchChannel(connections, refreshOnNotify, observe);
+    events = await openEvents(options.events, authentication.access, connections, observe);
     published = await read();
+    await events.adopt(published.pipeline.streamPlans.values());
   } catch (error) {
     watch?.stop();
+    await events?.close();
     authentication?.close();
     await connections.close();
     throw startError(error);
   }
-  const refresh = oneAtATime(async () => {
-    published = await read();
+  const { streams, broadcast } = events;
+  const reread = oneAtATime(async () => {
+    const next = await read();
+    await events.adopt(next.pipeline.streamPlans.values());
+    published = next;
   });
-  watch?.begin(refresh);
+  watch?.begin(reread);
+  const shared = followRefreshes(reread, broadcast, observe);
+  const { refresh } = shared;
   const handle = handleOf(() => published, { refresh, options, authentication });
   return {
     get endpoints() {
@@ -79,10 +102,14 @@ export async function createGateway(given: string | GatewayOptions): Promise<Gat
     middleware: nodeMiddleware(handle),
     fetch: fetchHandler(handle),
     refresh,
-    close: () => {
+    health: () => ({ broadcast: broadcast.health() }),
+    endStreams: () => streams.close(),
+    close: async () => {
       watch?.stop();
+      shared.stop();
       authentication?.close();
-      return connections.close();
+      await events.close();
+      await connections.close();
     },
   };
 }
@@ -130,17 +157,20 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
 }
 
 /** Undefined is the same as not given. */
-function optionsOf(given: string | GatewayOptions): Options {
-  const own = typeof given === 'string' ? { connectionString: given } : given;
-  const entries = Object.entries(own).filter(([, value]) => value !== undefined);
-  const present = Object.fromEntries(entries) as GatewayOptions & Pick<Options, 'connectionString'>;
-  const authentication = Object.entries(present.authentication ?? {}).filter(([, value]) => value !== undefined);
+function optionsOf(wanted: string | GatewayOptions): Options {
+  const own = typeof wanted === 'string' ? { connectionString: wanted } : wanted;
+  const present = given(own) as GatewayOptions & Pick<Options, 'connectionString'>;
   return {
     ...planDefaults,
     ...runDefaults,
     ...present,
-    authentication: { ...authenticationDefaults, ...Object.fromEntries(authentication) },
+    authentication: { ...authenticationDefaults, ...given(present.authentication) },
+    events: { ...eventsDefaults, ...given(present.events) },
   };
+}
+
+function given<Given extends object>(options: Given | undefined): Partial<Given> {
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined)) as Partial<Given>;
 }
 
 /** The host's own observer hears everything, its logger what the log options let through. */

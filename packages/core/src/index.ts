@@ -1,4 +1,5 @@
-export { type Gateway, createGateway } from './gateway.ts';
+export { type Gateway, type Health, createGateway } from './gateway.ts';
+export type { EventsOptions } from './events-options.ts';
 export type { GatewayOptions, Source } from './options.ts';
 export type {
   AuthenticationOptions,
@@ -14,12 +15,22 @@ export type { Routine } from './catalog/routine.ts';
 export { functionsSource } from './catalog/functions.ts';
 export type { RelationKind, TableColumn, TableOperation } from './catalog/table.ts';
 export type { Filters, RoutineSource } from './catalog/source.ts';
-export type { Answer, AnswerColumn, Endpoint, EndpointParameter, Method, TableEndpoint } from './plan/endpoint.ts';
+export type {
+  Answer,
+  AnswerColumn,
+  Endpoint,
+  EndpointEvents,
+  EndpointParameter,
+  Method,
+  TableEndpoint,
+} from './plan/endpoint.ts';
 export type { Diagnostic } from './plan/diagnostic.ts';
 export type { CommandToRun, HookAnswer, ParameterToValidate } from './pipeline/hooks.ts';
 export type {
   AttemptLimiter,
   AuthScheme,
+  Broadcast,
+  BroadcastHeard,
   Caller,
   Claim,
   CommandMaker,

@@ -1,4 +1,5 @@
 import { authenticationDefaults, type AuthenticationOptions } from './authentication-options.ts';
+import { eventsDefaults, type EventsOptions } from './events-options.ts';
 import type { Filters, RoutineSource } from './catalog/source.ts';
 import type { Hooks } from './pipeline/hooks.ts';
 import type {
@@ -146,16 +147,21 @@ export interface RunOptions extends ConnectionOptions {
 /** All options, each with its value. */
 export type Options = Omit<RunOptions & LogOptions & StartHooks & Hooks & PlanOptions & Filters, 'authentication'> & {
   readonly authentication: AuthenticationOptions;
+  readonly events: EventsOptions;
 };
 
 /** What a host gives: the connection string or a data source, and whatever else should differ from the defaults. */
-export type GatewayOptions = Partial<Omit<Options, 'connectionString' | 'connectionNames' | 'authentication'>> & {
+export type GatewayOptions = Partial<
+  Omit<Options, 'connectionString' | 'connectionNames' | 'authentication' | 'events'>
+> & {
   readonly authentication?: Partial<AuthenticationOptions>;
+  readonly events?: Partial<EventsOptions>;
 } & (Pick<RunOptions, 'connectionString'> | { readonly dataSource: DataSource });
 
 export const runDefaults: Omit<RunOptions & LogOptions & StartHooks & Hooks, 'connectionString'> &
-  Pick<Options, 'authentication'> = Object.freeze({
+  Pick<Options, 'authentication' | 'events'> = Object.freeze({
   authentication: authenticationDefaults,
+  events: eventsDefaults,
   ...logDefaults,
   ...connectionDefaults,
   commandTimeout: null,

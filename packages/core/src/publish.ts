@@ -4,6 +4,7 @@ import { commandTimeout, type Connections } from './connections.ts';
 import type { Routine } from './catalog/routine.ts';
 import type { Options, Source } from './options.ts';
 import type { Pipeline } from './pipeline/handle.ts';
+import { type Streams, streamsOf } from './pipeline/events/streams.ts';
 import { Operation } from './pipeline/operation.ts';
 import type { Observer } from './pipeline/ports.ts';
 import { sqlstateStatuses } from './pipeline/sqlstate.ts';
@@ -25,14 +26,12 @@ export interface Published {
 export interface Parts {
   readonly connections: Connections;
   readonly authentication: Authentication;
+  readonly streams: Streams;
 }
 
 /** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
-export async function publish(
-  { connections, authentication }: Parts,
-  options: Options,
-  observe: Observer,
-): Promise<Published> {
+export async function publish(parts: Parts, options: Options, observe: Observer): Promise<Published> {
+  const { connections, authentication } = parts;
   const { query, readDefinitions: definitions } = options;
   const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await options.sourcesCreated?.(sources);
@@ -50,12 +49,7 @@ export async function publish(
   return {
     endpoints,
     diagnostics: plan.diagnostics,
-    pipeline: pipelineOf(
-      { connections, authentication },
-      operationsOf(endpoints, sources, authentication),
-      options,
-      observe,
-    ),
+    pipeline: pipelineOf(parts, operationsOf(endpoints, sources, authentication), options, observe),
   };
 }
 
@@ -111,7 +105,7 @@ async function approved(planned: readonly Endpoint[], options: Options): Promise
 }
 
 function pipelineOf(
-  { connections: { main, named, provide, providedSettings }, authentication }: Parts,
+  { connections: { main, named, provide, providedSettings }, authentication, streams }: Parts,
   operations: readonly Operation[],
   options: Options,
   observe: Observer,
@@ -124,6 +118,8 @@ function pipelineOf(
     readerTimeout: options.readerTimeout * 1_000,
     notice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
     router: createRouter(operations),
+    streamPlans: streamsOf(operations),
+    streams,
     access: authentication.access,
     signIn: authentication.signIn,
     claimTypes: authentication.access.claimTypes,

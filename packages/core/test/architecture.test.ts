@@ -16,9 +16,20 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   router: { rooms: ['plan', 'http'], packages: [] },
   pipeline: { rooms: ['plan', 'router', 'http', 'database'], packages: ['node', 'negotiator'] },
   adapters: { rooms: ['http'], packages: ['node'] },
-  plugins: { rooms: ['pipeline', 'plan', 'http', 'catalog', 'database'], packages: ['node', 'jose', 'cookie'] },
+  plugins: {
+    rooms: ['pipeline', 'plan', 'http', 'catalog', 'database'],
+    packages: ['node', 'jose', 'cookie', '@redis/client'],
+  },
+  'events-options': { rooms: ['pipeline'], packages: [] },
+  events: {
+    rooms: ['connections', 'database', 'events-options', 'http', 'pipeline', 'plan', 'plugins', 'start-error'],
+    packages: [],
+  },
   'authentication-options': { rooms: ['plan', 'pipeline', 'plugins'], packages: [] },
-  options: { rooms: ['authentication-options', 'catalog', 'plan', 'pipeline', 'plugins'], packages: [] },
+  options: {
+    rooms: ['authentication-options', 'events-options', 'catalog', 'plan', 'pipeline', 'plugins'],
+    packages: [],
+  },
   'start-error': { rooms: ['database'], packages: [] },
   connections: { rooms: ['database', 'options', 'pipeline', 'start-error'], packages: [] },
   'first-contact': { rooms: ['database', 'pipeline', 'start-error'], packages: ['node'] },
@@ -51,6 +62,8 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
       'authentication-options',
       'connections',
       'endpoints',
+      'events',
+      'events-options',
       'first-contact',
       'publish',
       'refresh-on-notify',
@@ -65,7 +78,17 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     packages: [],
   },
   index: {
-    rooms: ['authentication-options', 'gateway', 'options', 'catalog', 'plan', 'pipeline', 'plugins', 'start-error'],
+    rooms: [
+      'authentication-options',
+      'events-options',
+      'gateway',
+      'options',
+      'catalog',
+      'plan',
+      'pipeline',
+      'plugins',
+      'start-error',
+    ],
     packages: [],
   },
 };
@@ -95,12 +118,13 @@ const packageDoors: Readonly<Record<string, readonly string[]>> = {
     'plugins/auth/keys/at-rest.ts',
     'plugins/auth/keys/key-ring.ts',
   ],
+  '@redis/client': ['plugins/notices/redis.ts'],
   cookie: ['plugins/auth/cookie.ts', 'plugins/auth/cross-site.ts'],
 };
 
 /** The only files of a room that may see a package that the rest of the room may not. */
 const roomPackageDoors: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  plugins: { node: ['plugins/generators/files.ts', 'plugins/auth/'] },
+  plugins: { node: ['plugins/generators/files.ts', 'plugins/auth/', 'plugins/notices/', 'plugins/cache/'] },
 };
 
 const source = resolve(import.meta.dirname, '../src');

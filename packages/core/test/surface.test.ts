@@ -40,6 +40,7 @@ test('the codes of problems and their statuses', () => {
     [
       "400 ambiguous-signature",
       "400 body-not-an-object",
+      "400 invalid-execution-id",
       "400 invalid-parameter",
       "400 malformed-body",
       "400 malformed-json",
@@ -60,6 +61,7 @@ test('the codes of problems and their statuses', () => {
       "414 uri-too-long",
       "415 unsupported-media-type",
       "429 too-many-attempts",
+      "429 too-many-streams",
       "500 database-error",
       "500 internal",
       "500 invalid-response-header",
@@ -67,6 +69,7 @@ test('the codes of problems and their statuses', () => {
       "500 stale-endpoint",
       "503 database-unavailable",
       "503 no-free-connection",
+      "503 no-free-stream",
       "504 timeout",
     ]
   `);

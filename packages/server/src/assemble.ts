@@ -90,7 +90,11 @@ export function startServer(
         if (!documents(gateway.endpoints, request, response)) gateway.middleware(request, response);
       }),
     stopWithin: bounds.drain + 2000,
-    stop: (server, atOnce) => server.stop(bounds.drain, atOnce),
+    stop: (server, atOnce) => {
+      // They never end by themselves, and nobody would wait for them but in vain.
+      gateway.endStreams();
+      return server.stop(bounds.drain, atOnce);
+    },
   });
 }
 
@@ -103,9 +107,10 @@ export function warnOfOpenDoor(configuration: Configuration, observer: Observer)
 
 /** The gateway's options are the section of the same name; null means that the gateway decides. */
 function gatewayOptions(configuration: Configuration, connectionString: string, own: OwnOptions): GatewayOptions {
-  const { gateway, crud } = configuration;
+  const { gateway, crud, events } = configuration;
   return {
     ...gateway,
+    events,
     authentication: authenticationOptions(configuration),
     connectionString,
     ...own,

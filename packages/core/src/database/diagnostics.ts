@@ -40,8 +40,9 @@ export function readDiagnostics(chunk: Buffer, start: number, end: number): Diag
   return fields;
 }
 
-/** The payload of a NotificationResponse: behind the process that notified and the channel, up to a zero. */
-export function readPayload(chunk: Buffer, start: number): string {
-  const payload = chunk.indexOf(0, start + 4) + 1;
-  return chunk.toString('utf8', payload, chunk.indexOf(0, payload));
+/** Channel and payload of a NotificationResponse, each up to a zero; the process that notified stands before them. */
+export function readNotification(chunk: Buffer, start: number): readonly [channel: string, payload: string] {
+  const channel = start + 4;
+  const payload = chunk.indexOf(0, channel) + 1;
+  return [chunk.toString('utf8', channel, payload - 1), chunk.toString('utf8', payload, chunk.indexOf(0, payload))];
 }

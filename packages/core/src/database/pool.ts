@@ -1,5 +1,5 @@
 import type { Run } from './exchange.ts';
-import { listen } from './listening.ts';
+import { Listener } from './listening.ts';
 import type { OpenSession } from './pg.ts';
 import {
   AcquireTimeout,
@@ -85,7 +85,7 @@ export class Pool implements Database {
   #failures = 0;
   #retryAt = 0;
   #lastFailure: Error | null = null;
-  readonly #listening = new Set<() => void>();
+  #listener: Listener | null = null;
   #closing: (() => void) | null = null;
   #closed: Promise<void> | null = null;
   readonly #sweeper: NodeJS.Timeout;
@@ -119,18 +119,13 @@ export class Pool implements Database {
   listen(channel: string, hear: (heard: Heard) => void): () => void {
     if (this.#closed !== null) return () => undefined;
     const { open, problem } = this.#options;
-    const end = listen({ open, channel, hear, problem });
-    const stop = (): void => {
-      this.#listening.delete(stop);
-      end();
-    };
-    this.#listening.add(stop);
-    return stop;
+    this.#listener ??= new Listener({ open, problem });
+    return this.#listener.listen(channel, hear);
   }
 
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
-      for (const stop of this.#listening) stop();
+      this.#listener?.stop();
       const impatience = setTimeout(() => this.#abort(), this.#options.closeGrace);
       this.#closing = () => {
         clearTimeout(impatience);

@@ -79,7 +79,7 @@ export interface Database extends Runner {
   /** All rows of one statement as text: for start and for maintenance, never for requests. */
   query(sql: string, values?: readonly Value[], types?: readonly number[]): Promise<TextTable>;
   /**
-   * Listens to a channel of `NOTIFY`, on a connection of its own that is opened again whenever it is lost.
+   * Listens to a channel of `NOTIFY`, on one connection for all channels, which is opened again whenever it is lost.
    * @returns stops listening
    * @throws RangeError for a name that no channel can have
    */

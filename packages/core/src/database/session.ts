@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { readDiagnostics, readPayload } from './diagnostics.ts';
+import { readDiagnostics, readNotification } from './diagnostics.ts';
 import { Barrier, type Exchange, Preparation, Run } from './exchange.ts';
 import { checkRow, Frames, ProtocolViolation } from './frames.ts';
 import { inManner, type Manner, own } from './manner.ts';
@@ -20,7 +20,7 @@ export interface SessionEvents {
   /** A notice outside of any call. */
   notice(notice: Notice): void;
   /** On a connection that listens. */
-  notification?(payload: string): void;
+  notification?(channel: string, payload: string): void;
   /** On a lent connection: every message but rows, whose bytes are gone afterwards. */
   passOn?(type: number, message: Buffer): void;
   /** Asks the server, on a connection of its own, to cancel what this session runs; resolves when it has been told. */
@@ -241,7 +241,7 @@ export class Session {
     if (type === 0x44 && head !== undefined) return this.#row(head, chunk, start, end);
     this.#events.passOn?.(type, chunk.subarray(start - 5, end));
     if (type === 0x4e || type === 0x45) return this.#told(type === 0x45, readDiagnostics(chunk, start, end));
-    if (type === 0x41) return this.#events.notification?.(readPayload(chunk, start));
+    if (type === 0x41) return this.#events.notification?.(...readNotification(chunk, start));
     // ParameterStatus comes at any time and concerns no call.
     if (type === 0x53) return;
     if (head === undefined) return unasked(type);

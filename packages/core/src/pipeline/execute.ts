@@ -2,7 +2,9 @@ import type { Database, Notice, RowSink, Runner, Step } from '../database/port.t
 import type { ByteSource } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
+import { type Raising, raising } from './events/raise.ts';
 import type { Formulated } from './formulate.ts';
+import type { Caller } from './ports.ts';
 import { Answering } from './respond/answering.ts';
 import { CountedRows } from './respond/counted-rows.ts';
 import type { Format } from './respond/format.ts';
@@ -15,7 +17,7 @@ export type Outcome = { readonly told: HeadRow | null } & (
   | { readonly kind: 'stream'; readonly body: ByteSource }
 );
 
-export interface Execution {
+export interface Execution extends Raising {
   readonly database: Database;
   /** Those that an endpoint may name. */
   readonly namedDatabases: ReadonlyMap<string, Database>;
@@ -34,17 +36,34 @@ export interface Execution {
  */
 export function execute(execution: Execution, task: Task): Promise<Outcome> {
   const { endpoint } = task.call.candidate;
-  if (execution.provide === null) return runOn(databaseOf(execution, endpoint), execution, task);
+  const notice = noticeOf(execution, task);
+  if (execution.provide === null) return runOn(databaseOf(execution, endpoint), execution, task, notice);
   return execution.provide(task.request, endpoint).then((theirs) => {
     const runner = theirs ?? databaseOf(execution, endpoint);
-    return runOn(runner, execution, { ...task, lasting: theirs !== null });
+    return runOn(runner, execution, { ...task, lasting: theirs !== null }, notice);
   });
+}
+
+type NoticeListener = (notice: Notice) => void;
+
+/** Notices are told to the observer; of some endpoints they are events as well. */
+function noticeOf(execution: Execution, { call, request, caller }: Task): NoticeListener {
+  const { endpoint } = call.candidate;
+  const tell: NoticeListener = (notice) => execution.notice(endpoint, notice);
+  if (endpoint.events === null) return tell;
+  const raise = raising(execution, endpoint, request, caller ?? null);
+  return (notice) => {
+    raise(notice);
+    tell(notice);
+  };
 }
 
 export interface Task {
   readonly call: Formulated;
   readonly format: Format;
   readonly request: GatewayRequest;
+  /** Null: nobody who is known. */
+  readonly caller?: Caller | null;
   /** Sees the rows on their way to the answer. */
   readonly watch?: (next: Required<RowSink>) => RowSink;
   /** The transaction may go on after the call. */
@@ -55,6 +74,7 @@ function runOn(
   runner: Runner,
   execution: Execution,
   { call, format, request, lasting, watch }: Task,
+  notice: NoticeListener,
 ): Promise<Outcome> {
   const { endpoint, pace } = call.candidate;
   const { readerTimeout } = execution;
@@ -74,7 +94,7 @@ function runOn(
       steps: stepsOf(call, { rows: counting ?? watch?.(answering) ?? answering, told, lasting: lasting === true }),
       mayShare: pace.quick,
       timeout: endpoint.timeout ?? execution.timeout,
-      notice: (notice) => execution.notice(endpoint, notice),
+      notice,
       done: (elapsed) => {
         if (counting?.rows === 0) answering.failed(call.noRow!);
         else answering.done();

@@ -4,8 +4,10 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, Handle } from '../http/response.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
-import type { Router } from '../router/router.ts';
+import type { Routed, Router } from '../router/router.ts';
 import { bind } from './bind/bind.ts';
+import { openStream, streamMethods } from './events/open-stream.ts';
+import type { StreamPlan } from './events/stream.ts';
 import { type Access, admit, open } from './caller/admit.ts';
 import { collect } from './collect/collect.ts';
 import { databaseOf, type Execution, execute } from './execute.ts';
@@ -24,6 +26,8 @@ import { sign } from './sign-in/sign.ts';
 
 export interface Pipeline extends Execution, FillOptions {
   readonly router: Router<Operation>;
+  /** Streams of events, by the paths of requests for them. */
+  readonly streamPlans: ReadonlyMap<string, StreamPlan>;
   readonly access: Access;
   readonly signIn: SignInOptions;
   /** Bytes. */
@@ -44,9 +48,8 @@ export function createHandle(pipeline: () => Pipeline): Handle {
   return async (request) => {
     // A refresh swaps the pipeline; a request stays with the one it began with.
     const current = pipeline();
-    const routed = current.router.match(request.method, request.path);
-    if (routed.kind === 'none') return undefined;
-    if (routed.kind === 'method') return otherMethod(request, routed.allowed, current);
+    const routed = route(request, current);
+    if (routed.kind !== 'match') return withoutCall(routed, request, current);
     let call: Formulated | null = null;
     try {
       refuseLongUri(request, current.maxUriLength);
@@ -66,12 +69,47 @@ export function createHandle(pipeline: () => Pipeline): Handle {
       if (endpoint.signIn !== null) return await sign(current, call, { request, caller });
       const { format, head } = call.candidate.rendering(request.header('accept'));
       const headers = head(call);
-      const outcome = await execute(current, { call, format, request });
+      const outcome = await execute(current, { call, format, request, caller });
       return respond(request, { format, headers, outcome, caller });
     } catch (error) {
       return failed(error, request, { call, targets: routed.targets }, current);
     }
   };
+}
+
+type Route = Routed<Operation> | { readonly kind: 'stream'; readonly plan: StreamPlan };
+
+/** A stream comes before a pattern that fits its path as well. */
+function route(request: GatewayRequest, { streamPlans, router }: Pipeline): Route {
+  const plan = streamPlans.get(request.path);
+  if (plan === undefined) return router.match(request.method, request.path);
+  if (streamMethods.includes(request.method)) return { kind: 'stream', plan };
+  const routed = router.match(request.method, request.path);
+  return routed.kind === 'none' ? { kind: 'method', allowed: [...streamMethods, 'OPTIONS'] } : routed;
+}
+
+/** Nothing runs in the database for these. */
+async function withoutCall(
+  routed: Exclude<Route, { readonly kind: 'match' }>,
+  request: GatewayRequest,
+  pipeline: Pipeline,
+): Promise<GatewayResponse | undefined> {
+  switch (routed.kind) {
+    case 'none':
+      return undefined;
+    case 'method':
+      return otherMethod(request, routed.allowed, pipeline);
+    case 'stream':
+      return streamed(routed.plan, request, pipeline);
+  }
+}
+
+async function streamed(plan: StreamPlan, request: GatewayRequest, pipeline: Pipeline): Promise<GatewayResponse> {
+  try {
+    return await openStream(plan, request, pipeline.streams);
+  } catch (error) {
+    return failed(error, request, { call: null, targets: plan.operations }, pipeline);
+  }
 }
 
 function refuseLongUri(request: GatewayRequest, limit: number): void {

@@ -112,9 +112,10 @@ function expecting(columns: Statement['columns']): Pick<Statement, 'columns'> {
   return columns === undefined ? {} : { columns };
 }
 
-/** Who signs in is nobody yet; who signs out has to be known. */
-function dependsOnCaller({ authorization, basic, signIn, userContext, parameters }: Endpoint): boolean {
-  if (authorization.required || basic !== null || signIn?.kind === 'logout' || userContext) return true;
+/** Who signs in is nobody yet; who signs out has to be known, and whose events are streamed. */
+function dependsOnCaller({ authorization, basic, events, signIn, userContext, parameters }: Endpoint): boolean {
+  if (authorization.required || basic !== null || events !== null) return true;
+  if (signIn?.kind === 'logout' || userContext) return true;
   return parameters.some(({ filling }) => filling !== undefined && filling !== 'ipAddress');
 }
 

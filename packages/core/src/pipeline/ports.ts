@@ -112,6 +112,29 @@ export interface AttemptLimiter {
   withdrawn(keys: AttemptKeys): void;
 }
 
+/** What somebody who hears a topic is told. */
+export type BroadcastHeard =
+  | { readonly kind: 'message'; readonly payload: string }
+  /** Messages of other instances may have been missed; from now on nothing is. */
+  | { readonly kind: 'gap' };
+
+/**
+ * Carries messages between the instances of a gateway, in the order in which each of them published. Instances trust each
+ * other. While it cannot carry anything the gateway goes on alone.
+ */
+export interface Broadcast {
+  /** To every other instance, at once and without waiting. What cannot be carried is lost, and they are told of a gap once that works again. */
+  publish(topic: string, payload: string): void;
+  /**
+   * What other instances publish; one never hears itself.
+   * @returns stops hearing
+   */
+  subscribe(topic: string, hear: (heard: BroadcastHeard) => void): () => void;
+  /** Null: it works. Otherwise why it does not. */
+  health(): string | null;
+  close(): Promise<void>;
+}
+
 /** What a command is made of, by a source that makes the commands of its endpoints itself. */
 export interface CommandParts {
   readonly endpoint: Endpoint;
@@ -166,6 +189,12 @@ export type Observation =
   /** Something that sign-in needs does not work; callers may be anonymous for it. */
   | { readonly kind: 'authentication-problem'; readonly error: Error }
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }
+  /** A message for a stream has a hint that says no scope: it went to those of the endpoint's own. */
+  | { readonly kind: 'unknown-hint'; readonly endpoint: Endpoint; readonly hint: string }
+  /** A reader of a stream took too little of what there was for it, or nothing at all, and was cut off. */
+  | { readonly kind: 'stream-dropped'; readonly path: string }
+  /** Other instances cannot be reached, or can be again; null: they can. */
+  | { readonly kind: 'broadcast'; readonly error: Error | null }
   /** A command that is about to run; told only where commands are wanted (`logCommands`). */
   | {
       readonly kind: 'command';

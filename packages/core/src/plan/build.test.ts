@@ -127,6 +127,7 @@ test('a whole endpoint', () => {
     client: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },
     signIn: null,
     basic: null,
+    events: null,
     userContext: false,
     tags: ['function', 'stable'],
     raw: null,
@@ -558,7 +559,7 @@ describe('words of later versions', () => {
     expect(verdict(`HTTP\n${line}`)).toEqual([false, 'error unsupported-word 2']);
   });
 
-  test.each(['cached', 'cache_expires_in 10s', 'info_path', 'info_scope = all'])('%j is only reported', (line) => {
+  test.each(['cached', 'cache_expires_in 10s'])('%j is only reported', (line) => {
     expect(verdict(`HTTP\n${line}`)).toEqual([true, 'warning unsupported-word 2']);
   });
 

@@ -6,6 +6,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import { display } from './display.ts';
 import { Draft } from './draft.ts';
 import type { Endpoint } from './endpoint.ts';
+import { planEvents, withoutDuplicateStreams } from './events.ts';
 import { deepFreeze } from './freeze.ts';
 import { typeKeyer } from './keyed-type.ts';
 import type { PlanOptions } from './options.ts';
@@ -40,7 +41,11 @@ export function planEndpoints(routines: readonly Routine[], options: PlanOptions
     diagnostics.push(...draft.diagnostics);
   }
   const routed = withoutDuplicateRoutes(planned);
-  return deepFreeze({ endpoints: routed.endpoints, diagnostics: [...diagnostics, ...routed.diagnostics] });
+  const streamed = withoutDuplicateStreams(routed.endpoints);
+  return deepFreeze({
+    endpoints: streamed.endpoints,
+    diagnostics: [...diagnostics, ...routed.diagnostics, ...streamed.diagnostics],
+  });
 }
 
 /** Null for a routine that is to be no endpoint; a draft with errors gives none that may be published. */
@@ -104,6 +109,7 @@ function assemble(draft: Draft, names: Names): Endpoint {
     authorization: authorization(draft),
     signIn: planSignIn(draft, answer, parameters),
     basic: planBasic(draft),
+    events: planEvents(draft, path, refuse),
     userContext: settings.userContext ?? options.authentication.useUserContext,
     tags: draft.tags,
     client: clientWishes(draft),

@@ -3,6 +3,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import { plain } from './display.ts';
 import type { Endpoint, Filling, HeaderLine, Method, ParameterSource, RequestHeaders } from './endpoint.ts';
 import type { PlanOptions } from './options.ts';
+import type { EventScope } from './event-scope.ts';
 import { carriesOne, tagsOf, unknownTags } from './tags.ts';
 import type { WordUse } from './word.ts';
 
@@ -26,6 +27,10 @@ export interface Settings {
   timeout: number | null;
   textNull: Endpoint['textNull'] | null;
   queryNull: Endpoint['queryNull'] | null;
+  /** True: at the usual path. */
+  infoPath: string | boolean | null;
+  infoScope: EventScope | null;
+  listen: string | null;
   listing: boolean | null;
   allowUnfilteredDelete: boolean | null;
   client: boolean | null;
@@ -86,6 +91,9 @@ export class Draft {
     timeout: null,
     textNull: null,
     queryNull: null,
+    infoPath: null,
+    infoScope: null,
+    listen: null,
     listing: null,
     allowUnfilteredDelete: null,
     client: null,
@@ -122,7 +130,7 @@ export class Draft {
   set<K extends keyof Settings>(use: WordUse, key: K, value: Settings[K]): void {
     this.settings[key] = value;
     this.#uses.set(key, use);
-    this.note(use, `sets ${key} to ${plain(String(value))}`);
+    this.note(use, `sets ${key} to ${plain(shown(value))}`);
   }
 
   /** The word that set this; null when the comment says nothing about it. */
@@ -154,4 +162,8 @@ export class Draft {
   get stopped(): boolean {
     return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   }
+}
+
+function shown(value: Settings[keyof Settings]): string {
+  return typeof value === 'object' && value !== null ? [value.kind, ...value.names].join(' ') : String(value);
 }

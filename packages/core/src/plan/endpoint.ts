@@ -1,4 +1,5 @@
 import type { ListingLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
+import type { EventScope } from './event-scope.ts';
 import type { KeyedType } from './keyed-type.ts';
 
 /** What we publish: decided at start, frozen, plain data that survives JSON. A request only fills it in. */
@@ -157,6 +158,16 @@ export interface BasicAuthentication {
   readonly command: string | null;
 }
 
+/** Where an endpoint's events are streamed, and to whom where a message says nothing of it. */
+export interface EndpointEvents {
+  /** The whole path, without parameters. Endpoints that one comment has published share it. */
+  readonly path: string;
+  /** Of what the routine raises. */
+  readonly scope: EventScope;
+  /** A channel of `NOTIFY` whose payloads are events too. */
+  readonly channel: { readonly name: string; readonly scope: EventScope } | null;
+}
+
 export interface Endpoint {
   /** The routine's signature: `library.search_books(_title text, _limit integer)`; of a table, `insert returning library.book`. */
   readonly id: string;
@@ -187,6 +198,8 @@ export interface Endpoint {
   /** Null for every routine that does something else. */
   readonly signIn: SignIn | null;
   readonly basic: BasicAuthentication | null;
+  /** Null: nothing of it is streamed. */
+  readonly events: EndpointEvents | null;
   /** The call is told of its caller by session settings. */
   readonly userContext: boolean;
   readonly tags: readonly string[];

@@ -19,7 +19,7 @@ security_sensitive sensitive security · user_context · user_parameters user_pa
 info_path info_events_path info_streaming_path · info_scope info_events_scope info_streaming_scope
 tags tag for · enabled · disabled
 tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode
-listing · allow_unfiltered_delete`;
+listing · allow_unfiltered_delete · listen`;
 
 const sets = (words: readonly string[]): string => [...words].toSorted().join(' ');
 
@@ -67,6 +67,9 @@ const effects: readonly (readonly [line: string, ...told: string[]])[] = [
   ['challenge_command = select 1', 'challenge_command sets basicCommand to select 1'],
   ['user_context', 'user_context sets userContext to true'],
   ['user_params', 'user_params sets userParameters to true'],
+  ['info_path progress', 'info_path sets infoPath to progress'],
+  ['info_scope authorize a, b', 'info_scope sets infoScope to authorize a b'],
+  ['listen orders', 'listen sets listen to orders'],
   ['param b is user_id', 'param fills "b" with user_id'],
 ];
 

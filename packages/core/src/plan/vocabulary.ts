@@ -15,6 +15,9 @@ import { connectionName } from './words/connection-name.ts';
 import { contentType } from './words/content-type.ts';
 import { disabled, enabled } from './words/enabled.ts';
 import { http } from './words/http.ts';
+import { infoPath } from './words/info-path.ts';
+import { infoScope } from './words/info-scope.ts';
+import { listen } from './words/listen.ts';
 import { listing } from './words/listing.ts';
 import { login, logout } from './words/login.ts';
 import { method } from './words/method.ts';
@@ -75,6 +78,9 @@ export const vocabulary: readonly Word[] = Object.freeze([
   securitySensitive,
   responseNullHandling,
   queryStringNullHandling,
+  infoPath,
+  infoScope,
+  listen,
   listing,
   allowUnfilteredDelete,
   tsclient,

@@ -1,7 +1,7 @@
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { parseConnectionString } from '../../src/database/connection-string.ts';
-import { listen } from '../../src/database/listening.ts';
+import { Listener } from '../../src/database/listening.ts';
 import { sessionOpener } from '../../src/database/pg.ts';
 import type { Database, Heard } from '../../src/database/port.ts';
 import { open, startProxy, until } from './support.ts';
@@ -22,6 +22,13 @@ async function listeners(channel: string): Promise<readonly number[]> {
     `listen "${channel}"`,
   ]);
   return rows.map((row) => row['pid'] as number);
+}
+
+async function connections(): Promise<number> {
+  const [row] = await db.query(
+    `select count(*)::int as n from pg_stat_activity where application_name = 'pgway' and datname = current_database()`,
+  );
+  return row!['n'] as number;
 }
 
 test('hears what is notified after it was told that nothing is missed', async () => {
@@ -90,13 +97,12 @@ describe('a listener that is cut off', () => {
 test('a server that has fallen silent is given up, and another connection listens', async () => {
   const proxy = await startProxy(db.connectionString);
   const heard: Heard[] = [];
-  const stop = listen({
+  const listener = new Listener({
     open: sessionOpener(parseConnectionString(proxy.connectionString), {}),
-    channel: 'silent',
     heartbeat: 100,
-    hear: (one) => void heard.push(one),
     problem: () => undefined,
   });
+  const stop = listener.listen('silent', (one) => void heard.push(one));
   await until('it listens', () => heard.length === 1);
   const received = proxy.received;
   await until('it is asked and answers', () => proxy.received > received);
@@ -127,4 +133,77 @@ test('stop and close end the connection, also one that was never made', async ()
   await quick.close();
   await until('it is gone', async () => (await listeners('quick')).length === 0);
   expect([heard, late.heard]).toEqual([[gap], []]);
+});
+
+describe('several channels', () => {
+  test('share one connection, and each hears its own', async () => {
+    const database = open(db);
+    const one = hearing(database, 'first');
+    const other = hearing(database, 'second');
+    await until('both listen', () => one.heard.length === 1 && other.heard.length === 1);
+    const third = hearing(database, 'third');
+    await until('a later one listens', () => third.heard.length === 1);
+    await db.query(`select pg_notify('first', 'a'), pg_notify('second', 'b'), pg_notify('third', 'c')`);
+    await until('they have heard', () => one.heard.length + other.heard.length + third.heard.length === 6);
+    expect([one.heard[1], other.heard[1], third.heard[1]].map((heard) => heard)).toEqual(
+      ['a', 'b', 'c'].map(notification),
+    );
+    expect(await connections()).toBe(1);
+  });
+
+  test('two who listen to one channel both hear, and one may stop', async () => {
+    const database = open(db);
+    const one = hearing(database, 'both');
+    await until('it listens', () => one.heard.length === 1);
+    const other = hearing(database, 'both');
+    await until('the other one is told that it listens', () => other.heard.length === 1);
+    one.stop();
+    await db.query(`select pg_notify('both', 'x')`);
+    await until('it has heard', () => other.heard.length === 2);
+    expect([one.heard, other.heard]).toEqual([[gap], [gap, notification('x')]]);
+  });
+
+  test('one that is stopped is heard no more while another goes on, and can be begun again', async () => {
+    const database = open(db);
+    const one = hearing(database, 'on');
+    const other = hearing(database, 'off');
+    await until('both listen', () => one.heard.length === 1 && other.heard.length === 1);
+    other.stop();
+    const again = hearing(database, 'off');
+    await until('it listens again', () => again.heard.length === 1);
+    again.stop();
+    await db.query(`select pg_notify('off', 'x'), pg_notify('on', 'y')`);
+    await until('it has heard', () => one.heard.length === 2);
+    expect([other.heard, again.heard]).toEqual([[gap], [gap]]);
+  });
+
+  test('a lost connection is a gap in each of them', async () => {
+    const database = open(db);
+    const one = hearing(database, 'lost_1');
+    const other = hearing(database, 'lost_2');
+    await until('both listen', () => one.heard.length === 1 && other.heard.length === 1);
+    for (const pid of await listeners('lost_2')) await db.query('select pg_terminate_backend($1)', [pid]);
+    await until('both listen again', () => one.heard.length === 2 && other.heard.length === 2);
+    expect([one.heard, other.heard]).toEqual([
+      [gap, gap],
+      [gap, gap],
+    ]);
+    expect(await connections()).toBe(1);
+  });
+
+  test('who begins while the connection is away is told only when it is back', async () => {
+    const proxy = await startProxy(db.connectionString);
+    const problems: Error[] = [];
+    const database = open(proxy.connectionString, { problem: (error) => void problems.push(error) });
+    const one = hearing(database, 'away');
+    await until('it listens', () => one.heard.length === 1);
+    await proxy.off();
+    await until('it has tried', () => problems.length > 0);
+    const other = hearing(database, 'away');
+    await until('it has tried again', () => problems.length > 1);
+    expect(other.heard).toEqual([]);
+    await proxy.on();
+    await until('both listen', () => other.heard.length === 1 && one.heard.length === 2);
+    expect([one.heard, other.heard]).toEqual([[gap, gap], [gap]]);
+  });
 });

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { connections } from './connection-settings.ts';
 import { crud } from './crud-settings.ts';
 import { httpFile, openApi, typescriptClient } from './generator-settings.ts';
+import { events } from './events-settings.ts';
 import { signIn } from './sign-in-settings.ts';
 
 const names = (what: string): z.ZodDefault<z.ZodNullable<z.ZodArray<z.ZodString>>> =>
@@ -233,6 +234,7 @@ export const configurationSchema = z.strictObject({
   port: z.int().min(0).max(65_535).default(8080).describe('The port to listen on; 0 takes any free one.'),
   gateway,
   crud,
+  events,
   ...signIn,
   embedded,
   log,

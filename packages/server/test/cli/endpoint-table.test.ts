@@ -35,6 +35,7 @@ function endpoint(change: Partial<Endpoint>): Endpoint {
     authorization: { required: false, roles: [] },
     signIn: null,
     basic: null,
+    events: null,
     userContext: false,
     tags: [],
     client: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },

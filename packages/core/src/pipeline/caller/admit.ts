@@ -6,7 +6,7 @@ import type { AuthScheme, Caller, SiteGuard } from '../ports.ts';
 import { type ClaimTypes, rolesOf } from './identity.ts';
 
 /** What says who may call: an endpoint, or whatever else is guarded in its manner. */
-interface Guarded {
+export interface Guarded {
   readonly endpoint: Pick<Endpoint, 'authorization' | 'basic'>;
   /** Whether the call depends on who its caller is. */
   readonly needsCaller: boolean;
@@ -78,7 +78,8 @@ async function identify(request: GatewayRequest, schemes: readonly AuthScheme[])
   return null;
 }
 
-function mayCall({ endpoint }: Guarded, caller: Caller | null, types: ClaimTypes): boolean {
+/** Whether this caller, recognised by whatever recognises those of the endpoint, may call it. */
+export function mayCall({ endpoint }: Guarded, caller: Caller | null, types: ClaimTypes): boolean {
   const { required, roles } = endpoint.authorization;
   if (!required && endpoint.basic === null) return true;
   if (caller === null) return false;

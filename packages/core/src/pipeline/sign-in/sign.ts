@@ -28,6 +28,8 @@ export async function sign(
   }
   const { rows, outcome } = await run(execution, call, request);
   const signedOut = await signOut(request, calling.caller, options, rows);
+  const session = calling.caller?.session ?? null;
+  if (session !== null) execution.streams.endSession(session);
   if (!options.serializeResponse || rows.length === 0) return signedOut;
   const { format, head } = call.candidate.rendering(request.header('accept'));
   const own = respond(request, { format, headers: head(call), outcome, caller: null });

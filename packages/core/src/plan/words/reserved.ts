@@ -33,16 +33,4 @@ export const reserved: readonly Word[] = [
   reserve('guards', 'upload', 'upload [for <handler> …] [<param> as metadata]', 'The endpoint takes file uploads.'),
   reserve('harmless', 'cached', 'cached [<param> …]', 'Answers are kept and given again.'),
   reserve('harmless', 'cache_expires_in cache_expires', 'cache_expires_in <interval>', 'How long answers are kept.'),
-  reserve(
-    'harmless',
-    'info_path info_events_path info_streaming_path',
-    'info_path [<path>]',
-    'Streams notices on this path.',
-  ),
-  reserve(
-    'harmless',
-    'info_scope info_events_scope info_streaming_scope',
-    'info_scope self | matching | authorize [<role> …] | all',
-    'Who gets the notices.',
-  ),
 ];

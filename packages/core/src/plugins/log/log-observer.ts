@@ -33,8 +33,23 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return line('info', commandFields(observation, options), 'command');
       case 'request-failed':
         return line(...failureLine(observation));
+      default:
+        return line(...streamLine(observation));
     }
   };
+}
+
+function streamLine(observation: Of<'unknown-hint' | 'stream-dropped' | 'broadcast'>): [Level, Fields, string] {
+  switch (observation.kind) {
+    case 'unknown-hint':
+      return ['warn', { routine: observation.endpoint.id, hint: observation.hint }, 'a hint says no scope'];
+    case 'stream-dropped':
+      return ['info', { path: observation.path }, 'a reader of the stream took too little and was cut off'];
+    case 'broadcast':
+      return observation.error === null
+        ? ['info', {}, 'other instances can be reached again']
+        : ['warn', { error: observation.error }, 'other instances cannot be reached'];
+  }
 }
 
 function connectionFields({ connection }: Of<'connection-failed'>): Fields {

@@ -1,0 +1,101 @@
+import { hasRedis, startRedis, useDatabase } from '@pgway/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Broadcast } from '../../src/pipeline/ports.ts';
+import { Envelopes, type Opened } from '../../src/plugins/notices/envelope.ts';
+import { localBroadcast } from '../../src/plugins/notices/local.ts';
+import { postgresBroadcast } from '../../src/plugins/notices/postgres.ts';
+import { redisBroadcast } from '../../src/plugins/notices/redis.ts';
+import { describeBroadcast } from '../contracts/broadcast.ts';
+import { open, startProxy, until } from '../database/support.ts';
+
+const withRedis = await hasRedis();
+if (!withRedis) console.warn('SKIPPED: there is no redis-server on this machine (apt-get install redis-server)');
+
+const db = useDatabase();
+
+async function closing(broadcast: Promise<Broadcast>): Promise<Broadcast> {
+  const opened = await broadcast;
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+describeBroadcast('PostgreSQL', async () => {
+  const proxy = await startProxy(db.connectionString);
+  return {
+    open: () => {
+      const database = open(proxy.connectionString);
+      const { query, listen } = { query: database.query.bind(database), listen: database.listen.bind(database) };
+      return closing(postgresBroadcast({ channel: 'pgway', query, listen, report: () => undefined }));
+    },
+    interrupt: { away: () => proxy.off(), back: () => proxy.on() },
+  };
+});
+
+describe.skipIf(!withRedis)('with redis-server', () => {
+  describeBroadcast('Redis', async () => {
+    const redis = (await startRedis())!;
+    onTestFinished(() => redis.stop());
+    return {
+      open: () => closing(redisBroadcast({ url: redis.url, channel: 'pgway', report: () => undefined })),
+      interrupt: { away: () => redis.stop(), back: () => redis.restart() },
+    };
+  });
+
+  test('away at the start: it starts without, says so once, and comes by itself', async () => {
+    const redis = (await startRedis())!;
+    onTestFinished(() => redis.stop());
+    await redis.stop();
+    const reports: (string | null)[] = [];
+    const report = (error: Error | null): void => void reports.push(error === null ? null : 'away');
+    const one = await closing(redisBroadcast({ url: redis.url, channel: 'pgway', report }));
+    expect([one.health(), reports]).toEqual([expect.stringContaining('ECONNREFUSED'), ['away']]);
+    const gaps: string[] = [];
+    one.subscribe('news', ({ kind }) => void gaps.push(kind));
+    await redis.restart();
+    await until('it is there', () => one.health() === null);
+    expect([gaps, reports]).toEqual([['gap'], ['away', null]]);
+  });
+
+  test('an address that is none is refused', async () => {
+    const wrong = redisBroadcast({ url: 'localhost:1', channel: 'pgway', report: () => undefined });
+    await expect(wrong).rejects.toThrow(TypeError);
+  });
+});
+
+test('alone there is nothing to carry', async () => {
+  localBroadcast.publish('news', 'a');
+  localBroadcast.subscribe('news', () => expect.unreachable())();
+  expect(localBroadcast.health()).toBe(null);
+  await localBroadcast.close();
+});
+
+describe('envelopes', () => {
+  const told = (envelopes: Envelopes, texts: readonly string[]): readonly Opened[] =>
+    texts.flatMap((text) => envelopes.open(text));
+  const message = (payload: string): Opened => ({ kind: 'message', topic: 't', payload });
+
+  test('no text is longer than it may be', () => {
+    const texts = new Envelopes(200).pack('t', '🐢'.repeat(500))!;
+    expect(texts.length).toBeGreaterThan(10);
+    expect(texts.every((text) => Buffer.byteLength(text) <= 200 && /^[\x20-\x7e]+$/.test(text))).toBe(true);
+    expect(told(new Envelopes(200), texts)).toEqual([message('🐢'.repeat(500))]);
+  });
+
+  test('a part that is missing loses its message alone, and the next one tells', () => {
+    const [sender, receiver] = [new Envelopes(100), new Envelopes(100)];
+    const [one, two, three] = ['a', 'b', 'c'].map((letter) => sender.pack('t', letter.repeat(300))!);
+    expect(told(receiver, one!)).toEqual([message('a'.repeat(300))]);
+    expect(told(receiver, two!.toSpliced(1, 1))).toEqual([]);
+    expect(told(receiver, three!)).toEqual([{ kind: 'gap' }, message('c'.repeat(300))]);
+  });
+
+  test.each([
+    '',
+    'x',
+    '....',
+    `${'a'.repeat(16)}.1.0.1.{`,
+    `${'a'.repeat(16)}.1.0.1.["t"]`,
+    `${'a'.repeat(16)}.1.5.2.x`,
+    `${'a'.repeat(16)}.1.0.999.x`,
+  ])('what is none is nothing: %j', (text) => expect(new Envelopes(100).open(text)).toEqual([]));
+});

@@ -1,0 +1,210 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createGateway, type EventsOptions, type Gateway, type GatewayOptions, type Observation } from '@pgway/core';
+import { freshDatabase, hasRedis, startRedis, type TestDatabase, type TestRedis } from '@pgway/testing';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../database/support.ts';
+import { people } from './people.ts';
+import { executionId, openStream } from './support.ts';
+
+const withRedis = await hasRedis();
+if (!withRedis) console.warn('SKIPPED: there is no redis-server on this machine (apt-get install redis-server)');
+
+let database: TestDatabase;
+
+beforeEach(async () => {
+  database = await freshDatabase(`
+    create function say(_text text, _hint text default 'self') returns void language plpgsql as $$
+    begin raise info '%', _text using hint = _hint; end $$;
+    comment on function say is 'HTTP POST
+    info_path';
+    create function secret(_text text) returns void language plpgsql as $$ begin raise info '%', _text; end $$;
+    comment on function secret is 'HTTP POST
+    authorize admin
+    info_path
+    info_scope matching';
+  `);
+});
+afterEach(() => database.drop());
+
+interface Instance {
+  readonly gateway: Gateway;
+  readonly url: string;
+  readonly observations: readonly Observation[];
+  call(name: string, body: object, headers?: Readonly<Record<string, string>>): Promise<number>;
+}
+
+async function start(events: Partial<EventsOptions>, options: Partial<GatewayOptions> = {}): Promise<Instance> {
+  const observations: Observation[] = [];
+  const gateway = await createGateway({
+    connectionString: database.connectionString,
+    authentication: { schemes: [people().scheme] },
+    observer: (observation) => void observations.push(observation),
+    events,
+    ...options,
+  });
+  const server = createServer(gateway.middleware).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await gateway.close();
+  });
+  const call: Instance['call'] = async (name, body, headers = {}) => {
+    const sent = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    };
+    return (await fetch(`${url}/api/${name}`, sent)).status;
+  };
+  return { gateway, url, observations, call };
+}
+
+/** What has to cross over, whatever carries it. */
+async function crossesOver(one: Instance, other: Instance): Promise<void> {
+  const id = executionId();
+  const own = await openStream(other.url, `/api/say/info?${id}`, { 'x-user': 'ada' });
+  const thief = await openStream(other.url, `/api/say/info?${id}`, { 'x-user': 'eve' });
+  const admin = await openStream(other.url, '/api/secret/info', { 'x-user': 'bob admin' });
+  const here = await openStream(one.url, '/api/say/info');
+  expect(await one.call('say', { text: 'for ada' }, { 'x-user': 'ada', 'x-gateway-id': id })).toBe(204);
+  expect(await one.call('say', { text: 'for staff', hint: 'authorize staff' })).toBe(204);
+  expect(await one.call('say', { text: 'for all', hint: 'all' })).toBe(204);
+  expect(await one.call('secret', { text: 'for admins' }, { 'x-user': 'cyd admin' })).toBe(204);
+  expect(await own.messages(2)).toEqual(['for ada', 'for all']);
+  expect(await thief.messages(1)).toEqual(['for all']);
+  expect(await here.messages(1)).toEqual(['for all']);
+  expect(await admin.messages(1)).toEqual(['for admins']);
+  for (const stream of [own, thief, admin, here]) stream.close();
+}
+
+async function refreshCrossesOver(one: Instance, other: Instance): Promise<void> {
+  await database.query(
+    `create function news() returns int language sql as 'select 1'; comment on function news() is 'HTTP GET'`,
+  );
+  await one.gateway.refresh();
+  await until('the other one has it too', () => other.gateway.endpoints.some(({ path }) => path === '/api/news'));
+}
+
+async function signOutCrossesOver(one: Instance, other: Instance): Promise<void> {
+  await database.query(
+    `create function logout() returns void language sql as ''; comment on function logout is 'HTTP\nlogout'`,
+  );
+  await one.gateway.refresh();
+  const ada = await openStream(other.url, '/api/say/info', { 'x-user': 'ada' });
+  const bob = await openStream(other.url, '/api/say/info', { 'x-user': 'bob' });
+  expect(await one.call('logout', {}, { 'x-user': 'ada' })).toBe(200);
+  await ada.over();
+  expect([ada.ended, bob.closed]).toEqual([true, false]);
+}
+
+test('alone, instances know nothing of each other', async () => {
+  const [one, other] = [await start({}), await start({})];
+  const stream = await openStream(other.url, '/api/say/info');
+  await one.call('say', { text: 'there', hint: 'all' });
+  await other.call('say', { text: 'here', hint: 'all' });
+  expect([await stream.messages(1), one.gateway.health()]).toEqual([['here'], { broadcast: null }]);
+});
+
+describe('by PostgreSQL', () => {
+  test('events, refreshes and sign-outs cross over', async () => {
+    const [one, other] = [await start({ broadcast: 'postgres' }), await start({ broadcast: 'postgres' })];
+    await crossesOver(one, other);
+    await crossesOver(other, one);
+    await refreshCrossesOver(one, other);
+    await signOutCrossesOver(one, other);
+    expect([one.gateway.health(), other.gateway.health()]).toEqual([{ broadcast: null }, { broadcast: null }]);
+  });
+
+  test('messages longer than a payload may be', async () => {
+    const [one, other] = [await start({ broadcast: 'postgres' }), await start({ broadcast: 'postgres' })];
+    const stream = await openStream(other.url, '/api/say/info');
+    const text = 'żółw 🐢\n'.repeat(10_000);
+    expect(await one.call('say', { text, hint: 'all' })).toBe(204);
+    expect((await stream.messages(1))[0] === text).toBe(true);
+  });
+
+  test('other gateways of the database, on a channel of their own, hear nothing', async () => {
+    const one = await start({ broadcast: 'postgres' });
+    const other = await start({ broadcast: 'postgres', broadcastChannel: 'other' });
+    const stream = await openStream(other.url, '/api/say/info');
+    await one.call('say', { text: 'there', hint: 'all' });
+    await other.call('say', { text: 'here', hint: 'all' });
+    expect(await stream.messages(1)).toEqual(['here']);
+  });
+
+  test('a connection that is lost is a gap, and nothing more', async () => {
+    const [one, other] = [await start({ broadcast: 'postgres' }), await start({ broadcast: 'postgres' })];
+    const stream = await openStream(other.url, '/api/say/info');
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and datname = current_database()`,
+    );
+    expect(await stream.messages(1)).toEqual(['gap: connection-lost']);
+    await one.call('say', { text: 'after', hint: 'all' });
+    expect(await stream.messages(2)).toEqual(['gap: connection-lost', 'after']);
+  });
+
+  test('whatever else somebody notifies there changes nothing', async () => {
+    const one = await start({ broadcast: 'postgres' });
+    const stream = await openStream(one.url, '/api/say/info');
+    const none = ['{}', '[1,2,3,4,5,6]', '["/api/say/info","x","all",[],null]', 'null', '"'];
+    const wrong = ['', 'x', ...none.map((text, n) => `${'a'.repeat(16)}.${n}.0.1.${JSON.stringify(['events', text])}`)];
+    for (const payload of wrong) await database.query('select pg_notify($1, $2)', ['pgway', payload]);
+    await one.call('say', { text: 'fine', hint: 'all' });
+    expect(await stream.messages(1)).toEqual(['fine']);
+  });
+});
+
+describe.skipIf(!withRedis)('by Redis', () => {
+  let redis: TestRedis;
+  beforeEach(async () => {
+    redis = (await startRedis())!;
+  });
+  afterEach(() => redis.stop());
+  const byRedis = (): Promise<Instance> => start({ broadcast: 'redis', redisUrl: redis.url });
+
+  test('events, refreshes and sign-outs cross over', async () => {
+    const [one, other] = [await byRedis(), await byRedis()];
+    await crossesOver(one, other);
+    await refreshCrossesOver(other, one);
+    await signOutCrossesOver(one, other);
+    expect([one.gateway.health(), other.gateway.health()]).toEqual([{ broadcast: null }, { broadcast: null }]);
+  });
+
+  test('killed: each goes on alone and says so; back: they find each other, and readers are told of the gap', async () => {
+    const [one, other] = [await byRedis(), await byRedis()];
+    const stream = await openStream(other.url, '/api/say/info');
+    await redis.stop();
+    await until(
+      'it is noticed',
+      () => one.gateway.health().broadcast !== null && other.gateway.health().broadcast !== null,
+    );
+    expect(await one.call('say', { text: 'lost', hint: 'all' })).toBe(204);
+    expect(await other.call('say', { text: 'here', hint: 'all' })).toBe(204);
+    expect(await stream.messages(1)).toEqual(['here']);
+    await redis.restart();
+    await until(
+      'it is back',
+      () => one.gateway.health().broadcast === null && other.gateway.health().broadcast === null,
+    );
+    expect((await stream.messages(2)).slice(0, 2)).toEqual(['here', 'gap: connection-lost']);
+    await one.call('say', { text: 'after', hint: 'all' });
+    await until('it arrives', () => stream.events.at(-1)!.data === 'after');
+    for (const { observations } of [one, other]) {
+      const told = observations.flatMap((seen) => (seen.kind === 'broadcast' ? [seen.error === null] : []));
+      expect(told).toEqual([false, true]);
+    }
+  });
+
+  test('without an address the start says what is missing', async () => {
+    await expect(start({ broadcast: 'redis' })).rejects.toThrow('events.broadcast redis: give redisUrl');
+  });
+});
+
+test('behind a pooler, PostgreSQL needs a way past it', async () => {
+  await expect(start({ broadcast: 'postgres' }, { pooler: 'transaction' })).rejects.toThrow(
+    'events.broadcast behind a pooler needs listenConnectionString',
+  );
+});
