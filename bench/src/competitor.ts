@@ -2,7 +2,7 @@ import type { LoadOptions, LoadTool } from './load.ts';
 import { checkAnswer } from './check.ts';
 import { startContender } from './contender-process.ts';
 import type { ContenderName, Settings } from './contenders/contender.ts';
-import { contenderTitles, onlyWork } from './contenders/contender.ts';
+import { contenderTitles, onlyWork, requestHeaders } from './contenders/contender.ts';
 import type { Work } from './work.ts';
 
 /** One run of one competitor; null where it has nothing to say. */
@@ -35,7 +35,8 @@ export async function startCompetitor(name: ContenderName, settings: Settings, t
     check: (work) => checkAnswer(contender.origin, work),
     async run(work, options) {
       const before = await contender.ask('usage');
-      const load = await tool.load(contender.origin + work.path, options);
+      const headers = requestHeaders[name] ?? {};
+      const load = await tool.load(contender.origin + work.path, { ...options, headers });
       const after = await contender.ask('usage');
       if (load.requests === 0) throw new Error(`${name} answered nothing at ${work.name}`);
       if (load.failures > 0)

@@ -14,6 +14,7 @@ export interface Load {
 }
 
 export interface LoadOptions {
+  readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
   readonly signal: AbortSignal;
@@ -34,8 +35,9 @@ const wrkReport = fileURLToPath(new URL('../wrk-report.lua', import.meta.url));
 
 const wrk: LoadTool = {
   name: 'wrk',
-  async load(url, { connections, seconds, signal }) {
-    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', wrkReport, url];
+  async load(url, { connections, seconds, signal, headers = {} }) {
+    const own = headerArguments(headers);
+    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', wrkReport, ...own, url];
     const output = await run('wrk', args, { signal });
     const line = /^RESULT (.*)$/m.exec(output)?.[1];
     if (line === undefined) throw new Error(`wrk gave no result: ${output}`);
@@ -52,21 +54,29 @@ const wrk: LoadTool = {
 
 const autocannon: LoadTool = {
   name: 'autocannon',
-  async load(url, { connections, seconds, signal }) {
+  async load(url, { connections, seconds, signal, headers = {} }) {
     const program = createRequire(import.meta.url).resolve('autocannon');
-    const args = [program, '-j', '-n', '-t', '30', '-c', String(connections), '-d', String(seconds), url];
+    const own = headerArguments(headers);
+    const args = [program, '-j', '-n', '-t', '30', '-c', String(connections), '-d', String(seconds), ...own, url];
     const result = JSON.parse(await run(process.execPath, args, { signal })) as AutocannonResult;
     return {
       requests: result['2xx'] + result.non2xx,
       requestsPerSecond: (result['2xx'] + result.non2xx) / result.duration,
       p50: result.latency.p50,
       p99: result.latency.p99,
-      failures: result.non2xx + result.errors,
+      // It counts an unchanged answer (304) as none of the good ones.
+      failures: result.non2xx - (result['3xx'] ?? 0) + result.errors,
     };
   },
 };
 
+/** Both tools take `-H 'name: value'`. */
+function headerArguments(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+}
+
 interface AutocannonResult {
+  readonly '3xx'?: number;
   readonly '2xx': number;
   readonly non2xx: number;
   /** Broken connections and timeouts. */

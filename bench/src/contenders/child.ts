@@ -8,6 +8,8 @@ const starts: Readonly<Record<ContenderName, Start>> = {
   pgway: async (settings) => (await import('./pgway.ts')).startPgway(settings, true),
   'pgway-unshared': async (settings) => (await import('./pgway.ts')).startPgway(settings, false),
   'pgway-table': async (settings) => (await import('./pgway.ts')).startPgwayTable(settings),
+  'pgway-kept': async (settings) => (await import('./pgway.ts')).startPgwayKept(settings),
+  'pgway-unchanged': async (settings) => (await import('./pgway.ts')).startPgwayKept(settings),
   fastify: async (settings) => (await import('./fastify.ts')).startFastify(settings),
   express: async (settings) => (await import('./express.ts')).startExpress(settings),
 };

@@ -10,7 +10,15 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-export const contenderNames = ['pgway', 'pgway-unshared', 'pgway-table', 'fastify', 'express'] as const;
+export const contenderNames = [
+  'pgway',
+  'pgway-unshared',
+  'pgway-table',
+  'pgway-kept',
+  'pgway-unchanged',
+  'fastify',
+  'express',
+] as const;
 
 export type ContenderName = (typeof contenderNames)[number];
 
@@ -19,12 +27,23 @@ export const contenderTitles: Readonly<Record<ContenderName, string>> = {
   pgway: 'pgway',
   'pgway-unshared': 'pgway (one call a connection)',
   'pgway-table': 'pgway (the rows of a table)',
+  'pgway-kept': 'pgway (an answer that is kept)',
+  'pgway-unchanged': 'pgway (304, the client has it)',
   fastify: 'Fastify 5 + pg, by hand',
   express: 'Express 5 + pg, by hand',
 };
 
 /** Work that a contender alone does; the others do all of it. */
-export const onlyWork: Readonly<Partial<Record<ContenderName, readonly string[]>>> = { 'pgway-table': ['rows-100'] };
+export const onlyWork: Readonly<Partial<Record<ContenderName, readonly string[]>>> = {
+  'pgway-table': ['rows-100'],
+  'pgway-kept': ['rows-1'],
+  'pgway-unchanged': ['rows-1'],
+};
+
+/** Headers of the requests of a contender. */
+export const requestHeaders: Readonly<Partial<Record<ContenderName, Readonly<Record<string, string>>>>> = {
+  'pgway-unchanged': { 'if-none-match': '*' },
+};
 
 /** What the bench asks a contender's process, one question at a time, and what it answers. */
 export type Question =

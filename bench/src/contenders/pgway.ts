@@ -24,3 +24,13 @@ export async function startPgwayTable({ connectionString, pool }: Settings): Pro
   });
   return listen(gateway.middleware, () => gateway.close());
 }
+
+/** The same endpoints as if every comment said `cached`. */
+export async function startPgwayKept({ connectionString, pool }: Settings): Promise<Listening> {
+  const gateway = await createGateway({
+    connectionString,
+    poolSize: pool,
+    endpointCreated: (endpoint) => ({ ...endpoint, cache: { parameters: null, expires: null } }),
+  });
+  return listen(gateway.middleware, () => gateway.close());
+}

@@ -80,13 +80,14 @@ function openMain(options: Options, observe: Observer): Database {
 
 /** LISTEN needs a session that lasts, which a pooler that shares sessions cannot give. */
 function openListening(options: Options, observe: Observer): Database | null {
-  const { listenConnectionString, refreshOnNotify, pooler, authentication, events } = options;
+  const { listenConnectionString, refreshOnNotify, cacheInvalidateChannel, pooler, authentication, events } = options;
   if (listenConnectionString !== null) {
     return open({ text: listenConnectionString, options: { ...options, pooler: 'session' }, observe });
   }
   if (pooler === 'session') return null;
   const wants = [
     ...(refreshOnNotify === null ? [] : ['refreshOnNotify']),
+    ...(cacheInvalidateChannel === null ? [] : ['cacheInvalidateChannel']),
     ...((authentication.sessions?.channel ?? null) === null ? [] : ['the channel of sessions']),
     ...(events.broadcast === 'postgres' ? ['events.broadcast'] : []),
   ];

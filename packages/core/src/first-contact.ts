@@ -7,12 +7,26 @@ const oldestServer = 130_000;
 const longestPause = 1_000;
 
 /**
+ * Meets every database: the gateway's own has to answer, those that comments may name may come later.
+ * @param patience seconds to wait for the gateway's own
+ * @throws StartError
+ */
+export async function contactAll(
+  { main, named }: { readonly main: Database; readonly named: ReadonlyMap<string, Database> },
+  patience: number,
+  observe: Observer,
+): Promise<void> {
+  await firstContact(main, patience, observe);
+  await contactNamed(named, observe);
+}
+
+/**
  * Asks the server who it is, and warns of a role that no rule of the database holds for.
  * @param connection its name, null for the main one
  * @param patience seconds to wait for a server that is still starting or cannot be reached yet
  * @throws StartError for a server that is too old
  */
-export async function firstContact(
+async function firstContact(
   database: Database,
   patience: number,
   observe: Observer,
@@ -33,7 +47,7 @@ export async function firstContact(
  * The same for the databases that comments may name. One that is away does not keep the others from being served: its own
  * endpoints answer 503 meanwhile.
  */
-export async function contactNamed(named: ReadonlyMap<string, Database>, observe: Observer): Promise<void> {
+async function contactNamed(named: ReadonlyMap<string, Database>, observe: Observer): Promise<void> {
   const contacts = [...named].map(async ([name, database]) => {
     try {
       await firstContact(database, 0, observe, name);

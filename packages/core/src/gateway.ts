@@ -4,11 +4,12 @@ import { antiforgeryEndpoint } from './endpoints/antiforgery.ts';
 import { type Authentication, openAuthentication } from './authentication/open.ts';
 import { authenticationDefaults } from './authentication-options.ts';
 import { withClientOrigin } from './authentication/client-origin.ts';
+import { type Caching, openCaching } from './caching.ts';
 import { openConnections } from './connections.ts';
 import { eventsDefaults } from './events-options.ts';
 import { type Events, openEvents } from './events/open.ts';
 import { followRefreshes } from './events/refreshes.ts';
-import { contactNamed, firstContact } from './first-contact.ts';
+import { contactAll } from './first-contact.ts';
 import type { Handle } from './http/response.ts';
 import { type GatewayOptions, type Options, runDefaults } from './options.ts';
 import { createHandle } from './pipeline/handle.ts';
@@ -62,31 +63,37 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   const { startRetry, refreshOnNotify } = options;
   let authentication: Authentication | null = null;
   let events: Events | null = null;
-  const read = (): Promise<Published> =>
-    publish({ connections, authentication: authentication!, streams: events!.streams }, options, observe);
-  let published: Published;
+  let caching: Caching | null = null;
+  const read = async (): Promise<void> => {
+    const parts = { connections, authentication: authentication!, streams: events!.streams, caching: caching! };
+    const next = await publish(parts, options, observe);
+    await events!.adopt(next.pipeline.streamPlans.values());
+    published = next;
+    await caching!.published(next.endpoints);
+  };
+  let published!: Published;
   let watch: Watch | null = null;
+  const close = async (): Promise<void> => {
+    watch?.stop();
+    authentication?.close();
+    await events?.close();
+    // Calls that still run have answers to keep, and some to make void.
+    await connections.close();
+    await caching?.close();
+  };
   try {
-    await firstContact(connections.main, startRetry, observe);
-    await contactNamed(connections.named, observe);
+    await contactAll(connections, startRetry, observe);
     authentication = await openAuthentication(options, connections, observe);
     if (refreshOnNotify !== null) watch = await watchChannel(connections, refreshOnNotify, observe);
     events = await openEvents(options.events, authentication.access, connections, observe);
-    published = await read();
-    await events.adopt(published.pipeline.streamPlans.values());
+    caching = await openCaching(options, connections, observe);
+    await read();
   } catch (error) {
-    watch?.stop();
-    await events?.close();
-    authentication?.close();
-    await connections.close();
+    await close();
     throw startError(error);
   }
   const { streams, broadcast } = events;
-  const reread = oneAtATime(async () => {
-    const next = await read();
-    await events.adopt(next.pipeline.streamPlans.values());
-    published = next;
-  });
+  const reread = oneAtATime(read);
   watch?.begin(reread);
   const shared = followRefreshes(reread, broadcast, observe);
   const { refresh } = shared;
@@ -105,11 +112,8 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     health: () => ({ broadcast: broadcast.health() }),
     endStreams: () => streams.close(),
     close: async () => {
-      watch?.stop();
       shared.stop();
-      authentication?.close();
-      await events.close();
-      await connections.close();
+      await close();
     },
   };
 }

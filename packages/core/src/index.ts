@@ -31,6 +31,11 @@ export type {
   AuthScheme,
   Broadcast,
   BroadcastHeard,
+  Cache,
+  CachedAnswer,
+  CacheKey,
+  CacheLook,
+  CacheState,
   Caller,
   Claim,
   CommandMaker,
@@ -51,6 +56,7 @@ export type {
   ValueOwner,
 } from './pipeline/ports.ts';
 export { Problem } from './pipeline/ports.ts';
+export { redisCache, type RedisCacheOptions } from './plugins/cache/redis.ts';
 export type { CrudOptions, CrudType } from './plugins/sources/crud/options.ts';
 export { crudSource, type CrudSource } from './plugins/sources/crud/source.ts';
 export { type GeneratedFile, GeneratorError } from './plugins/generators/file.ts';

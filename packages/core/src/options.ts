@@ -10,6 +10,7 @@ import type {
   Logger,
   Observer,
 } from './pipeline/ports.ts';
+import { type CacheOptions, cacheDefaults } from './plugins/cache/options.ts';
 import { type LogOptions, logDefaults } from './plugins/log/options.ts';
 import type { Endpoint, Method } from './plan/endpoint.ts';
 import type { PlanOptions } from './plan/options.ts';
@@ -145,7 +146,10 @@ export interface RunOptions extends ConnectionOptions {
 }
 
 /** All options, each with its value. */
-export type Options = Omit<RunOptions & LogOptions & StartHooks & Hooks & PlanOptions & Filters, 'authentication'> & {
+export type Options = Omit<
+  RunOptions & CacheOptions & LogOptions & StartHooks & Hooks & PlanOptions & Filters,
+  'authentication'
+> & {
   readonly authentication: AuthenticationOptions;
   readonly events: EventsOptions;
 };
@@ -158,10 +162,11 @@ export type GatewayOptions = Partial<
   readonly events?: Partial<EventsOptions>;
 } & (Pick<RunOptions, 'connectionString'> | { readonly dataSource: DataSource });
 
-export const runDefaults: Omit<RunOptions & LogOptions & StartHooks & Hooks, 'connectionString'> &
+export const runDefaults: Omit<RunOptions & CacheOptions & LogOptions & StartHooks & Hooks, 'connectionString'> &
   Pick<Options, 'authentication' | 'events'> = Object.freeze({
   authentication: authenticationDefaults,
   events: eventsDefaults,
+  ...cacheDefaults,
   ...logDefaults,
   ...connectionDefaults,
   commandTimeout: null,

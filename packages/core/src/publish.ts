@@ -1,4 +1,5 @@
 import type { Authentication } from './authentication/open.ts';
+import type { Caching } from './caching.ts';
 import { functionsSource } from './catalog/functions.ts';
 import { commandTimeout, type Connections } from './connections.ts';
 import type { Routine } from './catalog/routine.ts';
@@ -27,6 +28,7 @@ export interface Parts {
   readonly connections: Connections;
   readonly authentication: Authentication;
   readonly streams: Streams;
+  readonly caching: Caching;
 }
 
 /** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
@@ -105,12 +107,14 @@ async function approved(planned: readonly Endpoint[], options: Options): Promise
 }
 
 function pipelineOf(
-  { connections: { main, named, provide, providedSettings }, authentication, streams }: Parts,
+  { connections: { main, named, provide, providedSettings }, authentication, streams, caching }: Parts,
   operations: readonly Operation[],
   options: Options,
   observe: Observer,
 ): Pipeline {
   const { validateParameters, commandCallback } = options;
+  const hooks =
+    validateParameters === null && commandCallback === null ? null : { validateParameters, commandCallback };
   return {
     database: main,
     namedDatabases: named,
@@ -135,7 +139,11 @@ function pipelineOf(
     },
     everyCall: providedSettings,
     provide,
-    hooks: validateParameters === null && commandCallback === null ? null : { validateParameters, commandCallback },
+    hooks,
+    keeping: caching.keeping,
+    // What a hook lets pass for one caller it may not let pass for another.
+    impartial: hooks === null && !authentication.access.everyCall,
+    invalidation: caching.invalidation,
     refusal: {
       format: options.errorFormat,
       showDatabaseMessage: options.returnGatewayExceptionMessage,

@@ -32,6 +32,10 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   },
   'start-error': { rooms: ['database'], packages: [] },
   connections: { rooms: ['database', 'options', 'pipeline', 'start-error'], packages: [] },
+  caching: {
+    rooms: ['connections', 'database', 'options', 'plan', 'pipeline', 'plugins', 'start-error'],
+    packages: [],
+  },
   'first-contact': { rooms: ['database', 'pipeline', 'start-error'], packages: ['node'] },
   'refresh-on-notify': { rooms: ['connections', 'database', 'pipeline', 'start-error'], packages: [] },
   authentication: {
@@ -49,7 +53,17 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     packages: [],
   },
   publish: {
-    rooms: ['authentication', 'connections', 'options', 'catalog', 'plan', 'router', 'pipeline', 'start-error'],
+    rooms: [
+      'authentication',
+      'caching',
+      'connections',
+      'options',
+      'catalog',
+      'plan',
+      'router',
+      'pipeline',
+      'start-error',
+    ],
     packages: [],
   },
   endpoints: {
@@ -60,6 +74,7 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     rooms: [
       'authentication',
       'authentication-options',
+      'caching',
       'connections',
       'endpoints',
       'events',
@@ -118,7 +133,7 @@ const packageDoors: Readonly<Record<string, readonly string[]>> = {
     'plugins/auth/keys/at-rest.ts',
     'plugins/auth/keys/key-ring.ts',
   ],
-  '@redis/client': ['plugins/notices/redis.ts'],
+  '@redis/client': ['plugins/notices/redis.ts', 'plugins/cache/redis-link.ts'],
   cookie: ['plugins/auth/cookie.ts', 'plugins/auth/cross-site.ts'],
 };
 

@@ -24,6 +24,7 @@ test('the names that a host can import', () => {
     'openApiDefaults',
     'openApiDocument',
     'openApiFiles',
+    'redisCache',
     'typescriptClient',
     'typescriptClientDefaults',
     'typescriptClientFiles',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createGateway, crudSource } from '@pgway/core';
 import type { Gateway, GatewayOptions, Observer, Source } from '@pgway/core';
 import type { Documents } from './documents/served.ts';
+import { cacheOptions } from './cache.ts';
 import { dataDirectoryFor } from './data-directory.ts';
 import type { Configuration } from './config/schema.ts';
 import { startEmbedded } from './embedded/index.ts';
@@ -111,6 +112,7 @@ function gatewayOptions(configuration: Configuration, connectionString: string, 
   return {
     ...gateway,
     events,
+    ...cacheOptions(configuration),
     authentication: authenticationOptions(configuration),
     connectionString,
     ...own,

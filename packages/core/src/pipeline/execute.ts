@@ -1,21 +1,41 @@
 import type { Database, Notice, RowSink, Runner, Step } from '../database/port.ts';
-import type { ByteSource } from '../http/response.ts';
+import type { ByteSource, HeaderList } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
 import { type Raising, raising } from './events/raise.ts';
 import type { Formulated } from './formulate.ts';
 import type { Caller } from './ports.ts';
-import { Answering } from './respond/answering.ts';
+import { Answering, type Bounds } from './respond/answering.ts';
 import { CountedRows } from './respond/counted-rows.ts';
 import type { Format } from './respond/format.ts';
 import { HeadRow } from './respond/head-row.ts';
 import { passingSettings, settingsStep } from './settings.ts';
 
-/** What came of a call: all of it, or its beginning with more to come; and what its head has told. */
-export type Outcome = { readonly told: HeadRow | null } & (
+/**
+ * What came of a call: all of it, or its beginning with more to come; the headers that its head has told; and what is to be said
+ * of an answer that is kept.
+ */
+export type Outcome = {
+  readonly told: { readonly headers: HeaderList } | null;
+  readonly kept: Kept | null;
+} & (
   | { readonly kind: 'whole'; readonly body: Buffer; readonly rows: number }
   | { readonly kind: 'stream'; readonly body: ByteSource }
 );
+
+export interface Kept {
+  readonly headers: HeaderList;
+  /** Whether the entity tag among them is the cache's own. */
+  readonly validates: boolean;
+}
+
+/** What is to be done where a call makes kept answers void. */
+export interface Invalidation {
+  /** Tells other instances, in the transaction of the call; null: there is no channel for that. */
+  step(endpoint: Endpoint): Step | null;
+  /** The call has succeeded. Never rejects. */
+  done(endpoint: Endpoint): void | Promise<void>;
+}
 
 export interface Execution extends Raising {
   readonly database: Database;
@@ -26,6 +46,7 @@ export interface Execution extends Raising {
   /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
   readonly readerTimeout: number;
   notice(endpoint: Endpoint, notice: Notice): void;
+  readonly invalidation: Invalidation;
   /** Gives a connection of the host's for a request, null for one of ours. Null: the host gives none at all. */
   readonly provide: ((request: GatewayRequest, endpoint: Endpoint) => Promise<Runner | null>) | null;
 }
@@ -68,42 +89,59 @@ export interface Task {
   readonly watch?: (next: Required<RowSink>) => RowSink;
   /** The transaction may go on after the call. */
   readonly lasting?: boolean;
+  /** An answer up to this is wanted whole. */
+  readonly hold?: Bounds;
+  /** Takes what ends the call, where its client's leaving alone is no reason to. */
+  readonly endWith?: (cancel: () => void) => void;
 }
 
 function runOn(
   runner: Runner,
   execution: Execution,
-  { call, format, request, lasting, watch }: Task,
+  { call, format, request, lasting, watch, hold, endWith }: Task,
   notice: NoticeListener,
 ): Promise<Outcome> {
   const { endpoint, pace } = call.candidate;
-  const { readerTimeout } = execution;
+  const { readerTimeout, invalidation } = execution;
+  const invalidating = endpoint.invalidates.length > 0;
   return new Promise((resolve, reject) => {
     const told = call.head === null ? null : new HeadRow(call.head.names);
     const answering = new Answering(
       format,
-      { bufferRows: endpoint.bufferRows, sizeHint: pace.sizeHint, readerTimeout },
+      { bufferRows: endpoint.bufferRows, sizeHint: pace.sizeHint, readerTimeout, hold: hold ?? null },
       {
-        whole: (body, rows) => resolve({ kind: 'whole', body, rows, told }),
-        stream: (body) => resolve({ kind: 'stream', body, told }),
+        whole: (body, rows) => resolve({ kind: 'whole', body, rows, told, kept: null }),
+        stream: (body) => resolve({ kind: 'stream', body, told, kept: null }),
         failed: reject,
       },
     );
     const counting = call.noRow === null ? null : new CountedRows(answering);
     const handle = runner.run({
-      steps: stepsOf(call, { rows: counting ?? watch?.(answering) ?? answering, told, lasting: lasting === true }),
+      steps: stepsOf(call, {
+        rows: counting ?? watch?.(answering) ?? answering,
+        told,
+        lasting: lasting === true,
+        last: invalidating ? invalidation.step(endpoint) : null,
+      }),
       mayShare: pace.quick,
       timeout: endpoint.timeout ?? execution.timeout,
       notice,
       done: (elapsed) => {
-        if (counting?.rows === 0) answering.failed(call.noRow!);
-        else answering.done();
-        pace.record(elapsed, answering.bytesOut);
+        const end = (): void => {
+          if (counting?.rows === 0) answering.failed(call.noRow!);
+          else answering.done();
+          pace.record(elapsed, answering.bytesOut);
+        };
+        // Whoever has the answer to a write, or its end, finds nothing kept of before.
+        const first = invalidating ? invalidation.done(endpoint) : undefined;
+        if (first === undefined) end();
+        else void first.then(end);
       },
       failed: (error) => answering.failed(error),
     });
     answering.feedFrom(handle);
-    request.onLeave(() => handle.cancel());
+    if (endWith === undefined) request.onLeave(() => handle.cancel());
+    else endWith(() => handle.cancel());
   });
 }
 
@@ -112,14 +150,20 @@ interface Readers {
   readonly told: RowSink | null;
   /** The transaction may go on after the call. */
   readonly lasting: boolean;
+  /** Behind all else. */
+  readonly last: Step | null;
 }
 
 /** Settings, head and statement, in this order; most calls are the statement alone. */
-function stepsOf(call: Formulated, { rows, told, lasting }: Readers): readonly Step[] {
+function stepsOf(call: Formulated, { rows, told, lasting, last }: Readers): readonly Step[] {
   const step: Step = { statement: call.statement, values: call.arguments, rows };
   const { settings, head } = call;
-  if (settings.length === 0 && head === null) return [step];
-  const steps = [...(head === null ? [] : [{ statement: head.statement, values: head.arguments, rows: told! }]), step];
+  if (settings.length === 0 && head === null && last === null) return [step];
+  const steps = [
+    ...(head === null ? [] : [{ statement: head.statement, values: head.arguments, rows: told! }]),
+    step,
+    ...(last === null ? [] : [last]),
+  ];
   if (settings.length === 0) return steps;
   if (!lasting) return [settingsStep(settings), ...steps];
   const { before, after } = passingSettings(settings);

@@ -9,8 +9,9 @@ import { bind } from './bind/bind.ts';
 import { openStream, streamMethods } from './events/open-stream.ts';
 import type { StreamPlan } from './events/stream.ts';
 import { type Access, admit, open } from './caller/admit.ts';
+import { recall, type Recalling } from './cache/recall.ts';
 import { collect } from './collect/collect.ts';
-import { databaseOf, type Execution, execute } from './execute.ts';
+import { databaseOf } from './execute.ts';
 import { fill, type FillOptions } from './fill.ts';
 import { formulate, formulateAnew, type Formulated } from './formulate.ts';
 import { explain } from './explain.ts';
@@ -24,7 +25,7 @@ import { hashParameters } from './sign-in/hashing.ts';
 import type { SignInOptions } from './sign-in/options.ts';
 import { sign } from './sign-in/sign.ts';
 
-export interface Pipeline extends Execution, FillOptions {
+export interface Pipeline extends Recalling, FillOptions {
   readonly router: Router<Operation>;
   /** Streams of events, by the paths of requests for them. */
   readonly streamPlans: ReadonlyMap<string, StreamPlan>;
@@ -43,7 +44,7 @@ export interface Pipeline extends Execution, FillOptions {
   readonly tellCommands: boolean;
 }
 
-/** The recipe of a request: match → admit → collect → bind → fill → formulate → execute → respond. Every stage gives its product or throws. */
+/** The recipe of a request: match → admit → collect → bind → fill → formulate → recall → execute → respond. Every stage gives its product or throws. */
 export function createHandle(pipeline: () => Pipeline): Handle {
   return async (request) => {
     // A refresh swaps the pipeline; a request stays with the one it began with.
@@ -69,7 +70,7 @@ export function createHandle(pipeline: () => Pipeline): Handle {
       if (endpoint.signIn !== null) return await sign(current, call, { request, caller });
       const { format, head } = call.candidate.rendering(request.header('accept'));
       const headers = head(call);
-      const outcome = await execute(current, { call, format, request, caller });
+      const outcome = await recall(current, { call, format, request, caller }, caller);
       return respond(request, { format, headers, outcome, caller });
     } catch (error) {
       return failed(error, request, { call, targets: routed.targets }, current);

@@ -2,6 +2,7 @@ import type { Statement } from '../database/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
 import { callStatement, neededAsWell, resultColumns } from '../plan/statement.ts';
+import { type Caching, cachingOf } from './cache/caching.ts';
 import { Pace } from './pace.ts';
 import type { AuthScheme, CommandMaker, MadeStatement } from './ports.ts';
 import { type Format, formatOf, otherFormats } from './respond/format.ts';
@@ -38,6 +39,8 @@ export class Operation {
   readonly fills: boolean;
   /** Whether a parameter is the hash of another. */
   readonly hashes: boolean;
+  /** How answers are kept; null: they are not. */
+  readonly caching: Caching | null;
   readonly pace: Pace = new Pace();
   readonly #plain: Rendering;
   /** What a client may ask for instead. */
@@ -55,6 +58,7 @@ export class Operation {
     this.needsCaller = dependsOnCaller(endpoint);
     this.fills =
       endpoint.requestHeaders.mode === 'parameter' || parameters.some(({ filling }) => filling !== undefined);
+    this.caching = endpoint.cache === null ? null : cachingOf(endpoint, this.needsCaller || make !== null);
     this.hashes = parameters.some(({ hashOf }) => hashOf !== undefined);
     const others = Object.entries(otherFormats(endpoint));
     this.#plain = renderingOf(endpoint, formatOf(endpoint), others.length > 0);

@@ -176,6 +176,67 @@ export interface MadeCommand extends Partial<Omit<MadeStatement, 'sql'>>, Pick<M
 /** What it throws is a failure of the request; a `Problem` is the answer. */
 export type CommandMaker = (parts: CommandParts) => MadeCommand | Promise<MadeCommand>;
 
+/** An answer as it is kept, so that it can be given again without a call. */
+export interface CachedAnswer {
+  readonly body: Uint8Array;
+  /** How many rows had something to say; none may mean no content. */
+  readonly rows: number;
+  /** Headers that the call itself has told, names and values in turn. */
+  readonly headers: HeaderList;
+  /** A strong validator of the body, in its quotes. */
+  readonly etag: string;
+  /** Milliseconds since 1970. */
+  readonly storedAt: number;
+}
+
+/** Of which call an answer is. */
+export interface CacheKey {
+  /** `schema.name` of the routine or table: what is made void together. */
+  readonly routine: string;
+  /** Two calls have the same text only when each may have the answer of the other. */
+  readonly text: string;
+}
+
+/** What a cache knows: an answer, or the version that an answer which is made from now on belongs to. */
+export type CacheLook =
+  | { readonly answer: CachedAnswer }
+  | {
+      readonly answer: null;
+      /** The same for everybody who looks, until the routine is made void. */
+      readonly version: string;
+    };
+
+/**
+ * Keeps answers. It is never in the way: what it cannot do it reports, and then knows nothing. No method but `open` throws or
+ * rejects, and each is as quick as a request can wait for.
+ */
+export interface Cache {
+  /**
+   * Once, before anything else. What keeps it from working later, and its coming back, is reported.
+   * @throws Error when it can never work: a package is missing, an address is none
+   */
+  open?(report: (state: CacheState) => void): Promise<void>;
+  /** At once where the answer is at hand. Nothing that has expired or was made void. */
+  get(key: CacheKey): CacheLook | Promise<CacheLook>;
+  /**
+   * Keeps an answer, unless the routine was made void since its version was looked up.
+   * @param expires milliseconds from `storedAt` on; null: until others need the room
+   */
+  set(
+    key: CacheKey,
+    answer: CachedAnswer,
+    how: { readonly version: string; readonly expires: number | null },
+  ): void | Promise<void>;
+  /**
+   * Makes void what is kept of these routines, and what is on its way to be. Once it is done no `get` gives any of it, on every
+   * instance that keeps its answers in the same place.
+   */
+  invalidate(routines: readonly string[]): void | Promise<void>;
+  close(): void | Promise<void>;
+}
+
+export type CacheState = { readonly away: Error } | { readonly away: null };
+
 /** Everything that can be observed, as one union: who logs or counts decides what to do with each. */
 export type Observation =
   | { readonly kind: 'endpoint-created'; readonly endpoint: Endpoint }
@@ -186,6 +247,10 @@ export type Observation =
   | { readonly kind: 'connection-failed'; readonly connection: string | null; readonly error: Error }
   /** A refresh that nobody asked for by a call: the old endpoints stay. */
   | { readonly kind: 'refresh-failed'; readonly error: Error }
+  /** Where answers are kept cannot be used: requests go on without it. */
+  | { readonly kind: 'cache-away'; readonly error: Error }
+  /** It can be used again. */
+  | { readonly kind: 'cache-back' }
   /** Something that sign-in needs does not work; callers may be anonymous for it. */
   | { readonly kind: 'authentication-problem'; readonly error: Error }
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }

@@ -130,6 +130,8 @@ test('a whole endpoint', () => {
     events: null,
     userContext: false,
     tags: ['function', 'stable'],
+    cache: null,
+    invalidates: [],
     raw: null,
     connection: null,
     requestHeaders: { mode: 'ignore' },
@@ -557,10 +559,6 @@ describe('words of generated clients', () => {
 describe('words of later versions', () => {
   test.each(['upload for file_system', 'param _a is upload metadata'])('%j stops the endpoint', (line) => {
     expect(verdict(`HTTP\n${line}`)).toEqual([false, 'error unsupported-word 2']);
-  });
-
-  test.each(['cached', 'cache_expires_in 10s'])('%j is only reported', (line) => {
-    expect(verdict(`HTTP\n${line}`)).toEqual([true, 'warning unsupported-word 2']);
   });
 
   test('a parameter in a sentence is prose', () => {

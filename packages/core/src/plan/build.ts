@@ -1,5 +1,6 @@
 import type { Routine } from '../catalog/routine.ts';
 import { planAnswer, textOutputs } from './answer.ts';
+import { planCache } from './cache.ts';
 import { planBodyParameter } from './body-parameter.ts';
 import { readComment } from './comment.ts';
 import type { Diagnostic } from './diagnostic.ts';
@@ -10,6 +11,7 @@ import { planEvents, withoutDuplicateStreams } from './events.ts';
 import { deepFreeze } from './freeze.ts';
 import { typeKeyer } from './keyed-type.ts';
 import type { PlanOptions } from './options.ts';
+import { type KnownNames, knownNames, planInvalidations } from './invalidations.ts';
 import { type Names, planParameters } from './parameters.ts';
 import { planBasic } from './basic.ts';
 import { planFillings } from './identity.ts';
@@ -34,9 +36,10 @@ export function planEndpoints(routines: readonly Routine[], options: PlanOptions
   const diagnostics: Diagnostic[] = [];
   const planned: Endpoint[] = [];
   const names: Names = { convert: options.nameConverter, keyed: typeKeyer(options.nameConverter) };
+  const known = knownNames(routines);
   for (const routine of routines) {
     const draft = new Draft(routine, options);
-    const endpoint = planEndpoint(draft, names);
+    const endpoint = planEndpoint(draft, names, known);
     if (endpoint !== null && !draft.stopped) planned.push(endpoint);
     diagnostics.push(...draft.diagnostics);
   }
@@ -49,7 +52,7 @@ export function planEndpoints(routines: readonly Routine[], options: PlanOptions
 }
 
 /** Null for a routine that is to be no endpoint; a draft with errors gives none that may be published. */
-function planEndpoint(draft: Draft, names: Names): Endpoint | null {
+function planEndpoint(draft: Draft, names: Names, known: KnownNames): Endpoint | null {
   const { routine } = draft;
   const commentsMode = routine.commentsMode ?? draft.options.commentsMode;
   if (commentsMode === 'ignore') draft.description.push(routine.comment ?? '');
@@ -60,7 +63,7 @@ function planEndpoint(draft: Draft, names: Names): Endpoint | null {
   if (!wanted) draft.diagnostics.length = 0;
   if (!draft.tagged) draft.diagnostics.push(...draft.hints);
   if (!wanted || !draft.settings.enabled) return null;
-  return callable(draft) ? assemble(draft, names) : null;
+  return callable(draft) ? assemble(draft, names, known) : null;
 }
 
 /** Types such as `anyelement` or `internal` have no values that a request could give. */
@@ -78,7 +81,7 @@ function callable(draft: Draft): boolean {
   return false;
 }
 
-function assemble(draft: Draft, names: Names): Endpoint {
+function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
   const { routine, options, settings } = draft;
   const refuse = (code: string, message: string): void => draft.report('error', code, message, null);
   const { method, path, segments } = planRoute(draft, refuse);
@@ -113,6 +116,8 @@ function assemble(draft: Draft, names: Names): Endpoint {
     userContext: settings.userContext ?? options.authentication.useUserContext,
     tags: draft.tags,
     client: clientWishes(draft),
+    cache: planCache(draft, parameters, answer),
+    invalidates: planInvalidations(draft, known),
     raw,
     requestHeaders: planRequestHeaders(draft, parameters, bodyParameter),
     bodyParameter,

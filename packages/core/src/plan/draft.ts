@@ -43,6 +43,9 @@ export interface Settings {
   basicCommand: string | null;
   userContext: boolean | null;
   userParameters: boolean | null;
+  /** The parameters that tell answers apart, as the author calls them. */
+  cached: readonly string[] | 'all' | null;
+  cacheExpires: number | null;
   enabled: boolean;
 }
 
@@ -106,6 +109,8 @@ export class Draft {
     basicCommand: null,
     userContext: null,
     userParameters: null,
+    cached: null,
+    cacheExpires: null,
     enabled: true,
   };
   readonly access: Access = { required: false, roles: [], authorizedIn: null, anonymousIn: null };
@@ -114,6 +119,8 @@ export class Draft {
   /** HTTP Basic, where the comment asks for it. */
   basic: { readonly user: string | null; readonly hash: string | null } | null = null;
   readonly hashes: { readonly name: string; readonly of: string; readonly line: number }[] = [];
+  /** What a call makes void, as the author calls it. */
+  readonly invalidates: { readonly name: string; readonly line: number }[] = [];
   /** True once an `HTTP` line was read. */
   tagged = false;
   /** Where the comment set what it set last, for what only the whole comment can tell. */
@@ -165,5 +172,6 @@ export class Draft {
 }
 
 function shown(value: Settings[keyof Settings]): string {
-  return typeof value === 'object' && value !== null ? [value.kind, ...value.names].join(' ') : String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  return ('kind' in value ? [value.kind, ...value.names] : value).join(' ');
 }

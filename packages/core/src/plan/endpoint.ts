@@ -168,6 +168,14 @@ export interface EndpointEvents {
   readonly channel: { readonly name: string; readonly scope: EventScope } | null;
 }
 
+/** How answers are kept and given again. */
+export interface AnswerCache {
+  /** The positions of the parameters that tell answers apart; null: all of them do. */
+  readonly parameters: readonly number[] | null;
+  /** Milliseconds; null: until it is made void, or others need the room. */
+  readonly expires: number | null;
+}
+
 export interface Endpoint {
   /** The routine's signature: `library.search_books(_title text, _limit integer)`; of a table, `insert returning library.book`. */
   readonly id: string;
@@ -204,6 +212,10 @@ export interface Endpoint {
   readonly userContext: boolean;
   readonly tags: readonly string[];
   readonly client: ClientWishes;
+  /** Null: every request is a call of its own. */
+  readonly cache: AnswerCache | null;
+  /** `schema.name` of the routines and tables whose kept answers are void once a call has succeeded. */
+  readonly invalidates: readonly string[];
   /** Values as PostgreSQL's text, one after the other, instead of JSON; null for every other answer. */
   readonly raw: RawAnswer | null;
   /** The named connection that runs the routine; null: the gateway's own. */

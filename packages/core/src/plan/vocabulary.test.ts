@@ -19,7 +19,7 @@ security_sensitive sensitive security · user_context · user_parameters user_pa
 info_path info_events_path info_streaming_path · info_scope info_events_scope info_streaming_scope
 tags tag for · enabled · disabled
 tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode
-listing · allow_unfiltered_delete · listen`;
+listing · allow_unfiltered_delete · listen · invalidates`;
 
 const sets = (words: readonly string[]): string => [...words].toSorted().join(' ');
 
@@ -71,6 +71,9 @@ const effects: readonly (readonly [line: string, ...told: string[]])[] = [
   ['info_scope authorize a, b', 'info_scope sets infoScope to authorize a b'],
   ['listen orders', 'listen sets listen to orders'],
   ['param b is user_id', 'param fills "b" with user_id'],
+  ['cached b, h', 'cached sets cached to b h'],
+  ['cache_expires 5 min', 'cache_expires sets cacheExpires to 300000'],
+  ['invalidates do_thing', 'invalidates makes the kept answers of do_thing void'],
 ];
 
 test.each(effects)('%j is told to a host that wants to know', (line, ...told) => {

@@ -9,6 +9,8 @@ import {
 } from './words/basic-authentication.ts';
 import { bodyParameterName } from './words/body-parameter-name.ts';
 import { bufferRows } from './words/buffer-rows.ts';
+import { cacheExpiresIn } from './words/cache-expires-in.ts';
+import { cached } from './words/cached.ts';
 import { columnNames } from './words/column-names.ts';
 import { commandTimeout } from './words/command-timeout.ts';
 import { connectionName } from './words/connection-name.ts';
@@ -18,6 +20,7 @@ import { http } from './words/http.ts';
 import { infoPath } from './words/info-path.ts';
 import { infoScope } from './words/info-scope.ts';
 import { listen } from './words/listen.ts';
+import { invalidates } from './words/invalidates.ts';
 import { listing } from './words/listing.ts';
 import { login, logout } from './words/login.ts';
 import { method } from './words/method.ts';
@@ -76,6 +79,9 @@ export const vocabulary: readonly Word[] = Object.freeze([
   requestHeadersParameterName,
   bodyParameterName,
   securitySensitive,
+  cached,
+  cacheExpiresIn,
+  invalidates,
   responseNullHandling,
   queryStringNullHandling,
   infoPath,

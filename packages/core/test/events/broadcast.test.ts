@@ -1,4 +1,4 @@
-import { hasRedis, startRedis, useDatabase } from '@pgway/testing';
+import { redisVersion, startRedis, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Broadcast } from '../../src/pipeline/ports.ts';
 import { Envelopes, type Opened } from '../../src/plugins/notices/envelope.ts';
@@ -8,7 +8,7 @@ import { redisBroadcast } from '../../src/plugins/notices/redis.ts';
 import { describeBroadcast } from '../contracts/broadcast.ts';
 import { open, startProxy, until } from '../database/support.ts';
 
-const withRedis = await hasRedis();
+const withRedis = (await redisVersion()) !== null;
 if (!withRedis) console.warn('SKIPPED: there is no redis-server on this machine (apt-get install redis-server)');
 
 const db = useDatabase();
@@ -33,18 +33,18 @@ describeBroadcast('PostgreSQL', async () => {
 
 describe.skipIf(!withRedis)('with redis-server', () => {
   describeBroadcast('Redis', async () => {
-    const redis = (await startRedis())!;
+    const redis = await startRedis();
     onTestFinished(() => redis.stop());
     return {
       open: () => closing(redisBroadcast({ url: redis.url, channel: 'pgway', report: () => undefined })),
-      interrupt: { away: () => redis.stop(), back: () => redis.restart() },
+      interrupt: { away: () => redis.kill(), back: () => redis.restart() },
     };
   });
 
   test('away at the start: it starts without, says so once, and comes by itself', async () => {
-    const redis = (await startRedis())!;
+    const redis = await startRedis();
     onTestFinished(() => redis.stop());
-    await redis.stop();
+    await redis.kill();
     const reports: (string | null)[] = [];
     const report = (error: Error | null): void => void reports.push(error === null ? null : 'away');
     const one = await closing(redisBroadcast({ url: redis.url, channel: 'pgway', report }));

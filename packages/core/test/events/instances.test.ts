@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGateway, type EventsOptions, type Gateway, type GatewayOptions, type Observation } from '@pgway/core';
-import { freshDatabase, hasRedis, startRedis, type TestDatabase, type TestRedis } from '@pgway/testing';
+import { freshDatabase, type RedisServer, redisVersion, startRedis, type TestDatabase } from '@pgway/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../database/support.ts';
 import { people } from './people.ts';
 import { executionId, openStream } from './support.ts';
 
-const withRedis = await hasRedis();
+const withRedis = (await redisVersion()) !== null;
 if (!withRedis) console.warn('SKIPPED: there is no redis-server on this machine (apt-get install redis-server)');
 
 let database: TestDatabase;
@@ -158,9 +158,9 @@ describe('by PostgreSQL', () => {
 });
 
 describe.skipIf(!withRedis)('by Redis', () => {
-  let redis: TestRedis;
+  let redis: RedisServer;
   beforeEach(async () => {
-    redis = (await startRedis())!;
+    redis = await startRedis();
   });
   afterEach(() => redis.stop());
   const byRedis = (): Promise<Instance> => start({ broadcast: 'redis', redisUrl: redis.url });
@@ -176,7 +176,7 @@ describe.skipIf(!withRedis)('by Redis', () => {
   test('killed: each goes on alone and says so; back: they find each other, and readers are told of the gap', async () => {
     const [one, other] = [await byRedis(), await byRedis()];
     const stream = await openStream(other.url, '/api/say/info');
-    await redis.stop();
+    await redis.kill();
     await until(
       'it is noticed',
       () => one.gateway.health().broadcast !== null && other.gateway.health().broadcast !== null,

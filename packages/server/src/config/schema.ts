@@ -3,6 +3,7 @@
  * What the gateway takes itself has the gateway's own name, unit and default.
  */
 import { z } from 'zod';
+import { cache } from './cache-settings.ts';
 import { connections } from './connection-settings.ts';
 import { crud } from './crud-settings.ts';
 import { httpFile, openApi, typescriptClient } from './generator-settings.ts';
@@ -235,6 +236,7 @@ export const configurationSchema = z.strictObject({
   gateway,
   crud,
   events,
+  cache,
   ...signIn,
   embedded,
   log,

@@ -36,6 +36,8 @@ function endpoint(change: Partial<Endpoint>): Endpoint {
     signIn: null,
     basic: null,
     events: null,
+    cache: null,
+    invalidates: [],
     userContext: false,
     tags: [],
     client: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },

@@ -32,12 +32,20 @@ export interface AnswerManner {
   readonly sizeHint: number;
   /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
   readonly readerTimeout: number;
+  /** An answer up to this is held back until it is whole, however slowly it comes; null: none is for that alone. */
+  readonly hold: Bounds | null;
+}
+
+export interface Bounds {
+  readonly rows: number;
+  readonly bytes: number;
 }
 
 /** One answer on its way: takes rows from the wire, gives bytes to the client, at the pace of the slower of the two. */
 export class Answering implements RowSink, ByteSource {
   readonly #format: Format;
   readonly #bufferRows: number;
+  readonly #hold: Bounds | null;
   readonly #events: AnswerEvents;
   readonly #out: Bytes;
   readonly #startedAt = performance.now();
@@ -60,6 +68,7 @@ export class Answering implements RowSink, ByteSource {
   constructor(format: Format, manner: AnswerManner, events: AnswerEvents) {
     this.#format = format;
     this.#bufferRows = manner.bufferRows;
+    this.#hold = manner.hold;
     this.#patience = manner.readerTimeout;
     this.#events = events;
     this.#out = new Bytes(manner.sizeHint);
@@ -84,15 +93,21 @@ export class Answering implements RowSink, ByteSource {
       this.#giveUp(error instanceof Error ? error : new Error(String(error)));
       return true;
     }
-    return this.#bufferRows === 0 && this.#format.many ? this.#writeOn() : true;
+    return this.#bufferRows === 0 && this.#format.many && !this.#held ? this.#writeOn() : true;
   }
 
   chunkEnd(): boolean {
-    if (this.#state === 'ended' || !this.#format.many || this.#bufferRows === 1) return true;
+    if (this.#state === 'ended' || !this.#format.many || this.#bufferRows === 1 || this.#held) return true;
     if (this.#state === 'collecting' && this.#out.length < wholeLimit) {
       if (this.#pending < this.#bufferRows || performance.now() - this.#startedAt < patience) return true;
     }
     return this.#pending < this.#bufferRows && this.#out.length < streamChunk ? true : this.#writeOn();
+  }
+
+  /** Whether the answer so far is one that leaves whole or not at all. */
+  get #held(): boolean {
+    const hold = this.#hold;
+    return hold !== null && this.#state === 'collecting' && this.#rows <= hold.rows && this.#out.length <= hold.bytes;
   }
 
   done(): void {

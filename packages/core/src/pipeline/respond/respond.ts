@@ -16,14 +16,18 @@ export interface Answer {
 /** The answer of a call that went well, as the request wants it. */
 export function respond(request: GatewayRequest, answer: Answer): GatewayResponse {
   const response = responseOf(answer);
-  // Only what the call itself has told can be an entity tag.
-  const asked = answer.outcome.told !== null && unchanged(request, response) ? notModified(response) : response;
+  const { told, kept } = answer.outcome;
+  // Only what the call itself has told, or what is known of a kept answer, can be an entity tag.
+  const tagged = told !== null || kept?.validates === true;
+  const asked = tagged && unchanged(request, response) ? notModified(response) : response;
   return request.method === 'HEAD' ? withoutBody(asked) : asked;
 }
 
 function responseOf({ format, headers: own, outcome, caller }: Answer): GatewayResponse {
+  const { kept } = outcome;
   const told = outcome.told === null ? own : [...own, ...outcome.told.headers];
-  const headers = caller?.headers === undefined ? told : [...told, ...caller.headers];
+  const said = kept === null ? told : [...told, ...kept.headers];
+  const headers = caller?.headers === undefined ? said : [...said, ...caller.headers];
   if (outcome.kind === 'stream') return { kind: 'stream', status: 200, headers, body: outcome.body };
   const { body, rows } = outcome;
   if (rows === 0 && format.empty === 'noContent') {

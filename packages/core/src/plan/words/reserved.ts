@@ -31,6 +31,4 @@ function reserve(consequence: Consequence, names: string, syntax: string, docume
 /** Words of the language that later versions do. Knowing them now is what keeps a comment from being half obeyed. */
 export const reserved: readonly Word[] = [
   reserve('guards', 'upload', 'upload [for <handler> …] [<param> as metadata]', 'The endpoint takes file uploads.'),
-  reserve('harmless', 'cached', 'cached [<param> …]', 'Answers are kept and given again.'),
-  reserve('harmless', 'cache_expires_in cache_expires', 'cache_expires_in <interval>', 'How long answers are kept.'),
 ];

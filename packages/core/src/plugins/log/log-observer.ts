@@ -18,14 +18,6 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return;
       case 'diagnostic':
         return line(diagnosticLevel(observation.diagnostic), ...diagnosticLine(observation.diagnostic));
-      case 'start-warning':
-        return line('warn', { code: observation.code }, observation.message);
-      case 'connection-failed':
-        return line('warn', connectionFields(observation), observation.error.message);
-      case 'authentication-problem':
-        return line('error', { error: observation.error }, 'authentication');
-      case 'refresh-failed':
-        return line('error', { error: observation.error }, 'refresh failed');
       case 'notice':
         if (options.logConnectionNoticeEvents) line(noticeLevel(observation), ...noticeLine(observation, options));
         return;
@@ -34,12 +26,37 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
       case 'request-failed':
         return line(...failureLine(observation));
       default:
-        return line(...streamLine(observation));
+        return line(...stateLine(observation));
     }
   };
 }
 
-function streamLine(observation: Of<'unknown-hint' | 'stream-dropped' | 'broadcast'>): [Level, Fields, string] {
+type State = Of<
+  'start-warning' | 'connection-failed' | 'authentication-problem' | 'refresh-failed' | 'cache-away' | 'cache-back'
+>;
+type Stream = Of<'unknown-hint' | 'stream-dropped' | 'broadcast'>;
+
+/** How the gateway and what it needs are doing. */
+function stateLine(observation: State | Stream): [Level, Fields, string] {
+  switch (observation.kind) {
+    case 'start-warning':
+      return ['warn', { code: observation.code }, observation.message];
+    case 'connection-failed':
+      return ['warn', connectionFields(observation), observation.error.message];
+    case 'authentication-problem':
+      return ['error', { error: observation.error }, 'authentication'];
+    case 'refresh-failed':
+      return ['error', { error: observation.error }, 'refresh failed'];
+    case 'cache-away':
+      return ['warn', { error: observation.error }, 'the cache is away; requests go on without it'];
+    case 'cache-back':
+      return ['info', {}, 'the cache is back'];
+    default:
+      return streamLine(observation);
+  }
+}
+
+function streamLine(observation: Stream): [Level, Fields, string] {
   switch (observation.kind) {
     case 'unknown-hint':
       return ['warn', { routine: observation.endpoint.id, hint: observation.hint }, 'a hint says no scope'];

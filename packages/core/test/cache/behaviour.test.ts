@@ -1,0 +1,228 @@
+import { useGateway } from '@pgway/testing';
+import { expect, test } from 'vitest';
+import { until } from '../database/support.ts';
+import { sendRaw } from '../behaviour/support.ts';
+
+/* What `cached` does to an answer, told by a sequence that counts the calls. */
+
+const gateway = useGateway(`
+  create sequence calls;
+  create table book (id int primary key, title text);
+  insert into book select n, 'Book ' || n from generate_series(1, 3000) n;
+
+  create function plain() returns int language sql as $$ select nextval('calls')::int $$;
+  comment on function plain() is 'HTTP GET';
+
+  create function one(a text default 'none', b text default 'none') returns text language sql as
+    $$ select format('%s/%s #%s', coalesce(a, 'NULL'), coalesce(b, 'NULL'), nextval('calls')) $$;
+  comment on function one is 'HTTP GET
+    cached';
+
+  create function by_a(a text, b text) returns text language sql as $$ select format('%s/%s #%s', a, b, nextval('calls')) $$;
+  comment on function by_a is 'HTTP GET
+    cached a';
+
+  create function brief() returns text language sql as $$ select '#' || nextval('calls') $$;
+  comment on function brief() is 'HTTP GET
+    cached
+    cache_expires_in 300ms';
+
+  create function minutes() returns text language sql as $$ select '#' || nextval('calls') $$;
+  comment on function minutes() is 'HTTP GET
+    cached
+    cache_expires_in 5 min';
+
+  create function rows(n int, pad int default 0) returns table (id int, call int, filler text) language sql as
+    $$ select g, (select nextval('calls')::int), repeat('x', pad) from generate_series(1, n) g $$;
+  comment on function rows is 'HTTP GET
+    cached';
+
+  create function nobody() returns book language sql as $$ select null::book from nextval('calls') $$;
+  comment on function nobody() is 'HTTP GET
+    cached';
+
+  create function bytes() returns bytea language sql as $$ select '\\x00ff80' || substr(int8send(nextval('calls')), 8) $$;
+  comment on function bytes() is 'HTTP GET
+    cached';
+
+  create function fails(a int) returns int language sql as $$ select 1 / a + nextval('calls')::int $$;
+  comment on function fails is 'HTTP GET
+    cached';
+
+  create function said(a text) returns text language sql as $$ select a || ' #' || nextval('calls') $$;
+  comment on function said is 'HTTP GET
+    cached
+    Cache-Control: public, max-age=9
+    X-Said: {a}';
+
+  create function post(a text) returns text language sql as $$ select a || ' #' || nextval('calls') $$;
+  comment on function post is 'HTTP POST
+    cached';
+
+  create function sets_cookie(a text) returns text language sql as $$ select a || ' #' || nextval('calls') $$;
+  comment on function sets_cookie is 'HTTP GET
+    cached
+    Set-Cookie: a={a}';
+
+  create function raw_rows() returns table (a int, b int) language sql as $$ select 1, nextval('calls')::int $$;
+  comment on function raw_rows() is 'HTTP GET
+    raw
+    separator ,
+    cached';
+`);
+
+const calls = async (): Promise<number> =>
+  Number(
+    (await gateway.database.query(`select case when is_called then last_value else 0 end as n from calls`))[0]!['n'],
+  );
+
+/** How many calls of the database something makes. */
+async function callsOf(act: () => Promise<unknown>): Promise<number> {
+  const before = await calls();
+  await act();
+  return (await calls()) - before;
+}
+
+const bodyOf = async (path: string): Promise<string> => (await gateway.send(`GET ${path}`)).body;
+
+test('an answer is given again, whole, with its age and tag', async () => {
+  const first = await gateway.send('GET /api/one?a=x');
+  const again = await gateway.send('GET /api/one?a=x');
+  expect([again.status, again.type, again.body]).toEqual([200, 'text/plain; charset=utf-8', first.body]);
+  expect(first.headers.get('age')).toBe(null);
+  expect(again.headers.get('age')).toBe('0');
+  expect(first.headers.get('etag')).toMatch(/^"[\w-]{22}"$/);
+  expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+  expect(again.headers.get('cache-control')).toBe('public, no-cache');
+});
+
+test('what is not cached is called every time, and says nothing of it', async () => {
+  expect(await callsOf(async () => [await bodyOf('/api/plain'), await bodyOf('/api/plain')])).toBe(2);
+  const { headers } = await gateway.send('GET /api/plain');
+  expect(['etag', 'age', 'cache-control'].filter((name) => headers.has(name))).toEqual([]);
+});
+
+test('NULL, an empty text and nothing at all are three answers', async () => {
+  const texts = [await bodyOf('/api/one?b=1'), await bodyOf('/api/one?a=&b=1'), await bodyOf('/api/one?a=null&b=1')];
+  expect(texts.map((text) => text.split('#')[0])).toEqual(['none/1 ', '/1 ', 'null/1 ']);
+  expect(new Set(texts).size).toBe(3);
+});
+
+test('with parameters named, the others do not tell answers apart', async () => {
+  const first = await bodyOf('/api/by-a?a=1&b=1');
+  expect(await bodyOf('/api/by-a?a=1&b=2')).toBe(first);
+  expect(await bodyOf('/api/by-a?a=2&b=1')).toMatch(/^2\/1/);
+});
+
+test('an answer that has expired is made anew', async () => {
+  const first = await bodyOf('/api/brief');
+  await until('it has expired', async () => (await bodyOf('/api/brief')) !== first);
+  expect(await bodyOf('/api/brief')).not.toBe(first);
+});
+
+test('max-age is what is left', async () => {
+  // The second may turn over between the call and its answer.
+  const left = async (): Promise<number> => {
+    const { headers } = await gateway.send('GET /api/minutes');
+    return Number(/^public, max-age=(\d+)$/.exec(headers.get('cache-control')!)![1]);
+  };
+  const first = await left();
+  expect([first > 290, first <= 300, (await left()) <= first]).toEqual([true, true, true]);
+});
+
+test('the client that has it is told so: 304, without a body and a content type', async () => {
+  const { headers } = await gateway.send('GET /api/one?a=tag');
+  const tag = headers.get('etag')!;
+  for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+    const answer = await gateway.send('GET /api/one?a=tag', { headers: { 'if-none-match': known } });
+    expect([answer.status, answer.type, answer.body, answer.headers.get('etag')]).toEqual([304, null, '', tag]);
+  }
+  const other = await gateway.send('GET /api/one?a=tag', { headers: { 'if-none-match': '"other"' } });
+  expect(other.status).toBe(200);
+});
+
+test('HEAD gives the head of the kept answer, and fills the cache', async () => {
+  const head = await gateway.send('HEAD /api/one?a=head');
+  const got = await gateway.send('GET /api/one?a=head');
+  expect(head.headers.get('etag')).toBe(got.headers.get('etag'));
+  expect([head.status, head.body, head.headers.get('content-length')]).toEqual([200, '', String(got.body.length)]);
+  const again = await gateway.send('HEAD /api/one?a=head', { headers: { 'if-none-match': got.headers.get('etag')! } });
+  expect(again.status).toBe(304);
+});
+
+test('a NULL of a row, and bytes, are given again as they were', async () => {
+  const nulls = await callsOf(async () => {
+    expect((await gateway.send('GET /api/nobody')).status).toBe(204);
+    const again = await gateway.send('GET /api/nobody');
+    expect([again.status, again.body, again.headers.get('age')]).toEqual([204, '', '0']);
+  });
+  expect(nulls).toBe(1);
+  const [one, other] = [
+    await sendRaw(gateway.url, { path: '/api/bytes' }),
+    await sendRaw(gateway.url, { path: '/api/bytes' }),
+  ];
+  expect(other.body).toEqual(one.body);
+  expect(one.body.subarray(0, 3)).toEqual(Buffer.from([0x00, 0xff, 0x80]));
+});
+
+test('the forms of an answer are kept apart', async () => {
+  const forms = ['application/json', 'application/x-ndjson', 'text/csv'];
+  const get = async (accept: string): Promise<string> =>
+    (await gateway.send('GET /api/rows?n=2', { headers: { accept } })).body;
+  const first = await Promise.all(forms.map(get));
+  expect(new Set(first).size).toBe(3);
+  expect(await Promise.all(forms.map(get))).toEqual(first);
+  expect(await bodyOf('/api/raw-rows')).toBe(await bodyOf('/api/raw-rows'));
+});
+
+test('sets up to the bound are kept, larger ones are not, however they come', async () => {
+  expect(
+    await callsOf(async () => expect(await bodyOf('/api/rows?n=1000')).toBe(await bodyOf('/api/rows?n=1000'))),
+  ).toBe(1);
+  for (const n of [1001, 3000]) {
+    const [first, again] = [JSON.parse(await bodyOf(`/api/rows?n=${n}`)), JSON.parse(await bodyOf(`/api/rows?n=${n}`))];
+    expect([first.length, again.length]).toEqual([n, n]);
+    expect(first[0].call).not.toBe(again[0].call);
+  }
+  // 900 rows of 1 kB come as a stream where nothing is kept.
+  expect(await bodyOf('/api/rows?n=900&pad=1000')).toBe(await bodyOf('/api/rows?n=900&pad=1000'));
+  const large = '/api/rows?n=900&pad=2000';
+  const [first, again] = [JSON.parse(await bodyOf(large)), JSON.parse(await bodyOf(large))];
+  expect([first.length, again.length]).toEqual([900, 900]);
+  expect(first[0].call).not.toBe(again[0].call);
+});
+
+test('errors are not kept', async () => {
+  const status = async (): Promise<number> => (await gateway.send('GET /api/fails?a=0')).status;
+  expect([await status(), await status()]).toEqual([400, 400]);
+  expect((await gateway.send('GET /api/fails?a=0')).headers.get('etag')).toBe(null);
+});
+
+test("the author's own headers are made for each request, and his Cache-Control is the one", async () => {
+  await gateway.send('GET /api/said?a=1');
+  const { headers } = await gateway.send('GET /api/said?a=1');
+  expect([headers.get('cache-control'), headers.get('x-said'), headers.get('age')]).toEqual([
+    'public, max-age=9',
+    '1',
+    '0',
+  ]);
+});
+
+test('a POST is answered from the cache too, without validators', async () => {
+  const send = () => gateway.send('POST /api/post', { body: { a: 'x' }, headers: { 'if-none-match': '*' } });
+  const [first, again] = [await send(), await send()];
+  expect([again.status, again.body]).toEqual([200, first.body]);
+  expect([again.headers.get('age'), again.headers.get('etag'), again.headers.get('cache-control')]).toEqual([
+    '0',
+    null,
+    null,
+  ]);
+});
+
+test('an answer with Set-Cookie is never kept', async () => {
+  const get = () => gateway.send('GET /api/sets-cookie?a=1');
+  const [first, again] = [await get(), await get()];
+  expect(again.body).not.toBe(first.body);
+  expect(again.headers.get('set-cookie')).toBe('a=1');
+  expect(again.headers.get('etag')).toBe(null);
+});

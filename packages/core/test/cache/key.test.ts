@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cachingOf } from '../../src/pipeline/cache/caching.ts';
+import { keyOf, type Told } from '../../src/pipeline/cache/key.ts';
+import { planEndpoints } from '../../src/plan/build.ts';
+import { planDefaults } from '../../src/plan/defaults.ts';
+import type { Endpoint } from '../../src/plan/endpoint.ts';
+import { routine } from '../support/routine.ts';
+
+/* No call may ever have the answer of another: the key tells apart whatever the answer may depend on. */
+
+function endpointOf(comment: string, name = 'do_thing'): Endpoint {
+  const parameters = ['a', 'b', 'c', 'user_id'].map((one) => ({ name: one, hasDefault: true }));
+  const { endpoints } = planEndpoints([routine({ name, comment, parameters })], planDefaults);
+  return endpoints[0]!;
+}
+
+interface Sketch {
+  readonly endpoint: Endpoint;
+  readonly form: string;
+  /** By position; undefined: not given. */
+  readonly given: readonly (string | Uint8Array | null | undefined)[];
+  readonly settings: readonly (readonly [string, string])[];
+  readonly sql: string;
+  readonly head: string | null;
+  readonly made: boolean;
+}
+
+function textOf({ endpoint, form, given, settings, sql, head, made }: Sketch): string {
+  const parameters = endpoint.parameters.filter((_, index) => given[index] !== undefined);
+  const values = given.filter((value) => value !== undefined);
+  const statement = { name: '', sql };
+  const told: Told = {
+    parameters,
+    values,
+    settings,
+    statement,
+    arguments: made ? [...values, 'own'] : values,
+    owners: made ? [...parameters, null] : parameters,
+    head:
+      head === null ? null : { statement: { name: '', sql: head }, arguments: [head], owners: [null], names: ['x'] },
+  };
+  return keyOf(cachings.get(endpoint)!, told, { scope: '', form, made }).text;
+}
+
+const all = endpointOf('HTTP\ncached');
+const some = endpointOf('HTTP\ncached b\nparam user_id is user_id');
+const other = endpointOf('HTTP\ncached', 'other');
+const cachings = new Map([all, some, other].map((endpoint) => [endpoint, cachingOf(endpoint, false)]));
+
+// Few letters, those that the key itself is written with among them, so that texts nearly meet.
+const piece = fc.string({ unit: fc.constantFrom('a', '1', ':', 't', 'n', 'p', '\0', '|', '{'), maxLength: 4 });
+const value = fc.oneof(
+  piece,
+  piece,
+  fc.constant(null),
+  fc.constant(undefined),
+  piece.map((text) => Buffer.from(text)),
+  fc.string({ minLength: 1_100, maxLength: 1_200 }),
+);
+const sketch = fc.record({
+  endpoint: fc.constantFrom(all, some, other),
+  form: fc.constantFrom('application/json', 'text/csv', 'application/x-ndjson'),
+  given: fc.tuple(value, value, value, value),
+  settings: fc.array(fc.tuple(piece, piece), { maxLength: 3 }),
+  sql: fc.constantFrom('select 1', 'select 1p1n'),
+  head: fc.option(piece),
+  made: fc.boolean(),
+});
+
+/** What the answer may depend on, written in another way. */
+function meaningOf({ endpoint, form, given, settings, sql, head, made }: Sketch): string {
+  const tells = (index: number): boolean => endpoint !== some || index === 1 || index === 3;
+  const told = given.map((one, index) => (tells(index) ? shown(one) : 'any'));
+  // Of a source's own statement, what is given but does not tell answers apart leaves its place in the numbering.
+  const places = made ? given.map((one) => one !== undefined) : null;
+  return JSON.stringify([endpoint.id, form, told, settings, made ? [sql, head, places] : null]);
+}
+
+function shown(one: string | Uint8Array | null | undefined): unknown {
+  return one instanceof Uint8Array ? ['bytes', Buffer.from(one).toString('hex')] : one === undefined ? 'absent' : [one];
+}
+
+test('calls that may have different answers never have one key', () => {
+  fc.assert(
+    fc.property(sketch, sketch, (one, two) => {
+      fc.pre(meaningOf(one) !== meaningOf(two));
+      expect(textOf(one)).not.toBe(textOf(two));
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+test('calls that differ in one part only never do either', () => {
+  const part = fc.constantFrom('endpoint', 'form', 'given', 'settings', 'made') satisfies fc.Arbitrary<keyof Sketch>;
+  fc.assert(
+    fc.property(sketch, sketch, part, (one, source, which) => {
+      const two = { ...one, [which]: source[which] };
+      fc.pre(meaningOf(one) !== meaningOf(two));
+      expect(textOf(one)).not.toBe(textOf(two));
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+test('calls that differ in nothing that counts have one key', () => {
+  fc.assert(
+    fc.property(sketch, (one) => {
+      expect(textOf({ ...one, settings: [...one.settings] })).toBe(textOf(one));
+    }),
+    { numRuns: 2_000 },
+  );
+  const call = { endpoint: some, form: 'x', settings: [], sql: '', head: null, made: false };
+  expect(textOf({ ...call, given: ['1', 'b', '2', 'u'] })).toBe(
+    textOf({ ...call, given: [null, 'b', undefined, 'u'] }),
+  );
+  expect(textOf({ ...call, given: ['1', 'b', '2', 'u'] })).not.toBe(textOf({ ...call, given: ['1', 'b', '2', 'v'] }));
+});
+
+test('a long call is known by a hash: no key is long', () => {
+  const call = { endpoint: all, form: 'x', settings: [], sql: '', head: null, made: false };
+  expect(textOf({ ...call, given: ['x'.repeat(1_000_000), '', '', ''] })).toMatch(/^#[\w-]{43}$/);
+});

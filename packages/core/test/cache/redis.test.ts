@@ -1,0 +1,145 @@
+import { redisVersion, type RedisServer, startRedis } from '@pgway/testing';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Cache, CacheState } from '../../src/pipeline/ports.ts';
+import { redisCache, type RedisCacheOptions } from '../../src/plugins/cache/redis.ts';
+import { describeCache } from '../contracts/cache.ts';
+import { until } from '../database/support.ts';
+
+const hasRedis = (await redisVersion()) !== null;
+if (!hasRedis) console.warn('SKIPPED: there is no Redis on this machine (apt-get install redis-server)');
+
+test('an address that is none stops the start', async () => {
+  const cache = redisCache({ url: 'http://localhost' });
+  await expect(cache.open!(() => undefined)).rejects.toThrow('is not a valid Redis protocol');
+  await cache.close();
+});
+
+test('a server that is not there is reported once, and nothing waits for it', async () => {
+  const states: CacheState[] = [];
+  const cache = redisCache({ url: 'redis://127.0.0.1:1', timeout: 2 });
+  onTestFinished(() => cache.close());
+  await cache.open!((state) => void states.push(state));
+  const begun = performance.now();
+  const key = { routine: 'a.b', text: 'x' };
+  const look = await cache.get(key);
+  expect(look.answer).toBe(null);
+  await cache.set(
+    key,
+    { body: Buffer.from('x'), rows: 1, headers: [], etag: '""', storedAt: Date.now() },
+    { version: 'away 0', expires: null },
+  );
+  await cache.invalidate(['a.b']);
+  expect(await cache.get(key)).not.toEqual(look);
+  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(states).toEqual([{ away: expect.any(Error) }]);
+});
+
+describe.skipIf(!hasRedis)('with a server', () => {
+  let server: RedisServer;
+  let prefixes = 0;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server?.stop());
+
+  async function open(options: Partial<RedisCacheOptions> = {}, states: CacheState[] = []): Promise<Cache> {
+    const cache = redisCache({ url: server.url, prefix: `test ${++prefixes}`, timeout: 5, ...options });
+    await cache.open!((state) => void states.push(state));
+    onTestFinished(() => cache.close());
+    return cache;
+  }
+
+  const key = { routine: 'library.books', text: 'a' };
+  async function keep(cache: Cache, body: string, expires: number | null = null): Promise<void> {
+    const look = await cache.get(key);
+    if (look.answer !== null) return;
+    const answer = { body: Buffer.from(body), rows: 1, headers: [], etag: '""', storedAt: Date.now() };
+    await cache.set(key, answer, { version: look.version, expires });
+  }
+  async function bodyOf(cache: Cache): Promise<string | null> {
+    const { answer } = await cache.get(key);
+    return answer === null ? null : Buffer.from(answer.body).toString();
+  }
+
+  describeCache('Redis', () => open());
+
+  test('two with one prefix share what they keep and what they make void; another prefix is another cache', async () => {
+    const [one, two, other] = [await open({ prefix: 'p' }), await open({ prefix: 'p' }), await open({ prefix: 'q' })];
+    await keep(one, 'shared');
+    expect([await bodyOf(two), await bodyOf(other)]).toEqual(['shared', null]);
+    await two.invalidate(['library.books']);
+    expect(await bodyOf(one)).toBe(null);
+  });
+
+  test('everything ends in time: an answer without an end too', async () => {
+    const cache = await open({ maxAge: 0.1 });
+    await keep(cache, 'kept');
+    await until('it has expired', async () => (await bodyOf(cache)) === null);
+    expect(await bodyOf(cache)).toBe(null);
+  });
+
+  test('a server that drops what it likes gives nothing that was made void', async () => {
+    const cache = await open();
+    await keep(cache, 'before');
+    await server.command('FLUSHALL');
+    expect(await bodyOf(cache)).toBe(null);
+    await keep(cache, 'after');
+    expect(await bodyOf(cache)).toBe('after');
+  });
+
+  test('what somebody else has written in its place is no answer', async () => {
+    const cache = await open({ prefix: 'strange' });
+    await keep(cache, 'kept');
+    for (const text of ['', 'x', '{}', 'null']) {
+      await server.command(
+        `EVAL "for _,k in ipairs(redis.call('KEYS','strange*')) do if not k:find('generation') then redis.call('SET',k,ARGV[1]) end end return 1" 0 "${text}"`,
+      );
+      expect(await bodyOf(cache)).toBe(null);
+    }
+  });
+
+  test('killed and started again: nothing meanwhile, one report each, and then as before', async () => {
+    const states: CacheState[] = [];
+    const cache = await open({}, states);
+    await keep(cache, 'kept');
+    await server.kill();
+    await until('it is away', async () => (await bodyOf(cache)) === null && states.length > 0);
+    await keep(cache, 'while away');
+    expect(await bodyOf(cache)).toBe(null);
+    await server.restart();
+    await until('it is back', () => states.length === 2);
+    await keep(cache, 'again');
+    expect(await bodyOf(cache)).toBe('again');
+    expect(states).toEqual([{ away: expect.any(Error) }, { away: null }]);
+  });
+
+  test('a server that comes back with what it had before brings back nothing that was made void', async () => {
+    const states: CacheState[] = [];
+    const cache = await open({}, states);
+    await keep(cache, 'void by now');
+    expect(await server.command('SAVE')).toBe('+OK');
+    await cache.invalidate(['library.books']);
+    await server.kill();
+    await until('it is away', async () => (await bodyOf(cache)) === null && states.length > 0);
+    await server.restart();
+    await until('it is back', () => states.length === 2);
+    expect(Number((await server.command('DBSIZE')).slice(1))).toBeGreaterThan(1);
+    expect(await bodyOf(cache)).toBe(null);
+  });
+
+  test('a server that hangs counts as away after one timeout, and what was to be made void then is, before it is believed', async () => {
+    const states: CacheState[] = [];
+    const cache = await open({ timeout: 0.3, prefix: 'hang' }, states);
+    const other = await open({ prefix: 'hang' });
+    await keep(cache, 'kept');
+    server.hang();
+    onTestFinished(() => server.goOn());
+    await cache.invalidate(['library.books']);
+    const begun = performance.now();
+    for (let n = 0; n < 50; n++) expect(await bodyOf(cache)).toBe(null);
+    expect(performance.now() - begun).toBeLessThan(300);
+    server.goOn();
+    await until('it is back', () => states.length === 2);
+    expect([await bodyOf(cache), await bodyOf(other)]).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Cache, CachedAnswer, CacheKey, CacheLook } from '../../src/pipeline/ports.ts';
+import { until } from '../database/support.ts';
+
+/** A cache that is open, empty, and closed when the test has ended. */
+export type MakeCache = () => Promise<Cache>;
+
+const key = (text: string, routine = 'library.books'): CacheKey => ({ routine, text });
+
+function answer(body: string | Buffer, more: Partial<CachedAnswer> = {}): CachedAnswer {
+  return { body: Buffer.from(body), rows: 1, headers: [], etag: '"tag"', storedAt: Date.now(), ...more };
+}
+
+async function versionOf(cache: Cache, at: CacheKey): Promise<string> {
+  const look = await cache.get(at);
+  if (look.answer !== null) throw new Error('there is an answer already');
+  return look.version;
+}
+
+async function keep(cache: Cache, at: CacheKey, kept: CachedAnswer, expires: number | null = null): Promise<void> {
+  await cache.set(at, kept, { version: await versionOf(cache, at), expires });
+}
+
+/** What is found, in a form that compares. */
+async function found(cache: Cache, at: CacheKey): Promise<unknown> {
+  const look: CacheLook = await cache.get(at);
+  return look.answer === null ? null : { ...look.answer, body: Buffer.from(look.answer.body).toString('latin1') };
+}
+
+/** What every `Cache` keeps. */
+export function describeCache(name: string, make: MakeCache): void {
+  describe(`the contract of caches: ${name}`, () => {
+    test('what is kept is found again, byte by byte, under its key alone', async () => {
+      const cache = await make();
+      const kept = answer(Buffer.from([0, 255, 10, 13, 128]), { rows: 0, headers: ['x-a', 'b\u00e9'], etag: '"é"' });
+      await keep(cache, key('a'), kept);
+      expect(await found(cache, key('a'))).toEqual({ ...kept, body: '\x00\xff\n\r\x80' });
+      expect(await found(cache, key('b'))).toBe(null);
+    });
+
+    test('whatever the keys and bodies are, none is taken for another', async () => {
+      const cache = await make();
+      const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+      const entries = fc.uniqueArray(fc.tuple(text, fc.uint8Array({ maxLength: 40 })), {
+        selector: ([at]) => at,
+        maxLength: 5,
+      });
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(entries, async (all) => {
+          const before = `${++run} `;
+          for (const [at, body] of all) await keep(cache, key(before + at), answer(Buffer.from(body)));
+          for (const [at, body] of all) {
+            const look = await cache.get(key(before + at));
+            expect(Buffer.from(look.answer!.body)).toEqual(Buffer.from(body));
+          }
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    test('who looks in vain has the version of all who do, until the routine is made void', async () => {
+      const cache = await make();
+      const [first, second] = await Promise.all([versionOf(cache, key('a')), versionOf(cache, key('b'))]);
+      expect(second).toBe(first);
+      await cache.invalidate(['library.books']);
+      expect(await versionOf(cache, key('a'))).not.toBe(first);
+    });
+
+    test('what expires is not found any more', async () => {
+      const cache = await make();
+      await keep(cache, key('a'), answer('short'), 150);
+      await keep(cache, key('b'), answer('long'), 60_000);
+      await keep(cache, key('c'), answer('old', { storedAt: Date.now() - 1_000 }), 500);
+      expect(await found(cache, key('c'))).toBe(null);
+      await until('it has expired', async () => (await found(cache, key('a'))) === null);
+      expect(await found(cache, key('b'))).toMatchObject({ body: 'long' });
+    });
+
+    test('what is made void is not found any more; other routines stay', async () => {
+      const cache = await make();
+      await keep(cache, key('a'), answer('1'));
+      await keep(cache, key('b'), answer('2'));
+      await keep(cache, key('c', 'library.authors'), answer('3'));
+      await keep(cache, key('d', 'library.{x}:generation'), answer('4'));
+      await cache.invalidate(['library.books', 'nothing.of_the_kind']);
+      expect(await Promise.all(['a', 'b'].map((text) => found(cache, key(text))))).toEqual([null, null]);
+      expect(await found(cache, key('c', 'library.authors'))).toMatchObject({ body: '3' });
+      expect(await found(cache, key('d', 'library.{x}:generation'))).toMatchObject({ body: '4' });
+      await cache.invalidate([]);
+      expect(await found(cache, key('c', 'library.authors'))).toMatchObject({ body: '3' });
+    });
+
+    test('an answer that was on its way while its routine was made void is not kept', async () => {
+      const cache = await make();
+      const version = await versionOf(cache, key('a'));
+      await cache.invalidate(['library.books']);
+      await cache.set(key('a'), answer('old'), { version, expires: null });
+      expect(await found(cache, key('a'))).toBe(null);
+      await keep(cache, key('a'), answer('new'));
+      expect(await found(cache, key('a'))).toMatchObject({ body: 'new' });
+    });
+
+    test('a later answer takes the place of the one before', async () => {
+      const cache = await make();
+      const version = await versionOf(cache, key('a'));
+      await cache.set(key('a'), answer('1'), { version, expires: null });
+      await cache.set(key('a'), answer('2'), { version, expires: null });
+      expect(await found(cache, key('a'))).toMatchObject({ body: '2' });
+    });
+
+    test('after close it knows nothing, and is no trouble', async () => {
+      const cache = await make();
+      const version = await versionOf(cache, key('a'));
+      await keep(cache, key('b'), answer('1'));
+      await cache.close();
+      await cache.set(key('a'), answer('1'), { version, expires: null });
+      await cache.invalidate(['library.books']);
+      expect([await found(cache, key('a')), await found(cache, key('b'))]).toEqual([null, null]);
+      await cache.close();
+    });
+  });
+}
