@@ -304,7 +304,8 @@ begin
 end
 $$;
 comment on procedure reindex_shelves is 'Sorts every shelf by title and raises a notice for each one as it goes.
-HTTP';
+HTTP
+info_path';
 
 create or replace function weed_copies(_branch_id int) returns void language sql as $$
   update book_copy set condition = 'withdrawn' where branch_id = _branch_id and condition = 'worn'

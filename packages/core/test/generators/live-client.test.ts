@@ -90,6 +90,14 @@ login';
 create function who(_user_name text) returns text language sql stable as $$ select coalesce(_user_name, 'nobody') $$;
 comment on function who is 'HTTP
 user_parameters';
+create function steps() returns int language plpgsql as
+$$ begin raise info 'first'; raise info E'second\nof two lines'; return 2; end $$;
+comment on function steps is 'HTTP
+info_path';
+create function quiet_steps() returns void language plpgsql as $$ begin raise info 'nobody hears'; end $$;
+comment on function quiet_steps is 'HTTP
+info_path
+tsclient_events = off';
 create function sign_out() returns void language sql as $$ $$;
 comment on function sign_out is 'HTTP
 logout';
@@ -107,6 +115,16 @@ const gateway = useGateway(sql, { authentication: { cookie: true, bearer: true }
 /** What a client is asked, in Node and in a browser. It uses nothing but the client and what both have. */
 async function conversation(client: Client): Promise<unknown> {
   const aborted = new AbortController();
+  const messages: string[] = [];
+  const told = new Promise<void>((resolve) => {
+    const onMessage = (message: string): void => {
+      if (messages.push(message) === 2) resolve();
+    };
+    messages.length = 0;
+    void client.steps({ onMessage }).then((steps: number) => (counted = steps));
+  });
+  let counted = 0;
+  await told;
   const tokens = await client.signIn({ name: 'ada', scheme: 'bearer' });
   const slow = client.slow({ signal: aborted.signal }).catch((error: Error) => error.name);
   aborted.abort();
@@ -144,6 +162,7 @@ async function conversation(client: Client): Promise<unknown> {
     overloads: [await client.overload({ a: 1 }), await client.overload2({ a: 1, b: 2 })],
     odd: await client.oddÑX({ 'a&b': 'x=y&z' }),
     slow: await slow,
+    followed: [messages, counted, await client.steps(), await client.quietSteps()],
     byToken: [tokens.token_type, await client.who({ headers: { Authorization: `Bearer ${tokens.access_token}` } })],
     strange: await client.signIn({ name: 'eve', scheme: 'bearer' }).catch((error: Client) => error.status),
     status: [
@@ -181,6 +200,7 @@ const expected = {
   overloads: ['a 1', 'b 2'],
   odd: 'x=y&z',
   slow: 'AbortError',
+  followed: [['first', 'second\nof two lines'], 2, 2, undefined],
   byToken: ['Bearer', 'ada'],
   strange: 401,
   status: [{ status: 200, response: 2, problem: undefined }, '22012', 0, 405],

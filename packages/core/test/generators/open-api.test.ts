@@ -275,3 +275,25 @@ describe('the validator', () => {
     });
   });
 });
+
+test('streams and sign-in: what a call raises, tokens; what the gateway fills is nobody else’s', async () => {
+  const endpoints = planned([
+    { name: 'say', comment: 'HTTP\ninfo_path', parameters: [{ name: '_user_id' }, { name: '_word' }] },
+    { name: 'enter', comment: 'HTTP\nlogin', result: returns('composite', [column('id', int4)]) },
+  ]).map((endpoint) => ({
+    ...endpoint,
+    parameters: endpoint.parameters.map((one) =>
+      one.name === '_user_id' ? { ...one, filling: 'userId' as const } : one,
+    ),
+  }));
+  const document = documentOf(endpoints);
+  expect(await complaints(document)).toEqual([]);
+  const { paths } = document;
+  expect(Object.keys(paths)).toEqual(['/api/say', '/api/enter', '/api/say/info']);
+  expect(Object.keys(paths['/api/say/info'].get.responses['200'].content)).toEqual(['text/event-stream']);
+  const body = paths['/api/say'].post.requestBody.content['application/json'].schema;
+  expect(Object.keys(body.properties)).toEqual(['word']);
+  expect(paths['/api/enter'].post.responses['200'].content['application/json'].schema).toEqual({
+    $ref: '#/components/schemas/Tokens',
+  });
+});

@@ -1,6 +1,7 @@
 import type {
   ICallOptions,
   IProblem,
+  IEventOptions,
   IAddBookRequest,
   IAddBookResponse,
   IBranchesBranchIdStatisticsRequest,
@@ -72,6 +73,34 @@ async function _problem(response: Response): Promise<IProblem | null> {
     return typeof problem === "object" && problem !== null ? { ...plain, ...problem } : plain;
   } catch {
     return plain;
+  }
+}
+
+/** Follows what a call raises: the call and the stream know each other by an id that nobody can guess. */
+async function _follow(url: string, { onMessage, headers }: IEventOptions): Promise<{ headers: Record<string, string>; end: () => void }> {
+  if (onMessage === undefined) return { headers: {}, end: () => undefined };
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const id = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const ended = new AbortController();
+  const response = await fetch(`${url}?${id}`, { headers: { Accept: "text/event-stream", ...headers }, signal: ended.signal });
+  const problem = await _problem(response);
+  if (problem !== null) throw new GatewayError(problem);
+  _readMessages(response, onMessage).catch(() => undefined);
+  // What was raised last may still be on its way when the answer is there.
+  return { headers: { "X-Gateway-ID": id }, end: () => void setTimeout(() => ended.abort(), 1000) };
+}
+
+async function _readMessages(response: Response, onMessage: (message: string) => void): Promise<void> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    const events = (rest + next.value).split("\n\n");
+    rest = events.pop() ?? "";
+    for (const event of events) {
+      const lines = event.split("\n");
+      const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
+      if (data.length > 0 && !lines.some((line) => line.startsWith("event: "))) onMessage(data.join("\n"));
+    }
   }
 }
 
@@ -527,6 +556,8 @@ export async function readingList(
   return (await response.json()) as IReadingListResponse[];
 }
 
+export const reindexShelvesEvents = (executionId: string = ""): EventSource => new EventSource(_baseUrl + "/api/reindex-shelves/info" + (executionId === "" ? "" : `?${executionId}`));
+
 /**
  * public.reindex_shelves(_branch_id integer)
  *
@@ -539,14 +570,19 @@ export async function readingList(
  */
 export async function reindexShelves(
   request: IReindexShelvesRequest,
-  options: ICallOptions = {},
+  options: IEventOptions = {},
 ): Promise<void> {
-  await _send(_baseUrl + "/api/reindex-shelves", {
-    method: "POST",
-    headers: { "Content-Type": "application/json", ...options.headers },
-    body: JSON.stringify(request),
-    signal: options.signal ?? null,
-  });
+  const events = await _follow(_baseUrl + "/api/reindex-shelves/info", options);
+  try {
+    await _send(_baseUrl + "/api/reindex-shelves", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...events.headers, ...options.headers },
+      body: JSON.stringify(request),
+      signal: options.signal ?? null,
+    });
+  } finally {
+    events.end();
+  }
 }
 
 /**

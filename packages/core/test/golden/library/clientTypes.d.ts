@@ -19,6 +19,12 @@ export interface IProblem {
   [member: string]: unknown;
 }
 
+/** What a call may bring along whose messages can be followed while it runs. */
+export interface IEventOptions extends ICallOptions {
+  /** Told of each message that the call raises. */
+  onMessage?: ((message: string) => void) | undefined;
+}
+
 export interface IAddBookRequest {
   isbn: string | null;
   title: string | null;

@@ -2,10 +2,11 @@ import type { Endpoint } from '../../../plan/endpoint.ts';
 import type { GeneratedFile } from '../file.ts';
 import { nameEndpoints } from '../naming.ts';
 import { seenByClients } from '../seen-by-clients.ts';
-import { operationOf } from './operation.ts';
+import { operationOf, securityOf } from './operation.ts';
 import { type OpenApiOptions, openApiOptions } from './options.ts';
 import { tokens } from './responses.ts';
 import type { Schema } from './schema.ts';
+import { streamsOf } from './stream.ts';
 
 /** An OpenAPI 3.1 document, as data. */
 export type OpenApiDocument = Schema;
@@ -41,7 +42,10 @@ export function openApiDocument(endpoints: readonly Endpoint[], given: Partial<O
     openapi: '3.1.0',
     info: { title, version, ...(description === null ? {} : { description }) },
     ...(servers.length === 0 ? {} : { servers: servers.map((url) => ({ url })) }),
-    paths: pathsOf(seenByClients(endpoints), options),
+    paths: {
+      ...pathsOf(seenByClients(endpoints), options),
+      ...Object.fromEntries(streamsOf(endpoints, (endpoint) => securityOf([endpoint], options))),
+    },
     components: {
       schemas: { Problem: problem, ...(endpoints.some(signsIn) ? { Tokens: tokens } : {}) },
       responses: {

@@ -143,7 +143,7 @@ function responseOf(successes: readonly Success[]): Schema {
 }
 
 /** Any of the schemes will do; roles are named with them, as OpenAPI 3.1 allows. */
-function securityOf(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): Schema {
+export function securityOf(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): Schema {
   const required = endpoints.filter(({ authorization }) => authorization.required);
   if (required.length === 0) return {};
   const roles = [...new Set(required.flatMap(({ authorization }) => authorization.roles))];

@@ -48,6 +48,7 @@ export function functionText(one: ClientFunction, options: TypescriptClientOptio
   const parameters = parametersOf(one, typed).map((parameter) => `  ${parameter},\n`);
   return [
     ...url,
+    ...eventSourceText(one, options, typed),
     ...comment,
     `export async function ${one.name}(\n${parameters.join('')})${typed(`: Promise<${givenType(one)}>`)} {`,
     ...bodyOf(one, options, typed).map((line) => `  ${line}`),
@@ -62,7 +63,7 @@ function parametersOf(one: ClientFunction, typed: Typed): readonly string[] {
     ...(one.parseRequest
       ? [`parseRequest${typed(': (request: RequestInit) => RequestInit')} = (request) => request`]
       : []),
-    `options${typed(': ICallOptions')} = {}`,
+    `options${typed(one.events === null ? ': ICallOptions' : ': IEventOptions')} = {}`,
   ];
 }
 
@@ -90,12 +91,37 @@ function bodyOf(one: ClientFunction, options: TypescriptClientOptions, typed: Ty
   const [open, close] = one.parseRequest ? ['parseRequest({', '})'] : ['{', '}'];
   const call = one.statusCode ? 'fetch' : '_send';
   const isRead = one.statusCode || one.result.kind !== 'nothing';
-  return [
+  return followed(one, [
     `${isRead ? 'const response = ' : ''}await ${call}(${url}, ${open}`,
     ...init.map((line) => `  ${line},`),
     `${close});`,
     ...(one.statusCode ? statusLines(one, typed) : isRead ? [...readLines(one), `return ${valueOf(one, typed)};`] : []),
+  ]);
+}
+
+/** The stream is open before the call is made, so that nothing of it is missed. */
+function followed({ events }: ClientFunction, lines: readonly string[]): readonly string[] {
+  if (events === null) return lines;
+  return [
+    `const events = await _follow(_baseUrl + ${literal(events)}, options);`,
+    'try {',
+    ...lines.map((line) => `  ${line}`),
+    '} finally {',
+    '  events.end();',
+    '}',
   ];
+}
+
+/** For pages that follow what others do: a stream without a call. */
+function eventSourceText(
+  { events, eventSourceName }: ClientFunction,
+  { exportEventSources }: TypescriptClientOptions,
+  typed: Typed,
+): readonly string[] {
+  if (events === null || !exportEventSources) return [];
+  const parameter = `executionId${typed(': string')} = ""`;
+  const url = `_baseUrl + ${literal(events)} + (executionId === "" ? "" : \`?\${executionId}\`)`;
+  return [`export const ${eventSourceName} = (${parameter})${typed(': EventSource')} => new EventSource(${url});`, ''];
 }
 
 /** What is given to `fetch`. */
@@ -111,6 +137,7 @@ function initOf(one: ClientFunction, options: TypescriptClientOptions): readonly
     ...(token !== null && changes
       ? [`...(options.xsrfToken === undefined ? {} : { ${literal(token)}: options.xsrfToken })`]
       : []),
+    ...(one.events === null ? [] : ['...events.headers']),
     '...options.headers',
   ];
   return [

@@ -24,6 +24,10 @@ export interface ClientFunction {
   readonly parseUrl: boolean;
   readonly parseRequest: boolean;
   readonly statusCode: boolean;
+  /** The path of what the endpoint streams, where callers may follow it. */
+  readonly events: string | null;
+  /** The name of what makes its event source, where that is exported. */
+  readonly eventSourceName: string;
 }
 
 export interface ClientModel {
@@ -72,6 +76,8 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
       parseUrl: endpoint.client.parseUrl ?? options.includeParseUrlParam,
       parseRequest: endpoint.client.parseRequest ?? options.includeParseRequestParam,
       statusCode: endpoint.client.statusCode ?? options.includeStatusCode,
+      events: endpoint.events !== null && endpoint.client.events !== false ? endpoint.events.path : null,
+      eventSourceName: eventSourceName(name),
     };
   });
   return { functions, interfaces: inOrderOf(functions), omitted };
@@ -99,11 +105,24 @@ function urlName(name: string): string {
   return name === 'parse' ? 'parseUrl_' : `${name}Url`;
 }
 
-function refuseSharedNames(named: readonly NamedEndpoint[], { exportUrls }: TypescriptClientOptions): void {
+/** `getNotes` has `getNotesEvents`. */
+function eventSourceName(name: string): string {
+  return `${name}Events`;
+}
+
+function refuseSharedNames(
+  named: readonly NamedEndpoint[],
+  { exportUrls, exportEventSources }: TypescriptClientOptions,
+): void {
   const owners = new Map<string, NamedEndpoint>();
   for (const one of named) {
     // Types are told apart by more than the first letter, which they have as a capital.
-    const names = [one.name, ...(exportUrls ? [urlName(one.name)] : []), `I${pascalCase(one.name)}`];
+    const names = [
+      one.name,
+      ...(exportUrls ? [urlName(one.name)] : []),
+      ...(exportEventSources && one.endpoint.events !== null ? [eventSourceName(one.name)] : []),
+      `I${pascalCase(one.name)}`,
+    ];
     for (const name of names) {
       const other = owners.get(name);
       if (other !== undefined && other !== one) throw sharedName(one, other);

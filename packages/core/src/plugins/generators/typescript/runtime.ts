@@ -45,6 +45,12 @@ export interface ITokens {
 /** What signing in gives: tokens, or what the routine says of it. A cookie is kept by the browser. */
 export type ISignedIn = ITokens | string;`;
   if (model.functions.some(signsIn)) common.push(signedIn);
+  const events = `/** What a call may bring along whose messages can be followed while it runs. */
+export interface IEventOptions extends ICallOptions {
+  /** Told of each message that the call raises. */
+  onMessage?: ((message: string) => void) | undefined;
+}`;
+  if (model.functions.some(streams)) common.push(events);
   const result = `/** An answer with its status: \`problem\` tells whether it succeeded. */
 export type IResult<T> =
   | { status: number; response: T; problem: undefined }
@@ -54,6 +60,8 @@ export type IResult<T> =
 
 const signsIn = ({ result }: ClientModel['functions'][number]): boolean => result.kind === 'signIn';
 
+const streams = ({ events }: ClientModel['functions'][number]): boolean => events !== null;
+
 /** The names of those interfaces that the module itself uses. */
 export function commonNames(model: ClientModel): readonly string[] {
   if (model.functions.length === 0) return [];
@@ -61,6 +69,7 @@ export function commonNames(model: ClientModel): readonly string[] {
     'ICallOptions',
     'IProblem',
     ...(model.functions.some(signsIn) ? ['ISignedIn', 'ITokens'] : []),
+    ...(model.functions.some(streams) ? ['IEventOptions'] : []),
     ...(model.functions.some(({ statusCode }) => statusCode) ? ['IResult'] : []),
   ];
 }
@@ -83,6 +92,7 @@ export function runtime(model: ClientModel, options: TypescriptClientOptions, ty
     ),
     ...uses('problem', functions.length > 0),
     ...uses('signedIn', functions.some(signsIn)),
+    ...uses('follow', functions.some(streams)),
     ...uses('query', ownQuery),
     ...uses('segment', inPath),
     ...uses('text', ownQuery || inPath),
@@ -152,6 +162,35 @@ async function _problem(response${typed(': Response')})${typed(': Promise<IProbl
     return typeof problem === "object" && problem !== null ? { ...plain, ...problem } : plain;
   } catch {
     return plain;
+  }
+}`,
+  follow: (
+    typed,
+  ) => `/** Follows what a call raises: the call and the stream know each other by an id that nobody can guess. */
+async function _follow(url${typed(': string')}, { onMessage, headers }${typed(': IEventOptions')})${typed(': Promise<{ headers: Record<string, string>; end: () => void }>')} {
+  if (onMessage === undefined) return { headers: {}, end: () => undefined };
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const id = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const ended = new AbortController();
+  const response = await fetch(\`\${url}?\${id}\`, { headers: { Accept: "text/event-stream", ...headers }, signal: ended.signal });
+  const problem = await _problem(response);
+  if (problem !== null) throw new GatewayError(problem);
+  _readMessages(response, onMessage).catch(() => undefined);
+  // What was raised last may still be on its way when the answer is there.
+  return { headers: { "X-Gateway-ID": id }, end: () => void setTimeout(() => ended.abort(), 1000) };
+}
+
+async function _readMessages(response${typed(': Response')}, onMessage${typed(': (message: string) => void')})${typed(': Promise<void>')} {
+  const reader = response.body${typed('!')}.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    const events = (rest + next.value).split("\\n\\n");
+    rest = events.pop() ?? "";
+    for (const event of events) {
+      const lines = event.split("\\n");
+      const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
+      if (data.length > 0 && !lines.some((line) => line.startsWith("event: "))) onMessage(data.join("\\n"));
+    }
   }
 }`,
   signedIn: (typed) => `async function _signedIn(response${typed(': Response')})${typed(': Promise<ISignedIn>')} {
