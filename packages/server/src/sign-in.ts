@@ -73,7 +73,7 @@ function keysOf({
 }
 
 function basicOptions({ basic }: Configuration): Given<'basic'> {
-  return basic.user === null && basic.command === null ? null : basic;
+  return basic.user === null && basic.hash === null && basic.command === null ? null : basic;
 }
 
 function sessionOptions({ sessions }: Configuration): Given<'sessions'> {

@@ -23,6 +23,7 @@ import { createPasswordHasher } from '../plugins/auth/password.ts';
 import type { Query } from '../plugins/auth/query.ts';
 import { rememberedSessions, type SessionStore, sqlSessions } from '../plugins/auth/sessions.ts';
 import { StartError } from '../start-error.ts';
+import { checkAuthentication } from './check.ts';
 
 /** What the gateway knows about callers: made once, for all readings of the catalog. */
 export interface Authentication {
@@ -59,6 +60,7 @@ export async function openAuthentication(
   observe: Observer,
 ): Promise<Authentication> {
   const { authentication } = options;
+  checkAuthentication(options);
   const parts = partsOf(authentication, connections, observe);
   const ring = needsKeys(authentication) ? await openRing(parts, observe) : null;
   const schemes = schemesOf(parts, ring, observe);
@@ -107,15 +109,13 @@ async function databaseName({ main }: Connections): Promise<string> {
 }
 
 function partsOf(options: AuthenticationOptions, { main }: Connections, observe: Observer): Parts {
-  // The values of a host's command are texts, of which it may use fewer than it is offered.
-  const query: Query = (sql, values) => {
-    const used = values.slice(0, placeholders(sql));
-    return main.query(
+  // Said to be text, a value that the command has no use for is none the less one that it can be given.
+  const query: Query = (sql, values) =>
+    main.query(
       sql,
-      used,
-      used.map(() => textOid),
+      values,
+      values.map(() => textOid),
     );
-  };
   const { attempts } = options;
   return {
     options,
@@ -133,11 +133,6 @@ function partsOf(options: AuthenticationOptions, { main }: Connections, observe:
 }
 
 const textOid = 25;
-
-/** The highest `$n` of a command. */
-function placeholders(sql: string): number {
-  return Math.max(0, ...[...sql.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
-}
 
 function sessionsOf({ sessions }: AuthenticationOptions, query: Query): SessionStore {
   if (sessions === null) return rememberedSessions();

@@ -10,6 +10,7 @@ import { openStream, streamMethods } from './events/open-stream.ts';
 import type { StreamPlan } from './events/stream.ts';
 import { type Access, admit, open } from './caller/admit.ts';
 import { recall, type Recalling } from './cache/recall.ts';
+import { renewing } from './caller/renewing.ts';
 import { collect } from './collect/collect.ts';
 import { databaseOf } from './execute.ts';
 import { fill, type FillOptions } from './fill.ts';
@@ -17,7 +18,7 @@ import { formulate, formulateAnew, type Formulated } from './formulate.ts';
 import { explain } from './explain.ts';
 import { consult, type Hooks } from './hooks.ts';
 import type { Operation } from './operation.ts';
-import type { Observer } from './ports.ts';
+import type { Caller, Observer } from './ports.ts';
 import { type RefuseOptions, refuse } from './refuse.ts';
 import { refusedParameter } from './refused-parameter.ts';
 import { respond } from './respond/respond.ts';
@@ -52,12 +53,12 @@ export function createHandle(pipeline: () => Pipeline): Handle {
     const routed = route(request, current);
     if (routed.kind !== 'match') return withoutCall(routed, request, current);
     let call: Formulated | null = null;
+    let caller: Caller | null = null;
     try {
       refuseLongUri(request, current.maxUriLength);
       const { access } = current;
-      const { candidates, caller } = open(routed.targets, access)
-        ? { candidates: routed.targets, caller: null }
-        : await admit(routed.targets, request, access);
+      let candidates = routed.targets;
+      if (!open(candidates, access)) ({ candidates, caller } = await admit(candidates, request, access));
       const given = await collect(request, candidates[0]!.endpoint, current.maxBodySize);
       const bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
       const filled = fill(bound, { request, caller }, current);
@@ -66,14 +67,14 @@ export function createHandle(pipeline: () => Pipeline): Handle {
       call = make === null ? formulate(ready) : await formulateAnew(ready, make, request);
       if (current.tellCommands) tellCommand(current.observe, call, request);
       const answer = current.hooks === null ? null : await consult(current.hooks, call, request);
-      if (answer !== null) return answer;
+      if (answer !== null) return renewing(answer, caller);
       if (endpoint.signIn !== null) return await sign(current, call, { request, caller });
       const { format, head } = call.candidate.rendering(request.header('accept'));
       const headers = head(call);
       const outcome = await recall(current, { call, format, request, caller }, caller);
-      return respond(request, { format, headers, outcome, caller });
+      return renewing(respond(request, { format, headers, outcome }), caller);
     } catch (error) {
-      return failed(error, request, { call, targets: routed.targets }, current);
+      return renewing(await failed(error, request, { call, targets: routed.targets }, current), caller);
     }
   };
 }

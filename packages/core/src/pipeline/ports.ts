@@ -83,7 +83,10 @@ export interface AuthScheme {
 export interface SiteGuard {
   /** Whether this request is its caller's own will. */
   allows(request: GatewayRequest, caller: Caller | null): Promise<boolean>;
-  /** Who made the browser send the request: our own pages, those of somebody else, or nothing says so. */
+  /**
+   * Who made the browser send the request: our own pages (or its user), those of somebody else, or nothing says so. For requests
+   * without a caller whose effect stays with the browser, such as sign-in.
+   */
   source(request: GatewayRequest): 'own' | 'foreign' | 'unmarked';
 }
 
@@ -96,17 +99,20 @@ export interface PasswordHasher {
   waste(): Promise<void>;
 }
 
-/** Who tries to sign in, and from where; null: not known. */
+/** Who tries to sign in, and from where. */
 export interface AttemptKeys {
+  /** As typed; null: nobody was named. */
   readonly user: string | null;
+  /** Null: not known. Then only tries for the same user are counted together. */
   readonly address: string | null;
 }
 
 /** Limits failed sign-ins. A try counts as failed until its outcome is told. */
 export interface AttemptLimiter {
-  /** `retryAfter` in seconds. */
+  /** `retryAfter` in seconds, at least one: what `Retry-After` says. */
   mayTry(keys: AttemptKeys): { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
   failed(keys: AttemptKeys): void;
+  /** Forgives the user at this address. The address stays counted: an own account is no way to guess those of others. */
   succeeded(keys: AttemptKeys): void;
   /** The try came to no end, for a reason that says nothing of the credentials. */
   withdrawn(keys: AttemptKeys): void;

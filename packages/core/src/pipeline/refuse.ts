@@ -9,7 +9,7 @@ export interface RefuseOptions {
 }
 
 /** Statuses that by definition have no body. */
-const bodiless = new Set([204, 205, 304]);
+export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** A problem as the answer to its request: RFC 9457, or bare text. */
 export function refuse(problem: Problem, correlationId: string | null, options: RefuseOptions): WholeResponse {

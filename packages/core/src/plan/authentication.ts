@@ -18,7 +18,7 @@ export interface AuthenticationNames {
   readonly hashColumnName: string;
   /** The first parameter whose name contains this is the password. */
   readonly passwordParameterNameContains: string;
-  /** The values of login and logout endpoints never reach a log. */
+  /** The values of login and logout endpoints, and of those with a hash of a parameter, never reach a log. */
   readonly obfuscateAuthParameterLogValues: boolean;
 }
 

@@ -25,6 +25,7 @@ function sourceContradicts(draft: Draft): string {
 
 function reasonAgainst(parameter: EndpointParameter | null, name: string): string | null {
   if (parameter === null) return `the routine has no parameter ${display(name)}`;
+  if (parameter.filling !== undefined) return `${display(name)} is filled with what is known of the caller`;
   if (parameter.inPath) return `${display(name)} already takes its value from the path`;
   if (takesText(parameter.type)) return null;
   return `${display(name)} is of type ${parameter.type.display}; the body is text, which goes into a text type, json, jsonb or xml`;

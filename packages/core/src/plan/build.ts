@@ -132,15 +132,16 @@ function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
 function simpleSettings({
   settings,
   options,
+  hashes,
 }: Draft): Pick<
   Endpoint,
   'contentType' | 'connection' | 'sensitive' | 'planCacheMode' | 'bufferRows' | 'timeout' | 'textNull' | 'queryNull'
 > {
+  const holdsPassword = settings.signIn !== null || hashes.length > 0;
   return {
     contentType: settings.contentType,
     connection: settings.connection,
-    sensitive:
-      settings.sensitive ?? (settings.signIn !== null && options.authentication.obfuscateAuthParameterLogValues),
+    sensitive: settings.sensitive ?? (holdsPassword && options.authentication.obfuscateAuthParameterLogValues),
     planCacheMode: settings.planCacheMode,
     bufferRows: settings.bufferRows ?? options.bufferRows,
     timeout: settings.timeout,

@@ -15,7 +15,8 @@ export function planFillings(draft: Draft, parameters: readonly EndpointParamete
   for (const { name, of, line } of draft.hashes) {
     const hashed = named(draft, parameters, name, line);
     const from = named(draft, parameters, of, line);
-    if (hashed !== null && from !== null) fillings.set(hashed, { ...fillings.get(hashed), hashOf: from.position });
+    if (hashed === null || from === null || refuseHash(draft, hashed, fillings.get(hashed), line)) continue;
+    fillings.set(hashed, { hashOf: from.position });
   }
   return fillings.size === 0 ? parameters : parameters.map((one) => ({ ...one, ...fillings.get(one) }));
 }
@@ -24,17 +25,48 @@ function identities(
   draft: Draft,
   parameters: readonly EndpointParameter[],
 ): readonly (readonly [parameter: EndpointParameter, filling: Filling])[] {
-  const said = draft.fillings.flatMap(({ name, filling, line }) => {
+  const said = new Map<EndpointParameter, Filling>();
+  for (const { name, filling, line } of draft.fillings) {
     const parameter = named(draft, parameters, name, line);
-    return parameter === null ? [] : [[parameter, filling] as const];
-  });
+    if (parameter === null) continue;
+    const other = said.get(parameter) ?? filling;
+    if (other !== filling) contradict(draft, parameter, [other, filling], line);
+    said.set(parameter, filling);
+  }
   return [...byName(draft, parameters), ...said];
 }
 
+function contradict(draft: Draft, { name }: EndpointParameter, both: readonly [string, string], line: number): void {
+  draft.report('error', 'contradiction', `${display(name)} is both ${both.join(' and ')}; keep one of the lines`, line);
+}
+
+/** Whether there is a reason against it: a hash is text, and nothing else fills its parameter. */
+function refuseHash(
+  draft: Draft,
+  parameter: EndpointParameter,
+  filled: Partial<EndpointParameter> | undefined,
+  line: number,
+): boolean {
+  const { name, type } = parameter;
+  if (filled !== undefined) {
+    contradict(
+      draft,
+      parameter,
+      [filled.filling ?? 'a hash', filled.filling === undefined ? 'another' : 'a hash'],
+      line,
+    );
+    return true;
+  }
+  if (type.textual) return false;
+  draft.report('error', 'hash-parameter', `${display(name)} takes a hash, which is text and not ${type.display}`, line);
+  return true;
+}
+
 function byName(
-  { settings, options, routine }: Draft,
+  draft: Draft,
   parameters: readonly EndpointParameter[],
 ): readonly (readonly [parameter: EndpointParameter, filling: Filling])[] {
+  const { settings, options, routine } = draft;
   const { authentication: names } = options;
   if (routine.table !== undefined || !(settings.userParameters ?? names.useUserParameters)) return [];
   const wanted: readonly (readonly [string, Filling])[] = [
@@ -46,8 +78,20 @@ function byName(
   ];
   return wanted.flatMap(([name, filling]) => {
     const parameter = parameterNamed(parameters, name) ?? parameterNamed(parameters, options.nameConverter(name));
-    return parameter === null ? [] : [[parameter, filling] as const];
+    if (parameter === null) return [];
+    if (settings.signIn === 'login' && filling !== 'ipAddress') warnOfLogin(draft, parameter);
+    return [[parameter, filling] as const];
   });
+}
+
+/** A name that every other routine is told of its caller by is a likely one for what is typed into a form of sign-in. */
+function warnOfLogin(draft: Draft, { name }: EndpointParameter): void {
+  draft.report(
+    'warning',
+    'login-identity',
+    `the parameter ${display(name)} is filled with what is known of the caller, which is nothing before the sign-in, and cannot be sent; if it is what the caller types, write user_parameters = off, or give it another name`,
+    null,
+  );
 }
 
 function named(

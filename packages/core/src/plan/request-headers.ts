@@ -27,7 +27,7 @@ export function planRequestHeaders(
     draft.report(
       'error',
       'request-headers-parameter',
-      `the request headers need a parameter ${display(name)} of type json, jsonb, text or varchar with a default, which neither the path nor the body gives; the routine has no such parameter`,
+      `the request headers need a parameter ${display(name)} of type json, jsonb, text or varchar with a default, which neither the path nor the body gives, and nothing else fills; the routine has no such parameter`,
       asking.line,
     );
   }
@@ -42,6 +42,7 @@ const types: ReadonlySet<string | null> = new Set(['json', 'jsonb', 'text', 'var
 
 /** The default is what tells that a client need not give it. Without a name it could not be given alone. */
 function takesHeaders(parameter: EndpointParameter, bodyParameter: number | null): boolean {
-  const { type, optional, unnamed, inPath, position } = parameter;
+  const { type, optional, unnamed, inPath, position, filling, hashOf } = parameter;
+  if (filling !== undefined || hashOf !== undefined) return false;
   return types.has(type.builtin) && optional && !unnamed && !inPath && position !== bodyParameter;
 }

@@ -28,14 +28,27 @@ export function planSignIn(draft: Draft, answer: Answer, parameters: readonly En
   const password = parameters.find(({ name }) =>
     name.toLowerCase().includes(names.passwordParameterNameContains.toLowerCase()),
   );
+  const hash = index(names.hashColumnName);
+  if (hash !== null && password === undefined) refuseUnverified(draft, names);
   return {
     kind: 'login',
     status: index(names.statusColumnName),
     message: index(names.messageColumnName),
     scheme: index(names.schemeColumnName),
-    hash: index(names.hashColumnName),
+    hash,
     password: password?.position ?? null,
   };
+}
+
+/** A hash that nothing is held against would let everybody in. */
+function refuseUnverified(draft: Draft, names: AuthenticationNames): void {
+  const { hashColumnName: hash, passwordParameterNameContains: part } = names;
+  draft.report(
+    'error',
+    'login-password',
+    `the column ${display(hash)} is the hash of a password, but no parameter has a name with ${display(part)} in it: rename the parameter that is the password`,
+    draft.useOf('signIn')?.line ?? null,
+  );
 }
 
 /** Anything but true, false or a status could be read as a success that nobody meant. */

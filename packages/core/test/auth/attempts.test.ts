@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  attemptLimiter,
-  type AttemptKeys,
-  type AttemptLimiter,
-  type AttemptOptions,
-} from '../../src/plugins/auth/attempts.ts';
+import type { AttemptKeys, AttemptLimiter } from '../../src/pipeline/ports.ts';
+import { attemptLimiter, type AttemptOptions } from '../../src/plugins/auth/attempts.ts';
 import { clockAt } from './request.ts';
 
 const ada: AttemptKeys = { user: 'ada', address: '192.0.2.1' };

@@ -6,6 +6,7 @@ import { attemptLimiter } from '../../src/plugins/auth/attempts.ts';
 import {
   basicScheme,
   type BasicSchemeOptions,
+  type Challenged,
   decodeBasic,
   refuseInsecure,
   verifyBasic,
@@ -127,7 +128,10 @@ describeAuthScheme('basic', async () => {
       user: null,
       origin: () => ({ address: '192.0.2.1', secure: true }),
       attempts: attemptLimiter({ perUser: 1e6, perAddress: 1e6 }),
-      command: async (user, password) => known.get(`${user}:${password}`) ?? null,
+      command: async (user, password) => {
+        const claims = known.get(`${user}:${password}`);
+        return claims === undefined ? null : { claims, hash: null };
+      },
     }).scheme,
     credentials: async (claims) => {
       known.set(`ada:${known.size}`, claims);
@@ -195,9 +199,9 @@ describe('who is let in', () => {
 
   test('the command is asked every time, and its claims are those of the caller', async () => {
     const calls: unknown[] = [];
-    const command = async (...values: readonly string[]): Promise<readonly Claim[] | null> => {
+    const command = async (...values: readonly string[]): Promise<Challenged | null> => {
       calls.push(values);
-      return values[1] === 'secret' ? [['id', '7']] : null;
+      return values[1] === 'secret' ? { claims: [['id', '7']], hash: null } : null;
     };
     const { ask } = make({ user: null, command });
     expect((await ask('eve', 'secret', { path: '/api/x' }))?.claims).toEqual([['id', '7']]);
@@ -207,6 +211,29 @@ describe('who is let in', () => {
       ['eve', 'secret', 'books', '/api/x'],
       ['eve', 'secret', 'books', '/api/y'],
       ['eve', 'wrong', 'books', '/'],
+    ]);
+  });
+
+  test('a hash that the command tells is what the password has to be of, and is verified once a minute', async () => {
+    let hash: string | null = 'hash of secret';
+    const command = async (user: string): Promise<Challenged | null> =>
+      user === 'nobody' ? null : { claims: [['id', '7']], hash };
+    const { ask, asked, pass } = make({ user: null, command });
+    expect((await ask('ada', 'secret'))?.claims).toEqual([['id', '7']]);
+    expect((await ask('ada', 'secret'))?.claims).toEqual([['id', '7']]);
+    expect(await ask('ada', 'wrong')).toBe(null);
+    expect(await ask('nobody', 'secret')).toBe(null);
+    hash = 'hash of another';
+    expect(await ask('ada', 'secret')).toBe(null);
+    hash = 'hash of secret';
+    pass(60);
+    expect(await ask('ada', 'secret')).not.toBe(null);
+    expect(asked).toEqual([
+      'verify hash of secret',
+      'verify hash of secret',
+      'waste',
+      'verify hash of another',
+      'verify hash of secret',
     ]);
   });
 
@@ -232,9 +259,9 @@ describe('who is let in', () => {
 
   test('a failure of the command is a failure of the request, and not a failed try', async () => {
     let broken = true;
-    const command = async (): Promise<readonly Claim[] | null> => {
+    const command = async (): Promise<Challenged | null> => {
       if (broken) throw new Error('the database is gone');
-      return [];
+      return { claims: [], hash: null };
     };
     const { ask } = make({ user: null, command });
     for (let count = 0; count < 20; count += 1) await expect(ask('ada', 'x')).rejects.toThrow('the database is gone');

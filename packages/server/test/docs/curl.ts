@@ -17,7 +17,12 @@ interface CurlRequest {
   readonly body: string | null;
   /** `-i` or `-I`: head and body are printed. */
   readonly showHead: boolean;
+  /** `-c`: where cookies of the answer are kept. */
+  readonly jar: string | null;
 }
+
+/** The cookies that commands have kept, by the names of their files. */
+const jars = new Map<string, string>();
 
 /** The part of curl that the pages use. */
 function curlRequest(words: readonly string[]): CurlRequest {
@@ -25,14 +30,18 @@ function curlRequest(words: readonly string[]): CurlRequest {
   let method: string | null = null;
   let body: string | null = null;
   let showHead = false;
+  let jar: string | null = null;
   const headers: Record<string, string> = { 'user-agent': 'curl/8.5.0', accept: '*/*' };
   const rest = [...words];
   const options: Readonly<Record<string, () => void>> = {
     '-i': () => (showHead = true),
     '-I': () => ([showHead, method] = [true, 'HEAD']),
+    '-c': () => (jar = rest.shift()!),
+    '-b': () => (headers['cookie'] = jars.get(rest.shift()!) ?? ''),
+    '-u': () => (headers['authorization'] = `Basic ${Buffer.from(rest.shift()!).toString('base64')}`),
     '-X': () => (method = rest.shift()!),
     '-H': () => {
-      const [name, value] = rest.shift()!.split(/:\s*/, 2);
+      const [, name, value] = /^([^:]+):\s*(.*)$/.exec(rest.shift()!)!;
       headers[name!.toLowerCase()] = value!;
     },
     '-d': () => {
@@ -53,7 +62,9 @@ function curlRequest(words: readonly string[]): CurlRequest {
   if (address === null) throw new Error('curl has no address');
   if (/[{}[\]]/.test(address)) throw new Error('curl takes brackets and braces in an address for a pattern');
   const url = new URL(address.includes('://') ? address : `http://${address}`);
-  return { url, method: method ?? (body === null ? 'GET' : 'POST'), headers, body, showHead };
+  // The name that the page shows, and not the port of this run: a host is what an origin is held against.
+  headers['host'] ??= url.host;
+  return { url, method: method ?? (body === null ? 'GET' : 'POST'), headers, body, showHead, jar };
 }
 
 /** Headers that every answer has and that say nothing of the example. */
@@ -64,7 +75,7 @@ const leftOut = new Set(['date', 'connection', 'keep-alive', 'content-length', '
  * @param portOf the real port for one that a page shows
  */
 export async function curl(words: readonly string[], portOf: (shown: string) => number): Promise<string> {
-  const { url, method, headers, body, showHead } = curlRequest(words);
+  const { url, method, headers, body, showHead, jar } = curlRequest(words);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const path = url.pathname + url.search;
     const sized = body === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
@@ -75,6 +86,8 @@ export async function curl(words: readonly string[], portOf: (shown: string) => 
     outgoing.on('error', reject).end(body ?? undefined);
   });
   const text = await textOf(response);
+  const cookies = response.headers['set-cookie'] ?? [];
+  if (jar !== null) jars.set(jar, cookies.map((line) => line.split(';', 1)[0]!).join('; '));
   return showHead ? [...headOf(response), '', text].join('\n') : text;
 }
 

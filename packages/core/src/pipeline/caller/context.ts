@@ -1,4 +1,5 @@
 import { arrayText } from '../../database/literal.ts';
+import { Problem } from '../../http/problem.ts';
 import type { Setting } from '../settings.ts';
 import type { Calling } from './fillings.ts';
 import { claimOf, type ClaimTypes, claimsAsJson, rolesOf } from './identity.ts';
@@ -38,8 +39,12 @@ export interface RoleContext {
   readonly otherwise: string | null;
 }
 
-/** As a setting of the transaction: PostgreSQL refuses a role that the connection's own is no member of. */
+/**
+ * As a setting of the transaction: PostgreSQL refuses a role that the connection's own is no member of.
+ * @throws Problem 403 for `none`, which is no role, but would be that of the connection
+ */
 export function roleSettings({ caller }: Calling, { claim, otherwise }: RoleContext): readonly Setting[] {
   const role = (caller && claimOf(caller.claims, claim)) ?? otherwise;
+  if (role === 'none') throw new Problem('forbidden');
   return role === null ? [] : [['role', role]];
 }

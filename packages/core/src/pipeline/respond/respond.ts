@@ -1,7 +1,6 @@
 import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../../http/response.ts';
 import type { Outcome } from '../execute.ts';
-import type { Caller } from '../ports.ts';
 import type { Format } from './format.ts';
 import { unchanged } from './unchanged.ts';
 
@@ -9,8 +8,6 @@ export interface Answer {
   readonly format: Format;
   readonly headers: HeaderList;
   readonly outcome: Outcome;
-  /** Whose credentials may be renewed by headers of their own; null: nobody's. */
-  readonly caller: Caller | null;
 }
 
 /** The answer of a call that went well, as the request wants it. */
@@ -23,11 +20,10 @@ export function respond(request: GatewayRequest, answer: Answer): GatewayRespons
   return request.method === 'HEAD' ? withoutBody(asked) : asked;
 }
 
-function responseOf({ format, headers: own, outcome, caller }: Answer): GatewayResponse {
-  const { kept } = outcome;
-  const told = outcome.told === null ? own : [...own, ...outcome.told.headers];
-  const said = kept === null ? told : [...told, ...kept.headers];
-  const headers = caller?.headers === undefined ? said : [...said, ...caller.headers];
+function responseOf({ format, headers: own, outcome }: Answer): GatewayResponse {
+  const { told, kept } = outcome;
+  const said = told === null ? own : [...own, ...told.headers];
+  const headers = kept === null ? said : [...said, ...kept.headers];
   if (outcome.kind === 'stream') return { kind: 'stream', status: 200, headers, body: outcome.body };
   const { body, rows } = outcome;
   if (rows === 0 && format.empty === 'noContent') {

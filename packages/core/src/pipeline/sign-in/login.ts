@@ -6,6 +6,7 @@ import { challenges } from '../caller/admit.ts';
 import { claimOf } from '../caller/identity.ts';
 import type { Formulated } from '../formulate.ts';
 import type { AttemptKeys, Claim } from '../ports.ts';
+import { bodiless } from '../refuse.ts';
 import { checked } from '../respond/head.ts';
 import { schemeFor, type SignInOptions } from './options.ts';
 import { recordAsJson } from './record.ts';
@@ -141,8 +142,9 @@ function about(attempt: Try, row: Row, claims: readonly Claim[]): readonly (stri
 
 function refused({ options, request }: Try, status: number, message: string | null): GatewayResponse {
   const headers = status === 401 ? challenges(options.schemes, request) : [];
+  if (bodiless.has(status)) return { kind: 'whole', status, headers, body: null };
   if (message !== null) return { kind: 'whole', status, headers: [...text, ...headers], body: message };
-  if (status !== 401) return { kind: 'whole', status, headers, body: status === 204 || status === 205 ? null : '' };
+  if (status !== 401) return { kind: 'whole', status, headers, body: '' };
   throw new Problem('unauthenticated', { title: 'The sign-in was refused', headers });
 }
 

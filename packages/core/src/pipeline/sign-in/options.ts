@@ -18,13 +18,17 @@ export interface SignInOptions {
   readonly command: (sql: string, values: readonly (string | null)[]) => Promise<unknown>;
 }
 
-/** The scheme of that name; null name: the default one, which is the first that can do this. */
+/**
+ * The scheme of that name. Null, or what the identity is called: the default one, which is the scheme of that name, or the first that
+ * can do this.
+ */
 export function schemeFor(
   { schemes, authenticationType }: Pick<SignInOptions, 'schemes' | 'authenticationType'>,
   name: string | null,
   can: 'signIn' | 'signOut',
 ): AuthScheme | null {
   const able = schemes.filter((scheme) => scheme[can] !== null);
-  if (name !== null) return able.find((scheme) => scheme.name === name) ?? null;
-  return able.find((scheme) => scheme.name === authenticationType) ?? able[0] ?? null;
+  const named = able.find((scheme) => scheme.name === (name ?? authenticationType));
+  if (named !== undefined) return named;
+  return name === null || name === authenticationType ? (able[0] ?? null) : null;
 }

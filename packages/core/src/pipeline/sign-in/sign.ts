@@ -1,39 +1,47 @@
 import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse } from '../../http/response.ts';
+import type { Answer, AnswerColumn } from '../../plan/endpoint.ts';
 import type { Calling } from '../caller/fillings.ts';
 import { type Execution, execute, type Outcome } from '../execute.ts';
 import type { Formulated } from '../formulate.ts';
+import type { Observer } from '../ports.ts';
 import { respond } from '../respond/respond.ts';
 import { signIn } from './login.ts';
-import { signOut } from './logout.ts';
+import { namesIn, signOut } from './logout.ts';
 import type { SignInOptions } from './options.ts';
-import { TextRows } from './signed-row.ts';
+import { type TextRow, TextRows } from './signed-row.ts';
 
 /** A routine's rows as text, and as the answer that they would be. */
 interface Ran {
-  readonly rows: readonly (readonly (string | null)[])[];
+  readonly rows: readonly TextRow[];
   readonly outcome: Outcome;
 }
 
 /** A call of an endpoint that signs its caller in or out. */
 export async function sign(
-  execution: Execution & { readonly signIn: SignInOptions },
+  execution: Execution & { readonly signIn: SignInOptions; readonly observe: Observer },
   call: Formulated,
-  calling: Calling,
+  { request, caller }: Calling,
 ): Promise<GatewayResponse> {
-  const { signIn: options } = execution;
-  const { request } = calling;
-  if (call.candidate.endpoint.signIn?.kind === 'login') {
+  const { signIn: options, observe } = execution;
+  const { endpoint } = call.candidate;
+  if (endpoint.signIn?.kind === 'login') {
     return signIn(call, request, options, async () => (await run(execution, call, request)).rows);
   }
   const { rows, outcome } = await run(execution, call, request);
-  const signedOut = await signOut(request, calling.caller, options, rows);
-  const session = calling.caller?.session ?? null;
+  const names = namesIn(rows, columnsOf(endpoint.answer));
+  const signedOut = await signOut({ request, caller, names, observe }, options);
+  const session = caller?.session ?? null;
   if (session !== null) execution.streams.endSession(session);
-  if (!options.serializeResponse || rows.length === 0) return signedOut;
-  const { format, head } = call.candidate.rendering(request.header('accept'));
-  const own = respond(request, { format, headers: head(call), outcome, caller: null });
+  if (!options.serializeResponse || names.length === 0 || outcome.kind === 'stream') return signedOut;
+  const { format, head } = call.candidate.rendering(undefined);
+  const own = respond(request, { format, headers: head(call), outcome });
   return { ...own, headers: [...own.headers, ...signedOut.headers] };
+}
+
+function columnsOf(answer: Answer): readonly AnswerColumn[] {
+  if ('columns' in answer) return answer.columns;
+  return 'column' in answer ? [answer.column] : [];
 }
 
 async function run(execution: Execution, call: Formulated, request: GatewayRequest): Promise<Ran> {

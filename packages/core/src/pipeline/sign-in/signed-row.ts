@@ -4,13 +4,16 @@ import { itemsOf, readJson, textOf } from '../collect/json-reader.ts';
 import type { Claim } from '../ports.ts';
 import { fieldsOf } from '../respond/rows.ts';
 
+/** A row as PostgreSQL's text. */
+export type TextRow = readonly (string | null)[];
+
 /** Far more than a sign-in has to say. */
 const mostRows = 100;
 
 /** Keeps the texts of a routine's rows on their way to the answer. */
 export class TextRows implements RowSink {
   readonly #next: Required<RowSink>;
-  readonly rows: (readonly (string | null)[])[] = [];
+  readonly rows: TextRow[] = [];
 
   constructor(next: Required<RowSink>) {
     this.#next = next;

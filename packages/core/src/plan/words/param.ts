@@ -54,6 +54,14 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   };
 }
 
+function applyToRoutine(use: WordUse, draft: Draft): Complaint | null {
+  if (draft.routine.table === undefined) return apply(use, draft);
+  return {
+    code: 'not-a-routine',
+    message: `${use.name} is for routines: what of a table a caller may see and write is for row level security, which user_context tells of the caller`,
+  };
+}
+
 export const param: Word = {
   names: ['param', 'parameter'],
   syntax: ['param <a> is hash of <b>', 'param <a> is user_id | user_name | user_roles | user_claims | ip_address'],
@@ -63,5 +71,5 @@ export const param: Word = {
   supported: true,
   sentence: true,
   fits: bindsParameter,
-  apply,
+  apply: applyToRoutine,
 };

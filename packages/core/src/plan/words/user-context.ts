@@ -9,6 +9,9 @@ function switching(key: 'userContext' | 'userParameters'): Word['apply'] {
     if (value === null) {
       return { code: 'bad-argument', message: `${use.name} takes an on or off word, not ${display(use.text)}` };
     }
+    if (value && key === 'userParameters' && draft.routine.table !== undefined) {
+      return { code: 'not-a-routine', message: `${use.name} is for routines; a table has user_context` };
+    }
     draft.set(use, key, value);
     return null;
   };

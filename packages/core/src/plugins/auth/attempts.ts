@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Who tries to sign in, and from where. */
-export interface AttemptKeys {
-  /** As typed; null: nobody was named. */
-  readonly user: string | null;
-  /** Null: not known. Then only tries for the same user are counted together. */
-  readonly address: string | null;
-}
+import type { AttemptKeys, AttemptLimiter } from '../../pipeline/ports.ts';
 
 /** Times in seconds. */
 export interface AttemptOptions {
@@ -23,22 +17,6 @@ export interface AttemptOptions {
   readonly capacity?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-}
-
-/** Seconds, at least one: what `Retry-After` says. */
-export type MayTry = { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
-
-/**
- * Limits failed sign-ins. A try that was allowed counts as failed until its outcome is told, so that many tries at once are no
- * way around the limit; a try whose outcome is never told is forgotten after a minute.
- */
-export interface AttemptLimiter {
-  mayTry(keys: AttemptKeys): MayTry;
-  failed(keys: AttemptKeys): void;
-  /** Forgives the user at this address. The address stays counted: an own account is no way to guess those of others. */
-  succeeded(keys: AttemptKeys): void;
-  /** The try came to no end, for a reason that says nothing of the credentials. */
-  withdrawn(keys: AttemptKeys): void;
 }
 
 /** Times in milliseconds, the oldest first. */
@@ -60,6 +38,10 @@ const longestTry = 60_000;
 /** A failure more than these above the limit changes nothing: the wait is the longest by then. */
 const keptAboveLimit = 32;
 
+/**
+ * Limits failed sign-ins, of a user from an address and of an address. A try that was allowed counts as failed until its outcome is
+ * told, so that many tries at once are no way around the limit; a try whose outcome is never told is forgotten after a minute.
+ */
 export function attemptLimiter(options: AttemptOptions = {}): AttemptLimiter {
   const { perUser = 5, perAddress = 50, window = 900, firstWait = 1, longestWait = 900, capacity = 10_000 } = options;
   const now = options.now ?? Date.now;
@@ -73,7 +55,7 @@ export function attemptLimiter(options: AttemptOptions = {}): AttemptLimiter {
     return network === null ? [own] : [own, [addresses, network]];
   };
   return Object.freeze({
-    mayTry: (keys: AttemptKeys): MayTry => {
+    mayTry: (keys: AttemptKeys): ReturnType<AttemptLimiter['mayTry']> => {
       const time = now();
       const tallies = each(keys);
       const wait = Math.max(...tallies.map(([of, key]) => of.wait(key, time)));

@@ -1,7 +1,14 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { GatewayRequest } from '../../http/request.ts';
-import { type AuthScheme, type Caller, type Claim, Problem, type PasswordHasher } from '../../pipeline/ports.ts';
-import type { AttemptKeys, AttemptLimiter } from './attempts.ts';
+import {
+  type AttemptKeys,
+  type AttemptLimiter,
+  type AuthScheme,
+  type Caller,
+  type Claim,
+  Problem,
+  type PasswordHasher,
+} from '../../pipeline/ports.ts';
 import { ExpiringMap } from './expiring-map.ts';
 
 export interface BasicCredentials {
@@ -15,13 +22,20 @@ type Verifier = Pick<PasswordHasher, 'verify' | 'waste'>;
 /** Where a request comes from; behind trusted proxies, what these say. */
 type OriginOf = (request: GatewayRequest) => { readonly address: string | null; readonly secure: boolean };
 
+/** Whom a command knows. */
+export interface Challenged {
+  readonly claims: readonly Claim[];
+  /** What the password has to be verified against; null: the command has seen to it. */
+  readonly hash: string | null;
+}
+
 /** Asks the database who this is; null: nobody. What it throws is a failure of the request. */
 export type ChallengeCommand = (
   user: string,
   password: string,
   realm: string,
   path: string,
-) => Promise<readonly Claim[] | null>;
+) => Promise<Challenged | null>;
 
 /** What credentials are held against. With neither a user nor a command everything is refused. */
 export interface BasicRule {
@@ -65,16 +79,18 @@ export async function verifyBasic(given: BasicCredentials, rule: BasicRule): Pro
   const { user, command, hasher, realm, path, nameClaim } = rule;
   if (user !== null) {
     const known = sameText(given.user, user.name);
-    const verified = known ? await hasher.verify(given.password, user.hash) : await refuseSlowly(hasher);
-    if (!verified) return null;
+    if (!known) return refuseSlowly(hasher);
+    if (!(await hasher.verify(given.password, user.hash))) return null;
   }
-  if (command !== null) return await command(given.user, given.password, realm, path);
-  return user === null ? null : [[nameClaim, given.user]];
+  if (command === null) return user === null ? null : [[nameClaim, given.user]];
+  const known = await command(given.user, given.password, realm, path);
+  if (known === null) return user === null ? await refuseSlowly(hasher) : null;
+  return known.hash === null || (await hasher.verify(given.password, known.hash)) ? known.claims : null;
 }
 
-async function refuseSlowly(hasher: Verifier): Promise<false> {
+async function refuseSlowly(hasher: Verifier): Promise<null> {
   await hasher.waste();
-  return false;
+  return null;
 }
 
 /** Compares in a time that tells nothing of the texts. */
@@ -89,7 +105,7 @@ export interface BasicSchemeOptions extends Omit<BasicRule, 'path'> {
   readonly origin: OriginOf;
   /**
    * Seconds for which a verified password need not be verified again, as long as the hash is the same. Callers send it with every
-   * request, and a good hash is slow. 0: never. A command runs every time in any case.
+   * request, and a good hash is slow. Default 60; 0: never. A command runs every time in any case.
    */
   readonly remember?: number;
   /** Milliseconds since 1970. */
@@ -106,7 +122,7 @@ const mostRemembered = 1000;
  */
 export function basicScheme(options: BasicSchemeOptions): AuthScheme {
   const { name, realm, user, command, origin, remember = 60, now = Date.now } = options;
-  const verified = new ExpiringMap<true>(user !== null && command === null && remember > 0 ? mostRemembered : 0, now);
+  const verified = new ExpiringMap<true>(remember > 0 ? mostRemembered : 0, now);
   const tries = new SharedTries(options.attempts);
   const secret = randomBytes(32);
   const header = `Basic realm=${quoted(realm)}, charset="UTF-8"`;
@@ -120,13 +136,22 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
     const digest = createHmac('sha256', secret)
       .update(JSON.stringify([keys.address, given.user, given.password]))
       .digest('base64');
-    if (verified.get(digest) === true) return toCaller([[options.nameClaim, given.user]]);
+    const wasVerified = (hash: string): boolean => verified.get(`${digest} ${hash}`) === true;
+    const hasher: Verifier = {
+      waste: () => options.hasher.waste(),
+      verify: async (password, hash) => {
+        if (wasVerified(hash)) return true;
+        const right = await options.hasher.verify(password, hash);
+        if (right) verified.set(`${digest} ${hash}`, true, now() + remember * 1000);
+        return right;
+      },
+    };
+    if (user !== null && command === null && wasVerified(user.hash)) return toCaller([[options.nameClaim, given.user]]);
     tries.begin(digest, keys);
     let outcome: Outcome = 'withdrawn';
     try {
-      const claims = await verifyBasic(given, { ...options, path: request.path });
+      const claims = await verifyBasic(given, { ...options, hasher, path: request.path });
       outcome = claims === null ? 'failed' : 'succeeded';
-      if (claims !== null) verified.set(digest, true, now() + remember * 1000);
       return claims === null ? null : toCaller(claims);
     } finally {
       tries.end(digest, keys, outcome);

@@ -1,6 +1,7 @@
 import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../../http/response.ts';
 import { type AuthScheme, type Caller, type Claim, Problem } from '../../pipeline/ports.ts';
+import { refuseLongToken, tokenIn } from './bearer-token.ts';
 import { Recognizer } from './recognize.ts';
 import { readRefreshToken } from './refresh-route.ts';
 import {
@@ -29,8 +30,6 @@ export interface BearerSchemeOptions extends SessionSchemeOptions {
 }
 
 const day = 86_400;
-/** What fits into the headers that servers take, with room for others. */
-const longestToken = 8192;
 const credentials = /^Bearer +([\w.~+/-]+=*) *$/i;
 const headers: HeaderList = Object.freeze(['content-type', 'application/json', 'cache-control', 'no-store']);
 
@@ -84,7 +83,7 @@ class BearerScheme {
   }
 
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
-    const token = tokenOf(request);
+    const token = tokenIn(request, credentials);
     if (token === null) return null;
     const recognized = this.#recognizer.recognize(token);
     if (recognized instanceof Promise) return recognized.then((result) => result?.caller ?? null);
@@ -106,7 +105,7 @@ class BearerScheme {
   }
 
   async signOut(request: GatewayRequest): Promise<HeaderList> {
-    const token = tokenOf(request);
+    const token = tokenIn(request, credentials);
     const ticket = token === null ? null : await this.#recognizer.read(token);
     if (token !== null && ticket !== null) {
       this.#recognizer.forget(token);
@@ -148,7 +147,7 @@ class BearerScheme {
     const access = { ...ticket, generation: 0, expires: Math.min(made + this.#lifetimes.accessLifetime, ends) };
     const refresh = { ...ticket, generation, expires: Math.min(made + this.#lifetimes.refreshLifetime, ends) };
     const accessToken = await protector.protect(this.#accessPurpose, packTicket(access), access.expires);
-    if (accessToken.length > longestToken) throw tooManyClaims(accessToken.length);
+    refuseLongToken(accessToken);
     return JSON.stringify({
       token_type: 'Bearer',
       access_token: accessToken,
@@ -169,18 +168,4 @@ class BearerScheme {
   #seconds(): number {
     return Math.floor(this.#now() / 1000);
   }
-}
-
-function tokenOf(request: GatewayRequest): string | null {
-  const header = request.header('authorization');
-  if (header === undefined || header.length > longestToken + 16) return null;
-  return credentials.exec(header)?.[1] ?? null;
-}
-
-function tooManyClaims(length: number): Problem {
-  return new Problem('internal', {
-    detail:
-      `The claims of this sign-in make a token of ${length} bytes; headers have room for ${longestToken}. ` +
-      `Let the login routine return fewer or shorter columns.`,
-  });
 }

@@ -12,11 +12,13 @@ export interface SteeringColumns {
 
 /**
  * Asks the database who the credentials stand for. The command's row is read as that of a login: without one, or with a status that
- * is not true or 200, it is nobody; other columns are claims, an array one for each element. The row comes as JSON, since its
- * columns are known to the command alone.
+ * is not true or 200, it is nobody; a hash that is not NULL has to be that of the password; other columns are claims, an array one for
+ * each element. The row comes as JSON, since its columns are known to the command alone.
  */
 export function challengeCommand(command: string, query: Query, names: SteeringColumns): ChallengeCommand {
-  const sql = `with challenge as (${command.replace(/[;\s]+$/, '')}) select key, value::text, pg_catalog.json_typeof(value)
+  // The break ends a comment that the command may end with.
+  const sql = `with challenge as (${command.replace(/[;\s]+$/, '')}
+) select key, value::text, pg_catalog.json_typeof(value)
 from (select pg_catalog.row_to_json(challenge) as row from challenge limit 1) one, pg_catalog.json_each(one.row)`;
   const steering = new Set([
     names.statusColumnName,
@@ -29,9 +31,13 @@ from (select pg_catalog.row_to_json(challenge) as row from challenge limit 1) on
     if (rows.length === 0) return null;
     const status = rows.find(([name]) => name === names.statusColumnName)?.[1];
     if (status !== undefined && status !== 'true' && status !== '200') return null;
-    return rows.flatMap(([name, value, kind]) =>
-      steering.has(name!) ? [] : valuesOf(value!, kind!).map((text): Claim => [name!, text]),
-    );
+    const hash = rows.find(([name]) => name === names.hashColumnName);
+    return {
+      hash: hash === undefined ? null : (valuesOf(hash[1]!, hash[2]!)[0] ?? null),
+      claims: rows.flatMap(([name, value, kind]) =>
+        steering.has(name!) ? [] : valuesOf(value!, kind!).map((text): Claim => [name!, text]),
+      ),
+    };
   };
 }
 

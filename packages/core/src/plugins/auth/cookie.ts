@@ -2,7 +2,8 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 
 import type { GatewayRequest } from '../../http/request.ts';
 import type { HeaderList } from '../../http/response.ts';
-import { type AuthScheme, type Caller, type Claim, Problem } from '../../pipeline/ports.ts';
+import type { AuthScheme, Caller, Claim } from '../../pipeline/ports.ts';
+import { tooManyClaims } from './bearer-token.ts';
 import type { Recognized } from './recognize.ts';
 import { Recognizer } from './recognize.ts';
 import {
@@ -149,11 +150,7 @@ class CookieScheme {
     const value = await this.#options.protector.protect(this.#purpose, packTicket(ticket), ticket.expires);
     const line = this.#line(value, ticket.expires - ticket.made, this.#isSecure(request));
     if (line.length <= longestCookie) return line;
-    throw new Problem('internal', {
-      detail:
-        `The claims of this sign-in make a cookie of ${line.length} bytes; browsers take ${longestCookie}. ` +
-        `Let the login routine return fewer or shorter columns.`,
-    });
+    throw tooManyClaims(`a cookie of ${line.length} bytes; browsers take ${longestCookie}`);
   }
 
   #line(value: string, maxAge: number, secure: boolean): string {

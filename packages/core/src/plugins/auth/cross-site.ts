@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { stringifySetCookie } from 'cookie';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { HeaderList } from '../../http/response.ts';
-import type { Caller } from '../../pipeline/ports.ts';
+import type { Caller, SiteGuard } from '../../pipeline/ports.ts';
 import type { Protector } from './keys/key-ring.ts';
 
 export interface CrossSiteOptions {
@@ -27,8 +27,7 @@ export interface CrossSiteOptions {
   readonly now?: () => number;
 }
 
-/** Who made the browser send a request: our own pages (or its user), those of somebody else, or nothing says so. */
-export type RequestSource = 'own' | 'foreign' | 'unmarked';
+type RequestSource = ReturnType<SiteGuard['source']>;
 
 export interface AntiforgeryToken {
   readonly token: string;
@@ -36,15 +35,13 @@ export interface AntiforgeryToken {
   readonly headers: HeaderList;
 }
 
-export interface CrossSite {
+export interface CrossSite extends SiteGuard {
   /**
    * Whether this request is its caller's own will. Always, for callers whose credentials no browser sends by itself, and for safe
    * methods. Else it has to come from our own pages, or bring the token. A cookie without any mark of where it comes from is not
    * enough: a program that uses one sends an `Origin`, or the token.
    */
   allows(request: GatewayRequest, caller: Caller | null): Promise<boolean>;
-  /** For requests without a caller whose effect stays with the browser, such as sign-in. */
-  source(request: GatewayRequest): RequestSource;
   /** A token of this caller's session. With its request, the cookie is `Secure` as that is; without, it is. Rejects without a protector. */
   issue(caller: Caller, request?: GatewayRequest): Promise<AntiforgeryToken>;
 }

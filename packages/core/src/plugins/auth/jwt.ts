@@ -2,7 +2,8 @@ import { type JWTPayload, SignJWT } from 'jose';
 
 import type { GatewayRequest } from '../../http/request.ts';
 import type { HeaderList } from '../../http/response.ts';
-import { type AuthScheme, type Caller, type Claim, Problem } from '../../pipeline/ports.ts';
+import type { AuthScheme, Caller, Claim } from '../../pipeline/ports.ts';
+import { refuseLongToken, tokenIn } from './bearer-token.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { type JwksOptions, jwksUrl } from './jwks.ts';
 import { type ClaimPaths, payloadOf } from './jwt-claims.ts';
@@ -68,7 +69,6 @@ export interface JwtScheme extends AuthScheme {
   readonly warnings: readonly string[];
 }
 
-const longestToken = 8192;
 /** Three parts, the last not empty. Anything else is another scheme's business. */
 const credentials = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 const mostVersions = 10_000;
@@ -121,14 +121,14 @@ class Jwt {
   }
 
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
-    const token = tokenOf(request);
+    const token = tokenIn(request, credentials);
     if (token === null) return null;
     const known = this.#cache.get(token);
     return known === undefined ? this.#authenticateAnew(token) : this.#admit(known.caller);
   }
 
   challenge(request: GatewayRequest): string {
-    return `Bearer realm=${this.#realm}${tokenOf(request) === null ? '' : ', error="invalid_token"'}`;
+    return `Bearer realm=${this.#realm}${tokenIn(request, credentials) === null ? '' : ', error="invalid_token"'}`;
   }
 
   async signIn(claims: readonly Claim[], request: GatewayRequest): Promise<{ headers: HeaderList; body: string }> {
@@ -143,14 +143,14 @@ class Jwt {
       .setExpirationTime(issued + lifetime)
       .setJti(session.id)
       .sign(signing!);
-    if (token.length > longestToken) throw tooLong(token.length);
+    refuseLongToken(token);
     await this.#sessions.begin(session);
     const body = JSON.stringify({ token_type: 'Bearer', access_token: token, expires_in: lifetime });
     return { headers: ['content-type', 'application/json', 'cache-control', 'no-store'], body };
   }
 
   async signOut(request: GatewayRequest): Promise<HeaderList> {
-    const token = tokenOf(request);
+    const token = tokenIn(request, credentials);
     const verified = token === null ? null : (this.#cache.get(token) ?? (await this.#verifier.verify(token)));
     if (token !== null && verified !== null && verified.caller.session !== null) {
       this.#cache.delete(token);
@@ -221,12 +221,6 @@ function named(options: JwtSchemeOptions): JWTPayload {
   };
 }
 
-function tokenOf(request: GatewayRequest): string | null {
-  const header = request.header('authorization');
-  if (header === undefined || header.length > longestToken + 16) return null;
-  return credentials.exec(header)?.[1] ?? null;
-}
-
 function signer(key: JwtKeyPair): JwtKeyPair {
   if (key.signing !== null) return key;
   throw new TypeError('The signing key of JWTs is a public one: give a secret or a private key.');
@@ -259,12 +253,4 @@ function warningsOf({ name, issuer, audience, jwks = null, production = true }: 
 
 function isOpen({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
-}
-
-function tooLong(length: number): Problem {
-  return new Problem('internal', {
-    detail:
-      `The claims of this sign-in make a token of ${length} bytes; headers have room for ${longestToken}. ` +
-      `Let the login routine return fewer or shorter columns.`,
-  });
 }

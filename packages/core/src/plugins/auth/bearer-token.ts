@@ -1,0 +1,25 @@
+import type { GatewayRequest } from '../../http/request.ts';
+import { Problem } from '../../pipeline/ports.ts';
+
+/** What fits into the headers that servers take, with room for others. */
+const longestToken = 8192;
+
+/** The token of an `Authorization` header of this form, its first group; null: there is none. */
+export function tokenIn(request: GatewayRequest, form: RegExp): string | null {
+  const header = request.header('authorization');
+  if (header === undefined || header.length > longestToken + 16) return null;
+  return form.exec(header)?.[1] ?? null;
+}
+
+/** @throws Problem 500 for a token that would not come back in a header */
+export function refuseLongToken(token: string): void {
+  if (token.length > longestToken)
+    throw tooManyClaims(`a token of ${token.length} bytes; headers have room for ${longestToken}`);
+}
+
+/** A sign-in that says more of its caller than can be carried. */
+export function tooManyClaims(made: string): Problem {
+  return new Problem('internal', {
+    detail: `The claims of this sign-in make ${made}. Let the login routine return fewer or shorter columns.`,
+  });
+}

@@ -1,0 +1,111 @@
+import { createGateway, type GatewayOptions, StartError } from '@pgway/core';
+import { freshDatabase, type TestDatabase } from '@pgway/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+type Authentication = NonNullable<GatewayOptions['authentication']>;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await freshDatabase('create table gateway_key (id text primary key, text text not null)');
+});
+afterAll(() => database.drop());
+
+const kept = {
+  readCommand: 'select text from gateway_key',
+  writeCommand: 'insert into gateway_key (id, text) values ($1, $2) on conflict (id) do nothing',
+};
+const secret = 'a secret of at least 32 bytes, really';
+
+/** What the start was refused with; null: it was not. */
+async function refusal(authentication: Authentication, more: Partial<GatewayOptions> = {}): Promise<string | null> {
+  try {
+    const gateway = await createGateway({ connectionString: database.connectionString, ...more, authentication });
+    await gateway.close();
+    return null;
+  } catch (error) {
+    return error instanceof StartError ? error.message : `not a StartError: ${String(error)}`;
+  }
+}
+
+describe('what cannot be meant so is refused at the start, in words', () => {
+  const refused: readonly (readonly [Authentication, RegExp, Partial<GatewayOptions>?])[] = [
+    [{ anonymousRole: 'guest' }, /^anonymousRole has no effect without userRoleContext/],
+    [{ userRoleContext: 'r', anonymousRole: 'none' }, /^anonymousRole: "none" is no role$/],
+    [{ userRoleContext: 'r', anonymousRole: '' }, /^anonymousRole: "" is no role$/],
+    [{ userIdContextKey: 'role' }, /^userIdContextKey: "role" is no setting/],
+    [{ userNameContextKey: 'a b.c' }, /^userNameContextKey: "a b.c" is no setting/],
+    [{ userRolesContextKey: '' }, /^userRolesContextKey: "" is no setting/],
+    [{ userClaimsContextKey: 'request.USER_ID' }, /^userClaimsContextKey and userIdContextKey are the same setting/],
+    [
+      { userIdContextKey: 'app.h' },
+      /^userIdContextKey and requestHeadersContextKey are the same/,
+      { requestHeadersContextKey: 'app.h' },
+    ],
+    [{ basic: { user: 'ada' } }, /^basic: the user needs the hash of its password$/],
+    [{ basic: { hash: 'x' } }, /^basic: the hash needs the user/],
+    [{ basic: {} }, /^basic: give a user and a hash, or a command$/],
+    [{ statusColumnName: '' }, /^statusColumnName is empty/],
+    [{ passwordParameterNameContains: '' }, /^passwordParameterNameContains is empty/],
+    [{ antiforgeryPath: 'api/x' }, /^antiforgeryPath: "api\/x" has to begin with a slash$/],
+    [{ dataProtection: { readCommand: 'select 1' }, cookie: true }, /readCommand and writeCommand need each other/],
+    [{ dataProtection: { ...kept, folder: '/tmp/x' }, cookie: true }, /in a folder or by commands, not in both/],
+    [
+      { dataProtection: { secret: 'short' }, cookie: true },
+      /The secret of the key ring has 5 characters: give at least 16/,
+    ],
+    [{ dataProtection: { readCommand: 'select nothing', writeCommand: 'select 1' }, cookie: true }, /nothing/],
+    [{ dataProtection: { readCommand: `select 'x'`, writeCommand: 'select 1' }, cookie: true }, /is not a key/],
+    [{ cookie: { lifetime: 0 } }, /The scheme "cookie" has lifetime 0/],
+    [{ cookie: { cookieName: 'a b' } }, /a b/],
+    [{ cookie: { cookieName: '__Host-x' } }, /No browser would take the cookie "__Host-x"/],
+    [{ bearer: { refreshPath: 'x' } }, /The refresh path "x" has to begin with a slash/],
+    [{ cookie: { name: 'a' }, bearer: { name: 'a' } }, /two schemes are called "a"/],
+    [{ jwt: {} }, /The scheme "jwt" has no key to verify tokens with/],
+    [{ jwt: { keys: [{ secret: 'short' }] } }, /A secret of JWTs needs at least 32 bytes; this one has 5/],
+    [
+      { jwt: { keys: [{ secret }], jwks: { url: 'https://id.example.org' } } },
+      /has keys of its own and those of an address/,
+    ],
+    [{ jwt: { signingKey: { pem: 'nonsense' } } }, /A key of JWTs cannot be read/],
+    [{ allowedOrigins: ['example.org'] }, /"example.org" is no origin/],
+    [{ allowedOrigins: ['https://*.example.org'] }, /is no origin/],
+    [{ trustedProxies: ['10.0.0.0/33'] }, /^trustedProxies: .*10\.0\.0\.0\/33/],
+  ];
+  const cases = refused.map(([authentication, expected, more = {}]) => [authentication, expected, more] as const);
+  test.each(cases)('%j: %s', async (authentication, expected, more) => {
+    const message = await refusal(authentication, more);
+    expect(message).toMatch(expected);
+    expect(message).not.toContain('nonsense');
+  });
+
+  test('two endpoints in one place', async () => {
+    const message = await refusal(
+      { bearer: { refreshPath: '/api/x' } },
+      { refreshEndpointEnabled: true, refreshMethod: 'POST', refreshPath: '/api/x' },
+    );
+    expect(message).toBe('POST /api/x is asked for twice: give one of them another path');
+  });
+});
+
+describe('in production', () => {
+  const jwt = { keys: [{ secret }], issuer: 'us', audience: 'you', production: true };
+  test.each([
+    ['keys in memory', { cookie: true }, /^not for production: The keys of sign-in are kept in memory/],
+    ['keys without a secret', { bearer: true, dataProtection: kept }, /^not for production: .*stored readable/],
+    ['any issuer', { jwt: { ...jwt, issuer: undefined } }, /takes tokens of any issuer/],
+    ['any audience', { jwt: { ...jwt, audience: undefined } }, /takes tokens for any audience/],
+    [
+      'keys over an open connection',
+      { jwt: { issuer: 'us', audience: 'you', production: true, jwks: { url: 'http://id.example.org/jwks' } } },
+      /over an open connection/,
+    ],
+  ] as const)('%s: refused', async (_, authentication, expected) => {
+    expect(await refusal({ production: true, ...(authentication as Authentication) })).toMatch(expected);
+  });
+
+  test('what has all of it starts', async () => {
+    const dataProtection = { ...kept, secret: 'a secret of sixteen or more', application: 'production' };
+    await database.query('truncate gateway_key');
+    expect(await refusal({ production: true, cookie: true, bearer: true, jwt, dataProtection })).toBe(null);
+  });
+});

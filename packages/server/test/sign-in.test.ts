@@ -1,0 +1,122 @@
+import { freshDatabase, type TestDatabase } from '@pgway/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ConfigurationError } from '../src/config/configuration-error.ts';
+import { loadConfiguration } from '../src/config/load.ts';
+import { authenticationOptions, hasScheme, isOwnAddress } from '../src/sign-in.ts';
+import { folderWith } from './support/folder.ts';
+import { bin, build, type Program, start } from './support/program.ts';
+
+type Options = ReturnType<typeof authenticationOptions>;
+
+async function optionsOf(file: object): Promise<Options> {
+  const workingDirectory = await folderWith({ 'pgway.json': file });
+  const places = { workingDirectory, file: null, environment: {}, overrides: [], otherOptions: [] };
+  return authenticationOptions((await loadConfiguration(places)).configuration);
+}
+
+describe('the options out of the sections', () => {
+  test('without anything nobody signs in', async () => {
+    const options = await optionsOf({});
+    expect(options).toMatchObject({
+      cookie: false,
+      bearer: false,
+      jwt: null,
+      basic: null,
+      sessions: null,
+      production: false,
+    });
+    expect(hasScheme(options)).toBe(false);
+  });
+
+  test.each([
+    [{ cookie: { enabled: true, lifetime: 60 } }, { cookie: { lifetime: 60, cookieName: 'pgway', sameSite: 'lax' } }],
+    [{ bearer: { enabled: true, refreshPath: '/r' } }, { bearer: { refreshPath: '/r', accessLifetime: 3600 } }],
+    [
+      { jwt: { enabled: true, jwksUrl: 'https://id.example/jwks', issuer: ['i'], audience: ['a'] } },
+      { jwt: { jwks: { url: 'https://id.example/jwks' }, issuer: ['i'], audience: ['a'], signingKey: null } },
+    ],
+    [{ jwt: { enabled: true, secret: 's' } }, { jwt: { keys: [{ secret: 's' }], signingKey: null } }],
+    [{ jwt: { enabled: true, secret: 's', signWithSecret: true } }, { jwt: { signingKey: { secret: 's' } } }],
+    [{ basic: { user: 'ada', hash: 'h' } }, { basic: { user: 'ada', hash: 'h', realm: 'pgway' } }],
+    [{ basic: { hash: 'h' } }, { basic: { user: null, hash: 'h' } }],
+    [{ host: '0.0.0.0' }, { production: true }],
+    [{ host: '0.0.0.0', authentication: { production: false } }, { production: false }],
+    [{ authentication: { attemptsPerUser: 2 } }, { attempts: { perUser: 2, perAddress: 50 } }],
+  ])('%j', async (file, expected) => {
+    expect(await optionsOf(file)).toMatchObject(expected);
+  });
+
+  test.each([
+    [{ jwt: { enabled: true } }, 'jwt: give jwksUrl, secret, publicKey or signingKey'],
+    [{ jwt: { enabled: true, jwksUrl: 'x', signWithSecret: true } }, 'jwt.signWithSecret: give jwt.secret'],
+    [{ sessions: { beginCommand: 'x' } }, 'sessions: beginCommand, checkCommand and endCommand need each other'],
+    [{ sessions: { channel: 'x' } }, 'sessions: beginCommand, checkCommand and endCommand need each other'],
+  ])('%j is refused: %s', async (file, issue) => {
+    await expect(optionsOf(file)).rejects.toMatchObject({ issues: [issue] } satisfies Partial<ConfigurationError>);
+  });
+
+  test('which addresses are of this machine alone', () => {
+    expect(['localhost', '127.0.0.1', '::1', '127.8.8.8'].map(isOwnAddress)).toEqual([true, true, true, true]);
+    expect(['0.0.0.0', '::', '10.0.0.1', 'example.org'].map(isOwnAddress)).toEqual([false, false, false, false]);
+  });
+});
+
+describe('the program', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    await build();
+    database = await freshDatabase(`
+      create function enter(_name text) returns table (id int, name text, roles text[]) language sql as $$ select 1, _name, array['editor'] $$;
+      comment on function enter is 'HTTP
+      login';
+      create function leave() returns void language sql as $$ $$;
+      comment on function leave is 'HTTP
+      logout';
+      create function mine(_user_name text) returns text language sql as $$ select 'of ' || _user_name $$;
+      comment on function mine is 'HTTP
+      authorize editor
+      user_parameters';`);
+  }, 120_000);
+  afterAll(() => database.drop());
+
+  const run = (folder: string, ...more: readonly string[]): Program =>
+    start(folder, [process.execPath, bin, '--port=0', `--connectionString=${database.connectionString}`, ...more]);
+  const urlOf = async (program: Program): Promise<string> => (await program.until(/endpoints at (http:\S+)/))[1]!;
+
+  test('signs in, knows the caller after another start too, and signs out', async () => {
+    const dataProtection = { folder: 'keys', secret: 'a secret of sixteen or more' };
+    const folder = await folderWith({ 'pgway.json': { cookie: { enabled: true }, dataProtection } });
+    const first = run(folder);
+    const entered = await fetch(`${await urlOf(first)}/api/enter`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"name":"ada"}',
+    });
+    const cookie = entered.headers.getSetCookie()[0]!.split(';', 1)[0]!;
+    first.child.kill('SIGINT');
+    expect([entered.status, await first.ended]).toEqual([200, 0]);
+
+    const second = run(folder);
+    const url = await urlOf(second);
+    const post = async (path: string, headers: Record<string, string>): Promise<string> => {
+      const answer = await fetch(url + path, { method: 'POST', headers });
+      return `${answer.status} ${answer.status === 200 ? await answer.text() : ''}`;
+    };
+    expect(await post('/api/mine', {})).toBe('401 ');
+    expect(await post('/api/mine', { cookie })).toBe('403 ');
+    expect(await post('/api/mine', { cookie, origin: url })).toBe('200 of ada');
+    expect(await post('/api/leave', { cookie, origin: url })).toBe('200 ');
+    expect(await post('/api/mine', { cookie, origin: url })).toBe('401 ');
+  }, 60_000);
+
+  test('on a public address: not without kept keys, and with a warning where nobody can sign in', async () => {
+    const folder = await folderWith({ 'pgway.json': { cookie: { enabled: true } } });
+    const refused = run(folder, '--host=0.0.0.0');
+    expect(await refused.ended).toBe(1);
+    expect(refused.text.stderr).toMatch(/^pgway: .*not for production: The keys of sign-in are kept in memory/);
+
+    const open = run(await folderWith(), '--host=0.0.0.0');
+    await urlOf(open);
+    expect(open.text.stdout).toContain('the server listens on 0.0.0.0 and nobody can sign in');
+  }, 60_000);
+});
