@@ -37,7 +37,10 @@ const authentication = z
       false,
       'Login and logout answer with the row of their routine, where the scheme says nothing.',
     ),
-    obfuscateAuthParameterLogValues: flag(true, 'The values of login and logout never reach the log.'),
+    obfuscateAuthParameterLogValues: flag(
+      true,
+      'The values of login and logout, and of routines that take a hash of a parameter, never reach the log.',
+    ),
     defaultNameClaimType: name('name', "The claim that is the user's name."),
     defaultRoleClaimType: name('roles', "The claim that holds the user's roles."),
     defaultUserIdClaimType: name('id', "The claim that is the user's id."),
