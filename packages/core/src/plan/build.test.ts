@@ -125,6 +125,7 @@ test('a whole endpoint', () => {
     headers: [{ name: 'X-Source', value: '{_title}' }],
     authorization: { required: true, roles: ['reader', 'Staff'] },
     client: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },
+    upload: null,
     signIn: null,
     basic: null,
     events: null,

@@ -116,6 +116,7 @@ function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
     userContext: settings.userContext ?? options.authentication.useUserContext,
     tags: draft.tags,
     client: clientWishes(draft),
+    upload: null,
     cache: planCache(draft, parameters, answer),
     invalidates: planInvalidations(draft, known),
     raw,

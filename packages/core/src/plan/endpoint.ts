@@ -176,6 +176,12 @@ export interface AnswerCache {
   readonly expires: number | null;
 }
 
+/** Files that an endpoint takes as `multipart/form-data`; its parameters come from the query string then. */
+export interface Upload {
+  /** What becomes of the files, by name; none: as the gateway has it. */
+  readonly handlers: readonly string[];
+}
+
 export interface Endpoint {
   /** The routine's signature: `library.search_books(_title text, _limit integer)`; of a table, `insert returning library.book`. */
   readonly id: string;
@@ -212,6 +218,8 @@ export interface Endpoint {
   readonly userContext: boolean;
   readonly tags: readonly string[];
   readonly client: ClientWishes;
+  /** Null: it takes no files. Nothing takes files yet: `upload` in a comment stops its endpoint. */
+  readonly upload: Upload | null;
   /** Null: every request is a call of its own. */
   readonly cache: AnswerCache | null;
   /** `schema.name` of the routines and tables whose kept answers are void once a call has succeeded. */

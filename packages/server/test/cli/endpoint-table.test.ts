@@ -40,6 +40,7 @@ function endpoint(change: Partial<Endpoint>): Endpoint {
     invalidates: [],
     userContext: false,
     tags: [],
+    upload: null,
     client: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },
     raw: null,
     connection: null,

@@ -85,7 +85,8 @@ function queryText(endpoint: Endpoint): string {
 }
 
 function bodyLines(endpoint: Endpoint): readonly string[] {
-  const { parameters, parameterSource, bodyParameter } = endpoint;
+  const { parameters, parameterSource, bodyParameter, upload } = endpoint;
+  if (upload !== null) return fileLines;
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const isJson = whole.type.json === 'json';
@@ -96,6 +97,17 @@ function bodyLines(endpoint: Endpoint): readonly string[] {
   const members = given.map(({ key, type }) => `  ${literal(key)}: ${jsonText(sampleOf(type))}`);
   return ['Content-Type: application/json', '', withoutVariables(`{\n${members.join(',\n')}\n}`)];
 }
+
+const fileLines: readonly string[] = [
+  'Content-Type: multipart/form-data; boundary=part',
+  '',
+  '--part',
+  'Content-Disposition: form-data; name="file"; filename="sample.txt"',
+  'Content-Type: text/plain',
+  '',
+  'sample',
+  '--part--',
+];
 
 function jsonText(sample: Sample): string {
   if (typeof sample === 'string') return literal(sample);

@@ -93,8 +93,14 @@ function requestBodyOf(endpoints: readonly Endpoint[]): Schema | null {
   return { ...(isRequired ? { required: true } : {}), content: merged(given.map(({ content }) => content)) };
 }
 
+const files: Schema = {
+  type: 'object',
+  properties: { file: { type: 'array', items: { type: 'string', contentMediaType: 'application/octet-stream' } } },
+};
+
 function bodyOf(endpoint: Endpoint): { readonly content: Content; readonly required: boolean } | null {
-  const { parameters, parameterSource, bodyParameter } = endpoint;
+  const { parameters, parameterSource, bodyParameter, upload } = endpoint;
+  if (upload !== null) return { content: { 'multipart/form-data': { schema: files } }, required: true };
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const type = whole.type.json === 'json' ? 'application/json' : 'text/plain';

@@ -58,13 +58,22 @@ export function functionText(one: ClientFunction, options: TypescriptClientOptio
 
 function parametersOf(one: ClientFunction, typed: Typed): readonly string[] {
   return [
+    ...(one.endpoint.upload === null ? [] : [`files${typed(': Blob | readonly Blob[]')}`]),
     ...requestParameter(one, typed),
     ...(one.parseUrl ? [`parseUrl${typed(': (url: string) => string')} = (url) => url`] : []),
     ...(one.parseRequest
       ? [`parseRequest${typed(': (request: RequestInit) => RequestInit')} = (request) => request`]
       : []),
-    `options${typed(one.events === null ? ': ICallOptions' : ': IEventOptions')} = {}`,
+    `options${typed(`: ${optionsType(one)}`)} = {}`,
   ];
+}
+
+function optionsType({ endpoint, events }: ClientFunction): string {
+  const types = [
+    ...(endpoint.upload === null ? [] : ['IUploadOptions']),
+    ...(events === null ? [] : ['IEventOptions']),
+  ];
+  return types.length === 0 ? 'ICallOptions' : types.join(' & ');
 }
 
 function requestParameter({ request }: ClientFunction, typed: Typed): readonly string[] {
@@ -87,16 +96,32 @@ function bodyOf(one: ClientFunction, options: TypescriptClientOptions, typed: Ty
     ? `${one.urlName}(${usesRequestInUrl(one) ? 'request' : ''})`
     : urlExpression(one, options);
   const url = one.parseUrl ? `parseUrl(${own})` : own;
-  const init = initOf(one, options);
+  return followed(one, [...callLines(one, url, initOf(one, options)), ...answerLines(one, typed)]);
+}
+
+/** The call; what sends files leaves the look at its answer to the function. */
+function callLines(one: ClientFunction, url: string, init: readonly string[]): readonly string[] {
+  const { upload } = one.endpoint;
   const [open, close] = one.parseRequest ? ['parseRequest({', '})'] : ['{', '}'];
   const call = one.statusCode ? 'fetch' : '_send';
-  const isRead = one.statusCode || one.result.kind !== 'nothing';
-  return followed(one, [
-    `${isRead ? 'const response = ' : ''}await ${call}(${url}, ${open}`,
+  const isRead = one.statusCode || one.result.kind !== 'nothing' || upload !== null;
+  return [
+    `${isRead ? 'const response = ' : ''}await ${upload === null ? call : '_sendFiles'}(${url}, ${open}`,
     ...init.map((line) => `  ${line},`),
-    `${close});`,
-    ...(one.statusCode ? statusLines(one, typed) : isRead ? [...readLines(one), `return ${valueOf(one, typed)};`] : []),
-  ]);
+    `${close}${upload === null ? '' : ', files, options.onProgress'});`,
+  ];
+}
+
+function answerLines(one: ClientFunction, typed: Typed): readonly string[] {
+  if (one.statusCode) return statusLines(one, typed);
+  const checks = [
+    'const problem = await _problem(response);',
+    'if (problem !== null) throw new GatewayError(problem);',
+  ];
+  return [
+    ...(one.endpoint.upload === null ? [] : checks),
+    ...(one.result.kind === 'nothing' ? [] : [...readLines(one), `return ${valueOf(one, typed)};`]),
+  ];
 }
 
 /** The stream is open before the call is made, so that nothing of it is missed. */
@@ -149,7 +174,8 @@ function initOf(one: ClientFunction, options: TypescriptClientOptions): readonly
 }
 
 function bodyExpression(one: ClientFunction): string | null {
-  const { parameters, bodyParameter } = one.endpoint;
+  const { parameters, bodyParameter, upload } = one.endpoint;
+  if (upload !== null) return null;
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const value = access('request', whole.key);
@@ -161,6 +187,8 @@ function bodyExpression(one: ClientFunction): string | null {
 
 /** JSON is sent, or read. */
 function contentType({ endpoint, result }: ClientFunction): string | null {
+  // What sends files writes it itself, with the boundary of its parts.
+  if (endpoint.upload !== null) return null;
   const whole = endpoint.parameters.find(({ position }) => position === endpoint.bodyParameter);
   if (whole !== undefined && whole.type.json !== 'json') return 'text/plain';
   const sends = whole !== undefined || endpoint.parameterSource === 'body';

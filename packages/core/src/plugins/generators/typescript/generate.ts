@@ -7,7 +7,8 @@ import { insideComment } from './comment.ts';
 import { functionText } from './function-text.ts';
 import { clientModel, type ClientModel, type Interface } from './model.ts';
 import { type TypescriptClientOptions, typescriptClientOptions } from './options.ts';
-import { commonInterfaces, commonNames, runtime, type Typed } from './runtime.ts';
+import { commonInterfaces, commonNames } from './common-interfaces.ts';
+import { runtime, type Typed } from './runtime.ts';
 import { memberName } from './type-text.ts';
 
 /**

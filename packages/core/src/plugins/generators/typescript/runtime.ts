@@ -1,78 +1,10 @@
 import { literal } from '../text.ts';
+import { signsIn, streams, uploads } from './common-interfaces.ts';
 import type { ClientModel } from './model.ts';
 import type { TypescriptClientOptions } from './options.ts';
 
 /** Writes what only TypeScript has, or nothing in plain JavaScript. */
 export type Typed = (text: string) => string;
-
-/** The interfaces that are not of any endpoint. */
-export function commonInterfaces(
-  model: ClientModel,
-  { xsrfTokenHeaderName }: TypescriptClientOptions,
-): readonly string[] {
-  if (model.functions.length === 0) return [];
-  const token = '  /** Sent with whatever changes something. */\n  xsrfToken?: string | undefined;\n';
-  const common: string[] = [
-    `/** What a single call may bring along. */
-export interface ICallOptions {
-  /** Ends the call when it is aborted. */
-  signal?: AbortSignal | undefined;
-  headers?: Record<string, string> | undefined;
-${xsrfTokenHeaderName === null ? '' : token}}`,
-    `/** Why a call did not succeed (RFC 9457); of the database's errors also \`code\`, the SQLSTATE, and what PostgreSQL tells. */
-export interface IProblem {
-  type: string;
-  title: string;
-  status: number;
-  detail?: string;
-  code?: string;
-  hint?: string;
-  constraint?: string;
-  column?: string;
-  table?: string;
-  [member: string]: unknown;
-}`,
-  ];
-  const signedIn = `/** What a scheme of tokens answers with; times are seconds. */
-export interface ITokens {
-  token_type: string;
-  access_token: string;
-  expires_in: number;
-  refresh_token?: string;
-  refresh_expires_in?: number;
-}
-
-/** What signing in gives: tokens, or what the routine says of it. A cookie is kept by the browser. */
-export type ISignedIn = ITokens | string;`;
-  if (model.functions.some(signsIn)) common.push(signedIn);
-  const events = `/** What a call may bring along whose messages can be followed while it runs. */
-export interface IEventOptions extends ICallOptions {
-  /** Told of each message that the call raises. */
-  onMessage?: ((message: string) => void) | undefined;
-}`;
-  if (model.functions.some(streams)) common.push(events);
-  const result = `/** An answer with its status: \`problem\` tells whether it succeeded. */
-export type IResult<T> =
-  | { status: number; response: T; problem: undefined }
-  | { status: number; response: undefined; problem: IProblem };`;
-  return model.functions.some(({ statusCode }) => statusCode) ? [...common, result] : common;
-}
-
-const signsIn = ({ result }: ClientModel['functions'][number]): boolean => result.kind === 'signIn';
-
-const streams = ({ events }: ClientModel['functions'][number]): boolean => events !== null;
-
-/** The names of those interfaces that the module itself uses. */
-export function commonNames(model: ClientModel): readonly string[] {
-  if (model.functions.length === 0) return [];
-  return [
-    'ICallOptions',
-    'IProblem',
-    ...(model.functions.some(signsIn) ? ['ISignedIn', 'ITokens'] : []),
-    ...(model.functions.some(streams) ? ['IEventOptions'] : []),
-    ...(model.functions.some(({ statusCode }) => statusCode) ? ['IResult'] : []),
-  ];
-}
 
 /** What the functions share: only what one of them uses. */
 export function runtime(model: ClientModel, options: TypescriptClientOptions, typed: Typed): readonly string[] {
@@ -88,10 +20,11 @@ export function runtime(model: ClientModel, options: TypescriptClientOptions, ty
     ...uses('error', functions.length > 0),
     ...uses(
       'send',
-      functions.some(({ statusCode }) => !statusCode),
+      functions.some((one) => !one.statusCode && !uploads(one)),
     ),
     ...uses('problem', functions.length > 0),
     ...uses('signedIn', functions.some(signsIn)),
+    ...uses('sendFiles', functions.some(uploads)),
     ...uses('follow', functions.some(streams)),
     ...uses('query', ownQuery),
     ...uses('segment', inPath),
@@ -163,6 +96,31 @@ async function _problem(response${typed(': Response')})${typed(': Promise<IProbl
   } catch {
     return plain;
   }
+}`,
+  sendFiles: (typed) => `/** Browsers tell how far files have come of one kind of request alone. */
+async function _sendFiles(url${typed(': string')}, init${typed(': RequestInit')}, files${typed(': Blob | readonly Blob[]')}, onProgress${typed('?: (progress: IUploadProgress) => void')})${typed(': Promise<Response>')} {
+  const body = new FormData();
+  for (const file of files instanceof Blob ? [files] : files) {
+    body.append("file", file, file instanceof File ? file.name : "file");
+  }
+  if (onProgress === undefined || typeof XMLHttpRequest === "undefined") return fetch(url, { ...init, body });
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(init.method ?? "POST", url);
+    for (const [name, value] of Object.entries(init.headers ?? {})) request.setRequestHeader(name, String(value));
+    request.responseType = "blob";
+    request.upload.onprogress = ({ loaded, total }) => onProgress({ loaded, total });
+    request.onload = () => {
+      const { status, statusText } = request;
+      const type = request.getResponseHeader("content-type");
+      const content = [204, 205, 304].includes(status) ? null : request.response;
+      resolve(new Response(content, { status, statusText, headers: type === null ? {} : { "content-type": type } }));
+    };
+    request.onerror = () => reject(new TypeError("The upload failed"));
+    request.onabort = () => reject(new DOMException("The upload was aborted", "AbortError"));
+    init.signal?.addEventListener("abort", () => request.abort());
+    request.send(body);
+  });
 }`,
   follow: (
     typed,
