@@ -72,8 +72,9 @@ const sketch = fc.record({
 function meaningOf({ endpoint, form, given, settings, sql, head, made }: Sketch): string {
   const tells = (index: number): boolean => endpoint !== some || index === 1 || index === 3;
   const told = given.map((one, index) => (tells(index) ? shown(one) : 'any'));
-  // Of a source's own statement, what is given but does not tell answers apart leaves its place in the numbering.
-  const places = made ? given.map((one) => one !== undefined) : null;
+  // Of a source's own statement, what is given but does not tell answers apart only moves the places of the others.
+  const present = [...given.keys()].filter((index) => given[index] !== undefined);
+  const places = [...present.keys()].filter((place) => tells(present[place]!)).concat(present.length);
   return JSON.stringify([endpoint.id, form, told, settings, made ? [sql, head, places] : null]);
 }
 
