@@ -96,7 +96,7 @@ export interface AuthenticationOptions extends AuthenticationNames {
   readonly allowedOrigins: readonly string[];
   /** Where callers get an antiforgery token; null: nowhere, the origin alone decides. */
   readonly antiforgeryPath: string | null;
-  /** Refuses to start without what a public service needs: kept keys with a secret; issuer and audience of JWTs. */
+  /** Refuses to start without what a public service needs: kept keys with a secret. */
   readonly production: boolean;
 }
 

@@ -38,7 +38,7 @@ function without<Section extends object, Key extends keyof Section>(section: Sec
   return Object.fromEntries(Object.entries(section).filter(([name]) => name !== key)) as Omit<Section, Key>;
 }
 
-function jwtOptions({ jwt, authentication, host }: Configuration): Given<'jwt'> {
+function jwtOptions({ jwt, authentication }: Configuration): Given<'jwt'> {
   if (!jwt.enabled) return null;
   const { jwksUrl, secret, publicKey, signingKey, signWithSecret, issuer, audience } = jwt;
   if ([jwksUrl, secret, publicKey, signingKey].every((key) => key === null)) {
@@ -48,7 +48,8 @@ function jwtOptions({ jwt, authentication, host }: Configuration): Given<'jwt'> 
   return {
     ...keysOf(jwt),
     jwks: jwksUrl === null ? null : { url: jwksUrl },
-    production: authentication.production ?? !isOwnAddress(host),
+    // A proxy of the same machine is no reason to take tokens that were made for others.
+    production: authentication.production ?? true,
     lifetime: jwt.lifetime,
     clockTolerance: jwt.clockTolerance,
     claims: jwt.claims,

@@ -197,10 +197,10 @@ function schemesOf(parts: Parts, ring: KeyRing | null, observe: Observer): reado
 }
 
 /** The tokens of others know nothing of our sessions. */
-function jwtOf(jwt: JwtOptions, { options, sessions, claimTypes, report }: Parts, observe: Observer): AuthScheme {
+function jwtOf(jwt: JwtOptions, { sessions, claimTypes, report }: Parts, observe: Observer): AuthScheme {
   const own = (jwt.signingKey ?? null) === null ? {} : { sessions };
   const names = { userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
-  const scheme = jwtScheme({ name: 'jwt', production: options.production, ...names, ...own, ...jwt, report });
+  const scheme = jwtScheme({ name: 'jwt', ...names, ...own, ...jwt, report });
   for (const message of scheme.warnings) observe({ kind: 'start-warning', code: 'sign-in', message });
   return scheme;
 }
@@ -246,6 +246,8 @@ function followSessions(
   const channel = sessions?.channel ?? null;
   if (channel === null) return () => undefined;
   return connections.listen(channel, (heard) => {
-    if (heard.kind === 'notification') store.forget(heard.payload);
+    // What was notified while nobody listened is not known: everything is asked anew.
+    if (heard.kind === 'gap') store.forgetAll();
+    else store.forget(heard.payload);
   });
 }

@@ -420,6 +420,7 @@ const noSessions = {
   end: async () => undefined,
   advance: async () => true,
   forget: () => undefined,
+  forgetAll: () => undefined,
   warnings: [],
 };
 

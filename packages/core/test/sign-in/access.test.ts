@@ -251,4 +251,23 @@ describe('sessions that every instance knows', () => {
     await there.close();
     await here.close();
   });
+
+  test('ended while an instance could not hear of it: a gap in listening ends its trust', async () => {
+    const gateway = await startGateway(
+      `${sql} alter table session disable trigger tell; create table gateway_key (id text primary key, text text not null);`,
+      { authentication: { cookie: true, sessions, dataProtection } },
+    );
+    const { database, send } = gateway;
+    const headers = { cookie: cookieOf(await send('POST /api/login', login)), ...ownPage };
+    const status = async (): Promise<number> => (await send('POST /api/for-members', { headers })).status;
+    expect(await status()).toBe(200);
+    await database.query('update session set ended = now()');
+    // Nobody has told it, and it trusts for an hour.
+    expect(await status()).toBe(200);
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()`,
+    );
+    await expect.poll(status, { timeout: 15_000 }).toBe(401);
+    await gateway.close();
+  });
 });

@@ -15,6 +15,8 @@ const kept = {
   writeCommand: 'insert into gateway_key (id, text) values ($1, $2) on conflict (id) do nothing',
 };
 const secret = 'a secret of at least 32 bytes, really';
+/** Said, if only to be nobody in particular. */
+const anybody = { issuer: null, audience: null };
 
 /** What the start was refused with; null: it was not. */
 async function refusal(authentication: Authentication, more: Partial<GatewayOptions> = {}): Promise<string | null> {
@@ -60,13 +62,14 @@ describe('what cannot be meant so is refused at the start, in words', () => {
     [{ cookie: { cookieName: '__Host-x' } }, /No browser would take the cookie "__Host-x"/],
     [{ bearer: { refreshPath: 'x' } }, /The refresh path "x" has to begin with a slash/],
     [{ cookie: { name: 'a' }, bearer: { name: 'a' } }, /two schemes are called "a"/],
-    [{ jwt: {} }, /The scheme "jwt" has no key to verify tokens with/],
-    [{ jwt: { keys: [{ secret: 'short' }] } }, /A secret of JWTs needs at least 32 bytes; this one has 5/],
+    [{ jwt: { keys: [{ secret }] } }, /takes tokens of any issuer: give issuer, or null[^]*for any audience/],
+    [{ jwt: { ...anybody } }, /The scheme "jwt" has no key to verify tokens with/],
+    [{ jwt: { ...anybody, keys: [{ secret: 'short' }] } }, /A secret of JWTs needs at least 32 bytes; this one has 5/],
     [
-      { jwt: { keys: [{ secret }], jwks: { url: 'https://id.example.org' } } },
+      { jwt: { ...anybody, keys: [{ secret }], jwks: { url: 'https://id.example.org' } } },
       /has keys of its own and those of an address/,
     ],
-    [{ jwt: { signingKey: { pem: 'nonsense' } } }, /A key of JWTs cannot be read/],
+    [{ jwt: { ...anybody, signingKey: { pem: 'nonsense' } } }, /A key of JWTs cannot be read/],
     [{ allowedOrigins: ['example.org'] }, /"example.org" is no origin/],
     [{ allowedOrigins: ['https://*.example.org'] }, /is no origin/],
     [{ trustedProxies: ['10.0.0.0/33'] }, /^trustedProxies: .*10\.0\.0\.0\/33/],

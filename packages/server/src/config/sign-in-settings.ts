@@ -18,7 +18,7 @@ const authentication = z
       .nullable()
       .default(null)
       .describe(
-        'Refuses to start where what a public service needs is missing: kept keys with a secret, issuer and audience of JWTs; null: when `host` is not an address of this machine alone.',
+        'Refuses to start where what a public service needs is missing: kept keys with a secret; null: when `host` is not an address of this machine alone. Issuer and audience of JWTs have to be said unless this is false.',
       ),
     defaultAuthenticationType: text(
       'The scheme that signs in where the login routine names none; null: the first there is, under the name of the database.',

@@ -46,4 +46,8 @@ export class ExpiringMap<Value> {
   delete(key: string): void {
     this.#entries.delete(key);
   }
+
+  clear(): void {
+    this.#entries.clear();
+  }
 }

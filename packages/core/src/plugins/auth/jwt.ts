@@ -43,7 +43,7 @@ export interface JwtSchemeOptions extends Omit<SessionSchemeOptions, 'protector'
   readonly issuer?: string | readonly string[] | null;
   /** Whom a token must be for: one of these. Null: whomever. */
   readonly audience?: string | readonly string[] | null;
-  /** Default true: issuer and audience have to be said, if only to be null, and keys come by https alone. */
+  /** Default true, wherever it runs: issuer and audience have to be said, if only to be null, and keys come by https alone. */
   readonly production?: boolean;
   /** How much the clocks of issuers may differ from ours. Default 30. */
   readonly clockTolerance?: number;

@@ -39,6 +39,8 @@ export interface SessionStore {
   advance(session: string, generation: number, expires: number): Promise<boolean>;
   /** Another instance, or the database, has ended it (a NOTIFY says so): what is known of it counts no more. */
   forget(session: string): void;
+  /** Some may have ended without our hearing of it: nothing that is known counts any more. */
+  forgetAll(): void;
   /** What a host should know at the start. */
   readonly warnings: readonly string[];
 }
@@ -149,6 +151,11 @@ class SqlSessions implements SessionStore {
     this.#asking.delete(session);
   }
 
+  forgetAll(): void {
+    this.#alive.clear();
+    this.#asking.clear();
+  }
+
   async #run(sql: string, values: readonly string[], detail: string): Promise<Awaited<ReturnType<Query>>> {
     try {
       return await this.#options.query(sql, values);
@@ -187,6 +194,7 @@ export function rememberedSessions(options: RememberedSessionsOptions = {}): Ses
     },
     advance: (session, generation, expires) => Promise.resolve(record.advance(session, generation, expires)),
     forget: () => undefined,
+    forgetAll: () => undefined,
     warnings: [
       'Sessions are remembered by this instance alone: sign-out is not known to others, nor after a restart. Give the ' +
         'commands of a session table.',
