@@ -154,12 +154,13 @@ export class Run extends Exchange {
   timedOut = false;
   /** The sink asked for a pause. */
   stalled = false;
-  /** Takes over when a prepared statement turned out to be gone; set by the session. */
-  retry: (() => void) | null = null;
+  /** Takes over when a prepared statement turned out to be gone: once. */
+  #retry: ((run: Run) => void) | null;
 
-  constructor(call: Call) {
+  constructor(call: Call, retry: (run: Run) => void) {
     super();
     this.call = call;
+    this.#retry = retry;
     this.#enter(0);
   }
 
@@ -192,8 +193,8 @@ export class Run extends Exchange {
   override finished(now: number): void {
     if (this.abandoned) this.call.failed(new Cancelled('the caller went away'));
     else if (this.error === null) this.call.done(now - this.startedAt);
-    else if (this.retry !== null && this.#nothingWasGiven() && preparedStatementIsStale(this.error))
-      this.#again(this.retry);
+    else if (this.#retry !== null && this.#nothingWasGiven() && preparedStatementIsStale(this.error))
+      this.#again(this.#retry);
     else this.call.failed(this.#explained(this.error, now));
   }
 
@@ -201,7 +202,7 @@ export class Run extends Exchange {
   unprepared(error: Error | null, startedAt: number): void {
     this.startedAt = startedAt;
     this.error = error ?? this.#late();
-    this.retry = null;
+    this.#retry = null;
     this.finished(performance.now());
   }
 
@@ -213,11 +214,11 @@ export class Run extends Exchange {
     return this.call.steps.slice(0, this.step).every((step) => step.rows === undefined);
   }
 
-  #again(retry: () => void): void {
-    this.retry = null;
+  #again(retry: (run: Run) => void): void {
+    this.#retry = null;
     this.error = null;
     this.#enter(0);
-    retry();
+    retry(this);
   }
 
   #enter(step: number): void {

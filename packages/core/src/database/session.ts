@@ -64,6 +64,11 @@ export class Session {
   readonly #onData = (chunk: Buffer): void => this.#receive(chunk);
   readonly #onError = (error: Error): void => this.#lose(error.message);
   readonly #onClose = (): void => this.#lose('the connection was closed');
+  /**
+   * One for all calls: V8 puts a function that is assigned to a property straight among its old objects, where one of each call
+   * would keep all of that call until the next full collection.
+   */
+  readonly #again = (run: Run): void => this.#startAgain(run);
 
   /** How many calls it has been given and not finished. */
   get load(): number {
@@ -90,8 +95,7 @@ export class Session {
 
   /** Sends a call; statements that this connection does not know yet are prepared first. Returns its exchange. */
   run(call: Call): Run {
-    const run = new Run(inManner(call, this.#manner));
-    run.retry = (): void => this.#again(run);
+    const run = new Run(inManner(call, this.#manner), this.#again);
     this.#start(run);
     return run;
   }
@@ -186,7 +190,7 @@ export class Session {
   }
 
   /** A prepared statement was gone or stale: once more, from its preparation. */
-  #again(run: Run): void {
+  #startAgain(run: Run): void {
     for (const { statement } of run.call.steps) if (statement.name !== '') this.#prepared.forget(statement);
     this.#start(run);
   }
