@@ -4,7 +4,7 @@ import { functionsSource } from './catalog/functions.ts';
 import { commandTimeout, type Connections } from './connections.ts';
 import type { Routine } from './catalog/routine.ts';
 import type { Options, Source } from './options.ts';
-import type { Pipeline } from './pipeline/handle.ts';
+import type { Pipeline } from './pipeline/pipeline.ts';
 import { type Streams, streamsOf } from './pipeline/events/streams.ts';
 import { Operation } from './pipeline/operation.ts';
 import type { Observer } from './pipeline/ports.ts';

@@ -67,7 +67,8 @@ class NodeRequest implements GatewayRequest {
     const outgoing = this.#outgoing;
     // Gone already, while a hook or the body was waited for.
     if (outgoing.destroyed) return listener();
-    outgoing.once('close', () => {
+    // It closes once: `on` spares the wrapper that `once` needs.
+    outgoing.on('close', () => {
       if (!outgoing.writableFinished) listener();
     });
   }
@@ -164,14 +165,15 @@ function send(response: GatewayResponse, outgoing: ServerResponse): void {
     return;
   }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  writeHead(outgoing, status, [...headers, 'content-length', String(length)]);
+  writeHead(outgoing, status, headers.concat('content-length', String(length)));
   // As a string, head and body leave in one write; as bytes they would be gathered from two.
   if (typeof body !== 'string' && length <= smallBody) outgoing.end(latin1(body), 'latin1');
   else outgoing.end(body);
 }
 
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.toString('latin1');
 }
 
 /** What the host has set as well is not replaced, but stands beside ours. */

@@ -11,13 +11,13 @@ export function withOwnEndpoints(handle: Handle, routes: readonly SchemeRoute[],
   if (routes.length === 0) return handle;
   const byPath = new Map<string, SchemeRoute[]>();
   for (const route of routes) add(byPath, route);
-  return async (request) => {
+  return (request) => {
     const there = byPath.get(withoutSlash(request.path));
     if (there === undefined) return handle(request);
     const route = there.find(({ method }) => method === request.method);
     if (route !== undefined) return answer(route, request, options);
     // A routine may answer another method at the same path.
-    return (await handle(request)) ?? otherMethod(request, there, options);
+    return handle(request).then((response) => response ?? otherMethod(request, there, options));
   };
 }
 

@@ -12,14 +12,25 @@ const nothing: Given = { source: 'body', values: new Map() };
  * Reads what the client has sent from where the endpoint wants it; the other place is not looked at.
  * @throws Problem for a body or query that cannot be read: 400, 413, 415
  */
-export async function collect(request: GatewayRequest, endpoint: Endpoint, limit: number): Promise<Given> {
-  if (endpoint.parameterSource === 'query') {
-    const values = readQuery(request.query);
-    return { source: 'query', values, body: endpoint.bodyParameter === null ? null : await readText(request, limit) };
-  }
+export function collect(request: GatewayRequest, endpoint: Endpoint, limit: number): Given | Promise<Given> {
+  if (endpoint.parameterSource === 'body') return collectBody(request, limit);
+  const values = readQuery(request.query);
+  // What is at hand costs no turn.
+  return endpoint.bodyParameter === null ? { source: 'query', values, body: null } : withBody(values, request, limit);
+}
+
+async function collectBody(request: GatewayRequest, limit: number): Promise<Given> {
   requireJson(request);
   const text = await readText(request, limit);
   return text === null || text.trim() === '' ? nothing : parse(text);
+}
+
+async function withBody(
+  values: ReadonlyMap<string, readonly string[]>,
+  request: GatewayRequest,
+  limit: number,
+): Promise<Given> {
+  return { source: 'query', values, body: await readText(request, limit) };
 }
 
 /** The whole body; null when there is none. */

@@ -10,20 +10,26 @@ const mostPairs = 1_000;
 export function readQuery(query: string): Map<string, string[]> {
   const values = new Map<string, string[]>();
   if (query === '') return values;
-  const pairs = query.split('&', mostPairs + 1);
-  if (pairs.length > mostPairs) {
-    throw new Problem('malformed-query', { detail: `The query string has more than ${mostPairs} parameters.` });
-  }
-  for (const pair of pairs) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const key = decode(equals === -1 ? pair : pair.slice(0, equals));
-    const value = equals === -1 ? '' : decode(pair.slice(equals + 1));
-    const known = values.get(key);
-    if (known === undefined) values.set(key, [value]);
-    else known.push(value);
+  let pairs = 0;
+  for (let start = 0; start <= query.length; pairs++) {
+    if (pairs === mostPairs) {
+      throw new Problem('malformed-query', { detail: `The query string has more than ${mostPairs} parameters.` });
+    }
+    const mark = query.indexOf('&', start);
+    const end = mark === -1 ? query.length : mark;
+    if (end > start) addPair(values, query.slice(start, end));
+    start = end + 1;
   }
   return values;
+}
+
+function addPair(values: Map<string, string[]>, pair: string): void {
+  const equals = pair.indexOf('=');
+  const key = decode(equals === -1 ? pair : pair.slice(0, equals));
+  const value = equals === -1 ? '' : decode(pair.slice(equals + 1));
+  const known = values.get(key);
+  if (known === undefined) values.set(key, [value]);
+  else known.push(value);
 }
 
 function decode(text: string): string {

@@ -1,3 +1,5 @@
+const nothing = Buffer.alloc(0);
+
 /** A byte buffer that grows as it is written. Its fields are open: the encoders write through them without a call per byte. */
 export class Bytes {
   buffer: Buffer;
@@ -31,7 +33,7 @@ export class Bytes {
   /** Everything written so far; what is written next goes to a new buffer. */
   take(nextSize: number): Buffer {
     const taken = this.buffer.subarray(0, this.length);
-    this.buffer = nextSize === 0 ? Buffer.alloc(0) : Buffer.allocUnsafe(nextSize);
+    this.buffer = nextSize === 0 ? nothing : Buffer.allocUnsafe(nextSize);
     this.length = 0;
     return taken;
   }
