@@ -9,7 +9,7 @@ const statements = new Map<number, Statement>();
 export function settingsStatement(count: number): Statement {
   const known = statements.get(count);
   if (known !== undefined) return known;
-  const statement = { name: `pgway_base_${count}`, sql: `select ${settingCalls(count, true).join(', ')}` };
+  const statement = { name: `pgway_settings_${count}`, sql: `select ${settingCalls(count, true).join(', ')}` };
   statements.set(count, statement);
   return statement;
 }
