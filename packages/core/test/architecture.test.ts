@@ -133,7 +133,7 @@ const packageDoors: Readonly<Record<string, readonly string[]>> = {
     'plugins/auth/keys/at-rest.ts',
     'plugins/auth/keys/key-ring.ts',
   ],
-  '@redis/client': ['plugins/notices/redis.ts', 'plugins/cache/redis-link.ts'],
+  '@redis/client': ['plugins/redis-client.ts'],
   cookie: ['plugins/auth/cookie.ts', 'plugins/auth/cross-site.ts'],
 };
 

@@ -1,5 +1,5 @@
-import type { createClient as createRedisClient } from '@redis/client';
 import type { CacheState } from '../../pipeline/ports.ts';
+import { redisClients } from '../redis-client.ts';
 
 export interface RedisLinkOptions {
   /** `redis://user:password@host:6379/0`, `rediss://…` for TLS. */
@@ -23,7 +23,6 @@ interface Client {
   sendCommand(command: readonly (string | Buffer)[], options?: object): Promise<unknown>;
 }
 
-const longestBackOff = 2_000;
 const probeInterval = 1_000;
 /** Milliseconds between two reports that the server is away, where it comes and goes. */
 const quiet = 10_000;
@@ -58,16 +57,8 @@ export class RedisLink {
    * @throws Error when the package is missing or the address is none
    */
   async open(): Promise<void> {
-    const { createClient } = await load();
-    const client = createClient({
-      url: this.#options.url,
-      disableOfflineQueue: true,
-      commandsQueueMaxLength: 100_000,
-      socket: {
-        connectTimeout: 5_000,
-        reconnectStrategy: (retries: number) => Math.min(longestBackOff, 50 * 2 ** Math.min(retries, 10)),
-      },
-    }) as unknown as Client;
+    const create = await redisClients(this.#options.url, { commandsQueueMaxLength: 100_000 });
+    const client = create() as unknown as Client;
     this.#client = client;
     let answered!: () => void;
     const first = new Promise<void>((resolve) => (answered = resolve));
@@ -146,14 +137,6 @@ export class RedisLink {
   #stopProbing(): void {
     if (this.#probe !== null) clearInterval(this.#probe);
     this.#probe = null;
-  }
-}
-
-async function load(): Promise<{ readonly createClient: typeof createRedisClient }> {
-  try {
-    return await import('@redis/client');
-  } catch (error) {
-    throw new Error('the package @redis/client is needed: npm install @redis/client', { cause: error });
   }
 }
 

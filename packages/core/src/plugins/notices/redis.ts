@@ -1,5 +1,5 @@
-import type * as redis from '@redis/client';
 import type { Broadcast, BroadcastHeard } from '../../pipeline/ports.ts';
+import { type RedisClient, redisClients } from '../redis-client.ts';
 import { Envelopes, probeTopic, Topics } from './envelope.ts';
 
 export interface RedisBroadcastOptions {
@@ -10,15 +10,12 @@ export interface RedisBroadcastOptions {
   readonly report: (error: Error | null) => void;
 }
 
-type Client = ReturnType<(typeof redis)['createClient']>;
-
 /** A message travels in one piece; longer ones are cut all the same. */
 const longestPayload = 1024 * 1024;
 /** Messages on their way, past which the connection is too slow for them. */
 const mostOnTheWay = 10_000;
 /** How long the start waits until nothing is missed any more; milliseconds. */
 const patience = 2_000;
-const longestBackOff = 2_000;
 
 /**
  * By PUBLISH and SUBSCRIBE of Redis or Valkey. Starts without them too, and goes on by itself when they come.
@@ -26,34 +23,19 @@ const longestBackOff = 2_000;
  * @throws TypeError for an address that is none
  */
 export async function redisBroadcast(options: RedisBroadcastOptions): Promise<Broadcast> {
-  const { createClient } = await load();
-  const broadcast = new RedisBroadcast(options, () =>
-    createClient({
-      url: options.url,
-      // What cannot be carried now is lost: a queue would only delay what is meant to be live.
-      disableOfflineQueue: true,
-      pingInterval: 5_000,
-      socket: { connectTimeout: 5_000, reconnectStrategy: (tries) => Math.min(longestBackOff, 50 * 2 ** tries) },
-    }),
-  );
+  // What cannot be carried now is lost: a queue would only delay what is meant to be live.
+  const create = await redisClients(options.url, { pingInterval: 5_000 });
+  const broadcast = new RedisBroadcast(options, create);
   await broadcast.begin();
   return broadcast;
-}
-
-async function load(): Promise<typeof redis> {
-  try {
-    return await import('@redis/client');
-  } catch (error) {
-    throw new Error('Redis needs the package @redis/client: npm install @redis/client', { cause: error });
-  }
 }
 
 class RedisBroadcast implements Broadcast {
   readonly #options: RedisBroadcastOptions;
   readonly #envelopes = new Envelopes(longestPayload);
   readonly #topics = new Topics();
-  readonly #publisher: Client;
-  readonly #subscriber: Client;
+  readonly #publisher: RedisClient;
+  readonly #subscriber: RedisClient;
   #problem: Error | null = null;
   #onTheWay = 0;
   /** From now on a new connection of the subscriber means that something was missed. */
@@ -61,7 +43,7 @@ class RedisBroadcast implements Broadcast {
   #listens = false;
   #closed = false;
 
-  constructor(options: RedisBroadcastOptions, create: () => Client) {
+  constructor(options: RedisBroadcastOptions, create: () => RedisClient) {
     this.#options = options;
     this.#publisher = create();
     this.#subscriber = create();
