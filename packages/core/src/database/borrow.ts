@@ -59,7 +59,8 @@ class OneCall implements Submittable, CallHandle {
   #readers: readonly DataListener[] = [];
   /** What the host's client has to hear when it reads again. */
   readonly #missed: Buffer[] = [];
-  #tell: () => void = () => undefined;
+  /** How the call ended: the milliseconds that it took, or why it failed. Null: its connection has ended before. */
+  #outcome: number | Error | null = null;
   #timer: NodeJS.Timeout;
 
   constructor(call: Call, client: ClientInternals, patience: number) {
@@ -85,8 +86,8 @@ class OneCall implements Submittable, CallHandle {
     this.#timer = setInterval(() => session.sweep(performance.now()), sweepInterval);
     this.#run = session.run({
       ...this.#call,
-      done: (elapsed) => void (this.#tell = () => this.#call.done(elapsed)),
-      failed: (error) => void (this.#tell = () => this.#call.failed(error)),
+      done: (elapsed) => void (this.#outcome = elapsed),
+      failed: (error) => void (this.#outcome = error),
     });
     return undefined;
   }
@@ -146,7 +147,8 @@ class OneCall implements Submittable, CallHandle {
     if (this.#state === 'over') return;
     this.#state = 'over';
     clearInterval(this.#timer);
-    this.#tell();
+    if (typeof this.#outcome === 'number') this.#call.done(this.#outcome);
+    else if (this.#outcome !== null) this.#call.failed(this.#outcome);
   }
 
   #giveUp(error: Error): void {
