@@ -3,7 +3,9 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
+import { framingHeaderNames } from '../plan/header-names.ts';
 import type { Formulated } from './formulate.ts';
+import { bodiless } from './refuse.ts';
 import { checked } from './respond/head.ts';
 
 /** An answer of the host's own. */
@@ -65,11 +67,19 @@ export async function consult(
   return answer ? toResponse(answer) : null;
 }
 
-/** @throws Problem for an answer that cannot be sent: a hook may have put a client's own words into it */
+/**
+ * The gateway frames the answer: a length of the host's beside ours would make two of them, and some statuses have no body.
+ * @throws Problem for an answer that cannot be sent: a hook may have put a client's own words into it
+ */
 function toResponse({ status, headers = {}, body = null }: HookAnswer): GatewayResponse {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new Problem('internal', { detail: `A hook has answered with the status ${status}.` });
   }
-  const list = Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), checked(name, value)]);
-  return { kind: 'whole', status, headers: list, body };
+  if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new Problem('internal', { detail: 'A hook has answered with a body that is neither text nor bytes.' });
+  }
+  const list = Object.entries(headers)
+    .filter(([name]) => !framingHeaderNames.has(name.toLowerCase()))
+    .flatMap(([name, value]) => [name.toLowerCase(), checked(name, value)]);
+  return { kind: 'whole', status, headers: list, body: bodiless.has(status) ? null : body };
 }

@@ -132,4 +132,36 @@ describe('per call', () => {
       expect(body).not.toContain('secret');
     },
   );
+
+  test.each(['Content-Length', 'transfer-encoding', 'Connection'])(
+    'the framing of an answer is not the host’s: %s is left out',
+    async (name) => {
+      const { send } = await start({
+        commandCallback: () => ({ status: 200, headers: { [name]: '1' }, body: 'whole' }),
+      });
+      const { status, headers, body } = await send('GET /api/greet?name=x');
+      expect([status, headers.get('content-length'), headers.get('transfer-encoding'), body]).toEqual([
+        200,
+        '5',
+        null,
+        'whole',
+      ]);
+    },
+  );
+
+  test('a status that has no body is answered without one, and without a length', async () => {
+    const { send } = await start({ commandCallback: () => ({ status: 204, body: 'nobody reads this' }) });
+    const { status, headers, body } = await send('GET /api/greet?name=x');
+    expect([status, headers.get('content-length'), body]).toEqual([204, null, '']);
+  });
+
+  test.each([{ an: 'object' }, 42])('a body of %j is a 500 that says so to the observer', async (body) => {
+    const { send, observations } = await start({ commandCallback: () => ({ status: 200, body: body as never }) });
+    expect((await send('GET /api/greet?name=x')).status).toBe(500);
+    const failed = observations.find(({ kind }) => kind === 'request-failed');
+    expect(failed).toMatchObject({
+      status: 500,
+      error: { message: expect.stringContaining('neither text nor bytes') },
+    });
+  });
 });
