@@ -10,6 +10,7 @@ import { Operation } from './pipeline/operation.ts';
 import type { Observer } from './pipeline/ports.ts';
 import { sqlstateStatuses } from './pipeline/sqlstate.ts';
 import { planEndpoints } from './plan/build.ts';
+import { checkChanged, type Reviewed } from './plan/changed.ts';
 import type { Diagnostic } from './plan/diagnostic.ts';
 import type { Endpoint } from './plan/endpoint.ts';
 import { deepFreeze } from './plan/freeze.ts';
@@ -38,10 +39,13 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await options.sourcesCreated?.(sources);
   const routines = await readAll(sources, connections, options);
-  const plan = planEndpoints(routines, { ...options, connectionNames: [...connections.named.keys()] });
-  for (const diagnostic of plan.diagnostics) observe({ kind: 'diagnostic', diagnostic });
-  refuseErrors(plan.diagnostics, options);
-  const endpoints = await approved(plan.endpoints, options);
+  const connectionNames = [...connections.named.keys()];
+  const plan = planEndpoints(routines, { ...options, connectionNames });
+  tell(plan.diagnostics, options, observe);
+  const changed = checkChanged(await reviewed(plan.endpoints, options), connectionNames);
+  tell(changed.diagnostics, options, observe);
+  const endpoints = Object.freeze(changed.endpoints);
+  await options.endpointsCreated?.(endpoints);
   for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
   for (const handler of options.endpointCreateHandlers) {
     // One after the other, in the order that the host gave them.
@@ -50,7 +54,7 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   }
   return {
     endpoints,
-    diagnostics: plan.diagnostics,
+    diagnostics: deepFreeze([...plan.diagnostics, ...changed.diagnostics]),
     pipeline: pipelineOf(parts, operationsOf(endpoints, sources, authentication), options, observe),
   };
 }
@@ -82,6 +86,11 @@ function operationsOf(
   });
 }
 
+function tell(diagnostics: readonly Diagnostic[], options: Options, observe: Observer): void {
+  for (const diagnostic of diagnostics) observe({ kind: 'diagnostic', diagnostic });
+  refuseErrors(diagnostics, options);
+}
+
 function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: Options): void {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (!strict || errors.length === 0) return;
@@ -92,18 +101,15 @@ function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: Options): 
 }
 
 /** Null drops an endpoint, another one takes its place, nothing leaves it. */
-async function approved(planned: readonly Endpoint[], options: Options): Promise<readonly Endpoint[]> {
-  const { endpointCreated, endpointsCreated } = options;
-  const kept: Endpoint[] = [];
+async function reviewed(planned: readonly Endpoint[], { endpointCreated }: Options): Promise<readonly Reviewed[]> {
+  const kept: Reviewed[] = [];
   for (const endpoint of planned) {
     // In order, so that a host sees what it would see of a list.
     // oxlint-disable-next-line no-await-in-loop
     const verdict = endpointCreated === null ? undefined : await endpointCreated(endpoint);
-    if (verdict !== null) kept.push(deepFreeze(verdict ?? endpoint));
+    if (verdict !== null) kept.push({ planned: endpoint, endpoint: deepFreeze(verdict ?? endpoint) });
   }
-  const endpoints = Object.freeze(kept);
-  await endpointsCreated?.(endpoints);
-  return endpoints;
+  return kept;
 }
 
 function pipelineOf(

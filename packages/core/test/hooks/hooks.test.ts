@@ -56,6 +56,50 @@ describe('at start', () => {
     expect((await send('POST /api/record-call', { body: { name: 'x' } })).status).toBe(404);
   });
 
+  test.each<[what: string, change: Partial<Endpoint>, told: string]>([
+    [
+      'the path of another routine',
+      { path: '/api/record-call', method: 'POST' },
+      'error duplicate-route public.greet(_name text, _times integer): POST "/api/record-call" is also ' +
+        'public.record_call(_name text) ("/api/record-call"); neither is published: give one of them another path',
+    ],
+    [
+      'a path that is none',
+      { path: 'a b' },
+      'error path-syntax public.greet(_name text, _times integer): endpointCreated: "a b": a path begins with a slash',
+    ],
+    [
+      'a path with a parameter that is not taken from there',
+      { path: '/greet/{name}' },
+      'error path-parameter public.greet(_name text, _times integer): endpointCreated: "/greet/{name}" names "name", ' +
+        'but no parameter of that name is inPath',
+    ],
+    [
+      'a connection that nobody knows',
+      { connection: 'replica' },
+      'error unknown-connection public.greet(_name text, _times integer): endpointCreated: no connection is named "replica"',
+    ],
+  ])('an endpoint that endpointCreated gives %s is told of and not published', async (_, change, told) => {
+    const endpointCreated = (endpoint: Endpoint): Endpoint | undefined =>
+      endpoint.name === 'greet' ? { ...endpoint, ...change } : undefined;
+    const { gateway } = await start({ endpointCreated });
+    const { severity, code, routine, message } = gateway.diagnostics.find(({ severity: grade }) => grade === 'error')!;
+    expect(`${severity} ${code} ${routine}: ${message}`).toBe(told);
+    expect(gateway.endpoints.map(({ name }) => name)).not.toContain('greet');
+    await expect(startGateway(sql, { endpointCreated, strict: true })).rejects.toThrow('not as written');
+  });
+
+  test('endpointCreated may take a parameter from the path', async () => {
+    const { send } = await start({
+      endpointCreated: (endpoint) => {
+        if (endpoint.name !== 'greet') return undefined;
+        const parameters = endpoint.parameters.map((one) => (one.key === 'name' ? { ...one, inPath: true } : one));
+        return { ...endpoint, path: '/greet/{name}', parameters };
+      },
+    });
+    expect((await send('GET /greet/you')).body).toBe('hello you ');
+  });
+
   test('endpointsCreated is told once of all, then each endpointCreateHandler in order', async () => {
     const told: string[] = [];
     const tell = (who: string) => async (endpoints: readonly Endpoint[]) => {
