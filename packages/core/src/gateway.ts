@@ -5,6 +5,7 @@ import { type Authentication, openAuthentication } from './authentication/open.t
 import { authenticationDefaults } from './authentication-options.ts';
 import { withClientOrigin } from './authentication/client-origin.ts';
 import { type Caching, openCaching } from './caching.ts';
+import { checkOptions } from './check-options.ts';
 import { openConnections } from './connections.ts';
 import { eventsDefaults } from './events-options.ts';
 import { type Events, openEvents } from './events/open.ts';
@@ -58,6 +59,7 @@ export interface Health {
  */
 export async function createGateway(wanted: string | GatewayOptions): Promise<Gateway> {
   const options = optionsOf(wanted);
+  checkOptions(options);
   const observe = observerOf(options);
   const connections = openConnections(options, observe);
   const { startRetry, refreshOnNotify } = options;

@@ -37,7 +37,7 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   const { connections, authentication } = parts;
   const { query, readDefinitions: definitions } = options;
   const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
-  await options.sourcesCreated?.(sources);
+  await asked('sourcesCreated', () => options.sourcesCreated?.(sources));
   const routines = await readAll(sources, connections, options);
   const connectionNames = [...connections.named.keys()];
   const plan = planEndpoints(routines, { ...options, connectionNames });
@@ -45,12 +45,12 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   const changed = checkChanged(await reviewed(plan.endpoints, options), connectionNames);
   tell(changed.diagnostics, options, observe);
   const endpoints = Object.freeze(changed.endpoints);
-  await options.endpointsCreated?.(endpoints);
+  await asked('endpointsCreated', () => options.endpointsCreated?.(endpoints));
   for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
   for (const handler of options.endpointCreateHandlers) {
     // One after the other, in the order that the host gave them.
     // oxlint-disable-next-line no-await-in-loop
-    await handler(endpoints);
+    await asked('a handler of endpointCreateHandlers', () => handler(endpoints));
   }
   return {
     endpoints,
@@ -100,13 +100,23 @@ function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: Options): 
   throw new StartError(`${errors.length} endpoints are not as written: ${lines.join('; ')}`);
 }
 
+/** What a callback of the host's throws fails the start, and names the callback. */
+async function asked<Answer>(callback: string, ask: () => Answer | Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    const { message } = error instanceof Error ? error : { message: String(error) };
+    throw new StartError(`${callback} failed: ${message}`, { cause: error });
+  }
+}
+
 /** Null drops an endpoint, another one takes its place, nothing leaves it. */
 async function reviewed(planned: readonly Endpoint[], { endpointCreated }: Options): Promise<readonly Reviewed[]> {
   const kept: Reviewed[] = [];
   for (const endpoint of planned) {
     // In order, so that a host sees what it would see of a list.
     // oxlint-disable-next-line no-await-in-loop
-    const verdict = endpointCreated === null ? undefined : await endpointCreated(endpoint);
+    const verdict = await asked(`endpointCreated for ${endpoint.id}`, () => endpointCreated?.(endpoint));
     if (verdict !== null) kept.push({ planned: endpoint, endpoint: deepFreeze(verdict ?? endpoint) });
   }
   return kept;

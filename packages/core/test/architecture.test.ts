@@ -31,6 +31,7 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     packages: [],
   },
   'start-error': { rooms: ['database'], packages: [] },
+  'check-options': { rooms: ['options', 'start-error'], packages: [] },
   connections: { rooms: ['database', 'options', 'pipeline', 'start-error'], packages: [] },
   caching: {
     rooms: ['connections', 'database', 'options', 'plan', 'pipeline', 'plugins', 'start-error'],
@@ -74,6 +75,7 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     rooms: [
       'authentication',
       'authentication-options',
+      'check-options',
       'caching',
       'connections',
       'endpoints',

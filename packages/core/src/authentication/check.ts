@@ -25,8 +25,8 @@ function checkSettings(options: AuthenticationOptions, requestHeadersContextKey:
   const { userIdContextKey, userNameContextKey, userRolesContextKey, ipAddressContextKey, userClaimsContextKey } =
     options;
   const keys = { userIdContextKey, userNameContextKey, userRolesContextKey, ipAddressContextKey, userClaimsContextKey };
-  const taken = new Map([[requestHeadersContextKey.toLowerCase(), 'requestHeadersContextKey']]);
-  for (const [option, key] of Object.entries(keys)) {
+  const taken = new Map<string, string>();
+  for (const [option, key] of Object.entries({ requestHeadersContextKey, ...keys })) {
     if (key === null) continue;
     if (!settingName.test(key)) {
       throw new StartError(`${option}: ${JSON.stringify(key)} is no setting; give two names and a dot, as in app.user`);

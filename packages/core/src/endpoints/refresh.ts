@@ -9,7 +9,7 @@ export function refreshEndpoint(
   options: Options,
   access: Access,
 ): readonly SchemeRoute[] {
-  const { refreshEndpointEnabled, refreshMethod: method, refreshPath: path, refreshRoles } = options;
+  const { refreshEndpointEnabled, refreshMethod: method, refreshPath, refreshRoles } = options;
   if (!refreshEndpointEnabled) return [];
   const guarded = {
     endpoint: { authorization: { required: true, roles: refreshRoles ?? [] }, basic: null },
@@ -19,7 +19,8 @@ export function refreshEndpoint(
   return [
     {
       method,
-      path,
+      // As with every path of an author's, the first slash may be missing.
+      path: refreshPath.startsWith('/') ? refreshPath : `/${refreshPath}`,
       handle: async (request) => {
         if (refreshRoles !== null) await admit([guarded], request, access);
         try {

@@ -9,6 +9,7 @@ import { Draft } from './draft.ts';
 import type { Endpoint } from './endpoint.ts';
 import { planEvents, withoutDuplicateStreams } from './events.ts';
 import { deepFreeze } from './freeze.ts';
+import { madeByHost } from './host-names.ts';
 import { typeKeyer } from './keyed-type.ts';
 import type { PlanOptions } from './options.ts';
 import { type KnownNames, knownNames, planInvalidations } from './invalidations.ts';
@@ -35,7 +36,9 @@ export interface Plan {
 export function planEndpoints(routines: readonly Routine[], options: PlanOptions): Plan {
   const diagnostics: Diagnostic[] = [];
   const planned: Endpoint[] = [];
-  const names: Names = { convert: options.nameConverter, keyed: typeKeyer(options.nameConverter) };
+  const { nameConverter } = options;
+  const convert = (name: string): string => madeByHost('nameConverter', name, () => nameConverter(name));
+  const names: Names = { convert, keyed: typeKeyer(convert) };
   const known = knownNames(routines);
   for (const routine of routines) {
     const draft = new Draft(routine, options);

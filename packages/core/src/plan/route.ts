@@ -2,6 +2,7 @@ import type { Routine } from '../catalog/routine.ts';
 import { display } from './display.ts';
 import type { Draft } from './draft.ts';
 import type { Method, ParameterSource } from './endpoint.ts';
+import { madeByHost } from './host-names.ts';
 import { type PlanOptions, sourceOfOption } from './options.ts';
 import type { Refuse } from './parameters.ts';
 import { parsePath, type Segment } from './path.ts';
@@ -32,7 +33,9 @@ export function planRoute(draft: Draft, refuse: Refuse): Route {
 }
 
 function generatedPath(routine: Routine, options: PlanOptions): string {
-  const path = options.urlPathBuilder({ schema: routine.schema, name: routine.name }, options.urlPathPrefix ?? '');
+  const { schema, name, signature } = routine;
+  const { urlPathBuilder, urlPathPrefix } = options;
+  const path = madeByHost('urlPathBuilder', signature, () => urlPathBuilder({ schema, name }, urlPathPrefix ?? ''));
   return path.startsWith('/') ? path : `/${path}`;
 }
 

@@ -1,4 +1,4 @@
-import type { Endpoint, GatewayOptions, Routine } from '@pgway/core';
+import { type Endpoint, type GatewayOptions, type Routine, StartError } from '@pgway/core';
 import { startGateway, type TestGateway } from '@pgway/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 
@@ -109,13 +109,24 @@ describe('at start', () => {
     expect(told).toEqual(['all: greet,record_call', 'first: greet,record_call', 'second: greet,record_call']);
   });
 
-  test('what a callback throws fails the start with its own words', async () => {
-    const failing = start({
-      endpointsCreated: () => {
-        throw new Error('the generator has no disk');
-      },
-    });
-    await expect(failing).rejects.toThrow('the generator has no disk');
+  const fail = (): never => {
+    throw new Error('no disk');
+  };
+
+  test.each<[options: Partial<GatewayOptions>, told: string]>([
+    [{ sourcesCreated: fail }, 'sourcesCreated failed: no disk'],
+    [{ endpointCreated: fail }, 'endpointCreated for public.greet(_name text, _times integer) failed: no disk'],
+    [{ endpointsCreated: fail }, 'endpointsCreated failed: no disk'],
+    [{ endpointCreateHandlers: [fail] }, 'a handler of endpointCreateHandlers failed: no disk'],
+    [{ nameConverter: fail }, 'nameConverter failed for "_name": no disk'],
+    [{ nameConverter: () => 5 as never }, 'nameConverter made 5 of "_name", which is no text'],
+    [{ urlPathBuilder: fail }, 'urlPathBuilder failed for "public.greet(_name text, _times integer)": no disk'],
+    [
+      { urlPathBuilder: () => undefined as never },
+      'urlPathBuilder made undefined of "public.greet(_name text, _times integer)", which is no text',
+    ],
+  ])('what a callback does wrong fails the start and names the callback: %o', async (options, told) => {
+    await expect(start(options)).rejects.toThrow(new StartError(told));
   });
 });
 

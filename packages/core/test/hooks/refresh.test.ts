@@ -26,6 +26,14 @@ test('it is not there unless asked for', async () => {
   await closed.close();
 });
 
+test.each(['internal/reload', '/internal/reload/'])('slashes around its path are optional: %s', async (refreshPath) => {
+  const other = await startGateway(sql, { refreshEndpointEnabled: true, refreshPath });
+  for (const path of ['/internal/reload', '/internal/reload/']) {
+    expect([path, (await other.send(`GET ${path}`)).status]).toEqual([path, 204]);
+  }
+  await other.close();
+});
+
 test('its method and path are options', async () => {
   const other = await startGateway(sql, {
     refreshEndpointEnabled: true,
@@ -63,7 +71,7 @@ test('a refresh that fails answers 500 with the reason, and the old endpoints st
       type: 'urn:pgway:problem:refresh-failed',
       title: 'The endpoints could not be read again; the old ones stay',
       status: 500,
-      detail: 'no disk',
+      detail: 'endpointsCreated failed: no disk',
     },
   });
   expect((await failing.send('GET /api/first')).body).toBe('one');
