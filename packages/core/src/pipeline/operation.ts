@@ -74,14 +74,14 @@ export class Operation {
 
   /**
    * The statement that calls the routine with these of its parameters.
-   * @throws Problem `missing-parameter` for a gap before an unnamed one, which can only be given by its place
+   * @throws Problem `missing-parameter` for a gap that no call can leave
    */
   statement(given: readonly EndpointParameter[]): Statement {
     if (this.#whole !== null && given.length === this.endpoint.parameters.length) return this.#whole;
     const form = given.map(({ position }) => position).join();
     return this.#kept(form, this.#columns, () => {
       const needed = neededAsWell(this.endpoint, given);
-      if (needed !== null) throw gapBefore(needed);
+      if (needed !== null) throw noGap(needed);
       return callStatement(this.endpoint, given);
     });
   }
@@ -123,9 +123,9 @@ function dependsOnCaller({ authorization, basic, events, signIn, userContext, pa
   return parameters.some(({ filling }) => filling !== undefined && filling !== 'ipAddress');
 }
 
-function gapBefore({ key, type }: EndpointParameter): Problem {
+function noGap({ key, type }: EndpointParameter): Problem {
   return new Problem('missing-parameter', {
-    detail: `"${key}" (${type.display}) is needed too: a later parameter without a name can only be given after it.`,
+    detail: `"${key}" (${type.display}) is needed too: PostgreSQL has no call that leaves it out and gives the others.`,
     members: { missing: [key] },
   });
 }

@@ -24,12 +24,17 @@ export function callStatement(endpoint: Endpoint, given: readonly EndpointParame
 }
 
 /**
- * The parameter that must be given too, because a later one is given that has no name: PostgreSQL takes unnamed arguments
- * by position only, without gaps. Null when the call can be made.
+ * The parameter that must be given too, because a later one is given that can only go by position, without gaps: one that
+ * has no name, or any where the variadic one is left out. With the variadic one, PostgreSQL fills in no defaults at all. Null when
+ * the call can be made.
  */
 export function neededAsWell(endpoint: Endpoint, given: readonly EndpointParameter[]): EndpointParameter | null {
   const all = argumentsOf(endpoint, given);
-  return all.slice(0, positionalCount(all)).find((argument) => argument.sql === null)?.parameter ?? null;
+  const variadic = all.some((argument) => argument.variadic && argument.sql !== null);
+  return (
+    all.slice(0, variadic ? all.length : positionalCount(all)).find((argument) => argument.sql === null)?.parameter ??
+    null
+  );
 }
 
 /** Inputs in order, with a `null` where CALL wants a placeholder for an output. */
@@ -47,9 +52,13 @@ function argumentsOf(endpoint: Endpoint, given: readonly EndpointParameter[]): r
   return [...inputs, ...placeholders(endpoint.parameters.length + 1)];
 }
 
-/** Everything up to the last unnamed argument goes by position; after the first `name =>` nothing else may. */
+/**
+ * Everything up to the last unnamed argument goes by position; after the first `name =>` nothing else may. Where the variadic one
+ * is left to its default, all of them do: PostgreSQL finds a variadic routine by names only when that one is given too.
+ */
 function positionalCount(all: readonly Argument[]): number {
-  return all.findLastIndex((argument) => argument.name === null && argument.sql !== null) + 1;
+  const allByPlace = all.some(({ variadic, sql }) => variadic && sql === null);
+  return all.findLastIndex(({ name, sql }) => sql !== null && (allByPlace || name === null)) + 1;
 }
 
 function argumentList(endpoint: Endpoint, given: readonly EndpointParameter[]): string {

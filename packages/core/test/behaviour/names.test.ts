@@ -35,6 +35,12 @@ const gateway = useGateway(`
   create function variadic_ints(_first text, variadic _rest int[]) returns text language sql immutable
     as $$ select concat_ws('|', _first, array_length(_rest, 1), _rest) $$;
   comment on function variadic_ints(text, int[]) is 'HTTP';
+  create function variadic_default(_first text default 'f', _second int default 2, variadic _rest text[] default '{r}')
+    returns text language sql as $$ select concat_ws('|', _first, _second, _rest) $$;
+  comment on function variadic_default is 'HTTP';
+  create procedure variadic_procedure(_a int, _b int default 2, variadic _rest int[] default '{3}')
+    language plpgsql as $$ begin raise exception '%', format('%s %s %s', _a, _b, _rest); end $$;
+  comment on procedure variadic_procedure is 'HTTP';
   create function variadic_unnamed(text, variadic text[] default '{}') returns text language sql volatile
     as $$ select concat_ws('|', $1, $2) $$;
   comment on function variadic_unnamed(text, text[]) is 'HTTP';
@@ -110,6 +116,34 @@ test('variadic parameters take an array', async () => {
     text('x|{a,b}'),
   );
   expect(plain(await gateway.send('POST /api/variadic-unnamed', { body: { $1: 'x' } }))).toEqual(text('x|{}'));
+});
+
+test.each([
+  [{}, 'f|2|{r}'],
+  [{ first: 'x' }, 'x|2|{r}'],
+  [{ first: 'x', second: 3 }, 'x|3|{r}'],
+  [{ first: 'x', second: 3, rest: ['y'] }, 'x|3|{y}'],
+])('a variadic parameter with a default may be left out: %j', async (body, answer) => {
+  expect(plain(await gateway.send('POST /api/variadic-default', { body }))).toEqual(text(answer));
+});
+
+test.each([
+  [{ second: 3 }, 'first'],
+  [{ rest: ['y'] }, 'first'],
+  [{ first: 'x', rest: ['y'] }, 'second'],
+])('what PostgreSQL cannot leave out of a call with variadic parameters is named: %j', async (body, missing) => {
+  expect(problem(await gateway.send('POST /api/variadic-default', { body })).problem).toMatchObject({
+    status: 400,
+    detail: expect.stringContaining('is needed too: PostgreSQL has no call that leaves it out and gives the others.'),
+    missing: [missing],
+  });
+});
+
+test('a procedure may leave its variadic parameter out as well', async () => {
+  expect(problem(await gateway.send('POST /api/variadic-procedure', { body: { a: 1 } })).problem).toMatchObject({
+    status: 400,
+    title: '1 2 {3}',
+  });
 });
 
 test('nameConverter', async () => {
