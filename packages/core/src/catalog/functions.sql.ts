@@ -5,8 +5,8 @@ import { reachedTypes, typeRows } from './types.sql.ts';
  * Lists functions and procedures with every type that they reach, in one statement, on PostgreSQL 13 and later.
  *
  * Left out are what no request could call: aggregates, window functions, whatever takes or returns a pseudo-type other than `void`
- * and `record` results (triggers, polymorphic routines, which need to know the type of their caller's values, `internal`);
- * what is not the author's: members of extensions, languages `c` and `internal`, `information_schema` and schemas `pg_*`.
+ * and `record` results (triggers, polymorphic routines, which need to know the type of their caller's values, `internal`),
+ * unless it has a comment, whose author may have to be told; what is not the author's: members of extensions, languages `c` and `internal`, `information_schema` and schemas `pg_*`.
  *
  * Routines that the connection's own role may not execute stay in: a request may run as another role, and a grant may come
  * later. PostgreSQL decides at the call, and its refusal is a 403.
@@ -25,9 +25,12 @@ export const functionsSql: string = `with recursive listed as (
     and n.nspname::text <> 'information_schema'
     and l.lanname::text not in ('internal', 'c')
     and ${filterCondition('n.nspname::text', 'p.proname::text')}
-    and not p.proargtypes::oid[] && array(select t.oid from pg_catalog.pg_type t where t.typtype = 'p')
-    and p.prorettype <> all (array(
-      select t.oid from pg_catalog.pg_type t where t.typtype = 'p' and t.typname::text not in ('void', 'record')))
+    and (not p.proargtypes::oid[] && array(select t.oid from pg_catalog.pg_type t where t.typtype = 'p')
+      and p.prorettype <> all (array(
+        select t.oid from pg_catalog.pg_type t where t.typtype = 'p' and t.typname::text not in ('void', 'record')))
+      or exists (
+        select from pg_catalog.pg_description d
+        where d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid = p.oid and d.objsubid = 0))
     and not exists (
       select from pg_catalog.pg_depend d
       where d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objid = p.oid and d.deptype = 'e')

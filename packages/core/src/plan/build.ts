@@ -69,11 +69,11 @@ function planEndpoint(draft: Draft, names: Names, known: KnownNames): Endpoint |
   return callable(draft) ? assemble(draft, names, known) : null;
 }
 
-/** Types such as `anyelement` or `internal` have no values that a request could give. */
+/** Types such as `anyelement` or `internal` have no values that a request could give, and `trigger` none for an answer. */
 function callable(draft: Draft): boolean {
   const { routine } = draft;
   const pseudo = routine.parameters.find((parameter) => parameter.type.kind === 'pseudo');
-  if (pseudo === undefined) return true;
+  if (pseudo === undefined) return answerable(draft);
   draft.report(
     // Nobody asked for this one when all routines are published; an author who wrote HTTP did.
     draft.tagged ? 'error' : 'warning',
@@ -81,6 +81,17 @@ function callable(draft: Draft): boolean {
     `no request can give a value of type ${pseudo.type.display} (parameter ${display(pseudo.name ?? `$${pseudo.position}`)}); the routine is not published`,
     null,
   );
+  return false;
+}
+
+function answerable(draft: Draft): boolean {
+  const { result } = draft.routine;
+  if (result.kind !== 'scalar' || result.columns[0]?.type.kind !== 'pseudo') return true;
+  // Among all routines there are triggers, and nobody wonders where those are.
+  if (draft.tagged) {
+    const message = `no request can be answered with a value of type ${result.display}; the routine is not published`;
+    draft.report('error', 'uncallable-type', message, null);
+  }
   return false;
 }
 

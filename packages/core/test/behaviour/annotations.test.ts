@@ -1,5 +1,5 @@
 import { startGateway, useGateway } from '@pgway/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { noContent, plain, problem, problemOf, sendRaw, text } from './support.ts';
 
 describe('what is published', () => {
@@ -288,4 +288,35 @@ describe('requiresAuthorization', () => {
   ])('GET %s: %i', async (path, status) => {
     expect((await gateway.send(`GET ${path}`)).status).toBe(status);
   });
+});
+
+test('a routine that no request can call is told of when its comment wants an endpoint, and else left alone', async () => {
+  const { gateway, close } = await startGateway(
+    `create function same(_value anyelement) returns anyelement language sql as 'select _value';
+     comment on function same is 'HTTP GET';
+     create function quiet(_value anyelement) returns anyelement language sql as 'select _value';
+     create function stamp() returns trigger language plpgsql as 'begin return new; end';
+     comment on function stamp is 'HTTP';
+     create function described() returns trigger language plpgsql as 'begin return new; end';
+     comment on function described is 'Stamps a row.';`,
+    { commentsMode: 'parseAll', logAnnotationSetInfo: false },
+  );
+  onTestFinished(close);
+  expect(gateway.endpoints).toEqual([]);
+  expect(gateway.diagnostics.map(({ severity, code, routine, message }) => [severity, code, routine, message])).toEqual(
+    [
+      [
+        'error',
+        'uncallable-type',
+        'public.same(_value anyelement)',
+        'no request can give a value of type anyelement (parameter "_value"); the routine is not published',
+      ],
+      [
+        'error',
+        'uncallable-type',
+        'public.stamp()',
+        'no request can be answered with a value of type trigger; the routine is not published',
+      ],
+    ],
+  );
 });
