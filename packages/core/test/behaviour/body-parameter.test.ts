@@ -40,7 +40,10 @@ test('a json parameter takes a body of any content type, and PostgreSQL parses i
 
 test('without a body a parameter that has no default is missing', async () => {
   const { status, body } = await gateway.send('PUT /api/document');
-  expect([status, (JSON.parse(body) as { missing: unknown }).missing]).toEqual([400, ['doc']]);
+  expect({ status, body: JSON.parse(body) as unknown }).toMatchObject({
+    status: 400,
+    body: { detail: 'Missing: a body, which is the parameter "doc" (jsonb).', missing: ['doc'] },
+  });
 });
 
 test('it may not come from the query string too', async () => {

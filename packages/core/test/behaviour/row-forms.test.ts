@@ -31,6 +31,11 @@ const gateway = useGateway(`
   create function decided() returns table (a int) language sql stable as $$ values (1) $$;
   comment on function decided is 'HTTP GET
   Content-Type: application/vnd.own+json';
+
+  create type home as (city_name text);
+  create function homes() returns table (own_home home, former_homes home[]) language sql stable as
+  $$ values (row('Ulm')::home, array[row('Bonn')::home, null]), (null, null) $$;
+  comment on function homes is 'HTTP';
 `);
 
 const ndjson = { accept: 'application/x-ndjson' };
@@ -87,6 +92,12 @@ describe('Accept: text/csv', () => {
         '1,"Ann ""A"" Lee, Jr.",true,"[""x"",""y""]",\n' +
         '2,"two\nlines",false,,""\n',
     });
+  });
+
+  test('composite values are their JSON, with the keys of JSON answers', async () => {
+    expect((await ask('/api/homes', csv)).body).toBe(
+      'ownHome,formerHomes\n"{""cityName"":""Ulm""}","[{""cityName"":""Bonn""},null]"\n,\n',
+    );
   });
 
   test('no rows: the heading line', async () => {

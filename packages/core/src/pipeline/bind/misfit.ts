@@ -16,18 +16,21 @@ export function misfit(fit: Fit<Planned>, source: Given['source']): Problem {
   const { endpoint } = fit.candidate;
   const place = source === 'query' ? 'the query string' : 'the JSON body';
   const unknown = fit.unknown.slice(0, mostNamed);
-  const missing = fit.missing.slice(0, mostNamed);
+  const body = fit.missing.find((one) => 'position' in one && one.position === endpoint.bodyParameter);
+  const keyed = fit.missing.filter((one) => one !== body);
+  const missing = keyed.slice(0, mostNamed);
   const details = unknown.map((key) => explainUnknown(endpoint, key, place));
   if (fit.unknown.length > mostNamed) details.push(`And ${fit.unknown.length - mostNamed} more.`);
   if (missing.length > 0) {
     const names = missing.map(({ key, type }) => `"${key}" (${type.display})`);
-    details.push(`Missing in ${place}: ${listed(names, fit.missing.length)}.`);
+    details.push(`Missing in ${place}: ${listed(names, keyed.length)}.`);
   }
+  if (body !== undefined) details.push(`Missing: a body, which is the parameter "${body.key}" (${body.type.display}).`);
   return new Problem(fit.unknown.length > 0 ? 'unknown-parameter' : 'missing-parameter', {
     detail: details.join(' '),
     members: {
       ...(unknown.length > 0 ? { unknown: unknown.map(shownKey) } : {}),
-      ...(missing.length > 0 ? { missing: missing.map(({ key }) => key) } : {}),
+      ...(fit.missing.length > 0 ? { missing: fit.missing.slice(0, mostNamed).map(({ key }) => key) } : {}),
     },
   });
 }

@@ -1,5 +1,6 @@
 import type { AnswerColumn, RawAnswer } from '../../plan/endpoint.ts';
-import type { Bytes } from './bytes.ts';
+import { Bytes } from './bytes.ts';
+import { keyShape, Rekeyer } from './rekey.ts';
 import { fieldsOf, type RowWriter } from './rows.ts';
 
 const quote = 0x22;
@@ -61,18 +62,33 @@ const booleans = { true: Buffer.from('true'), false: Buffer.from('false') };
 
 /** A row of RFC 4180: quotes where they are needed; NULL is nothing, and an empty text is `""`. */
 export function csvWriter(columns: readonly AnswerColumn[]): RowWriter {
-  const isBoolean = columns.map(({ type }) => type.json === 'boolean');
+  const texts = columns.map(csvText);
   return (out, chunk, offset, count) => {
     let index = 0;
     for (const field of fieldsOf(chunk, offset, count)) {
       if (index > 0) out.byte(0x2c);
       if (field !== null) {
-        if (isBoolean[index]) out.append(booleans[field[0] === 0x74 ? 'true' : 'false']);
-        else if (needsQuotes(field)) writeQuoted(out, field);
-        else out.append(field);
+        const text = texts[index]?.(field) ?? field;
+        if (needsQuotes(text)) writeQuoted(out, text);
+        else out.append(text);
       }
       index++;
     }
+  };
+}
+
+type Text = (field: Uint8Array) => Uint8Array;
+
+/** What a value of the column is in CSV; null: PostgreSQL's own text. The JSON of a composite has the keys that it has everywhere. */
+function csvText({ type }: AnswerColumn): Text | null {
+  if (type.json === 'boolean') return (field) => booleans[field[0] === 0x74 ? 'true' : 'false'];
+  const shape = type.json === 'converted' ? keyShape(type) : null;
+  if (shape === null) return null;
+  const rekeyer = new Rekeyer(shape);
+  return (field) => {
+    const json = new Bytes(field.length);
+    rekeyer.write(json, field, 0, field.length);
+    return json.take(0);
   };
 }
 
