@@ -140,7 +140,7 @@ function databaseOptions(options: Options, observe: Observer, name: string | nul
 function providing(provider: ConnectionProvider, { acquireTimeout }: Options): NonNullable<Connections['provide']> {
   return async (request, endpoint) => {
     const provided = await provider(request, endpoint);
-    if (provided === null) return null;
+    if (provided === null || provided === undefined) return null;
     const release = (error?: Error): void => provided.release?.(error instanceof ConnectionLost ? error : undefined);
     try {
       return releasing(borrow(provided.client, acquireTimeout * 1_000), release);

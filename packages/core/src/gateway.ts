@@ -59,7 +59,6 @@ export interface Health {
  */
 export async function createGateway(wanted: string | GatewayOptions): Promise<Gateway> {
   const options = optionsOf(wanted);
-  checkOptions(options);
   const observe = observerOf(options);
   const connections = openConnections(options, observe);
   const { startRetry, refreshOnNotify } = options;
@@ -162,17 +161,19 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Undefined is the same as not given. */
+/** Undefined is the same as not given. @throws StartError for what cannot be meant */
 function optionsOf(wanted: string | GatewayOptions): Options {
   const own = typeof wanted === 'string' ? { connectionString: wanted } : wanted;
   const present = given(own) as GatewayOptions & Pick<Options, 'connectionString'>;
-  return {
+  const options: Options = {
     ...planDefaults,
     ...runDefaults,
     ...present,
     authentication: { ...authenticationDefaults, ...given(present.authentication) },
     events: { ...eventsDefaults, ...given(present.events) },
   };
+  checkOptions(options);
+  return options;
 }
 
 function given<Given extends object>(options: Given | undefined): Partial<Given> {

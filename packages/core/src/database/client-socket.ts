@@ -19,10 +19,10 @@ export interface ClientInternals {
 export type DataListener = (chunk: Buffer) => void;
 
 /** @throws NotOpened for what is no client with a socket, such as one of `pg-native` */
-export function internalsOf(client: object): ClientInternals {
-  const internals = client as Partial<ClientInternals>;
-  const stream = internals.connection?.stream;
-  if (typeof stream?.on === 'function' && typeof internals.processID === 'number') return client as ClientInternals;
+export function internalsOf(client: object | undefined): ClientInternals {
+  const internals = client as Partial<ClientInternals> | undefined;
+  const stream = internals?.connection?.stream;
+  if (typeof stream?.on === 'function' && typeof internals?.processID === 'number') return client as ClientInternals;
   throw new NotOpened('the host gave no connected client of "pg" (its JavaScript one, not pg-native)');
 }
 

@@ -21,11 +21,11 @@ export interface ProvidedConnection {
   readonly release?: (error?: Error) => void;
 }
 
-/** Gives the connection for a request; null: one of the gateway's own. What it throws is a failure of the request. */
+/** Gives the connection for a request; null or nothing: one of the gateway's own. What it throws is a failure of the request. */
 export type ConnectionProvider = (
   request: GatewayRequest,
   endpoint: Endpoint,
-) => ProvidedConnection | null | Promise<ProvidedConnection | null>;
+) => ProvidedConnection | null | undefined | Promise<ProvidedConnection | null | undefined>;
 
 /** One thing that is known of a caller. The same name several times is several values. */
 export type Claim = readonly [name: string, value: string];

@@ -291,7 +291,7 @@ describe('requiresAuthorization', () => {
 });
 
 test('a routine that no request can call is told of when its comment wants an endpoint, and else left alone', async () => {
-  const { gateway, close } = await startGateway(
+  const started = await startGateway(
     `create function same(_value anyelement) returns anyelement language sql as 'select _value';
      comment on function same is 'HTTP GET';
      create function quiet(_value anyelement) returns anyelement language sql as 'select _value';
@@ -301,7 +301,8 @@ test('a routine that no request can call is told of when its comment wants an en
      comment on function described is 'Stamps a row.';`,
     { commentsMode: 'parseAll', logAnnotationSetInfo: false },
   );
-  onTestFinished(close);
+  onTestFinished(() => started.close());
+  const { gateway } = started;
   expect(gateway.endpoints).toEqual([]);
   expect(gateway.diagnostics.map(({ severity, code, routine, message }) => [severity, code, routine, message])).toEqual(
     [

@@ -238,10 +238,18 @@ describe('what goes wrong', () => {
   });
 });
 
-test("null leaves the request to the gateway's own connections", async () => {
-  provide = () => null;
+test.each([null, undefined])("%s leaves the request to the gateway's own connections", async (given) => {
+  provide = () => given;
   await client.query('begin');
   expect(await add('ours')).toBe('200 ours');
   await client.query('rollback');
   expect(await notes()).toEqual(['ours']);
+});
+
+test('a provider that gives no client is told what it should give', async () => {
+  provide = () => ({}) as never;
+  expect(await add('ours')).toMatch(/^503 /);
+  expect(observations.findLast(({ kind }) => kind === 'request-failed')).toMatchObject({
+    error: { message: expect.stringContaining('the host gave no connected client of "pg"') },
+  });
 });
