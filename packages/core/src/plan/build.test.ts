@@ -276,6 +276,21 @@ describe('path', () => {
     expect(plan.diagnostics.map(brief)).toEqual(['warning unknown-verb 1']);
   });
 
+  test.each(['HTTP authorize', 'HTTP GET authorize', 'HTTP @authorize', 'HTTP POST authorised'])(
+    '%j believes in a guard that is not there: not published',
+    (comment) => {
+      const plan = planEndpoints([routine({ comment })], quiet);
+      expect(plan.endpoints).toEqual([]);
+      expect(plan.diagnostics.map(brief)).toEqual(['error unknown-verb 1']);
+    },
+  );
+
+  test('a path of that name begins with a slash', () => {
+    const plan = planEndpoints([routine({ comment: 'HTTP GET /authorize' })], quiet);
+    expect(plan.endpoints).toMatchObject([{ method: 'GET', path: '/authorize' }]);
+    expect(plan.diagnostics).toEqual([]);
+  });
+
   test("the prefix and the builder are the host's", () => {
     expect(only({}, { urlPathPrefix: null }).path).toBe('/do-thing');
     expect(only({}, { urlPathBuilder: ({ name }, prefix) => `${prefix}x/${name}`, urlPathPrefix: 'v1' }).path).toBe(

@@ -28,21 +28,33 @@ const kin =
 
 const authorization = /^authori[sz]/;
 
+/** Words of the language that their authors wrote with a space: `requires authorization`, `basic auth`. */
+const parted = /^(requires?_(auth\w*|roles?|login)|basic_auth(entication)?)$/;
+
+/** Quotation marks, the emphasis of Markdown, full stops: `**authorize**` is no other word. */
+const marks = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
+
 /**
  * The word that `written` nearly is, as the first word of a line, a key or a header name; null when it is like none. Callers
  * have ruled out that it stands where that word belongs. `words` are those of the whole line, which may be prose; for keys
  * and header names, which stand in no sentence, it is null.
  */
 export function nearMiss(written: string, words: readonly string[] | null): NearMiss | null {
-  const name = normalName(written).replace(/[.:;!?]+$/, '');
+  const name = withoutMarks(written);
   const prose = words !== null && looksLikeProse(words);
   if (authorization.test(name)) return authorizationMiss(name, prose);
   if (kin.test(name)) return prose ? null : found('authorize');
+  const two = `${name}_${withoutMarks(words?.[1] ?? '')}`;
+  if (parted.test(two)) return prose ? null : found(two.startsWith('basic') ? 'basic_authentication' : 'authorize');
   if (ordinary.has(name)) return null;
   // The word itself, with a full stop or in the wrong place: `authorize: admin` is a header.
   const likely = wordOf(name) === null ? nearest(name) : name;
   const near = likely === null ? null : found(likely);
   return near === null || (prose && !near.word.guards) || !grammarFits(near.word, words) ? null : near;
+}
+
+function withoutMarks(written: string): string {
+  return normalName(written).replace(marks, '');
 }
 
 /** A word that has a grammar of its own is only near when that fits too: "Parameters:" heads a list of them in prose. */

@@ -13,12 +13,31 @@ test('splits a path into literals and parameters; a final slash is no segment', 
   expect(parsePath('/')).toEqual([]);
 });
 
-test.each(['/a{id}', '/{id', '/{}', '/{a?}/b', '/{a?}/{b}', '/x?y=1', '/x#y', '/a b', '/a\tb', '/a\\b'])(
-  'refuses %j with a reason',
-  (path) => {
-    expect(parsePath(path)).toEqual(expect.any(String));
-  },
-);
+test.each([
+  '/a{id}',
+  '/{id',
+  '/{}',
+  '/{a?}/b',
+  '/{a?}/{b}',
+  '/x?y=1',
+  '/x#y',
+  '/a b',
+  '/a\tb',
+  '/a\\b',
+  '/..',
+  '/a/../b',
+  '/a/./b',
+  '/a/%2E.',
+])('refuses %j with a reason', (path) => {
+  expect(parsePath(path)).toEqual(expect.any(String));
+});
+
+test('dots are part of longer segments', () => {
+  expect(parsePath('/.well-known/...')).toEqual([
+    { kind: 'literal', text: '.well-known' },
+    { kind: 'literal', text: '...' },
+  ]);
+});
 
 test('a path answers one route for every number of missing optional segments', () => {
   expect(routesOf('/a/')).toEqual(['/a']);

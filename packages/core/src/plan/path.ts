@@ -8,6 +8,9 @@ const parameterSegment = /^\{([^{}?]+)(\?)?\}$/;
 // oxlint-disable-next-line no-control-regex -- finding them is the purpose
 const impossible = /[\u0000-\u0020\u007f?#\\{}]/;
 
+/** Clients resolve them before they ask, encoded or not. */
+const dots = /^(?:\.|%2e){1,2}$/i;
+
 /**
  * The segments of a path, without the empty one of a final slash; or a text that says what is wrong. A parameter is a whole
  * segment, and optional ones stand last: otherwise nobody could tell which segment of a request is missing.
@@ -21,6 +24,7 @@ export function parsePath(path: string): readonly Segment[] | string {
     if (match === null && impossible.test(part)) {
       return 'a path holds no spaces, control characters, ? # \\ and no braces but those of a whole segment: {name} or {name?}';
     }
+    if (dots.test(part)) return 'no client asks for a path with . or .. as a segment: it resolves them first';
     if (optional && match?.[2] === undefined) return 'a parameter with ? can only be followed by others with ?';
     optional = match?.[2] !== undefined;
     segments.push(

@@ -10,6 +10,9 @@ export function verbOf(text: string): Method | null {
   return methods.find((method) => method === wanted) ?? null;
 }
 
+/** `HTTP authorize`: the author believes in a guard that is not there. */
+const authorization = /^@?authori[sz]/i;
+
 /** A first argument that is no verb is a path: `HTTP wrong-verb` moves the endpoint and leaves the method. */
 function apply(use: WordUse, draft: Draft): Complaint | null {
   draft.tagged = true;
@@ -23,6 +26,13 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
       code: 'extra-arguments',
       message: `${use.name} takes a verb and a path; the path is ${display(path)} now, and ${display(leftover.join(' '))} means nothing`,
       leftover: [path, ...leftover],
+    };
+  }
+  if (authorization.test(path)) {
+    return {
+      code: 'unknown-verb',
+      severity: 'error',
+      message: `${display(path)} would be the path, and guard nothing; authorize needs a line of its own, and a path that is called so begins with /`,
     };
   }
   if (verb === null && !path.startsWith('/')) {
