@@ -4,7 +4,11 @@ import { NotOpened } from './port.ts';
 
 /** The part of a `pg` client that we use and that `pg` does not declare. */
 export interface ClientInternals {
-  readonly connection: { readonly stream: Socket };
+  readonly connection: {
+    readonly stream: Socket;
+    /** Called for the socket, and once more when TLS is laid over it. */
+    attachListeners(stream: Socket): void;
+  };
   readonly processID: number;
   readonly secretKey: number;
   readonly host: string;
@@ -30,4 +34,26 @@ export function internalsOf(client: object | undefined): ClientInternals {
 export function takeSocket({ connection: { stream } }: Pick<ClientInternals, 'connection'>): Socket {
   stream.removeAllListeners('data');
   return stream;
+}
+
+/**
+ * Where `pg` cannot go on with what it reads, it throws, and nobody but the process would catch it: a server that asks for
+ * Kerberos is enough. From here on the connection fails instead, which `pg` tells.
+ */
+export function keepThrowsIn({ connection }: Pick<ClientInternals, 'connection'>): void {
+  const attach = connection.attachListeners.bind(connection);
+  connection.attachListeners = (stream) => {
+    const before = stream.listeners('data');
+    attach(stream);
+    for (const listener of stream.listeners('data').filter((one) => !before.includes(one)) as DataListener[]) {
+      stream.off('data', listener);
+      stream.on('data', (chunk: Buffer) => {
+        try {
+          listener(chunk);
+        } catch (error) {
+          stream.destroy(error as Error);
+        }
+      });
+    }
+  };
 }

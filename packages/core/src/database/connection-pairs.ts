@@ -6,6 +6,8 @@ export class ConnectionStringError extends Error {
   override readonly name = 'ConnectionStringError';
 }
 
+const escaped = '"@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23';
+
 /** `postgres://user:password@host:5432/database?key=value`, also with several hosts between commas */
 export function pairsOfUrl(text: string): Pairs {
   if (!/^postgres(ql)?:/i.test(text)) {
@@ -29,9 +31,7 @@ function pairsOfAddress(address: string): Pairs {
     const match = /^(?:\[([^[\]]*)\]|([^:[\]]*))(?::(\d*))?$/.exec(part);
     // What stands here may be a piece of a password, and is not repeated.
     if (match === null) {
-      throw new ConnectionStringError(
-        'the connection string names no valid host and port: "@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23',
-      );
+      throw new ConnectionStringError(`the connection string names no valid host and port: ${escaped}`);
     }
     const [, literal, name, port = ''] = match;
     return { host: literal ?? decode(name ?? ''), port };

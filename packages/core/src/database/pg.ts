@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import { type ClientInternals, internalsOf, takeSocket } from './client-socket.ts';
+import { type ClientInternals, internalsOf, keepThrowsIn, takeSocket } from './client-socket.ts';
 import { configure } from './configure.ts';
 import type { ConnectionSettings } from './connection-string.ts';
 import { type Manner, own } from './manner.ts';
@@ -10,7 +10,7 @@ import { Session, type SessionEvents } from './session.ts';
 import type { Settings } from './settings.ts';
 
 const defaultConnectTimeout = 15_000;
-const noTls = 'The server does not support SSL connections';
+const noTls = /^The server does not support SSL/;
 
 export type OpenSession = (events: Omit<SessionEvents, 'cancel'>) => Promise<Session>;
 
@@ -98,7 +98,7 @@ async function connect(connection: ConnectionSettings, attempt: Attempt, beforeO
   try {
     return await open(configuration);
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.includes(noTls)) throw error;
+    if (!(error instanceof NotOpened && noTls.test(saidBy(error.cause)))) throw error;
     return open({ ...configuration, ssl: false });
   }
 }
@@ -140,6 +140,7 @@ async function open(configuration: ConnectionConfiguration): Promise<pg.Client> 
   const client = new pg.Client({ ...configuration, keepAlive: true });
   // Once the socket is ours, errors reach us through it; `pg` would throw what it hears without a listener.
   client.on('error', () => undefined);
+  keepThrowsIn(client as unknown as ClientInternals);
   try {
     await client.connect();
   } catch (error) {
@@ -150,14 +151,41 @@ async function open(configuration: ConnectionConfiguration): Promise<pg.Client> 
   return client;
 }
 
+/** What `pg` says of a server that is there, in words that tell what to do. */
+const unfitting: readonly (readonly [said: RegExp, meaning: string])[] = [
+  [noTls, 'the server does not talk TLS, which sslmode of the connection string asks for'],
+  [
+    /client password must be/,
+    'the server asks for a password, and neither the connection string nor PGPASSWORD has one',
+  ],
+  [
+    /^Unknown authenticationOk message type|^SASL: Only mechanism/,
+    'the server asks for a way to sign in that is not known here: let its pg_hba.conf take scram-sha-256',
+  ],
+];
+
+const untrusted = /CERT|^UNABLE_TO_/;
+
+function saidBy(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function unfit(error: unknown): string | null {
+  if (error instanceof Error && untrusted.test(String((error as NodeJS.ErrnoException).code))) {
+    return `the certificate of the server is not to be trusted (${error.message}): sslrootcert of the connection string names the one that is`;
+  }
+  return unfitting.find(([said]) => said.test(saidBy(error)))?.[1] ?? null;
+}
+
 /** An error of the server keeps its SQLSTATE; everything else is a connection that could not be made. */
 function connectError(error: unknown, what: string): Error {
   if (error instanceof pg.DatabaseError && error.code !== undefined) {
     return new DatabaseError({ severity: 'FATAL', code: error.code, message: error.message }, 0, 'parse');
   }
+  const misfit = unfit(error);
+  if (misfit !== null) return new NotOpened(`${what}: ${misfit}`, { cause: error });
   const reasons = error instanceof AggregateError ? error.errors : [error];
-  const messages = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)));
-  return new ConnectionLost(`${what}: ${messages.join('; ')}`, { cause: error });
+  return new ConnectionLost(`${what}: ${reasons.map(saidBy).join('; ')}`, { cause: error });
 }
 
 /** A cancel request travels on a connection of its own, with TLS when the session has it. */

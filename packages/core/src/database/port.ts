@@ -159,7 +159,10 @@ export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
 
-/** The connection was not opened because a callback of the host or the host's own client did not allow it. */
+/**
+ * The connection was not opened because a callback of the host, the host's own client, or what the connection string and
+ * the server ask of each other did not allow it: no time helps.
+ */
 export class NotOpened extends ConnectionLost {
   override readonly name = 'NotOpened' as 'ConnectionLost';
 }

@@ -43,9 +43,8 @@ export function nearMiss(written: string, words: readonly string[] | null): Near
   const name = withoutMarks(written);
   const prose = words !== null && looksLikeProse(words);
   if (authorization.test(name)) return authorizationMiss(name, prose);
-  if (kin.test(name)) return prose ? null : found('authorize');
-  const two = `${name}_${withoutMarks(words?.[1] ?? '')}`;
-  if (parted.test(two)) return prose ? null : found(two.startsWith('basic') ? 'basic_authentication' : 'authorize');
+  const asked = askedOtherwise(name, words);
+  if (asked !== null) return prose ? null : found(asked);
   if (ordinary.has(name)) return null;
   // The word itself, with a full stop or in the wrong place: `authorize: admin` is a header.
   const likely = wordOf(name) === null ? nearest(name) : name;
@@ -55,6 +54,14 @@ export function nearMiss(written: string, words: readonly string[] | null): Near
 
 function withoutMarks(written: string): string {
   return normalName(written).replace(marks, '');
+}
+
+/** The word that guards access and is meant by another one, or by two. */
+function askedOtherwise(name: string, words: readonly string[] | null): string | null {
+  if (kin.test(name)) return 'authorize';
+  const two = `${name}_${withoutMarks(words?.[1] ?? '')}`;
+  if (!parted.test(two)) return null;
+  return two.startsWith('basic') ? 'basic_authentication' : 'authorize';
 }
 
 /** A word that has a grammar of its own is only near when that fits too: "Parameters:" heads a list of them in prose. */

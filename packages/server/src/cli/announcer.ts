@@ -1,5 +1,5 @@
 import { logObserver } from '@pgway/core';
-import type { Endpoint, Observer } from '@pgway/core';
+import type { Endpoint, Observation, Observer } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { createLogger } from '../log/logger.ts';
 import { publishedLines, tryCommand, urlOf } from './announce.ts';
@@ -32,9 +32,7 @@ export function announcer(configuration: Configuration, streams: Streams, insist
 
   return {
     observer: (observation) => {
-      // The page of the start shows them already.
-      const isShown = observation.kind === 'endpoint-created' || observation.kind === 'diagnostic';
-      if (!(isPage && isShown && !isReady)) observe(observation);
+      if (!(isPage && !isReady && isSaidElsewhere(observation, configuration))) observe(observation);
     },
     progress: (line) => (isPage ? print(neutralise(line)) : logger.info({}, line)),
     warning: (line) => logger.warn({}, line),
@@ -51,6 +49,19 @@ export function announcer(configuration: Configuration, streams: Streams, insist
     },
     stopping: () => (isPage ? print('stopping') : logger.info({}, 'stopping')),
   };
+}
+
+/** The page of the start shows them already; the connection without which there is no start is what the start fails with. */
+function isSaidElsewhere(observation: Observation, { gateway }: Configuration): boolean {
+  switch (observation.kind) {
+    case 'endpoint-created':
+    case 'diagnostic':
+      return true;
+    case 'connection-failed':
+      return observation.connection === null && gateway.startRetry === 0;
+    default:
+      return false;
+  }
 }
 
 function readyLines(endpoints: readonly Endpoint[], url: string, milliseconds: number): readonly string[] {

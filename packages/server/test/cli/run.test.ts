@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { freshDatabase, type HeldLock, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
@@ -192,6 +192,8 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
   async function fail(...argv: readonly string[]): Promise<string> {
     const streams = collectStreams(await folderWith());
     expect(await run(argv, {}, streams)).toBe(1);
+    // Warnings with a code are of other things: the superuser of tests, an open address.
+    expect(streams.text.stdout.replace(/^.* code=[\w-]+\n/gm, '')).not.toContain('warn');
     return streams.text.stderr;
   }
 
@@ -215,6 +217,48 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
 
     expect(line).toMatch(/^pgway: .*password.*\n$/);
     expect(line).not.toContain('geheim');
+  });
+
+  test('no password for a server that asks for one', async () => {
+    const { username, host } = new URL(database.connectionString);
+
+    expect(await fail(`--connectionString=postgres://${username}@${host}/d`)).toBe(
+      `pgway: no connection to ${host}: the server asks for a password, and neither the connection string nor PGPASSWORD has one\n`,
+    );
+  });
+
+  test('TLS with a server that does not talk it', async () => {
+    const { host } = new URL(database.connectionString);
+
+    expect(await fail(`--connectionString=${database.connectionString}?sslmode=require`)).toBe(
+      `pgway: no connection to ${host}: the server does not talk TLS, which sslmode of the connection string asks for\n`,
+    );
+  });
+
+  test.each([
+    [
+      'asks for Kerberos',
+      [0x52, 0, 0, 0, 8, 0, 0, 0, 7],
+      /the server asks for a way to sign in that is not known here/,
+    ],
+    [
+      'is no PostgreSQL',
+      [...Buffer.from('J\0\0\0\u000a5.7.44')],
+      /is the server running, and are host and port right\?/,
+    ],
+  ])('a server that %s', async (_, bytes, line) => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.write(Buffer.from(bytes));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+
+    const said = await fail(`--connectionString=postgres://u:geheim@127.0.0.1:${port}/d`);
+
+    expect(said).toMatch(/^pgway: .*\n$/);
+    expect(said).toMatch(line);
   });
 
   test.each([
