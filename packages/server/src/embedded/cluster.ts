@@ -22,6 +22,11 @@ export interface ClusterRequest {
 export async function ensureCluster(request: ClusterRequest): Promise<string> {
   const { home, binaries, account, report } = request;
   const major = await majorOf(home.cluster);
+  if (major === '') {
+    throw new EmbeddedError(
+      `the database cluster in ${home.root} is damaged, its file PG_VERSION is empty: put it back from a backup, or choose another data directory`,
+    );
+  }
   if (major === undefined) {
     report('creating the database cluster');
     return createCluster(request);

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+
 /** Why a database could not be started, in one line that says what to do about it. */
 export class EmbeddedError extends Error {
   /** The last lines that PostgreSQL wrote before it gave up; empty when it never ran. */
@@ -18,15 +20,25 @@ const FILE_REMEDIES: Readonly<Record<string, string>> = Object.freeze({
   EDQUOT: 'the disk quota is used up, free some space or choose another data directory',
   ENOTDIR: 'a file is in the way, choose another data directory',
   EEXIST: 'a file is in the way, choose another data directory',
+  ENAMETOOLONG: 'the name is too long, choose another data directory',
+  ELOOP: 'a symbolic link there leads to itself, choose another data directory',
+  ENOENT: 'nothing can be made there, or a symbolic link leads to nothing; choose another data directory',
 });
 
 /** Turns what the file system said about the data directory into an {@link EmbeddedError}; anything else stays itself. */
 export function explained(error: unknown, dataDirectory: string): unknown {
-  const remedy = FILE_REMEDIES[errorCode(error) ?? ''];
+  const code = errorCode(error) ?? '';
+  const remedy = FILE_REMEDIES[code];
   if (error instanceof EmbeddedError || !(error instanceof Error) || remedy === undefined) return error;
+  // What is missing elsewhere, such as a program, is no matter of the data directory.
+  if (code === 'ENOENT' && !isPathIn(error, dataDirectory)) return error;
   return new EmbeddedError(`cannot use the data directory ${dataDirectory}: ${remedy} (${error.message})`, {
     cause: error,
   });
+}
+
+function isPathIn(error: Error, folder: string): boolean {
+  return 'path' in error && typeof error.path === 'string' && error.path.startsWith(resolve(folder));
 }
 
 /** The `code` of a system error (`ENOENT`), if it has one. */

