@@ -47,6 +47,8 @@ describe('a line that nearly begins with a word', () => {
     'Requires authorization from the manager of the shop.',
     'Basic authors, one per row',
     '**Returns** a book',
+    '_user_roles names',
+    '`_user_roles` names',
     '---',
     'Uploads a file to the store',
     'Logic for computing a price',
@@ -67,6 +69,7 @@ describe('a line that nearly begins with a word', () => {
 
 test('a key or header name stands in no sentence', () => {
   expect(nearMiss('Authorization', null)?.name).toBe('authorize');
+  expect(nearMiss('_user_roles', null)).toBeNull();
   expect(nearMiss('Roles', null)?.name).toBe('authorize');
   expect(nearMiss('tag', null)?.name).toBe('tag');
   expect(nearMiss('Note', null)).toBeNull();

@@ -31,8 +31,8 @@ const authorization = /^authori[sz]/;
 /** Words of the language that their authors wrote with a space: `requires authorization`, `basic auth`. */
 const parted = /^(requires?_(auth\w*|roles?|login)|basic_auth(entication)?)$/;
 
-/** Quotation marks, the emphasis of Markdown, full stops: `**authorize**` is no other word. */
-const marks = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
+/** Quotation marks, the emphasis of Markdown, full stops: `**authorize**` is no other word. `_user_roles` is a parameter. */
+const marks = /^[^\p{L}\p{N}_$]+|[^\p{L}\p{N}_$]+$/gu;
 
 /**
  * The word that `written` nearly is, as the first word of a line, a key or a header name; null when it is like none. Callers
