@@ -157,9 +157,9 @@ function releasing(runner: Runner, release: (error?: Error) => void): Runner {
     run: (call) =>
       runner.run({
         ...call,
-        done: (elapsed) => {
+        done: (elapsed, left) => {
           const failure = failureOf(release);
-          if (failure === null) call.done(elapsed);
+          if (failure === null) call.done(elapsed, left);
           else call.failed(failure);
         },
         failed: (error) => call.failed(failureOf(() => release(error)) ?? error),

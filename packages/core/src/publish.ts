@@ -137,6 +137,7 @@ function pipelineOf(
     timeout: commandTimeout(options),
     readerTimeout: options.readerTimeout * 1_000,
     notice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
+    settingLeft: (endpoint, setting) => observe({ kind: 'setting-left', endpoint, setting }),
     router: createRouter(operations),
     streamPlans: streamsOf(operations),
     streams,

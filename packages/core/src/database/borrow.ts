@@ -81,7 +81,8 @@ class OneCall implements Submittable, CallHandle {
     this.#readers = stream.listeners('data') as DataListener[];
     stream.removeAllListeners('data');
     this.#client.on('error', ignore);
-    const session: Session = new Session(stream, this.#events(), manner);
+    const open = (this.#client._txStatus ?? 'I') !== 'I';
+    const session: Session = new Session(stream, this.#events(), { ...manner, open });
     this.#session = session;
     this.#timer = setInterval(() => session.sweep(performance.now()), sweepInterval);
     this.#run = session.run({
@@ -147,7 +148,7 @@ class OneCall implements Submittable, CallHandle {
     if (this.#state === 'over') return;
     this.#state = 'over';
     clearInterval(this.#timer);
-    if (typeof this.#outcome === 'number') this.#call.done(this.#outcome);
+    if (typeof this.#outcome === 'number') this.#call.done(this.#outcome, null);
     else if (this.#outcome !== null) this.#call.failed(this.#outcome);
   }
 

@@ -1,5 +1,6 @@
 import type { Target } from './connection-string.ts';
 import { ConnectionLost, type Step } from './port.ts';
+import { reportedNames, ReportedSettings } from './reported-settings.ts';
 import { unfit } from './servers.ts';
 import type { Session } from './session.ts';
 import { settingCalls, type Settings } from './settings.ts';
@@ -26,6 +27,7 @@ export async function configure(session: Session, { settings, target, timeout, n
   if (names.length === 0 && !asks) return;
   const columns = [
     ...settingCalls(names.length, false),
+    ...reportedNames.map((reported) => `pg_catalog.current_setting('${reported}')`),
     ...(asks ? [`pg_catalog.current_setting('transaction_read_only')`, 'pg_catalog.pg_is_in_recovery()'] : []),
   ];
   const rows = textRows();
@@ -35,7 +37,9 @@ export async function configure(session: Session, { settings, target, timeout, n
     rows,
   };
   await once(session, step, timeout);
-  const [isReadOnly, isStandby] = rows.rows[0]!.slice(names.length);
+  const told = rows.rows[0]!.slice(names.length);
+  session.watch(new ReportedSettings(told));
+  const [isReadOnly, isStandby] = told.slice(reportedNames.length);
   const reason = unfit(target, isReadOnly === 'on', isStandby === 't');
   if (reason === null) return;
   session.end();

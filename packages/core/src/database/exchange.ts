@@ -63,8 +63,11 @@ export abstract class Exchange {
     // Only a call has somebody to tell.
   }
 
-  /** ReadyForQuery. */
-  abstract finished(now: number): void;
+  /**
+   * ReadyForQuery.
+   * @param left a setting that was left changed
+   */
+  abstract finished(now: number, left: string | null): void;
 
   /** The connection went away. */
   abstract lost(error: ConnectionLost): void;
@@ -190,9 +193,9 @@ export class Run extends Exchange {
     if (!this.abandoned) this.call.notice?.(notice);
   }
 
-  override finished(now: number): void {
+  override finished(now: number, left: string | null): void {
     if (this.abandoned) this.call.failed(new Cancelled('the caller went away'));
-    else if (this.error === null) this.call.done(now - this.startedAt);
+    else if (this.error === null) this.call.done(now - this.startedAt, left);
     else if (this.#retry !== null && this.#nothingWasGiven() && preparedStatementIsStale(this.error))
       this.#again(this.#retry);
     else this.call.failed(this.#explained(this.error, now));
@@ -203,7 +206,7 @@ export class Run extends Exchange {
     this.startedAt = startedAt;
     this.error = error ?? this.#late();
     this.#retry = null;
-    this.finished(performance.now());
+    this.finished(performance.now(), null);
   }
 
   override lost(error: ConnectionLost): void {

@@ -9,18 +9,25 @@ export interface Manner {
   readonly everyCall: Settings | null;
   /** The connection is lent: what it tells besides the answers to our calls is passed on, and a transaction may be open. */
   readonly lent: boolean;
+  /** A transaction is open before the call: no other can be begun for it, and no procedure can end it. */
+  readonly open?: boolean;
 }
 
 /** A connection that is ours alone. */
 export const own: Manner = { unnamed: false, everyCall: null, lent: false };
 
-/** The call as the connection wants it. */
-export function inManner(call: Call, { unnamed, everyCall }: Manner): Call {
-  if (!unnamed && everyCall === null) return call;
-  const before: readonly Step[] = everyCall === null ? [] : [settingsStep(everyCall)];
-  const steps = [...before, ...call.steps];
+const begin: Step = { statement: { name: 'pgway_begin', sql: 'begin' }, values: [] };
+const commit: Step = { statement: { name: 'pgway_commit', sql: 'commit' }, values: [] };
+
+/** The call as the connection wants it: `atomic` only where a transaction is begun for it. */
+export function inManner(call: Call, { unnamed, everyCall, open = false }: Manner): Call {
+  const atomic = call.atomic === true && !open;
+  if (!unnamed && everyCall === null && !atomic) return call;
+  const before = [...(atomic ? [begin] : []), ...(everyCall === null ? [] : [settingsStep(everyCall)])];
+  const steps = [...before, ...call.steps, ...(atomic ? [commit] : [])];
   return {
     ...call,
+    atomic,
     steps: unnamed ? steps.map((step) => ({ ...step, statement: withoutName(step.statement) })) : steps,
     failed: (error) => call.failed(stepsBack(error, before.length)),
   };

@@ -38,6 +38,11 @@ export interface Call {
   readonly steps: readonly Step[];
   /** True when the call is known to be quick and small: it may share a busy connection with others of its kind. */
   readonly mayShare: boolean;
+  /**
+   * True: in a transaction that is begun and committed for it, so that a procedure cannot end the one in which its settings hold.
+   * Otherwise in the implicit one, which a procedure may commit. Such a call shares no connection.
+   */
+  readonly atomic?: boolean;
   /** The most milliseconds that the call may take once it is sent; 0 means without end. */
   readonly timeout: number;
   /**
@@ -48,8 +53,9 @@ export interface Call {
   /**
    * Once, when the database has finished the transaction. Nothing else is called after it.
    * @param elapsed milliseconds that the database worked on this call alone
+   * @param left a setting that the call has left changed: its connection is not used again
    */
-  done(elapsed: number): void;
+  done(elapsed: number, left: string | null): void;
   /** Once, instead of `done`. A DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout or Cancelled. */
   failed(error: Error): void;
 }

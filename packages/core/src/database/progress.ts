@@ -30,6 +30,11 @@ export function progress(head: Exchange, type: number, chunk: Buffer, start: num
   }
 }
 
+/** All that comes while nobody waits is the CloseComplete of a statement that made room. */
+export function unasked(type: number): void {
+  if (type !== 0x33) throw new ProtocolViolation(`an unexpected message of type ${type}`);
+}
+
 /** The type OID of each column of a RowDescription, whose body begins at `start`. */
 function columnTypes(chunk: Buffer, start: number): readonly number[] {
   const types: number[] = [];

@@ -1,17 +1,17 @@
 import type { Duplex } from 'node:stream';
+import { Cancelling, patience } from './cancelling.ts';
 import { readDiagnostics, readNotification } from './diagnostics.ts';
 import { Barrier, type Exchange, Preparation, Run } from './exchange.ts';
-import { checkRow, Frames, ProtocolViolation } from './frames.ts';
+import { checkRow, Frames } from './frames.ts';
 import { inManner, type Manner, own } from './manner.ts';
 import { Outgoing } from './outgoing.ts';
 import { type Call, ConnectionLost, type Notice, type Statement } from './port.ts';
 import { Prepared } from './prepared.ts';
-import { progress } from './progress.ts';
+import { progress, unasked } from './progress.ts';
+import type { ReportedSettings } from './reported-settings.ts';
 
-/** How long a server may take to act on a cancel or a farewell, in milliseconds, before its connection is given up. */
-const patience = 5_000;
-/** Milliseconds until a cancel that showed no effect is sent again; doubled each time. */
-const firstRepeat = 250;
+/** How a ReadyForQuery says that no transaction is open. */
+const noTransaction = 0x49;
 
 export interface SessionEvents {
   /** The session can take another call, or changed so that it may. */
@@ -46,8 +46,9 @@ export class Session {
   #closed: ConnectionLost | null = null;
   /** We said that we end the connection: nothing may be sent any more. */
   #ending = false;
-  /** How many cancels are under way: nothing may be sent that they could hit. */
-  #cancels = 0;
+  readonly #cancelling: Cancelling;
+  /** Null: nobody looks after them, or nobody yet. */
+  #reported: ReportedSettings | null = null;
   /** Why the server said that it ends the connection. */
   #farewell: string | null = null;
 
@@ -56,6 +57,12 @@ export class Session {
     this.#events = events;
     this.#manner = manner;
     this.#frames = new Frames((type, chunk, start, end) => this.#message(type, chunk, start, end));
+    this.#cancelling = new Cancelling({
+      exchanges: this.#exchanges,
+      cancel: () => events.cancel(),
+      barrier: (passed) => this.#push(new Barrier(passed)),
+      lose: (reason) => this.#lose(reason),
+    });
     socket.on('data', this.#onData);
     socket.on('error', this.#onError);
     socket.on('close', this.#onClose);
@@ -70,6 +77,11 @@ export class Session {
    */
   readonly #again = (run: Run): void => this.#startAgain(run);
 
+  /** From now on no call may leave one of these changed. */
+  watch(reported: ReportedSettings): void {
+    this.#reported = reported;
+  }
+
   /** How many calls it has been given and not finished. */
   get load(): number {
     return this.#exchanges.length + this.#preparing;
@@ -81,12 +93,13 @@ export class Session {
   }
 
   get idle(): boolean {
-    return this.load === 0 && this.#cancels === 0 && !this.#ending && this.#closed === null;
+    return this.load === 0 && !this.#cancelling.underWay && !this.#ending && this.#closed === null;
   }
 
   /** Whether a short call with these statements may go behind those that are in flight. */
   canShare(call: Call): boolean {
-    if (this.#cancels > 0 || this.#paused || this.#preparing > 0 || this.#ending || this.#closed !== null) return false;
+    if (this.#cancelling.underWay || this.#paused || this.#preparing > 0 || this.#ending || this.#closed !== null)
+      return false;
     for (const exchange of this.#exchanges) {
       if (!(exchange instanceof Run) || !exchange.call.mayShare || exchange.unwanted || exchange.stalled) return false;
     }
@@ -111,7 +124,7 @@ export class Session {
     if (run.abandoned) return;
     run.abandoned = true;
     this.resume(run);
-    this.#cancelWhenAlone();
+    this.#cancelling.whenAlone();
   }
 
   /** Looks after the call that runs: called from time to time with `performance.now()`. */
@@ -123,7 +136,7 @@ export class Session {
     const late = now - head.startedAt - run.call.timeout;
     if (late < Math.min(1_000, run.call.timeout)) return;
     run.timedOut = true;
-    this.#cancelWhenAlone();
+    this.#cancelling.whenAlone();
     if (late > patience) this.destroy('the server did not answer');
   }
 
@@ -246,8 +259,8 @@ export class Session {
     this.#events.passOn?.(type, chunk.subarray(start - 5, end));
     if (type === 0x4e || type === 0x45) return this.#told(type === 0x45, readDiagnostics(chunk, start, end));
     if (type === 0x41) return this.#events.notification?.(...readNotification(chunk, start));
-    // ParameterStatus comes at any time and concerns no call.
-    if (type === 0x53) return;
+    // ParameterStatus comes at any time; what counts is how things are when a call has ended.
+    if (type === 0x53) return this.#reported?.tell(chunk, start);
     if (head === undefined) return unasked(type);
     if (type === 0x5a) this.#ready(head, chunk[start]!);
     else progress(head, type, chunk, start);
@@ -276,38 +289,29 @@ export class Session {
     const next = this.#exchanges[0];
     if (next !== undefined) next.startedAt = now;
     this.#flow();
-    head.finished(now);
+    const open = transaction !== noTransaction;
+    const ours = head instanceof Run && head.call.atomic === true;
+    // Before its end is told: nobody may come between.
+    if (open && ours) this.#rollBack();
+    const left = this.#reported?.changed ?? null;
+    head.finished(now, left);
+    if (left !== null) return this.#discard(left);
     // A statement that left a transaction open would hand it to the next caller.
-    if (transaction !== 0x49 && !this.#manner.lent) return this.#lose('a statement left its transaction open');
-    this.#cancelWhenAlone();
+    if (open && !ours && !this.#manner.lent) return this.#lose('a statement left its transaction open');
+    this.#cancelling.whenAlone();
     if (this.#closed === null) this.#events.released(this);
   }
 
-  /** A cancel hits whatever runs when it arrives: it is sent only when nothing else could be hit. */
-  #cancelWhenAlone(): void {
-    const head = this.#exchanges[0];
-    if (this.#cancels > 0 || this.#exchanges.length !== 1 || !head?.run?.unwanted) return;
-    const impatience = setTimeout(() => this.#lose('the server did not act on a cancel'), patience);
-    this.#cancel(head, firstRepeat, () => clearTimeout(impatience));
+  /** Ends the transaction that was begun for a call which has failed. */
+  #rollBack(): void {
+    this.#outgoing.steps([{ statement: { name: '', sql: 'rollback' }, values: [] }]);
+    this.#push(new Barrier(() => undefined));
   }
 
-  #cancel(exchange: Exchange, repeat: number, settled: () => void): void {
-    this.#cancels++;
-    this.#events.cancel().then(
-      () => {
-        // A late signal must find the session idle: behind this barrier it can hit nobody.
-        this.#push(new Barrier(() => --this.#cancels === 0 && settled()));
-        // The server forgets a cancel that has overtaken its statement.
-        const again = (): void => {
-          if (this.#exchanges[0] === exchange) this.#cancel(exchange, repeat * 2, settled);
-        };
-        setTimeout(again, repeat).unref();
-      },
-      (error: Error) => {
-        settled();
-        this.#lose(`a cancel could not be sent: ${error.message}`);
-      },
-    );
+  /** The calls behind the one that left a setting changed are lost: their answers would not be what they should. */
+  #discard(setting: string): void {
+    if (this.#exchanges.length === 0) this.end();
+    else this.destroy(`a routine has left ${setting} changed`);
   }
 
   #lose(reason: string): void {
@@ -317,9 +321,4 @@ export class Session {
     for (const exchange of this.#exchanges.splice(0)) exchange.lost(this.#closed);
     this.#events.closed(this);
   }
-}
-
-/** All that comes while nobody waits is the CloseComplete of a statement that made room. */
-function unasked(type: number): void {
-  if (type !== 0x33) throw new ProtocolViolation(`an unexpected message of type ${type}`);
 }

@@ -4,6 +4,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
 import { type Raising, raising } from './events/raise.ts';
 import type { Formulated } from './formulate.ts';
+import type { Operation } from './operation.ts';
 import type { Caller } from './ports.ts';
 import { Answering, type Bounds } from './respond/answering.ts';
 import { CountedRows } from './respond/counted-rows.ts';
@@ -46,6 +47,8 @@ export interface Execution extends Raising {
   /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
   readonly readerTimeout: number;
   notice(endpoint: Endpoint, notice: Notice): void;
+  /** A call of the endpoint has left a setting of its connection changed. */
+  settingLeft(endpoint: Endpoint, setting: string): void;
   readonly invalidation: Invalidation;
   /** Gives a connection of the host's for a request, null for one of ours. Null: the host gives none at all. */
   readonly provide: ((request: GatewayRequest, endpoint: Endpoint) => Promise<Runner | null>) | null;
@@ -104,6 +107,8 @@ function runOn(
   const { endpoint, pace } = call.candidate;
   const { readerTimeout, invalidation } = execution;
   const invalidating = endpoint.invalidates.length > 0;
+  // A procedure that could commit would go on without its settings, and so without its role.
+  const atomic = endpoint.kind === 'procedure' && call.settings.length > 0;
   return new Promise((resolve, reject) => {
     const told = call.head === null ? null : new HeadRow(call.head.names);
     const answering = new Answering(
@@ -123,10 +128,12 @@ function runOn(
         lasting: lasting === true,
         last: invalidating ? invalidation.step(endpoint) : null,
       }),
-      mayShare: pace.quick,
+      mayShare: pace.quick && !atomic,
+      atomic,
       timeout: endpoint.timeout ?? execution.timeout,
       notice,
-      done: (elapsed) => {
+      done: (elapsed, left) => {
+        if (left !== null) settingLeft(execution, call.candidate, left);
         const end = (): void => {
           if (counting?.rows === 0) answering.failed(call.noRow!);
           else answering.done();
@@ -143,6 +150,12 @@ function runOn(
     if (endWith === undefined) request.onLeave(() => handle.cancel());
     else endWith(() => handle.cancel());
   });
+}
+
+/** Those who share its connection would lose theirs with it. */
+function settingLeft(execution: Execution, { endpoint, pace }: Operation, setting: string): void {
+  pace.distrust();
+  execution.settingLeft(endpoint, setting);
 }
 
 interface Readers {

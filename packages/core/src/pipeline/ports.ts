@@ -260,6 +260,8 @@ export type Observation =
   /** Something that sign-in needs does not work; callers may be anonymous for it. */
   | { readonly kind: 'authentication-problem'; readonly error: Error }
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }
+  /** A routine has left a setting of its session changed, which the next caller must not see: the connection was closed. */
+  | { readonly kind: 'setting-left'; readonly endpoint: Endpoint; readonly setting: string }
   /** A message for a stream has a hint that says no scope: it went to those of the endpoint's own. */
   | { readonly kind: 'unknown-hint'; readonly endpoint: Endpoint; readonly hint: string }
   /** A reader of a stream took too little of what there was for it, or nothing at all, and was cut off. */

@@ -25,6 +25,8 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return line('info', commandFields(observation, options), 'command');
       case 'request-failed':
         return line(...failureLine(observation));
+      case 'setting-left':
+        return line('warn', settingFields(observation), settingAdvice);
       default:
         return line(...stateLine(observation));
     }
@@ -67,6 +69,13 @@ function streamLine(observation: Stream): [Level, Fields, string] {
         ? ['info', {}, 'other instances can be reached again']
         : ['warn', { error: observation.error }, 'other instances cannot be reached'];
   }
+}
+
+const settingAdvice =
+  'a routine has left a setting of its session changed, and its connection was closed: use set local, or a SET clause';
+
+function settingFields({ endpoint, setting }: Of<'setting-left'>): Fields {
+  return { routine: endpoint.id, setting };
 }
 
 function connectionFields({ connection }: Of<'connection-failed'>): Fields {
