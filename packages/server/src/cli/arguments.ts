@@ -59,9 +59,13 @@ export function readArguments(argv: readonly string[]): Arguments {
 
 function contradictions(files: readonly string[], flags: ReadonlySet<string>, generates: boolean): readonly string[] {
   return [
-    ...(flags.has('watch') && !generates ? ['--watch: is for pgway generate'] : []),
+    ...(flags.has('watch') && !generates && !files.includes('generate') ? ['--watch: is for pgway generate'] : []),
     ...(flags.has('watch') && flags.has('check') ? ['--check and --watch: only one of them can be given'] : []),
-    ...(files.length > 1 ? [`only one configuration file can be given, not ${files.join(' and ')}`] : []),
+    // Anywhere else the word is taken for a file, whose name would be written as ./generate.
+    ...(files.includes('generate') ? ['generate: comes first, as in pgway generate --watch'] : []),
+    ...(files.length > 1 && !files.includes('generate')
+      ? [`only one configuration file can be given, not ${files.join(' and ')}`]
+      : []),
   ];
 }
 

@@ -93,10 +93,7 @@ export function overrideLayer(overrides: readonly Override[], otherOptions: read
   for (const { key, value } of overrides) {
     const setting = settings.find((candidate) => looseForm(candidate.path) === looseForm(key));
     if (setting === undefined) {
-      const meant = suggestion(key, candidates);
-      issues.push(
-        `${key.startsWith('-') ? key : `--${key}`}: unknown option${meant === '' ? '; --help lists all of them' : meant.replace('mean ', 'mean --')}`,
-      );
+      issues.push(`${key.startsWith('-') ? key : `--${key}`}: ${strangerOf(key, candidates)}`);
     } else if (value === null && setting.kind !== 'boolean') {
       issues.push(`--${key}: needs a value, as in --${setting.path}=${exampleOf(setting.fallback)}`);
     } else {
@@ -104,6 +101,14 @@ export function overrideLayer(overrides: readonly Override[], otherOptions: read
     }
   }
   return { tree: unflatten(found), issues, originOf: (path) => `from --${path}` };
+}
+
+/** Why there is no option of this name. */
+function strangerOf(key: string, candidates: readonly string[]): string {
+  const inside = candidates.find((candidate) => looseForm(candidate).startsWith(`${looseForm(key)}.`));
+  if (inside !== undefined) return `is a section; its settings are given one by one, as in --${inside}=…`;
+  const meant = suggestion(key, candidates);
+  return `unknown option${meant === '' ? '; --help lists all of them' : meant.replace('mean ', 'mean --')}`;
 }
 
 function exampleOf(fallback: unknown): string {

@@ -4,6 +4,7 @@ import { checkLayers } from './check.ts';
 import { ConfigurationError } from './configuration-error.ts';
 import { connectionFromPgVariables, environmentLayer, fileLayer, overrideLayer, suspectVariables } from './layers.ts';
 import type { Environment, Layer, Override } from './layers.ts';
+import { suggestion } from './near-miss.ts';
 import type { Configuration } from './schema.ts';
 
 /** Where a configuration comes from, before anything is read. */
@@ -34,11 +35,16 @@ const usualFile = 'pgway.json';
  */
 export async function loadConfiguration(places: Places): Promise<LoadedConfiguration> {
   const file = places.file ?? usualFile;
-  const text = await readText(resolve(places.workingDirectory, file), file, places.file === null);
+  const overrides = overrideLayer(places.overrides, places.otherOptions);
+  const text = await readText(resolve(places.workingDirectory, file), file, {
+    optional: places.file === null,
+    // `--port 9000` names no file but an option that lacks its value, which has to be said first.
+    issues: overrides.issues,
+  });
   const layers: readonly Layer[] = [
     ...(text === null ? [] : [fileLayer(file, text, places.environment)]),
     environmentLayer(places.environment),
-    overrideLayer(places.overrides, places.otherOptions),
+    overrides,
   ];
   return {
     configuration: withDatabase(checkLayers(layers), places.environment),
@@ -66,13 +72,26 @@ function withDatabase(configuration: Configuration, environment: Environment): C
   return { ...configuration, connectionString, embedded };
 }
 
-async function readText(path: string, name: string, optional: boolean): Promise<string | null> {
+interface Reading {
+  /** Whether the file may be missing. */
+  readonly optional: boolean;
+  /** What is wrong anyway, and is said too when the file cannot be read. */
+  readonly issues: readonly string[];
+}
+
+async function readText(path: string, name: string, { optional, issues }: Reading): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     if (code === 'ENOENT' && optional) return null;
-    const reason = code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`;
-    throw new ConfigurationError([`${name}: ${reason}`]);
+    const reason = code === 'ENOENT' ? `there is no such file${meantBy(name)}` : `the file cannot be read (${code})`;
+    throw new ConfigurationError([...issues, `${name}: ${reason}`]);
   }
+}
+
+/** What somebody may have wanted who named a file that is not there. */
+function meantBy(name: string): string {
+  if (/^\w+:\/\//.test(name)) return '; a database is given as --connectionString=…';
+  return suggestion(name, ['generate']);
 }

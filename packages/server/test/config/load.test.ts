@@ -211,6 +211,29 @@ describe('what is wrong is said, all at once, with its place', () => {
     expect(await issuesOf({ arguments: ['.'] })).toEqual(['.: the file cannot be read (EISDIR)']);
   });
 
+  test('what was meant by a file that is not there', async () => {
+    expect(await issuesOf({ arguments: ['--port', '9000'] })).toEqual([
+      '--port: needs a value, as in --port=8080',
+      '9000: there is no such file',
+    ]);
+    expect(await issuesOf({ arguments: ['genrate'] })).toEqual([
+      'genrate: there is no such file; did you mean generate?',
+    ]);
+    expect(await issuesOf({ arguments: ['postgres://h/d'] })).toEqual([
+      'postgres://h/d: there is no such file; a database is given as --connectionString=…',
+    ]);
+    expect(await issuesOf({ arguments: ['a.json', 'generate', '--watch'] })).toEqual([
+      'generate: comes first, as in pgway generate --watch',
+    ]);
+  });
+
+  test('a section where a setting belongs', async () => {
+    expect(await issuesOf({ arguments: ['--gateway={"poolSize":2}', '--log'] })).toEqual([
+      '--gateway: is a section; its settings are given one by one, as in --gateway.commentsMode=…',
+      '--log: is a section; its settings are given one by one, as in --log.level=…',
+    ]);
+  });
+
   test('two files, a flag with a value, a hyphen alone', async () => {
     expect(await issuesOf({ arguments: ['a.json', '--config=b.json', '--help=1'] })).toEqual([
       '--help: takes no value',
