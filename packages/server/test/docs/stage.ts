@@ -36,6 +36,7 @@ const packages: Readonly<Record<string, string>> = {
   express: 'packages/core',
   hono: 'packages/server',
   '@hono/node-server': 'packages/server',
+  fastify: 'bench',
 };
 
 /** Packages that a script imports and that are not installed. */
