@@ -69,14 +69,21 @@ export interface AuthenticationOptions extends AuthenticationNames {
   readonly sessions: SessionOptions | null;
   /** The scheme that signs in where the routine names none; null: the first there is, under the name of the database. */
   readonly defaultAuthenticationType: string | null;
+  /** The claim that is the user's name. Default `name`. */
   readonly defaultNameClaimType: string;
+  /** The claim that holds the user's roles. Default `roles`. */
   readonly defaultRoleClaimType: string;
+  /** The claim that is the user's id. Default `id`. */
   readonly defaultUserIdClaimType: string;
+  /** The setting that holds the id. Default `request.user_id`. */
   readonly userIdContextKey: string;
+  /** The setting that holds the name. Default `request.user_name`. */
   readonly userNameContextKey: string;
+  /** The setting that holds the roles, as the text of an array. Default `request.user_roles`. */
   readonly userRolesContextKey: string;
+  /** The setting that holds the client's address. Default `request.ip_address`. */
   readonly ipAddressContextKey: string;
-  /** Null: claims are not told. */
+  /** The setting that holds all claims as JSON; null: they are not told. */
   readonly userClaimsContextKey: string | null;
   /** The claim whose first value is the database role that a call runs under; null: the role of the connection. */
   readonly userRoleContext: string | null;
@@ -84,9 +91,11 @@ export interface AuthenticationOptions extends AuthenticationNames {
   readonly anonymousRole: string | null;
   /** Null: the built-in one, PBKDF2-HMAC-SHA256 with 600,000 rounds. */
   readonly passwordHasher: PasswordHasher | null;
-  /** `$1` scheme, `$2` user id, `$3` user name. */
+  /** SQL after a wrong password: `$1` scheme, `$2` user id, `$3` user name. */
   readonly passwordVerificationFailedCommand: string | null;
+  /** SQL after a right password, with the same values. */
   readonly passwordVerificationSucceededCommand: string | null;
+  /** Login and logout answer with the row of their routine, where the scheme says nothing. */
   readonly serializeAuthEndpointsResponse: boolean;
   /** How many sign-ins may fail; a limiter of the host's, or bounds of the built-in one. */
   readonly attempts: AttemptLimiter | AttemptOptions;

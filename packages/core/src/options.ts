@@ -59,18 +59,21 @@ export interface ConnectionOptions {
     | null;
   /**
    * What stands between the gateway and the server: `transaction` for a pooler such as PgBouncer that gives a session for
-   * one transaction only, so that every call brings its settings along; `session` for everything else.
+   * one transaction only, so that every call brings its settings along; `session` for everything else. Default `session`.
    */
   readonly pooler: 'session' | 'transaction';
-  /** False for a pooler that does not know prepared statements (PgBouncer before 1.21). */
+  /** False for a pooler that does not know prepared statements (PgBouncer before 1.21). Default true. */
   readonly preparedStatements: boolean;
-  /** Seconds that the start waits for a server that cannot be reached yet, is starting, or has no connection left. */
+  /**
+   * Seconds that the start waits for a server that cannot be reached yet, is starting, or has no connection left. Default 0: it
+   * fails at once.
+   */
   readonly startRetry: number;
   /** The most connections to each database; null: `Maximum Pool Size` of its connection string, else 10. */
   readonly poolSize: number | null;
-  /** Seconds that a request may wait for a connection before it is answered 503. */
+  /** Seconds that a request may wait for a connection before it is answered 503. Default 5. */
   readonly acquireTimeout: number;
-  /** Whether short calls may share a busy connection; each stays a transaction of its own. */
+  /** Whether short calls may share a busy connection; each stays a transaction of its own. Default true. */
   readonly shareConnections: boolean;
   /**
    * A channel of `NOTIFY`: whatever is notified there makes the gateway read the catalog again. With an event trigger, every
@@ -104,22 +107,23 @@ export const connectionDefaults: Omit<ConnectionOptions, 'connectionString'> = O
 export interface RunOptions extends ConnectionOptions {
   /** Seconds that a routine may take before it is cancelled and answered 504; null: 30. */
   readonly commandTimeout: number | null;
-  /** Seconds that the reader of a stream may take nothing before it is cut off: it holds a connection. */
+  /** Seconds that the reader of a stream may take nothing before it is cut off: it holds a connection. Default 30. */
   readonly readerTimeout: number;
-  /** How PostgreSQL plans prepared calls: one generic plan, or a choice of its own. */
+  /** How PostgreSQL plans prepared calls: one generic plan, or a choice of its own. Default `force_generic_plan`. */
   readonly planCacheMode: 'force_generic_plan' | 'auto';
+  /** How refusals are written: as `application/problem+json`, or in a line of text. Default `problem`. */
   readonly errorFormat: 'problem' | 'text';
-  /** Whether the database's messages may reach the client. */
+  /** Whether the database's messages may reach the client. Default true. */
   readonly returnGatewayExceptionMessage: boolean;
   /** SQLSTATE, or a class of two characters, to HTTP status; extends and overrides the built-in table. */
   readonly postgreSqlErrorCodeToHttpStatusCodeMapping: Readonly<Record<string, number>>;
-  /** Whether a key that is no parameter refuses a request or passes. */
+  /** Whether a key that is no parameter refuses a request or passes. Default `reject`. */
   readonly unknownParameters: 'reject' | 'ignore';
-  /** Bytes. */
+  /** Bytes; a body of more is answered 413. Default 1,048,576. */
   readonly maxBodySize: number;
-  /** Characters of path and query together. */
+  /** Characters of path and query together; more of them are answered 414. Default 8,192. */
   readonly maxUriLength: number;
-  /** The setting that holds the request's headers where an endpoint wants them in one. */
+  /** The setting that holds the request's headers where an endpoint wants them in one. Default `request.headers`. */
   readonly requestHeadersContextKey: string;
   /** Names of headers that no routine is told of. */
   readonly requestHeadersExclude: readonly string[];
@@ -135,7 +139,9 @@ export interface RunOptions extends ConnectionOptions {
   readonly routineSources: readonly Source[] | null;
   /** An endpoint that reads the catalog again. */
   readonly refreshEndpointEnabled: boolean;
+  /** The method of that endpoint. Default `GET`. */
   readonly refreshMethod: Method;
+  /** The path of that endpoint, as it is: no prefix comes before it. Default `/api/gateway/refresh`. */
   readonly refreshPath: string;
   /** Only a signed-in caller with one of these roles may refresh, any signed-in one with none of them; null: everybody. */
   readonly refreshRoles: readonly string[] | null;

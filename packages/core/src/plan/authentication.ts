@@ -6,19 +6,27 @@ export interface AuthenticationNames {
   readonly useUserContext: boolean;
   /** Every endpoint that has parameters of these names is told of its caller by them. */
   readonly useUserParameters: boolean;
+  /** The parameter that takes the id. Default `_user_id`. */
   readonly userIdParameterName: string;
+  /** The parameter that takes the name. Default `_user_name`. */
   readonly userNameParameterName: string;
+  /** The parameter that takes the roles. Default `_user_roles`. */
   readonly userRolesParameterName: string;
+  /** The parameter that takes all claims as JSON. Default `_user_claims`. */
   readonly userClaimsParameterName: string;
+  /** The parameter that takes the client's address. Default `_ip_address`. */
   readonly ipAddressParameterName: string;
-  /** Columns of the row of a login routine. */
+  /** The column of a login that tells success, or the status of the answer. Default `status`. */
   readonly statusColumnName: string;
+  /** The column of a login that is the body of the answer. Default `message`. */
   readonly messageColumnName: string;
+  /** The column of a login that chooses the scheme. Default `scheme`. */
   readonly schemeColumnName: string;
+  /** The column of a login that holds the hash of the password. Default `hash`. */
   readonly hashColumnName: string;
-  /** The first parameter whose name contains this is the password. */
+  /** The first parameter whose name contains this is the password. Default `pass`. */
   readonly passwordParameterNameContains: string;
-  /** The values of login and logout endpoints, and of those with a hash of a parameter, never reach a log. */
+  /** The values of login and logout endpoints, and of those with a hash of a parameter, never reach a log. Default true. */
   readonly obfuscateAuthParameterLogValues: boolean;
 }
 

@@ -5,6 +5,8 @@ import type { Method, ParameterSource } from './endpoint.ts';
 /** How a host shapes endpoints at start. Every member has a default; `planDefaults` holds them. */
 export interface PlanOptions {
   /**
+   * Default `onlyWithHttpTag`.
+   *
    * - `onlyWithHttpTag`: routines whose comment has an `HTTP` line become endpoints
    * - `parseAll`: all do, and annotations are read
    * - `ignore`: all do, and comments are prose
@@ -16,23 +18,27 @@ export interface PlanOptions {
   readonly defaultRequestParamType: 'queryString' | 'bodyJson' | null;
   /** Every endpoint needs a signed-in caller unless its comment says otherwise. */
   readonly requiresAuthorization: boolean;
-  /** Before every generated path; null or empty for none. */
+  /** Before every generated path; null or empty for none. Default `/api`. */
   readonly urlPathPrefix: string | null;
   /** Makes the path of a routine. */
   readonly urlPathBuilder: (routine: Pick<Routine, 'schema' | 'name'>, prefix: string) => string;
   /** Makes the public name of parameters and columns. */
   readonly nameConverter: (name: string) => string;
+  /** Rows for each write of an answer; 0 writes every row on its own, 1 holds the whole answer. Default 25. */
   readonly bufferRows: number;
-  /** Composite columns as nested objects, or their fields in the place of the column under their own names. */
+  /** Composite columns as nested objects, or their fields in the place of the column under their own names. Default `nested`. */
   readonly compositeColumns: 'nested' | 'flat';
+  /** Where the headers of requests go: nowhere, into a setting of the transaction, or into a parameter. Default `ignore`. */
   readonly requestHeadersMode: 'ignore' | 'context' | 'parameter';
-  /** In mode `parameter`, the json or text parameter that takes the headers when the request does not give it. */
+  /** In mode `parameter`, the json or text parameter that takes the headers when the request does not give it. Default `headers`. */
   readonly requestHeadersParameterName: string;
   /** The names of connections that comments may choose from. */
   readonly connectionNames: readonly string[];
+  /** What is NULL in a query string: an empty value but for text, for text too, or also the word `null`. Default `ignore`. */
   readonly queryStringNullHandling: 'ignore' | 'emptyString' | 'nullLiteral';
+  /** How a NULL is answered where text is: an empty body, the word `NULL`, or 204. Default `emptyString`. */
   readonly textResponseNullHandling: 'emptyString' | 'nullLiteral' | 'noContent';
-  /** Reports every property that an annotation sets, as a diagnostic of severity `info`. */
+  /** Reports every property that an annotation sets, as a diagnostic of severity `info`. Default true. */
   readonly logAnnotationSetInfo: boolean;
   readonly authentication: AuthenticationNames;
 }

@@ -61,7 +61,7 @@ const gateway = z
     queryStringNullHandling: z
       .enum(['ignore', 'emptyString', 'nullLiteral'])
       .default('ignore')
-      .describe('What stands for NULL in a query string: nothing, an empty value, or the word `null`.'),
+      .describe('What is NULL in a query string: an empty value but for text, for text too, or also the word `null`.'),
     textResponseNullHandling: z
       .enum(['emptyString', 'nullLiteral', 'noContent'])
       .default('emptyString')

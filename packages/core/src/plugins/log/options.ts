@@ -6,11 +6,11 @@ export interface LogOptions {
   readonly logCommands: boolean;
   /** With their values; those of sensitive endpoints and of secrets are masked. */
   readonly logCommandParameters: boolean;
-  /** Notices that routines raise. */
+  /** Notices that routines raise. Default true. */
   readonly logConnectionNoticeEvents: boolean;
-  /** How much of where a notice was raised goes with it. */
+  /** How much of where a notice was raised goes with it. Default `firstStackFrameAndMessage`. */
   readonly logConnectionNoticeEventsMode: 'messageOnly' | 'firstStackFrameAndMessage' | 'fullStackAndMessage';
-  /** Every endpoint when it is created. */
+  /** Every endpoint when it is created. Default true. */
   readonly logEndpointCreatedInfo: boolean;
 }
 

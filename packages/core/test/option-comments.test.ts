@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { authenticationDefaults } from '../src/authentication-options.ts';
+import { eventsDefaults } from '../src/events-options.ts';
+import { runDefaults } from '../src/options.ts';
+import { planDefaults } from '../src/plan/defaults.ts';
+
+/** What editors show of an option: its default stands in the comment, where it is more than off or nothing. */
+
+const files = [
+  'authentication-options.ts',
+  'events-options.ts',
+  'options.ts',
+  'plan/authentication.ts',
+  'plan/options.ts',
+  'plugins/cache/options.ts',
+  'plugins/log/options.ts',
+];
+const text = files.map((file) => readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).join('\n');
+
+function commentOf(option: string): string {
+  const found = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\n  readonly ${option}\\??:`).exec(text);
+  return found?.[1]?.replaceAll(/\n\s*\* ?/g, ' ') ?? 'no comment';
+}
+
+function shown(value: unknown): string | null {
+  if (typeof value === 'number') return value.toLocaleString('en');
+  if (typeof value === 'string') return `\`${value}\``;
+  return value === true ? 'true' : null;
+}
+
+const defaults = { ...planDefaults, ...runDefaults, ...eventsDefaults, ...authenticationDefaults };
+const cases = Object.entries(defaults).flatMap(([option, value]) => {
+  const text = shown(value);
+  return text === null ? [] : [[option, text] as const];
+});
+
+test('there are options to look at', () => {
+  expect(cases.length).toBeGreaterThan(50);
+});
+
+test.each(cases)('%s: default %s', (option, value) => {
+  expect(commentOf(option)).toContain(`Default ${value}`);
+});
