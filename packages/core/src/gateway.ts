@@ -25,6 +25,8 @@ import { refreshEndpoint } from './endpoints/refresh.ts';
 import { type Watch, watchChannel } from './refresh-on-notify.ts';
 import { startError } from './start-error.ts';
 
+export type { FetchHandler, NodeMiddleware };
+
 export interface Gateway {
   /** What is published now. */
   readonly endpoints: readonly Endpoint[];

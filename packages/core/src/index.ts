@@ -1,4 +1,4 @@
-export { type Gateway, type Health, createGateway } from './gateway.ts';
+export { type FetchHandler, type Gateway, type Health, type NodeMiddleware, createGateway } from './gateway.ts';
 export type { EventsOptions } from './events-options.ts';
 export type { GatewayOptions, Source } from './options.ts';
 export type {
@@ -43,6 +43,9 @@ export type {
   ConnectionConfiguration,
   ConnectionProvider,
   DataSource,
+  GatewayRequest,
+  GatewayResponse,
+  HeaderList,
   HostClient,
   Logger,
   MadeCommand,

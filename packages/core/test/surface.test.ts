@@ -32,6 +32,33 @@ test('the names that a host can import', () => {
   ]);
 });
 
+test('a scheme of the host can be a class: the types of all that it is given and gives have names', () => {
+  class Nobody implements core.AuthScheme {
+    readonly name = 'nobody';
+    readonly signIn = null;
+    readonly routes: readonly core.SchemeRoute[] = [
+      { method: 'GET', path: '/who', handle: (request) => Promise.resolve(this.answer(request)) },
+    ];
+    authenticate(_request: core.GatewayRequest): core.Caller | null {
+      return null;
+    }
+    challenge(_request: core.GatewayRequest): string | null {
+      return null;
+    }
+    signOut(_request: core.GatewayRequest): Promise<core.HeaderList> {
+      return Promise.resolve([]);
+    }
+    answer(request: core.GatewayRequest): core.GatewayResponse {
+      return { kind: 'whole', status: 200, headers: [], body: `nobody at ${request.path}` };
+    }
+  }
+  const doors = (gateway: core.Gateway): readonly [core.NodeMiddleware, core.FetchHandler] => [
+    gateway.middleware,
+    gateway.fetch,
+  ];
+  expect([new Nobody().routes[0]!.path, doors.length]).toEqual(['/who', 1]);
+});
+
 test('the codes of problems and their statuses', () => {
   expect(
     Object.entries(problemTypes)

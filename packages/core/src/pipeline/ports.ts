@@ -7,6 +7,7 @@ import type { Diagnostic } from '../plan/diagnostic.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
 
 export type { ConnectionConfiguration, DataSource, HostClient } from '../database/port.ts';
+export type { GatewayRequest, GatewayResponse, HeaderList };
 /** What the error of a failed request is where a stage has refused it. */
 export { Problem };
 
