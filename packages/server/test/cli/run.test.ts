@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { freshDatabase, type HeldLock, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
@@ -274,6 +275,14 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
     ['--port=postgres://u:geheim@h/d', 'pgway: port: must be a number, not "postgres://u:***@h/d" (from --port)\n'],
   ])('a password at a wrong place, which is not shown: %s', async (argument, line) => {
     expect(await fail(argument)).toBe(line);
+  });
+
+  test('a data directory that cannot be one, and the option that chooses it', async () => {
+    const file = fileURLToPath(import.meta.url);
+
+    expect(await fail(`--embedded.dataDirectory=${file}`)).toMatch(
+      /^pgway: cannot use the data directory .*: a file is in the way, choose another one with --embedded\.dataDirectory=… \(.*\)\n$/,
+    );
   });
 
   test('a port in use', async () => {
