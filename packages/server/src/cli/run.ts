@@ -1,3 +1,4 @@
+import { StartError } from '@pgway/core';
 import { loadConfiguration } from '../config/load.ts';
 import type { Environment } from '../config/layers.ts';
 import { ownOptions, readArguments } from './arguments.ts';
@@ -12,6 +13,7 @@ import { version } from './version.ts';
  * 0 when all went well, 1 with one clear line on `stderr` when not.
  */
 export async function run(argv: readonly string[], environment: Environment, streams: Streams): Promise<number> {
+  let pgVariables: readonly string[] = [];
   try {
     const given = readArguments(argv);
     if (given.action === 'help') return print(streams, helpText(streams.columns ?? 100));
@@ -23,11 +25,18 @@ export async function run(argv: readonly string[], environment: Environment, str
       overrides: given.overrides,
       otherOptions: ownOptions,
     });
+    pgVariables = loaded.pgVariables;
     return await operate(given.action, loaded, streams);
   } catch (error) {
-    streams.stderr.write(`pgway: ${explain(error)}\n`);
+    streams.stderr.write(`pgway: ${explain(error)}${whoseDatabase(error, pgVariables)}\n`);
     return 1;
   }
+}
+
+/** Who expects the embedded database may have forgotten that the shell names another one. */
+function whoseDatabase(error: unknown, pgVariables: readonly string[]): string {
+  if (!(error instanceof StartError) || pgVariables.length === 0) return '';
+  return `; the database is that of ${pgVariables.join(', ')}, since nothing else names one`;
 }
 
 function print(streams: Streams, text: string): number {

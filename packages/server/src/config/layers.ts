@@ -134,13 +134,16 @@ const pgVariables: Readonly<Record<string, string>> = {
   PGSSLMODE: 'sslmode',
 };
 
+/** Those of PostgreSQL's own variables that are set. Empty ones count as not set. */
+export function setPgVariables(environment: Environment): readonly string[] {
+  return Object.keys(pgVariables).filter((name) => (environment[name] ?? '') !== '');
+}
+
 /** The connection that PostgreSQL's own variables describe, as a URL; null when they name neither server nor database. */
 export function connectionFromPgVariables(environment: Environment): string | null {
-  const isSet = (name: string): boolean => (environment[name] ?? '') !== '';
-  if (!['PGHOST', 'PGPORT', 'PGDATABASE'].some(isSet)) return null;
-  const parameters = new URLSearchParams(isSet('PGHOST') ? [] : [['host', 'localhost']]);
-  for (const [variable, key] of Object.entries(pgVariables)) {
-    if (isSet(variable)) parameters.set(key, environment[variable]!);
-  }
+  const given = setPgVariables(environment);
+  if (!['PGHOST', 'PGPORT', 'PGDATABASE'].some((name) => given.includes(name))) return null;
+  const parameters = new URLSearchParams(given.includes('PGHOST') ? [] : [['host', 'localhost']]);
+  for (const variable of given) parameters.set(pgVariables[variable]!, environment[variable]!);
   return `postgres:///?${parameters.toString()}`;
 }

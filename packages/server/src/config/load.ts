@@ -2,7 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { checkLayers } from './check.ts';
 import { ConfigurationError } from './configuration-error.ts';
-import { connectionFromPgVariables, environmentLayer, fileLayer, overrideLayer, suspectVariables } from './layers.ts';
+import {
+  connectionFromPgVariables,
+  environmentLayer,
+  fileLayer,
+  overrideLayer,
+  setPgVariables,
+  suspectVariables,
+} from './layers.ts';
 import type { Environment, Layer, Override } from './layers.ts';
 import { suggestion } from './near-miss.ts';
 import type { Configuration } from './schema.ts';
@@ -22,6 +29,8 @@ export interface LoadedConfiguration {
   readonly configuration: Configuration;
   /** The file that was read, as it was named, or null. */
   readonly file: string | null;
+  /** PostgreSQL's own variables that name the database, where nothing else does. */
+  readonly pgVariables: readonly string[];
   /** Lines for the log: what is probably a mistake but stops nothing. */
   readonly warnings: readonly string[];
 }
@@ -46,9 +55,13 @@ export async function loadConfiguration(places: Places): Promise<LoadedConfigura
     environmentLayer(places.environment),
     overrides,
   ];
+  const checked = checkLayers(layers);
+  const configuration = withDatabase(checked, places.environment);
+  const isTheirs = checked.connectionString === null && configuration.connectionString !== null;
   return {
-    configuration: withDatabase(checkLayers(layers), places.environment),
+    configuration,
     file: text === null ? null : file,
+    pgVariables: isTheirs ? setPgVariables(places.environment) : [],
     warnings: suspectVariables(places.environment),
   };
 }

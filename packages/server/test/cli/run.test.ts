@@ -210,6 +210,15 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
     expect(await fail('--connectionString=postgres://u:geheim@127.0.0.1:1/d')).toMatch(/^pgway: .*127\.0\.0\.1:1.*\n$/);
   });
 
+  test("a server that is not there, by PostgreSQL's own variables", async () => {
+    const streams = collectStreams(await folderWith());
+
+    expect(await run(['--port=0'], { PGHOST: '127.0.0.1', PGPORT: '1', PGPASSWORD: 'geheim' }, streams)).toBe(1);
+    expect(streams.text.stderr).toMatch(
+      /^pgway: .*127\.0\.0\.1:1.*; the database is that of PGHOST, PGPORT, PGPASSWORD, since nothing else names one\n$/,
+    );
+  });
+
   test('a wrong password, which is not shown', async () => {
     const url = new URL(database.connectionString);
     url.password = 'geheim';
