@@ -8,7 +8,7 @@ import type { ByteSource, GatewayResponse, Handle } from '../http/response.ts';
 export type NodeMiddleware = (
   request: IncomingMessage,
   response: ServerResponse,
-  next?: (error?: unknown) => void,
+  next?: (error?: Error) => void,
 ) => void;
 
 /** A body that the host's own parser has read already, as Express leaves it. */
@@ -134,7 +134,7 @@ export function nodeMiddleware(handle: Handle): NodeMiddleware {
     answer().catch((error: unknown) => {
       // Whatever a host's handler or an impossible head has thrown: this request fails, and only this one.
       if (next === undefined || outgoing.headersSent) outgoing.destroy();
-      else next(error);
+      else next(error as Error);
     });
   };
 }

@@ -21,13 +21,15 @@ const commit: Step = { statement: { name: 'pgway_commit', sql: 'commit' }, value
 
 /** The call as the connection wants it: `atomic` only where a transaction is begun for it. */
 export function inManner(call: Call, { unnamed, everyCall, open = false }: Manner): Call {
-  const atomic = call.atomic === true && !open;
-  if (!unnamed && everyCall === null && !atomic) return call;
+  const atomic = call.atomic === true && !open && (everyCall !== null || call.steps.length > 1);
+  // Alone, it is in a transaction of its own all the same.
+  if (!unnamed && everyCall === null && !atomic) return call.atomic === true ? { ...call, atomic } : call;
   const before = [...(atomic ? [begin] : []), ...(everyCall === null ? [] : [settingsStep(everyCall)])];
   const steps = [...before, ...call.steps, ...(atomic ? [commit] : [])];
   return {
     ...call,
     atomic,
+    mayShare: call.mayShare && !atomic,
     steps: unnamed ? steps.map((step) => ({ ...step, statement: withoutName(step.statement) })) : steps,
     failed: (error) => call.failed(stepsBack(error, before.length)),
   };

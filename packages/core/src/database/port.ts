@@ -39,8 +39,9 @@ export interface Call {
   /** True when the call is known to be quick and small: it may share a busy connection with others of its kind. */
   readonly mayShare: boolean;
   /**
-   * True: in a transaction that is begun and committed for it, so that a procedure cannot end the one in which its settings hold.
-   * Otherwise in the implicit one, which a procedure may commit. Such a call shares no connection.
+   * True: where other statements travel with it, such as settings, in a transaction that is begun and committed for them, so that a
+   * procedure cannot end the one in which they hold; nobody goes behind it then. Otherwise in the implicit one, which a procedure
+   * may commit up to PostgreSQL 17.
    */
   readonly atomic?: boolean;
   /** The most milliseconds that the call may take once it is sent; 0 means without end. */

@@ -107,8 +107,6 @@ function runOn(
   const { endpoint, pace } = call.candidate;
   const { readerTimeout, invalidation } = execution;
   const invalidating = endpoint.invalidates.length > 0;
-  // A procedure that could commit would go on without its settings, and so without its role.
-  const atomic = endpoint.kind === 'procedure' && call.settings.length > 0;
   return new Promise((resolve, reject) => {
     const told = call.head === null ? null : new HeadRow(call.head.names);
     const answering = new Answering(
@@ -128,8 +126,9 @@ function runOn(
         lasting: lasting === true,
         last: invalidating ? invalidation.step(endpoint) : null,
       }),
-      mayShare: pace.quick && !atomic,
-      atomic,
+      mayShare: pace.quick,
+      // A procedure that could commit would go on without its settings, and so without its role.
+      atomic: endpoint.kind === 'procedure',
       timeout: endpoint.timeout ?? execution.timeout,
       notice,
       done: (elapsed, left) => {

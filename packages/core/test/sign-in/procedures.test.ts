@@ -78,10 +78,11 @@ describe('a procedure that runs under a role and settings of its caller', () => 
   });
 
   test('on a connection of the host the same, in a transaction of the host too', async () => {
-    let client!: Client;
-    const { send, database } = await start({ connectionProvider: () => ({ client }) });
-    client = new Client({ connectionString: database.connectionString });
+    const clients: Client[] = [];
+    const { send, database } = await start({ connectionProvider: () => ({ client: clients[0]! }) });
+    const client = new Client({ connectionString: database.connectionString });
     await client.connect();
+    clients.push(client);
     onTestFinished(() => client.end());
     expect((await send('POST /api/commits', { body: { note: 'x' } })).status).toBe(500);
     expect((await send('POST /api/fails', { body: { note: 'x' } })).status).toBe(400);
