@@ -19,12 +19,13 @@ export const own: Manner = { unnamed: false, everyCall: null, lent: false };
 const begin: Step = { statement: { name: 'pgway_begin', sql: 'begin' }, values: [] };
 const commit: Step = { statement: { name: 'pgway_commit', sql: 'commit' }, values: [] };
 
-/** The call as the connection wants it: `atomic` only where a transaction is begun for it. */
+/** The call as the connection wants it; `atomic` no longer where the transaction is the host's. */
 export function inManner(call: Call, { unnamed, everyCall, open = false }: Manner): Call {
-  const atomic = call.atomic === true && !open && (everyCall !== null || call.steps.length > 1);
-  // Alone, it is in a transaction of its own all the same.
-  if (!unnamed && everyCall === null && !atomic) return call.atomic === true ? { ...call, atomic } : call;
-  const before = [...(atomic ? [begin] : []), ...(everyCall === null ? [] : [settingsStep(everyCall)])];
+  const settings = everyCall === null ? [] : [settingsStep(everyCall)];
+  const accompanied = settings.length + call.steps.length > 1;
+  const atomic = call.atomic === true && accompanied && !open;
+  if (!unnamed && settings.length === 0 && !atomic) return call;
+  const before = atomic ? [begin, ...settings] : settings;
   const steps = [...before, ...call.steps, ...(atomic ? [commit] : [])];
   return {
     ...call,
