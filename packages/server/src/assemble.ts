@@ -44,7 +44,7 @@ export async function startDatabase(
   const server = await lifecycle.start({
     name: 'the embedded PostgreSQL',
     startWithin: bounds.startEmbedded,
-    start: () => startEmbedded({ dataDirectory, onProgress: progress }),
+    start: () => startEmbedded({ dataDirectory, onProgress: progress, onEnd: (error) => lifecycle.fail(error) }),
     stopWithin: bounds.stopEmbedded,
     stop: (embedded) => embedded.stop(),
   });

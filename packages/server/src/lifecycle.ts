@@ -36,6 +36,13 @@ export class Lifecycle {
   readonly #stopWish = new AbortController();
   readonly #atOnce = new AbortController();
 
+  #failure: Error | null = null;
+
+  /** Why a part has ended by itself; null: none has. */
+  get failure(): Error | null {
+    return this.#failure;
+  }
+
   /** Aborted when somebody wishes to stop. */
   get stopWish(): AbortSignal {
     return this.#stopWish.signal;
@@ -61,6 +68,12 @@ export class Lifecycle {
       throw new StartInterrupted();
     });
     return Promise.race([bounded(starting, part.startWithin, `${part.name} did not start in time`), interrupted]);
+  }
+
+  /** A part has ended by itself: nothing can go on without it. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.wishStop();
   }
 
   /** Nothing further starts. */

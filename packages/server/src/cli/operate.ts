@@ -32,8 +32,11 @@ export async function operate(action: Action, loaded: LoadedConfiguration, strea
   const announce = announcer(loaded.configuration, streams, action !== 'serve');
   const operation = { lifecycle, loaded, announce, workingDirectory: streams.workingDirectory };
   try {
-    return await perform(action, operation, streams);
+    const code = await perform(action, operation, streams);
+    if (lifecycle.failure !== null) throw lifecycle.failure;
+    return code;
   } catch (error) {
+    if (lifecycle.failure !== null) throw lifecycle.failure;
     if (error instanceof StartInterrupted) return 0;
     throw error;
   } finally {

@@ -13,6 +13,8 @@ import { shutDown, shutDownByControl } from './shutdown.ts';
 /** A PostgreSQL server process that we started. */
 export interface ServerProcess {
   ended(): boolean;
+  /** Resolves when it has ended, with how: `by SIGKILL`, `with exit code 2`. Not where that is not told (Windows). */
+  readonly end: Promise<string>;
   /** Whether it takes connections. */
   ready(): Promise<boolean>;
   /** The last lines that it wrote. */
@@ -49,9 +51,12 @@ function startChild(order: ServerOrder): ServerProcess {
     lines.push(error.message);
     over = true;
   });
-  // "close" comes after the last line has been read.
-  child.once('close', () => {
-    over = true;
+  const end = new Promise<string>((resolve) => {
+    // "close" comes after the last line has been read.
+    child.once('close', (code, signal) => {
+      over = true;
+      resolve(signal === null ? `with exit code ${String(code)}` : `by ${signal}`);
+    });
   });
   createInterface({ input: child.stderr }).on('line', (line) => {
     lines.push(line);
@@ -62,6 +67,7 @@ function startChild(order: ServerOrder): ServerProcess {
   (child.stderr as unknown as Socket).unref();
   return {
     ended: () => over,
+    end,
     ready: async () => {
       const file = await readPostmasterFile(home.cluster);
       return file !== undefined && file.pid === child.pid && file.ready;
@@ -90,6 +96,7 @@ async function startByControl(order: ServerOrder): Promise<ServerProcess> {
   let over = code !== 0;
   return {
     ended: () => over,
+    end: new Promise(() => undefined),
     ready: async () => !over,
     log: () => lines,
     stop: async () => {

@@ -22,6 +22,8 @@ export interface EmbeddedOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Told what is going on: `creating the database cluster`, `starting PostgreSQL 18.4 on port 54321`. */
   readonly onProgress?: (message: string) => void;
+  /** Told once when the server has ended and nobody had stopped it: it was killed, say. */
+  readonly onEnd?: (error: EmbeddedError) => void;
 }
 
 export interface EmbeddedPostgres {
@@ -71,6 +73,9 @@ async function startIn(home: Home, options: EmbeddedOptions, release: () => Prom
     const connectionString = `postgres://${SUPERUSER}:${password}@127.0.0.1:${String(launched.port)}/postgres`;
     await proveLogin(connectionString, home, launched);
     let stopping: Promise<void> | undefined;
+    void launched.server.end.then((how) => {
+      if (stopping === undefined) options.onEnd?.(endedByItself(how));
+    });
     const stop = async (): Promise<void> => {
       await launched.server.stop();
       watchdog.dismiss();
@@ -86,6 +91,12 @@ async function startIn(home: Home, options: EmbeddedOptions, release: () => Prom
     watchdog.dismiss();
     throw error;
   }
+}
+
+function endedByItself(how: string): EmbeddedError {
+  return new EmbeddedError(
+    `the embedded PostgreSQL has ended ${how}, and nobody had stopped it: start again, its data are kept`,
+  );
 }
 
 /** A server that takes connections but not our password is of no use to anybody. */

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
 import { bin, build, closed, isOpen, start } from '../support/program.ts';
@@ -78,6 +80,27 @@ describe('from nothing, in an empty folder', () => {
     expect((await fetch(`${second.url}/api/books`)).status).toBe(200);
   }, 60_000);
 });
+
+test.runIf(process.platform !== 'win32')(
+  'its PostgreSQL is killed: it says so in one line and ends with 1, and the next start has the data',
+  async () => {
+    const folder = await folderWith();
+    const withData = [...program, '--embedded.dataDirectory=data'];
+    const first = await ready(start(folder, withData));
+    expect((await post(`${first.url}/api/members`, member)).status).toBe(200);
+
+    const pid = Number((await readFile(join(folder, 'data', 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+    process.kill(pid, 'SIGKILL');
+
+    expect(await first.program.ended).toBe(1);
+    expect(first.program.text.stderr).toBe(
+      'pgway: the embedded PostgreSQL has ended by SIGKILL, and nobody had stopped it: start again, its data are kept\n',
+    );
+    const second = await ready(start(folder, withData));
+    expect((await post(`${second.url}/api/members`, member)).status).toBe(409);
+  },
+  60_000,
+);
 
 test.runIf(process.platform !== 'win32')(
   'under npm: it ends when the shell between npm and it is killed',
