@@ -39,7 +39,7 @@ describe('the forms of an answer', () => {
     expect([csv.status, csv.type, csv.body]).toEqual([
       200,
       'text/csv; charset=utf-8; header=present',
-      'id,fullName,home,born\n1,"A ""b"", c","{""the_city"":""Rome"",""zip"":1}",2000-01-02\n2,,,\n',
+      'id,fullName,home,born\n1,"A ""b"", c","{""theCity"":""Rome"",""zip"":1}",2000-01-02\n2,,,\n',
     ]);
     const lines = await gateway.send('POST /api/person/returning', {
       body: { id: 2, born: '1999-01-01' },
