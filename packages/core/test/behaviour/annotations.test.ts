@@ -82,6 +82,13 @@ describe('response headers', () => {
     comment on function typed(text) is E'HTTP\\ncontent_type = text/{type}';
     create function strange(_text text) returns text language sql immutable as $$ select 'x' $$;
     comment on function strange(text) is E'HTTP\\nX-Text: {text}';
+    create sequence ran;
+    create function counted(_text text) returns text language sql volatile as $$ select nextval('ran')::text $$;
+    comment on function counted(text) is E'HTTP GET\\nX-Text: {text}';
+    create function by_author(_text text) returns text language sql immutable as $$ select 'x' $$;
+    comment on function by_author(text) is E'HTTP\\nX-Text: \u20ac {text}';
+    create function two_texts(_one text, _other text, _third text) returns text language sql immutable as $$ select 'x' $$;
+    comment on function two_texts(text, text, text) is E'HTTP\\nX-Texts: {one} {other} {third} {one}';
     create function writes(_text text) returns text language sql volatile as $$ select 'x' $$;
     comment on function writes(text) is E'HTTP\\nX-Text: [{text}]';
     create function numbers(_n int, _list int[], _j json default null) returns text language sql volatile as $$ select 'x' $$;
@@ -136,7 +143,7 @@ describe('response headers', () => {
     expect([answer.status, answer.headers.get('x-n'), answer.headers.get('x-j')]).toEqual([200, '7', '{"a": 1}']);
   });
 
-  test.each(['a%0Ab', 'a%0D%0ASet-Cookie:%20x=y', '%01', '%7F', '%E2%82%AC', '%F0%9F%8E%88'])(
+  test.each(['a%0Ab', 'a%0D%0ASet-Cookie:%20x=y', '%01', '%7F', '%E2%82%AC%0A'])(
     'X-Text: %s never reaches the wire',
     async (value) => {
       const answer = await gateway.send(`GET /api/strange?text=${value}`);
@@ -145,6 +152,33 @@ describe('response headers', () => {
       expect(gateway.observations.at(-1)).toMatchObject({ kind: 'request-failed', status: 500 });
     },
   );
+
+  test.each(['%E2%82%AC', '%F0%9F%8E%88', '%E6%97%A5%E6%9C%AC'])(
+    'X-Text: %s cannot be sent: the client is told which value that is of, and nothing has run',
+    async (value) => {
+      const before = (await gateway.database.query('select last_value, is_called from ran'))[0];
+      const answer = await gateway.send(`GET /api/strange?text=${value}`);
+      expect(problem(answer)).toEqual(
+        problemOf(400, {
+          type: 'urn:pgway:problem:invalid-parameter',
+          detail: 'The value of "text" goes into the response header "x-text", which holds characters of Latin-1 only.',
+          parameters: ['text'],
+        }),
+      );
+      expect((await gateway.send(`GET /api/counted?text=${value}`)).status).toBe(400);
+      expect((await gateway.database.query('select last_value, is_called from ran'))[0]).toEqual(before);
+    },
+  );
+
+  test('an own text of the author that no header can hold is no fault of the client', async () => {
+    const answer = await gateway.send('GET /api/by-author?text=%E2%82%AC');
+    expect(problem(answer)).toMatchObject(problemOf(500, { type: 'urn:pgway:problem:invalid-response-header' }));
+  });
+
+  test('two values of one header', async () => {
+    const answer = await gateway.send('GET /api/two-texts?one=%E2%82%AC&other=%E6%97%A5&third=a');
+    expect(problem(answer)).toMatchObject(problemOf(400, { parameters: ['one', 'other'] }));
+  });
 
   test('Latin-1 is fine', async () => {
     const { status, headers } = await sendRaw(gateway.url, { path: '/api/strange?text=caf%C3%A9' });

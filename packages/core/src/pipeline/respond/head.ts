@@ -21,10 +21,11 @@ export function headWriter(endpoint: Endpoint, contentType: string, negotiable: 
     ...endpoint.headers.map(({ name, value }) => ({ name: name.toLowerCase(), value })),
   ].map(({ name, value }) => ({ name, template: templateOf(value, endpoint.parameters) }));
   const render = (call: HeadValues): HeaderList =>
-    lines.flatMap(({ name, template }) => [
-      name,
-      checked(name, template.map((part) => textOfPart(part, call)).join('')),
-    ]);
+    lines.flatMap(({ name, template }) => {
+      const value = template.map((part) => textOfPart(part, call)).join('');
+      if (!isSendable(name, value)) throw unsendable(name, template, call);
+      return [name, value];
+    });
   if (lines.some(({ template }) => template.some((part) => typeof part !== 'string'))) return render;
   const fixed = render.bind(null, { parameters: [], values: [] });
   let made: HeaderList | null = null;
@@ -61,10 +62,42 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex
 const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
+/** Readable text that no header holds all the same. */
+// oxlint-disable-next-line no-control-regex
+const beyondLatin1 = /[^\u0000-\u00ff]/g;
+
 /** @throws Problem `invalid-response-header` for what cannot be sent */
 export function checked(name: string, value: string): string {
-  if (token.test(name) && sendable.test(value)) return value;
-  throw new Problem('invalid-response-header', {
+  if (isSendable(name, value)) return value;
+  throw invalidHeader(name);
+}
+
+function isSendable(name: string, value: string): boolean {
+  return token.test(name) && sendable.test(value);
+}
+
+function invalidHeader(name: string): Problem {
+  return new Problem('invalid-response-header', {
     detail: `The response header "${name}" has characters that no header can hold.`,
   });
+}
+
+/**
+ * Text that the client has given is the client's to change. Control characters are none that anybody types: who lets them come this
+ * far is told of it, and so is an author whose own text cannot be sent.
+ */
+function unsendable(name: string, template: readonly Part[], call: HeadValues): Problem {
+  const culprits = template.filter((part) => !sendable.test(textOfPart(part, call)));
+  const parameters = culprits.filter((part) => typeof part !== 'string' && isGiven(part)) as EndpointParameter[];
+  const readable = culprits.every((part) => sendable.test(textOfPart(part, call).replaceAll(beyondLatin1, '')));
+  const [first] = parameters;
+  if (first === undefined || parameters.length < culprits.length || !readable) return invalidHeader(name);
+  return new Problem('invalid-parameter', {
+    detail: `The value of "${first.key}" goes into the response header "${name}", which holds characters of Latin-1 only.`,
+    members: { parameters: [...new Set(parameters.map((parameter) => parameter.key))] },
+  });
+}
+
+function isGiven({ filling, hashOf }: EndpointParameter): boolean {
+  return filling === undefined && hashOf === undefined;
 }
