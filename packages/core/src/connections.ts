@@ -1,9 +1,10 @@
 import { borrow } from './database/borrow.ts';
 import { baseSettings, borrowDatabase, connectDatabase, type DatabaseOptions } from './database/connect.ts';
 import { type ConnectionSettings, parseConnectionString } from './database/connection-string.ts';
-import { ConnectionLost, type Database, type Heard, type Runner } from './database/port.ts';
+import { type Call, ConnectionLost, type Database, type Heard, type Runner } from './database/port.ts';
 import type { Options } from './options.ts';
 import type { ConnectionProvider, Observer } from './pipeline/ports.ts';
+import type { Lent } from './pipeline/second-half.ts';
 import { StartError, startError } from './start-error.ts';
 
 /** Seconds; what a database driver of this field waits when nobody says anything. */
@@ -14,7 +15,7 @@ export interface Connections {
   readonly main: Database;
   readonly named: ReadonlyMap<string, Database>;
   /** Connections of the host's, one for a request; null: the host gives none. */
-  readonly provide: ((...asked: Parameters<ConnectionProvider>) => Promise<Runner | null>) | null;
+  readonly provide: ((...asked: Parameters<ConnectionProvider>) => Promise<Lent | null>) | null;
   /** What a call on a connection of the host's has to bring along. */
   readonly providedSettings: readonly (readonly [name: string, value: string])[];
   /**
@@ -152,17 +153,21 @@ function providing(provider: ConnectionProvider, { acquireTimeout }: Options): N
 }
 
 /** What the release itself throws fails the request, like every callback of the host's. */
-function releasing(runner: Runner, release: (error?: Error) => void): Runner {
+function releasing(runner: Runner, release: (error?: Error) => void): Lent {
+  const failing = (call: Call): Call => ({
+    ...call,
+    failed: (error) => call.failed(failureOf(() => release(error)) ?? error),
+  });
   return {
+    before: { run: (call) => runner.run(failing(call)) },
     run: (call) =>
       runner.run({
-        ...call,
+        ...failing(call),
         done: (elapsed, left) => {
           const failure = failureOf(release);
           if (failure === null) call.done(elapsed, left);
           else call.failed(failure);
         },
-        failed: (error) => call.failed(failureOf(() => release(error)) ?? error),
       }),
   };
 }

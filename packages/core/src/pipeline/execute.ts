@@ -1,4 +1,4 @@
-import type { Database, Notice, RowSink, Runner, Step } from '../database/port.ts';
+import type { Call, CallHandle, Database, Notice, RowSink, Runner, Step } from '../database/port.ts';
 import type { ByteSource, HeaderList } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
@@ -10,6 +10,7 @@ import { Answering, type Bounds } from './respond/answering.ts';
 import { CountedRows } from './respond/counted-rows.ts';
 import type { Format } from './respond/format.ts';
 import { HeadRow } from './respond/head-row.ts';
+import { type Lent, ofSecondHalf, SecondHalf } from './second-half.ts';
 import { passingSettings, settingsStep } from './settings.ts';
 
 /**
@@ -51,7 +52,7 @@ export interface Execution extends Raising {
   settingLeft(endpoint: Endpoint, setting: string): void;
   readonly invalidation: Invalidation;
   /** Gives a connection of the host's for a request, null for one of ours. Null: the host gives none at all. */
-  readonly provide: ((request: GatewayRequest, endpoint: Endpoint) => Promise<Runner | null>) | null;
+  readonly provide: ((request: GatewayRequest, endpoint: Endpoint) => Promise<Lent | null>) | null;
 }
 
 /**
@@ -99,14 +100,14 @@ export interface Task {
 }
 
 function runOn(
-  runner: Runner,
+  runner: Runner | Lent,
   execution: Execution,
-  { call, format, request, lasting, watch, hold, endWith }: Task,
+  { call, format, request, lasting = false, watch, hold, endWith }: Task,
   notice: NoticeListener,
 ): Promise<Outcome> {
   const { endpoint, pace } = call.candidate;
   const { readerTimeout, invalidation } = execution;
-  const invalidating = endpoint.invalidates.length > 0;
+  const settled = endpoint.invalidates.length === 0 ? null : () => invalidation.done(endpoint);
   return new Promise((resolve, reject) => {
     const told = call.head === null ? null : new HeadRow(call.head.names);
     const answering = new Answering(
@@ -119,12 +120,14 @@ function runOn(
       },
     );
     const counting = call.noRow === null ? null : new CountedRows(answering);
-    const handle = runner.run({
+    const rows = counting ?? watch?.(answering) ?? answering;
+    const half = call.candidate.converts ? new SecondHalf(call, rows) : null;
+    const made: Call = {
       steps: stepsOf(call, {
-        rows: counting ?? watch?.(answering) ?? answering,
+        rows: half ?? rows,
         told,
-        lasting: lasting === true,
-        last: invalidating ? invalidation.step(endpoint) : null,
+        lasting,
+        last: settled === null ? null : invalidation.step(endpoint),
       }),
       mayShare: pace.quick,
       // A procedure that could commit would go on without its settings, and so without its role.
@@ -133,18 +136,13 @@ function runOn(
       notice,
       done: (elapsed, left) => {
         if (left !== null) settingLeft(execution, call.candidate, left);
-        const end = (): void => {
-          if (counting?.rows === 0) answering.failed(call.noRow!);
-          else answering.done();
-          pace.record(elapsed, answering.bytesOut);
-        };
-        // Whoever has the answer to a write, or its end, finds nothing kept of before.
-        const first = invalidating ? invalidation.done(endpoint) : undefined;
-        if (first === undefined) end();
-        else void first.then(end);
+        if (counting?.rows === 0) answering.failed(call.noRow!);
+        else answering.done();
+        pace.record(elapsed, answering.bytesOut);
       },
       failed: (error) => answering.failed(error),
-    });
+    };
+    const handle = start(runner, made, { half, settled, lasting });
     answering.feedFrom(handle);
     if (endWith === undefined) request.onLeave(() => handle.cancel());
     else endWith(() => handle.cancel());
@@ -155,6 +153,47 @@ function runOn(
 function settingLeft(execution: Execution, { endpoint, pace }: Operation, setting: string): void {
   pace.distrust();
   execution.settingLeft(endpoint, setting);
+}
+
+/** What the success of a call brings about before anybody hears of it. Never rejects. */
+type Settled = (() => void | Promise<void>) | null;
+
+/** Whoever has the answer to a write, or its end, finds nothing kept of before. */
+function settling(call: Call, settled: Settled): Call {
+  if (settled === null) return call;
+  const done: Call['done'] = (elapsed, left) => {
+    const first = settled();
+    if (first === undefined) call.done(elapsed, left);
+    else void first.then(() => call.done(elapsed, left));
+  };
+  return { ...call, done };
+}
+
+interface Start {
+  /** Null: the call's own rows are the answer. */
+  readonly half: SecondHalf | null;
+  readonly settled: Settled;
+  readonly lasting: boolean;
+}
+
+/** Runs the call; where its row is to be converted, then the one that does it: with the same settings, in what is left of the time. */
+function start(runner: Runner | Lent, call: Call, { half, settled, lasting }: Start): CallHandle {
+  if (half === null) return runner.run(settling(call, settled));
+  const { timeout } = call;
+  const convert: Call['done'] = (elapsed, left) =>
+    half.follow(
+      runner.run({
+        ...call,
+        steps: stepsOf(half.call, { rows: half.sink, told: null, lasting, last: null }),
+        timeout: timeout === 0 ? 0 : Math.max(1, timeout - elapsed),
+        atomic: false,
+        done: (more, alsoLeft) => call.done(elapsed + more, left ?? alsoLeft),
+        failed: (error) => call.failed(ofSecondHalf(error)),
+      }),
+    );
+  const before = 'before' in runner ? runner.before : runner;
+  half.follow(before.run(settling({ ...call, done: convert }, settled)));
+  return half;
 }
 
 interface Readers {

@@ -1,7 +1,14 @@
-import type { Statement } from '../database/port.ts';
+import type { Statement, Value } from '../database/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
-import { callStatement, neededAsWell, resultColumns } from '../plan/statement.ts';
+import {
+  answerColumns,
+  callStatement,
+  conversionColumns,
+  conversionStatement,
+  neededAsWell,
+  resultColumns,
+} from '../plan/statement.ts';
 import { type Caching, cachingOf } from './cache/caching.ts';
 import { Pace } from './pace.ts';
 import type { AuthScheme, CommandMaker, MadeStatement } from './ports.ts';
@@ -41,6 +48,8 @@ export class Operation {
   readonly hashes: boolean;
   /** How answers are kept; null: they are not. */
   readonly caching: Caching | null;
+  /** Whether what the call gives has to be converted by a second statement. */
+  readonly converts: boolean;
   readonly pace: Pace = new Pace();
   readonly #plain: Rendering;
   /** What a client may ask for instead. */
@@ -63,7 +72,8 @@ export class Operation {
     const others = Object.entries(otherFormats(endpoint));
     this.#plain = renderingOf(endpoint, formatOf(endpoint), others.length > 0);
     this.#others = Object.fromEntries(others.map(([media, format]) => [media, renderingOf(endpoint, format, true)]));
-    this.#columns = resultColumns(endpoint);
+    this.converts = make === null && endpoint.converts !== undefined;
+    this.#columns = make === null ? resultColumns(endpoint) : answerColumns(endpoint);
     this.#whole = make === null ? this.#named(callStatement(endpoint, endpoint.parameters), this.#columns) : null;
   }
 
@@ -84,6 +94,13 @@ export class Operation {
       if (needed !== null) throw noGap(needed);
       return callStatement(this.endpoint, given);
     });
+  }
+
+  /** The statement that converts what the call has given. */
+  conversion(given: readonly Value[]): Statement {
+    const isNull = given.map((value) => value === null);
+    const columns = conversionColumns(this.endpoint);
+    return this.#kept(`convert ${isNull.join()}`, columns, () => conversionStatement(this.endpoint, isNull));
   }
 
   /** A statement of the source's own making: of a known form the one that is there, else a new one. */

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
-import type { Column, Routine, RoutineResult } from '../catalog/routine.ts';
+import type { Column, Routine, RoutineResult, TypeFacts } from '../catalog/routine.ts';
 import { display } from './display.ts';
-import type { Answer, AnswerColumn } from './endpoint.ts';
+import type { Answer, AnswerColumn, OutputColumn, RawAnswer } from './endpoint.ts';
 import type { PlanOptions } from './options.ts';
 import type { Names, Refuse } from './parameters.ts';
 import { sharedName } from './shared-name.ts';
@@ -38,24 +38,46 @@ export function planAnswer(
   }
 }
 
-/**
- * A procedure with output parameters gives one row of them, also when there is only one. Nothing can be wrapped around a
- * CALL, so PostgreSQL cannot be asked for `to_json` of an output: arrays and composites stay PostgreSQL's own text, and the
- * plan says so by giving these columns the JSON form of a string. Generators and requests then agree without knowing why.
- */
+/** A procedure with output parameters gives one row of them, also when there is only one. */
 function procedureShape(result: RoutineResult): Shape {
   if (result.kind === 'void' || result.columns.length === 0) return { ...result, kind: 'void' };
   return { kind: 'composite', set: false, columns: result.columns.map(asText), named: false };
 }
 
+/**
+ * The text of a record without a type cannot be read again, so that PostgreSQL cannot be asked for the JSON of what CALL gave. The
+ * plan says so by giving such a column the JSON form of a string.
+ */
 function asText(column: Column): Column {
-  return column.type.json === 'converted' ? { name: column.name, type: { ...column.type, json: 'string' } } : column;
+  return isUnreadable(column.type) ? { name: column.name, type: { ...column.type, json: 'string' } } : column;
+}
+
+function isUnreadable({ kind, element }: TypeFacts): boolean {
+  return kind === 'pseudo' || (element !== undefined && isUnreadable(element));
 }
 
 /** The outputs of a procedure that are answered as PostgreSQL's text although their type has a JSON form. */
 export function textOutputs(routine: Routine): readonly string[] {
   if (routine.kind !== 'procedure') return [];
-  return routine.result.columns.filter((column) => column.type.json === 'converted').map((column) => column.name);
+  return routine.result.columns.filter(({ type }) => isUnreadable(type)).map(({ name }) => name);
+}
+
+/** What CALL gives, where the answer needs PostgreSQL once more: for JSON, or for the fields of a composite. */
+export function planConversion(
+  routine: Routine,
+  answer: Answer,
+  raw: RawAnswer | null,
+): { readonly converts?: readonly OutputColumn[] } {
+  if (routine.kind !== 'procedure' || answer.kind !== 'object') return {};
+  const { columns } = procedureShape(routine.result);
+  const needed =
+    raw === null
+      ? columns.some(({ type }) => type.json === 'converted')
+      : answer.columns.some(({ within }) => within !== undefined);
+  if (!needed) return {};
+  return {
+    converts: columns.map(({ name, type }) => ({ name, type: type.json === 'converted' ? type.sql : null })),
+  };
 }
 
 /** Of an operation on a table, the table's own. */
@@ -80,7 +102,7 @@ function flattened(columns: readonly AnswerColumn[], refuse: Refuse): readonly A
 
 /**
  * A composite column as its fields, under their own names; composites among these stay as they are. One without fields has
- * nothing to put in its place, and the text that a procedure's output is has no fields either.
+ * nothing to put in its place.
  */
 function fieldsOf(column: AnswerColumn): readonly AnswerColumn[] {
   const { kind, json, fields } = column.type;

@@ -713,13 +713,30 @@ describe('answer', () => {
     expect(only(sketch as Partial<Routine>).answer).toMatchObject(answer);
   });
 
-  test('a procedure answers one object, in which arrays are strings', () => {
+  test('a procedure answers one object, and what CALL gives of it is converted afterwards', () => {
     const plan = planEndpoints([routine({ kind: 'procedure', result: returns('composite', two) })], quiet);
     expect(plan.endpoints[0]?.answer).toEqual({
       kind: 'object',
-      columns: [planned[0], { name: 'c', key: 'c', type: { ...textArray, json: 'string' } }],
+      columns: planned,
       nullable: false,
     });
+    expect(plan.endpoints[0]?.converts).toEqual([
+      { name: 'a_b', type: null },
+      { name: 'c', type: textArray.sql },
+    ]);
+    expect(plan.diagnostics).toEqual([]);
+  });
+
+  test('plain outputs of a procedure need no conversion, and a record without a type can have none', () => {
+    const record: Partial<Routine> = {
+      kind: 'procedure',
+      result: returns('composite', [
+        column('r', { ...text, sql: '"pg_catalog"."record"', kind: 'pseudo', json: 'converted' }),
+      ]),
+    };
+    expect(only({ kind: 'procedure', result: returns('composite', [column('t')]) }).converts).toBeUndefined();
+    const plan = planEndpoints([routine(record)], quiet);
+    expect(plan.endpoints[0]?.converts).toBeUndefined();
     expect(plan.diagnostics.map(brief)).toEqual(['warning text-output']);
   });
 });
@@ -747,12 +764,24 @@ describe('composite columns written flat', () => {
     expect(JSON.parse(JSON.stringify(endpoint))).toEqual(endpoint);
   });
 
-  test('stay as they are without fields, and as the text that a procedure gives', () => {
+  test('stay as they are without fields', () => {
     const nothing = composite('s.nothing', []);
     expect(keys({ result: returns('composite', [column('n', nothing)]) })).toEqual([[undefined, 'n', 'n']]);
-    const call = routine({ kind: 'procedure', result: returns('composite', [column('p', pair)]) });
+  });
+
+  test('of a procedure too, where its raw text has to be taken apart for that', () => {
+    const call = routine({
+      kind: 'procedure',
+      result: returns('composite', [column('p', pair), column('q')]),
+      comment: 'HTTP\nraw',
+    });
     const { endpoints } = planEndpoints([call], { ...quiet, ...flat });
-    expect(endpoints[0]?.answer).toMatchObject({ columns: [{ name: 'p', key: 'p', type: { json: 'string' } }] });
+    expect(endpoints[0]?.answer).toMatchObject({ columns: [{ name: 'a_b' }, { name: 'inner' }, { name: 'q' }] });
+    expect(endpoints[0]?.converts).toEqual([
+      { name: 'p', type: pair.sql },
+      { name: 'q', type: null },
+    ]);
+    expect(planEndpoints([call], quiet).endpoints[0]?.converts).toBeUndefined();
   });
 
   test('may not give one key twice, nor stand under one name', () => {

@@ -1,5 +1,5 @@
 import type { Routine } from '../catalog/routine.ts';
-import { planAnswer, textOutputs } from './answer.ts';
+import { planAnswer, planConversion, textOutputs } from './answer.ts';
 import { planCache } from './cache.ts';
 import { planBodyParameter } from './body-parameter.ts';
 import { readComment } from './comment.ts';
@@ -119,6 +119,7 @@ function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
     parameters,
     exactKeys: /^(?:update|delete)/.test(routine.table?.operation ?? ''),
     outputs: routine.outputs.map(({ name, before }) => ({ name, before })),
+    ...planConversion(routine, answer, raw),
     table,
     constraintMessages: routine.table?.constraintMessages ?? {},
     answer,
@@ -171,7 +172,7 @@ function warnOfText(draft: Draft): void {
   draft.report(
     'warning',
     'text-output',
-    `${outputs.map(display).join(', ')}: PostgreSQL cannot convert what CALL gives, so it is answered as a string of PostgreSQL's text; a function can answer it as JSON`,
+    `${outputs.map(display).join(', ')}: nobody but the call knows the fields of a record, so it is answered as a string of PostgreSQL's text; a composite type is answered as JSON`,
     null,
   );
 }

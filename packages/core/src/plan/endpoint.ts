@@ -83,6 +83,13 @@ export type Answer =
   | { readonly kind: 'record' }
   | { readonly kind: 'records' };
 
+/** A column of what CALL gives, for the statement that converts it. */
+export interface OutputColumn {
+  readonly name: string;
+  /** The type as which PostgreSQL reads its text again; null: the text goes on as it is. */
+  readonly type: string | null;
+}
+
 /** A response header; the value may hold `{parameter}` templates. */
 export interface HeaderLine {
   readonly name: string;
@@ -199,6 +206,11 @@ export interface Endpoint {
   readonly exactKeys: boolean;
   /** For procedures: where CALL wants placeholders for output-only parameters. */
   readonly outputs: readonly { readonly name: string | null; readonly before: number }[];
+  /**
+   * For procedures: what CALL gives, where PostgreSQL has to make JSON of a part of it. Nothing can be wrapped around a CALL, so that
+   * a second statement does that. Absent for every other endpoint.
+   */
+  readonly converts?: readonly OutputColumn[];
   /** Null for functions and procedures. */
   readonly table: TableEndpoint | null;
   /** What a client is told in place of PostgreSQL's message, by `schema.table.constraint`. */

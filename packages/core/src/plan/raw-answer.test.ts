@@ -71,8 +71,9 @@ test('a record has no names that anybody knows, and nothing has nothing', () => 
   ]);
 });
 
-test('outputs of a procedure are text anyway', () => {
-  const procedure = { kind: 'procedure', result: returns('composite', [column('a', textArray)]) } as const;
+test('outputs of a procedure are text anyway, and nobody has to be told', () => {
+  const record = { ...textArray, kind: 'pseudo' } as const;
+  const procedure = { kind: 'procedure', result: returns('composite', [column('a', record)]) } as const;
   expect(planned('raw', procedure)).toEqual([plain]);
   expect(planned('', procedure)).toEqual([null, 'warning text-output null']);
 });

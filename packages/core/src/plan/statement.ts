@@ -78,6 +78,21 @@ function argumentList(endpoint: Endpoint, given: readonly EndpointParameter[]): 
 /** How a value of a column is asked for. */
 type Asking = (column: AnswerColumn, sql: string) => string;
 
+/**
+ * The SQL that makes the endpoint's answer of what CALL has given, whose columns are `$1`, `$2`, …: a row as a function with the same
+ * outputs would give it. A NULL has no type to be read as: a domain could refuse what the procedure has left out.
+ */
+export function conversionStatement({ answer, raw, converts }: Endpoint, isNull: readonly boolean[]): string {
+  const columns = answer.kind === 'object' ? answer.columns : [];
+  const whole = new Set(columns.flatMap(({ within, name }) => (within === undefined ? [name] : [])));
+  const values = converts!.map(({ name, type }, index) => {
+    const plain =
+      type === null ? 'pg_catalog.text' : isNull[index] === true && whole.has(name) ? 'pg_catalog.json' : type;
+    return `$${index + 1}::${plain}`;
+  });
+  return selectColumns(columns, `(values (${values.join(', ')}))`, raw === null ? asJson : asText);
+}
+
 /** What stands around the call of a function, by the shape of its answer. */
 function selectOf({ answer, raw }: Endpoint, call: string): string {
   const ask = raw === null ? asJson : asText;
@@ -198,11 +213,37 @@ const oids: Readonly<Record<JsonForm, readonly number[] | null>> = {
   string: null,
 };
 
+/** Per column: the OIDs of the types that its reader can take, null for any. */
+type Columns = readonly (readonly number[] | null)[];
+
 /**
- * Per column of the statement's result: the OIDs of the types that the answer's form can take, null for any. A routine that
- * has changed since the catalog was read shows itself by them when its statement is prepared.
+ * What the call's statement gives. A routine that has changed since the catalog was read shows itself by that when its statement is
+ * prepared.
  */
-export function resultColumns(endpoint: Endpoint): readonly (readonly number[] | null)[] {
+export function resultColumns(endpoint: Endpoint): Columns {
+  const { answer, converts } = endpoint;
+  if (converts === undefined || answer.kind !== 'object') return answerColumns(endpoint);
+  const taken = answerColumns(endpoint);
+  return converts.map(({ name, type }) =>
+    type === null
+      ? taken[answer.columns.findIndex((column) => column.within === undefined && column.name === name)]!
+      : null,
+  );
+}
+
+/** What the statement gives that converts the row of a CALL. Where a text went in, it comes out. */
+export function conversionColumns(endpoint: Endpoint): Columns {
+  const { answer, converts } = endpoint;
+  const columns = answer.kind === 'object' ? answer.columns : [];
+  const passed = new Set(converts!.flatMap(({ name, type }) => (type === null ? [name] : [])));
+  return answerColumns(endpoint).map((oids, index) => {
+    const { within, name } = columns[index]!;
+    return within === undefined && passed.has(name) ? null : oids;
+  });
+}
+
+/** What the answer's form can take. */
+export function answerColumns(endpoint: Endpoint): Columns {
   const { answer, raw } = endpoint;
   const taken = (column: AnswerColumn): readonly number[] | null =>
     raw === null ? oids[column.type.json] : rawTypes(column, raw);

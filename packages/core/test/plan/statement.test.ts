@@ -366,7 +366,7 @@ describe('arguments', () => {
 });
 
 describe('procedures', () => {
-  test('give nothing, or one row of their outputs, arrays as text', async () => {
+  test('give nothing, or one row of their outputs, arrays as text that another statement reads', async () => {
     expect(await rowsOf('quiet', { a: '1' })).toEqual([]);
     expect(await rowsOf('changes', { a: '1', c: '{a}' })).toEqual([['2', '{a,x}']]);
     expect(await rowsOf('changes', { b: 'y', a: '1' })).toEqual([['2', '{y}']]);
