@@ -14,7 +14,7 @@ import { contactAll } from './first-contact.ts';
 import type { Handle } from './http/response.ts';
 import { type GatewayOptions, type Options, runDefaults } from './options.ts';
 import { createHandle } from './pipeline/handle.ts';
-import type { Observer } from './pipeline/ports.ts';
+import type { Observer, SchemeRoute } from './pipeline/ports.ts';
 import { planDefaults } from './plan/defaults.ts';
 import type { Diagnostic } from './plan/diagnostic.ts';
 import type { Endpoint } from './plan/endpoint.ts';
@@ -68,7 +68,8 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   let events: Events | null = null;
   let caching: Caching | null = null;
   const read = async (): Promise<void> => {
-    const parts = { connections, authentication: authentication!, streams: events!.streams, caching: caching! };
+    const own = ownRoutes({ refresh: read, options, authentication: authentication! });
+    const parts = { connections, authentication: authentication!, streams: events!.streams, caching: caching!, own };
     const next = await publish(parts, options, observe);
     await events!.adopt(next.pipeline.streamPlans.values());
     published = next;
@@ -99,8 +100,7 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   const reread = oneAtATime(read);
   watch?.begin(reread);
   const shared = followRefreshes(reread, broadcast, observe);
-  const { refresh } = shared;
-  const handle = handleOf(() => published, { refresh, options, authentication });
+  const handle = handleOf(() => published, { refresh: shared.refresh, options, authentication });
   return {
     get endpoints() {
       return published.endpoints;
@@ -111,7 +111,7 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     handle,
     middleware: nodeMiddleware(handle),
     fetch: fetchHandler(handle),
-    refresh,
+    refresh: shared.refresh,
     health: () => ({ broadcast: broadcast.health() }),
     endStreams: () => streams.close(),
     close: async () => {
@@ -127,16 +127,21 @@ interface Doors {
   readonly authentication: Authentication;
 }
 
-/** From the wall inwards: the client as proxies tell of it, the endpoints of our own, those of the database. */
-function handleOf(published: () => Published, { refresh, options, authentication }: Doors): Handle {
-  const own = [
+/** What is answered without a routine. */
+function ownRoutes({ refresh, options, authentication }: Doors): readonly SchemeRoute[] {
+  return [
     ...refreshEndpoint(refresh, options, authentication.access),
     ...authentication.routes,
     ...antiforgeryEndpoint(options.authentication, authentication),
   ];
+}
+
+/** From the wall inwards: the client as proxies tell of it, the endpoints of our own, those of the database. */
+function handleOf(published: () => Published, doors: Doors): Handle {
+  const { options } = doors;
   const inner = withOwnEndpoints(
     createHandle(() => published().pipeline),
-    own,
+    ownRoutes(doors),
     options,
   );
   return withClientOrigin(inner, options.authentication.trustedProxies);

@@ -14,6 +14,7 @@ import { checkChanged, type Reviewed } from './plan/changed.ts';
 import type { Diagnostic } from './plan/diagnostic.ts';
 import type { Endpoint } from './plan/endpoint.ts';
 import { deepFreeze } from './plan/freeze.ts';
+import { type OwnRoute, withoutOwnRoutes } from './plan/routes.ts';
 import { createRouter } from './router/router.ts';
 import { StartError } from './start-error.ts';
 
@@ -30,6 +31,8 @@ export interface Parts {
   readonly authentication: Authentication;
   readonly streams: Streams;
   readonly caching: Caching;
+  /** What the gateway answers itself. */
+  readonly own: readonly OwnRoute[];
 }
 
 /** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
@@ -44,7 +47,9 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   tell(plan.diagnostics, options, observe);
   const changed = checkChanged(await reviewed(plan.endpoints, options), connectionNames);
   tell(changed.diagnostics, options, observe);
-  const endpoints = Object.freeze(changed.endpoints);
+  const reachable = withoutOwnRoutes(changed.endpoints, parts.own);
+  tell(reachable.diagnostics, options, observe);
+  const endpoints = Object.freeze(reachable.endpoints);
   await asked('endpointsCreated', () => options.endpointsCreated?.(endpoints));
   for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
   for (const handler of options.endpointCreateHandlers) {
@@ -54,7 +59,7 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   }
   return {
     endpoints,
-    diagnostics: deepFreeze([...plan.diagnostics, ...changed.diagnostics]),
+    diagnostics: deepFreeze([...plan.diagnostics, ...changed.diagnostics, ...reachable.diagnostics]),
     pipeline: pipelineOf(parts, operationsOf(endpoints, sources, authentication), options, observe),
   };
 }

@@ -77,6 +77,35 @@ export function withoutDuplicateRoutes(endpoints: readonly Endpoint[]): {
   };
 }
 
+/** A path that the gateway answers itself, without a routine. */
+export interface OwnRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+/**
+ * An endpoint at the method and path of one of the gateway's own would never be asked: it is not published, and an error names both.
+ * The own one stays, as the host wants it. One with a parameter in its place answers the other paths.
+ */
+export function withoutOwnRoutes(
+  endpoints: readonly Endpoint[],
+  own: readonly OwnRoute[],
+): { readonly endpoints: readonly Endpoint[]; readonly diagnostics: readonly Diagnostic[] } {
+  const taken = new Set(own.flatMap(({ method, path }) => routesOf(path).map((route) => `${method} ${route}`)));
+  const isTaken = ({ method, path }: Endpoint): boolean =>
+    routesOf(path).some((route) => taken.has(`${method} ${route}`));
+  return {
+    endpoints: endpoints.filter((endpoint) => !isTaken(endpoint)),
+    diagnostics: endpoints.filter(isTaken).map((endpoint) => ({
+      severity: 'error',
+      code: 'duplicate-route',
+      routine: endpoint.id,
+      line: null,
+      message: `${endpoint.method} ${display(endpoint.path)} is an endpoint of the gateway's own; the routine is not published: give it another path, or the gateway's endpoint by its option`,
+    })),
+  };
+}
+
 function duplicate(endpoint: Endpoint, rival: Endpoint): Diagnostic {
   return {
     severity: 'error',

@@ -93,3 +93,46 @@ test('a request that runs while a refresh swaps the endpoints ends on the old on
   expect((await running).body).toBe('old');
   await busy.close();
 });
+
+test('a routine at the method and path of the gateway itself is not published, and its author is told', async () => {
+  const other = await startGateway(
+    `${sql}
+    create function shadowed() returns text language sql stable as $$ select 'never' $$;
+    comment on function shadowed is 'HTTP GET /internal/reload/';
+    create function beside() returns text language sql as $$ select 'posted' $$;
+    comment on function beside is 'HTTP POST /internal/reload';
+    create function any_other(_name text) returns text language sql stable as $$ select _name $$;
+    comment on function any_other is 'HTTP GET /internal/{_name}';
+    create function refreshed() returns text language sql as $$ select 'never' $$;
+    comment on function refreshed is 'HTTP POST /api/auth/refresh';
+    create function token() returns text language sql stable as $$ select 'never' $$;
+    comment on function token is 'HTTP GET /api/proof';`,
+    {
+      refreshEndpointEnabled: true,
+      refreshPath: 'internal/reload',
+      logAnnotationSetInfo: false,
+      authentication: { bearer: true, antiforgeryPath: '/api/proof' },
+    },
+  );
+  const told = (method: string, path: string, routine: string): object => ({
+    severity: 'error',
+    code: 'duplicate-route',
+    routine,
+    line: null,
+    message: `${method} "${path}" is an endpoint of the gateway's own; the routine is not published: give it another path, or the gateway's endpoint by its option`,
+  });
+  const expected = [
+    told('POST', '/api/auth/refresh', 'public.refreshed()'),
+    told('GET', '/internal/reload/', 'public.shadowed()'),
+    told('GET', '/api/proof', 'public.token()'),
+  ];
+  expect(other.gateway.diagnostics).toEqual(expected);
+  expect(other.observations.filter(({ kind }) => kind === 'diagnostic')).toEqual(
+    expected.map((diagnostic) => ({ kind: 'diagnostic', diagnostic })),
+  );
+  expect(other.gateway.endpoints.map(({ name }) => name)).toEqual(['any_other', 'beside', 'first']);
+  expect((await other.send('GET /internal/reload')).status).toBe(204);
+  expect((await other.send('POST /internal/reload')).body).toBe('posted');
+  expect((await other.send('GET /internal/else')).body).toBe('else');
+  await other.close();
+});
