@@ -1,4 +1,12 @@
-import { type CallHandle, DatabaseError, type RowSink, type Runner, type Value } from '../database/port.ts';
+import {
+  AcquireTimeout,
+  type CallHandle,
+  ConnectionLost,
+  DatabaseError,
+  type RowSink,
+  type Runner,
+  type Value,
+} from '../database/port.ts';
 import type { Formulated } from './formulate.ts';
 import { fieldsOf } from './respond/rows.ts';
 
@@ -64,7 +72,15 @@ export class SecondHalf implements RowSink, CallHandle {
   }
 }
 
-/** What the second statement reads is none of the client's: its errors are no refusals of a parameter. */
+/**
+ * What the second statement reads is none of the client's: its errors are no refusals of a parameter. And nobody is asked to try again
+ * what has been done.
+ */
 export function ofSecondHalf(error: Error): Error {
+  if (error instanceof AcquireTimeout || error instanceof ConnectionLost) {
+    return new Error(`the procedure was called, but what it gave could not be converted: ${error.message}`, {
+      cause: error,
+    });
+  }
   return error instanceof DatabaseError ? new DatabaseError(error.diagnostics, error.step, 'execute') : error;
 }

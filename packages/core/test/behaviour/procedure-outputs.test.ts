@@ -236,6 +236,32 @@ describe('as a function with the same outputs', () => {
   });
 });
 
+test('nobody is told to try again what has been done', async () => {
+  const gateway = await startGateway(
+    `create procedure taking(inout seconds float8[]) language plpgsql as $$ begin perform pg_sleep(seconds[1]); end $$;
+    comment on procedure taking is 'HTTP';
+    create function busy() returns int language sql as $$ select 1 from pg_sleep(1.5) $$;
+    comment on function busy is 'HTTP GET';`,
+    { poolSize: 1, acquireTimeout: 0.6 },
+  );
+  onTestFinished(() => gateway.close());
+  const called = gateway.send('POST /api/taking', { body: { seconds: [0.3] } });
+  await until('it runs', async () => {
+    const active = await gateway.database.query(
+      `select from pg_stat_activity where query like 'call%' and state = 'active' and datname = current_database()`,
+    );
+    return active.length > 0;
+  });
+  // On the one connection, before the conversion.
+  const next = gateway.send('GET /api/busy');
+  const answer = await called;
+  expect(problem(answer)).toEqual(
+    problemOf(500, { type: 'urn:pgway:problem:internal', correlationId: expect.any(String) }),
+  );
+  expect(answer.headers.get('retry-after')).toBe(null);
+  expect((await next).body).toBe('1');
+});
+
 test('what is kept of before is void when the conversion fails, too', async () => {
   const gateway = await startGateway(
     `${sql}
