@@ -38,7 +38,7 @@ export async function configure(session: Session, { settings, target, timeout, n
   };
   await once(session, step, timeout);
   const told = rows.rows[0]!.slice(names.length);
-  session.watch(new ReportedSettings(told));
+  session.watch(new ReportedSettings(told.slice(0, reportedNames.length)));
   const [isReadOnly, isStandby] = told.slice(reportedNames.length);
   const reason = unfit(target, isReadOnly === 'on', isStandby === 't');
   if (reason === null) return;

@@ -16,9 +16,9 @@ export class ReportedSettings {
   readonly #began: ReadonlyMap<string, string>;
   readonly #changed = new Set<string>();
 
-  /** @param values of `reportedNames`, in their order */
-  constructor(values: readonly (string | null)[]) {
-    this.#began = new Map(reportedNames.map((name, index) => [name, values[index] ?? '']));
+  /** @param values of the first of `reportedNames`, in their order; of the others nothing is known, and nobody looks after them */
+  constructor(values: readonly (string | null)[] = []) {
+    this.#began = new Map(values.map((value, index) => [reportedNames[index]!, value ?? '']));
   }
 
   /** A ParameterStatus, whose body begins at `start`: name and value, each up to a zero. */
@@ -33,6 +33,7 @@ export class ReportedSettings {
 
   /** One that is not as it was; null when all are. */
   get changed(): string | null {
-    return this.#changed.values().next().value ?? null;
+    // Every call asks, and hardly ever is there one.
+    return this.#changed.size === 0 ? null : this.#changed.values().next().value!;
   }
 }

@@ -8,7 +8,7 @@ import { Outgoing } from './outgoing.ts';
 import { type Call, ConnectionLost, type Notice, type Statement } from './port.ts';
 import { Prepared } from './prepared.ts';
 import { progress, unasked } from './progress.ts';
-import type { ReportedSettings } from './reported-settings.ts';
+import { ReportedSettings } from './reported-settings.ts';
 
 /** How a ReadyForQuery says that no transaction is open. */
 const noTransaction = 0x49;
@@ -47,8 +47,7 @@ export class Session {
   /** We said that we end the connection: nothing may be sent any more. */
   #ending = false;
   readonly #cancelling: Cancelling;
-  /** Null: nobody looks after them, or nobody yet. */
-  #reported: ReportedSettings | null = null;
+  #reported: ReportedSettings = new ReportedSettings();
   /** Why the server said that it ends the connection. */
   #farewell: string | null = null;
 
@@ -93,13 +92,17 @@ export class Session {
   }
 
   get idle(): boolean {
-    return this.load === 0 && !this.#cancelling.underWay && !this.#ending && this.#closed === null;
+    return this.load === 0 && this.#open;
+  }
+
+  /** Whether anything may be sent. */
+  get #open(): boolean {
+    return !this.#cancelling.underWay && !this.#ending && this.#closed === null;
   }
 
   /** Whether a short call with these statements may go behind those that are in flight. */
   canShare(call: Call): boolean {
-    if (this.#cancelling.underWay || this.#paused || this.#preparing > 0 || this.#ending || this.#closed !== null)
-      return false;
+    if (!this.#open || this.#paused || this.#preparing > 0 || this.#reported.changed !== null) return false;
     for (const exchange of this.#exchanges) {
       if (!(exchange instanceof Run) || !exchange.call.mayShare || exchange.unwanted || exchange.stalled) return false;
     }
@@ -239,8 +242,7 @@ export class Session {
   #chunkEnd(): void {
     const head = this.#exchanges[0];
     if (!(head instanceof Run)) return;
-    const sink = head.rows;
-    if (sink?.chunkEnd !== undefined && !sink.chunkEnd()) head.stalled = true;
+    if (head.rows?.chunkEnd?.() === false) head.stalled = true;
     // A stalled call never holds up others: with some behind it, the flow goes on and its sink has to bear it.
     if (!head.stalled || this.#exchanges.length > 1 || this.#paused) return;
     this.#paused = true;
@@ -260,7 +262,7 @@ export class Session {
     if (type === 0x4e || type === 0x45) return this.#told(type === 0x45, readDiagnostics(chunk, start, end));
     if (type === 0x41) return this.#events.notification?.(...readNotification(chunk, start));
     // ParameterStatus comes at any time; what counts is how things are when a call has ended.
-    if (type === 0x53) return this.#reported?.tell(chunk, start);
+    if (type === 0x53) return this.#reported.tell(chunk, start);
     if (head === undefined) return unasked(type);
     if (type === 0x5a) this.#ready(head, chunk[start]!);
     else progress(head, type, chunk, start);
@@ -293,7 +295,7 @@ export class Session {
     const ours = head instanceof Run && head.call.atomic === true;
     // Before its end is told: nobody may come between.
     if (open && ours) this.#rollBack();
-    const left = this.#reported?.changed ?? null;
+    const left = this.#reported.changed;
     head.finished(now, left);
     if (left !== null) return this.#discard(left);
     // A statement that left a transaction open would hand it to the next caller.

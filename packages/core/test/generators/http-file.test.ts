@@ -122,7 +122,7 @@ Content-Type: application/json
 describe('options', () => {
   const two = planned([
     { name: 'a', comment: 'Prose.\nHTTP' },
-    { name: 'b', schema: 'other/..', comment: 'HTTP' },
+    { name: 'b', schema: 'other/..', comment: 'HTTP GET /b' },
   ]);
   const names = (options: Parameters<typeof httpFiles>[1]): readonly string[] =>
     httpFiles(two, options, at).map(({ path }) => path);
