@@ -19,8 +19,11 @@ import { textRows } from './text-rows.ts';
 
 /** How many short calls may be in flight on one connection. */
 const shareDepth = 32;
-/** How many short calls that arrive together leave in one packet, before another connection is woken for more. */
-const gatherDepth = 16;
+/**
+ * For how many milliseconds of the database's work calls that arrive together leave in one packet, before another connection is woken
+ * for more. As it is measured: the way there and waiting in line are a part of it.
+ */
+const gatherWork = 4;
 const sweepInterval = 100;
 /** The longest wait between two attempts to connect, while the database is away: what a request then waits for its refusal. */
 const longestBackOff = 500;
@@ -81,6 +84,8 @@ export class Pool implements Database {
   readonly #queue: Waiting[] = [];
   /** The session that was given a call last. */
   #newest: Session | null = null;
+  /** Milliseconds of work that it was given since. */
+  #gathered = 0;
   #opening = 0;
   #failures = 0;
   #retryAt = 0;
@@ -149,6 +154,7 @@ export class Pool implements Database {
     const session = this.#takeIdle();
     if (session !== null) {
       this.#newest = session;
+      this.#gathered = waiting.call.expected ?? 0;
       return waiting.begin(session);
     }
     const full = this.#sessions.size + this.#opening >= this.#options.size;
@@ -164,7 +170,10 @@ export class Pool implements Database {
   #gather(waiting: Waiting): boolean {
     const session = this.#newest;
     if (session === null || !this.#options.share || !waiting.call.mayShare) return false;
-    if (!session.gathering || session.load >= gatherDepth || !session.canShare(waiting.call)) return false;
+    if (!session.gathering || session.load >= shareDepth || !session.canShare(waiting.call)) return false;
+    const gathered = this.#gathered + (waiting.call.expected ?? 0);
+    if (gathered > gatherWork) return false;
+    this.#gathered = gathered;
     waiting.begin(session);
     return true;
   }

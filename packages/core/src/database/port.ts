@@ -38,6 +38,8 @@ export interface Call {
   readonly steps: readonly Step[];
   /** True when the call is known to be quick and small: it may share a busy connection with others of its kind. */
   readonly mayShare: boolean;
+  /** Milliseconds that the database will probably need for a call that may share. Default 0: next to nothing. */
+  readonly expected?: number;
   /**
    * True: where other statements travel with it, such as settings, in a transaction that is begun and committed for them, so that a
    * procedure cannot end the one in which they hold; nobody goes behind it then. Otherwise in the implicit one, which a procedure

@@ -130,6 +130,7 @@ function runOn(
         last: settled === null ? null : invalidation.step(endpoint),
       }),
       mayShare: pace.quick,
+      expected: pace.expected,
       // A procedure that could commit would go on without its settings, and so without its role.
       atomic: endpoint.kind === 'procedure',
       timeout: endpoint.timeout ?? execution.timeout,

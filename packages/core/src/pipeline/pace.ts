@@ -17,6 +17,11 @@ export class Pace {
     return this.#trusted && this.#calls >= trial && this.#milliseconds < quickMilliseconds && this.#bytes < smallBytes;
   }
 
+  /** Milliseconds that the database will probably work on the next call. */
+  get expected(): number {
+    return this.#milliseconds;
+  }
+
   /** What the next answer will probably need, in bytes. */
   get sizeHint(): number {
     return Math.max(256, Math.min(smallBytes, Math.ceil(this.#bytes * 1.25) + 64));
