@@ -1,4 +1,5 @@
 import type { Answer, AnswerColumn, Endpoint, RawAnswer } from '../../plan/endpoint.ts';
+import { bytesRow } from './bytea.ts';
 import type { Bytes } from './bytes.ts';
 import { csvHeading, csvWriter, rawHeading, rawWriter } from './delimited.ts';
 import type { RowMedia } from './negotiate.ts';
@@ -174,18 +175,4 @@ function textRow(column: AnswerColumn, endpoint: Endpoint): RowWriter {
       out.append(boolean ? booleans[field[0] === 0x74 ? 'true' : 'false'] : field);
     }
   };
-}
-
-/** bytea arrives as `\x` and two hexadecimal digits a byte. */
-function bytesRow(out: Bytes, chunk: Uint8Array, offset: number): void {
-  const field = firstField(chunk, offset);
-  if (field === null) return;
-  const size = (field.length - 2) / 2;
-  out.reserve(size);
-  out.buffer.write(
-    Buffer.from(field.buffer, field.byteOffset + 2, field.length - 2).toString('latin1'),
-    out.length,
-    'hex',
-  );
-  out.length += size;
 }

@@ -67,8 +67,10 @@ export function writeVerbatim(out: Bytes, chunk: Uint8Array, start: number, end:
   const size = end - start;
   out.reserve(size);
   if (size > 64) {
-    out.buffer.set(chunk.subarray(start, end), out.length);
-    out.length += size;
+    const bytes = chunk.subarray(start, end);
+    out.buffer.set(bytes, out.length);
+    // Its own length: a view ends with the chunk, whatever `end` says.
+    out.length += bytes.length;
     return;
   }
   const target = out.buffer;
@@ -88,8 +90,8 @@ export function writeNumber(out: Bytes, chunk: Uint8Array, start: number, end: n
 const trueBytes = Buffer.from('true');
 const falseBytes = Buffer.from('false');
 
-export function writeBoolean(out: Bytes, chunk: Uint8Array, start: number): void {
-  out.append(chunk[start] === 0x74 ? trueBytes : falseBytes);
+export function writeBoolean(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+  out.append(start < end && chunk[start] === 0x74 ? trueBytes : falseBytes);
 }
 
 const space = 0x20;
@@ -133,7 +135,9 @@ export function writeTimestamptz(out: Bytes, chunk: Uint8Array, start: number, e
 function endOfHours(chunk: Uint8Array, start: number, end: number): number {
   for (let position = end - 1; position > start; position--) {
     const byte = chunk[position]!;
-    if (byte === 0x2b || byte === 0x2d) return chunk[position + 3] === colon && position + 3 < end ? -1 : position + 3;
+    // Without two digits behind the sign it is no offset.
+    if (byte === 0x2b || byte === 0x2d)
+      return position + 3 > end || (position + 3 < end && chunk[position + 3] === colon) ? -1 : position + 3;
     // `infinity` has no offset.
     if (byte > 0x60) return -1;
   }

@@ -80,9 +80,11 @@ function writeValue(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShap
 function writeArray(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShape): number {
   out.byte(openBracket);
   let position = start + 1;
+  let isFirst = true;
   while (chunk[position] !== closeBracket) {
-    if (position > start + 1) position = writeComma(out, chunk, position);
+    if (!isFirst) position = writeComma(out, chunk, position);
     position = writeValue(out, chunk, position, shape);
+    isFirst = false;
   }
   out.byte(closeBracket);
   return position + 1;
@@ -140,5 +142,5 @@ function endOfValue(chunk: Uint8Array, start: number): number {
 function endOfString(chunk: Uint8Array, start: number): number {
   let position = start + 1;
   while (position < chunk.length && chunk[position] !== quote) position += chunk[position] === backslash ? 2 : 1;
-  return position + 1;
+  return Math.min(position + 1, chunk.length);
 }
