@@ -5,8 +5,10 @@ type Start = (settings: Settings) => Promise<Listening>;
 
 // Loaded on demand, so that no contender carries the memory of another's modules.
 const starts: Readonly<Record<ContenderName, Start>> = {
-  pgway: async (settings) => (await import('./pgway.ts')).startPgway(settings, true),
-  'pgway-unshared': async (settings) => (await import('./pgway.ts')).startPgway(settings, false),
+  pgway: async (settings) => (await import('./pgway.ts')).startPgway(settings),
+  'pgway-generic': async (settings) =>
+    (await import('./pgway.ts')).startPgway(settings, { planCacheMode: 'force_generic_plan' }),
+  'pgway-unshared': async (settings) => (await import('./pgway.ts')).startPgway(settings, { shareConnections: false }),
   'pgway-table': async (settings) => (await import('./pgway.ts')).startPgwayTable(settings),
   'pgway-kept': async (settings) => (await import('./pgway.ts')).startPgwayKept(settings),
   'pgway-unchanged': async (settings) => (await import('./pgway.ts')).startPgwayKept(settings),

@@ -12,6 +12,7 @@ export interface Listening {
 
 export const contenderNames = [
   'pgway',
+  'pgway-generic',
   'pgway-unshared',
   'pgway-table',
   'pgway-kept',
@@ -25,6 +26,7 @@ export type ContenderName = (typeof contenderNames)[number];
 /** How the table calls them. */
 export const contenderTitles: Readonly<Record<ContenderName, string>> = {
   pgway: 'pgway',
+  'pgway-generic': 'pgway (generic plans)',
   'pgway-unshared': 'pgway (one call a connection)',
   'pgway-table': 'pgway (the rows of a table)',
   'pgway-kept': 'pgway (an answer that is kept)',

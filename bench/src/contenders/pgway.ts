@@ -1,13 +1,13 @@
-import { createGateway, crudSource } from '@pgway/core';
+import { createGateway, crudSource, type GatewayOptions } from '@pgway/core';
 
 import type { Listening, Settings } from './contender.ts';
 import { listen } from './listen.ts';
 
-export async function startPgway(settings: Settings, shareConnections: boolean): Promise<Listening> {
+export async function startPgway(settings: Settings, options: Partial<GatewayOptions> = {}): Promise<Listening> {
   const gateway = await createGateway({
     connectionString: settings.connectionString,
     poolSize: settings.pool,
-    shareConnections,
+    ...options,
   });
   return listen(gateway.middleware, () => gateway.close());
 }

@@ -109,7 +109,10 @@ export interface RunOptions extends ConnectionOptions {
   readonly commandTimeout: number | null;
   /** Seconds that the reader of a stream may take nothing before it is cut off: it holds a connection. Default 30. */
   readonly readerTimeout: number;
-  /** How PostgreSQL plans prepared calls: one generic plan, or a choice of its own. Default `force_generic_plan`. */
+  /**
+   * How PostgreSQL plans prepared calls: it chooses between one plan for all values and a plan for the values of each call (`auto`),
+   * or makes one plan for all values (`force_generic_plan`). Default `auto`, as PostgreSQL's own.
+   */
   readonly planCacheMode: 'force_generic_plan' | 'auto';
   /** How refusals are written: as `application/problem+json`, or in a line of text. Default `problem`. */
   readonly errorFormat: 'problem' | 'text';
@@ -177,7 +180,7 @@ export const runDefaults: Omit<RunOptions & CacheOptions & LogOptions & StartHoo
   ...connectionDefaults,
   commandTimeout: null,
   readerTimeout: 30,
-  planCacheMode: 'force_generic_plan',
+  planCacheMode: 'auto',
   errorFormat: 'problem',
   returnGatewayExceptionMessage: true,
   postgreSqlErrorCodeToHttpStatusCodeMapping: {},

@@ -66,7 +66,6 @@ export function baseSettings(options: SessionOptions, connection?: ConnectionSet
     bytea_output: 'hex',
     client_encoding: 'UTF8',
     ...(ownTimeZone ? {} : { TimeZone: connection?.timeZone ?? 'UTC' }),
-    // PostgreSQL would plan the inlined body of a set-returning SQL function anew at every call.
     plan_cache_mode: options.planCacheMode,
     statement_timeout: String(options.statementTimeout),
   };

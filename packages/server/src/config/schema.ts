@@ -82,8 +82,10 @@ const gateway = z
     ...connections,
     planCacheMode: z
       .enum(['force_generic_plan', 'auto'])
-      .default('force_generic_plan')
-      .describe('How PostgreSQL plans prepared calls: one plan for all values, or a choice of its own.'),
+      .default('auto')
+      .describe(
+        'How PostgreSQL plans prepared calls: `auto` leaves it to choose between one plan for all values and a plan for the values of each call.',
+      ),
     errorFormat: z
       .enum(['problem', 'text'])
       .default('problem')

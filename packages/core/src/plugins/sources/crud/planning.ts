@@ -5,8 +5,8 @@ import { type GivenColumn, tableOf } from './given.ts';
 const auto = { settings: [['plan_cache_mode', 'auto']] } as const;
 
 /**
- * Sessions plan the calls of routines once for all values. Which way to the rows of a table is best depends on the values, so
- * PostgreSQL chooses here, unless the comment has chosen or the whole key is given, for which there is one way.
+ * With `planCacheMode: 'force_generic_plan'` calls of routines are planned once for all values. The best plan for the rows of a table
+ * depends on the values, so PostgreSQL chooses here, unless the comment has chosen or the whole key is given, for which there is one plan.
  */
 export function planning(
   endpoint: Endpoint,
