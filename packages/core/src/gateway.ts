@@ -5,7 +5,6 @@ import { type Authentication, openAuthentication } from './authentication/open.t
 import { authenticationDefaults } from './authentication-options.ts';
 import { withClientOrigin } from './authentication/client-origin.ts';
 import { type Caching, openCaching } from './caching.ts';
-import { checkOptions } from './check-options.ts';
 import { openConnections } from './connections.ts';
 import { eventsDefaults } from './events-options.ts';
 import { type Events, openEvents } from './events/open.ts';
@@ -24,6 +23,7 @@ import { withOwnEndpoints } from './endpoints/own.ts';
 import { refreshEndpoint } from './endpoints/refresh.ts';
 import { type Watch, watchChannel } from './refresh-on-notify.ts';
 import { startError } from './start-error.ts';
+import { validateOptions } from './validate-options/validate-options.ts';
 
 export type { FetchHandler, NodeMiddleware };
 
@@ -171,16 +171,15 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
 /** Undefined is the same as not given. @throws StartError for what cannot be meant */
 function optionsOf(wanted: string | GatewayOptions): Options {
   const own = typeof wanted === 'string' ? { connectionString: wanted } : wanted;
+  validateOptions(own);
   const present = given(own) as GatewayOptions & Pick<Options, 'connectionString'>;
-  const options: Options = {
+  return {
     ...planDefaults,
     ...runDefaults,
     ...present,
     authentication: { ...authenticationDefaults, ...given(present.authentication) },
     events: { ...eventsDefaults, ...given(present.events) },
   };
-  checkOptions(options);
-  return options;
 }
 
 function given<Given extends object>(options: Given | undefined): Partial<Given> {

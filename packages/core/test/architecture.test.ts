@@ -8,16 +8,17 @@ import { describe, expect, test } from 'vitest';
  * not in the table may not be imported; what is in it leads one way.
  */
 const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readonly packages: readonly string[] }>> = {
+  validation: { rooms: [], packages: [] },
   database: { rooms: [], packages: ['node', 'pg'] },
   annotations: { rooms: [], packages: [] },
   http: { rooms: [], packages: [] },
   catalog: { rooms: ['database'], packages: [] },
-  plan: { rooms: ['catalog', 'annotations'], packages: [] },
+  plan: { rooms: ['catalog', 'annotations', 'validation'], packages: [] },
   router: { rooms: ['plan', 'http'], packages: [] },
   pipeline: { rooms: ['plan', 'router', 'http', 'database'], packages: ['node', 'negotiator'] },
   adapters: { rooms: ['http'], packages: ['node'] },
   plugins: {
-    rooms: ['pipeline', 'plan', 'http', 'catalog', 'database'],
+    rooms: ['pipeline', 'plan', 'http', 'catalog', 'database', 'validation'],
     packages: ['node', 'jose', 'cookie', '@redis/client'],
   },
   'events-options': { rooms: ['pipeline'], packages: [] },
@@ -31,7 +32,19 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     packages: [],
   },
   'start-error': { rooms: ['database'], packages: [] },
-  'check-options': { rooms: ['options', 'start-error'], packages: [] },
+  'validate-options': {
+    rooms: [
+      'authentication-options',
+      'events-options',
+      'options',
+      'plan',
+      'pipeline',
+      'plugins',
+      'start-error',
+      'validation',
+    ],
+    packages: [],
+  },
   connections: { rooms: ['database', 'options', 'pipeline', 'start-error'], packages: [] },
   caching: {
     rooms: ['connections', 'database', 'options', 'plan', 'pipeline', 'plugins', 'start-error'],
@@ -75,7 +88,6 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     rooms: [
       'authentication',
       'authentication-options',
-      'check-options',
       'caching',
       'connections',
       'endpoints',
@@ -91,6 +103,7 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
       'plugins',
       'adapters',
       'start-error',
+      'validate-options',
     ],
     packages: [],
   },

@@ -30,7 +30,6 @@ export async function openEvents(
   connections: Connections,
   observe: Observer,
 ): Promise<Events> {
-  requirePositive(options);
   const headers = headersOf(options);
   const broadcast = await openBroadcast(options, connections, observe);
   const { replayEvents, replaySeconds, replayBytes } = options;
@@ -63,14 +62,6 @@ export async function openEvents(
       if (typeof options.broadcast === 'string') await broadcast.close();
     },
   };
-}
-
-/** Without an end to them, none of these would be a bound. */
-function requirePositive(options: EventsOptions): void {
-  const { heartbeat, maxStreams, maxStreamsPerUser, maxStreamsPerAddress, maxQueuedBytes, replayBytes } = options;
-  const bounds = { heartbeat, maxStreams, maxStreamsPerUser, maxStreamsPerAddress, maxQueuedBytes, replayBytes };
-  const wrong = Object.entries(bounds).find(([, bound]) => !(bound > 0));
-  if (wrong !== undefined) throw new StartError(`events.${wrong[0]}: give a number greater than 0, not ${wrong[1]}`);
 }
 
 async function openBroadcast(

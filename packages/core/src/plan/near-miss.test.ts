@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { editDistance } from './edit-distance.ts';
+import { editDistance } from '../validation/edit-distance.ts';
 import { nearMiss } from './near-miss.ts';
 import { vocabulary, wordNames, wordOf } from './vocabulary.ts';
 

@@ -1,4 +1,4 @@
-import { editDistance } from './edit-distance.ts';
+import { editDistance } from '../validation/edit-distance.ts';
 import { looksLikeProse } from './prose.ts';
 import { normalName, wordNames, wordOf } from './vocabulary.ts';
 import type { Word } from './word.ts';

@@ -55,7 +55,9 @@ describe('crudTypes', () => {
   });
 
   test('one that does not exist is refused by name', () => {
-    expect(() => crudSource({ crudTypes: ['select', 'upsert' as 'select'] })).toThrow(/crudTypes: "upsert" is none of/);
+    expect(() => crudSource({ crudTypes: ['select', 'upsert' as 'select'] })).toThrow(
+      /crudTypes\[1\]: must be one of .*, not "upsert"/,
+    );
   });
 });
 
@@ -261,8 +263,8 @@ test("the host's one verb and place of parameters are for routines", async () =>
 
 test('limits of a listing that cannot be are refused by name', () => {
   const made = (listingLimits: NonNullable<CrudOptions['listingLimits']>) => () => crudSource({ listingLimits });
-  expect(made({ defaultLimit: 0 })).toThrow('listingLimits.defaultLimit: 0 is no number of rows');
-  expect(made({ maxLimit: 1.5 })).toThrow('listingLimits.maxLimit: 1.5 is no number of rows');
+  expect(made({ defaultLimit: 0 })).toThrow('listingLimits.defaultLimit: must be a whole number of at least 1, not 0');
+  expect(made({ maxLimit: 1.5 })).toThrow('listingLimits.maxLimit: must be a whole number of at least 1, not 1.5');
   expect(made({ defaultLimit: 11, maxLimit: 10 })).toThrow('listingLimits.defaultLimit: 11 is more than maxLimit, 10');
   expect(made({ maxLimit: 10 })).not.toThrow();
 });

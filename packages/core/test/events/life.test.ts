@@ -175,7 +175,7 @@ describe('bounds', () => {
   });
 
   test.each([{ heartbeat: 0 }, { maxStreams: -1 }, { maxQueuedBytes: Number.NaN }])('%j is none', async (events) => {
-    await expect(start(events)).rejects.toThrow(/^events\.\w+: give a number greater than 0/);
+    await expect(start(events)).rejects.toThrow(/^events\.\w+: must be a (whole )?number (of at least 1|above 0)/);
   });
 
   test('on streams of one address, of one user, and of all', async () => {

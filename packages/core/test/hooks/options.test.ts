@@ -1,21 +1,214 @@
-import { type GatewayOptions, StartError } from '@pgway/core';
+import { createGateway, createPasswordHasher, crudSource, type CrudOptions, redisCache, StartError } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { authenticationDefaults } from '../../src/authentication-options.ts';
+import { eventsDefaults } from '../../src/events-options.ts';
+import { runDefaults } from '../../src/options.ts';
+import { planDefaults } from '../../src/plan/defaults.ts';
+import { gatewayOptionTable } from '../../src/validate-options/gateway-option-table.ts';
 
-/** What a host says that cannot be meant so is told at start, not by the first request that meets it. */
-test.each<[options: Partial<GatewayOptions>, told: string]>([
-  ...[0, 101, 600, 404.5, '404' as never].map((status): [Partial<GatewayOptions>, string] => [
-    { postgreSqlErrorCodeToHttpStatusCodeMapping: { P0001: status } },
-    `postgreSqlErrorCodeToHttpStatusCodeMapping: "P0001" cannot be answered with ${JSON.stringify(status)}: give a status from 200 to 599`,
-  ]),
-  [
-    { postgreSqlErrorCodeToHttpStatusCodeMapping: { unique_violation: 409 } },
-    'postgreSqlErrorCodeToHttpStatusCodeMapping: "unique_violation" is neither an SQLSTATE of five characters nor a class of two',
-  ],
-  [
-    { requestHeadersContextKey: 'role' },
-    'requestHeadersContextKey: "role" is no setting; give two names and a dot, as in app.user',
-  ],
-])('%o', async (options, told) => {
-  await expect(startGateway('', options)).rejects.toThrow(new StartError(told));
+const publicRoutine = `
+  create function secret_of_the_house() returns text language sql as $$ select 'open' $$;
+  comment on function secret_of_the_house() is 'HTTP GET';
+  create function uncommented() returns text language sql as $$ select 'published' $$;
+`;
+
+/** A faulty option fails the start with its name, before anything is published. */
+describe('createGateway refuses', () => {
+  const cases: readonly (readonly [options: object, message: string])[] = [
+    // Names.
+    [{ requiresAuthorisation: true }, 'requiresAuthorisation: unknown option; did you mean requiresAuthorization?'],
+    [{ comments_mode: 'ignore' }, 'comments_mode: unknown option; did you mean commentsMode?'],
+    [{ CommentsMode: 'ignore' }, 'CommentsMode: unknown option; did you mean commentsMode?'],
+    [{ includeSchema: ['public'] }, 'includeSchema: unknown option; did you mean includeSchemas?'],
+    [{ useUserContext: true }, 'useUserContext: unknown option; did you mean authentication.useUserContext?'],
+    [{ maxStreams: 1 }, 'maxStreams: unknown option; did you mean events.maxStreams?'],
+    [{ connectionNames: [] }, 'connectionNames: unknown option; remove it'],
+    [{ wholly: 1 }, 'wholly: unknown option; remove it'],
+    [{ constructor: 1 }, 'constructor: unknown option; remove it'],
+    [
+      { authentication: { userRoleContex: 'role' } },
+      'authentication.userRoleContex: unknown option; did you mean authentication.userRoleContext?',
+    ],
+    [
+      { authentication: { cookie: { lifetime: 60, http: true } } },
+      'authentication.cookie.http: unknown option; authentication.cookie takes name, realm, cacheSize, cookieName, lifetime, sliding, secure, sameSite, path, domain',
+    ],
+    [
+      { authentication: { jwt: [{ keys: [{ secrets: 'x' }] }] } },
+      'authentication.jwt[0].keys[0].secrets: unknown option; did you mean authentication.jwt[0].keys[0].secret?',
+    ],
+    [
+      { authentication: { jwt: { keys: [{ id: 'x' }] } } },
+      'authentication.jwt.keys[0]: give one of secret, pem and jwk',
+    ],
+    [
+      { authentication: { attempts: { perUsr: 3 } } },
+      'authentication.attempts.perUsr: unknown option; did you mean authentication.attempts.perUser?',
+    ],
+    [
+      { authentication: { sessions: { beginCommand: 'select 1', checkCommand: 'select true' } } },
+      'authentication.sessions.endCommand: is missing; it must be text that is not empty',
+    ],
+    [{ events: { heartBeats: 3 } }, 'events.heartBeats: unknown option; did you mean events.heartbeat?'],
+    // Values of enumerations, in the spelling of the specification too.
+    [
+      { commentsMode: 'OnlyWithHttpTag' },
+      'commentsMode: must be one of "onlyWithHttpTag", "parseAll", "ignore", not "OnlyWithHttpTag"; did you mean "onlyWithHttpTag"?',
+    ],
+    [
+      { commentsMode: 'ParseAll' },
+      'commentsMode: must be one of "onlyWithHttpTag", "parseAll", "ignore", not "ParseAll"; did you mean "parseAll"?',
+    ],
+    [
+      { defaultRequestParamType: 'BodyJson' },
+      'defaultRequestParamType: must be one of "queryString", "bodyJson", not "BodyJson"; did you mean "bodyJson"?',
+    ],
+    [
+      { textResponseNullHandling: 'null' },
+      'textResponseNullHandling: must be one of "emptyString", "nullLiteral", "noContent", not "null"',
+    ],
+    [
+      { events: { broadcast: 'rabbit' } },
+      'events.broadcast: must be one of "local", "postgres", "redis", not "rabbit"',
+    ],
+    // Types.
+    [{ requiresAuthorization: 'yes' }, 'requiresAuthorization: must be true or false, not "yes"'],
+    [{ requiresAuthorization: null }, 'requiresAuthorization: must be true or false, not null'],
+    [{ includeSchemas: 'public' }, 'includeSchemas: must be a list, or null, not text'],
+    [{ includeSchemas: ['a', 1] }, 'includeSchemas[1]: must be text that is not empty, not 1'],
+    [{ maxBodySize: '1MB' }, 'maxBodySize: must be a whole number of at least 0, not "1MB"'],
+    [{ nameConverter: 'none' }, 'nameConverter: must be a function, not "none"'],
+    [{ observer: {} }, 'observer: must be a function, or null, not an object'],
+    [
+      { logger: { info: () => undefined, warn: () => undefined, error: () => undefined } },
+      'logger: has no method debug',
+    ],
+    [{ authentication: 'cookie' }, 'authentication: must be an object of options, not text'],
+    [
+      { authentication: { cookie: 'yes' } },
+      'authentication.cookie: must be true or false or an object of options, not text',
+    ],
+    [
+      { authentication: { schemes: [{}] } },
+      'authentication.schemes[0]: has no method authenticate\nauthentication.schemes[0]: has no method challenge',
+    ],
+    // Ranges.
+    [{ poolSize: 0 }, 'poolSize: must be a whole number from 1 to 10000, not 0'],
+    [{ poolSize: 1.5 }, 'poolSize: must be a whole number from 1 to 10000, not 1.5'],
+    [{ acquireTimeout: 0 }, 'acquireTimeout: must be a number above 0, at most 2147483, not 0'],
+    [{ commandTimeout: -1 }, 'commandTimeout: must be a number from 0 to 2147483, not -1'],
+    [{ commandTimeout: Number.NaN }, 'commandTimeout: must be a number from 0 to 2147483, not NaN'],
+    ...[0, 101, 600, 404.5, '404'].map((status): readonly [object, string] => [
+      { postgreSqlErrorCodeToHttpStatusCodeMapping: { P0001: status } },
+      `postgreSqlErrorCodeToHttpStatusCodeMapping["P0001"]: must be a whole number from 200 to 599, not ${JSON.stringify(status)}`,
+    ]),
+    [
+      { postgreSqlErrorCodeToHttpStatusCodeMapping: { unique_violation: 409 } },
+      'postgreSqlErrorCodeToHttpStatusCodeMapping["unique_violation"]: is neither an SQLSTATE of five characters nor a class of two',
+    ],
+  ];
+
+  test.each(cases)('%o', async (options, message) => {
+    const start = createGateway({ connectionString: 'postgres://user@host.invalid/x', ...options });
+    await expect(start).rejects.toThrow(new StartError(message));
+  });
+
+  test('a setting that is none, once the server has answered', async () => {
+    await expect(startGateway('', { requestHeadersContextKey: 'role' })).rejects.toThrow(
+      new StartError('requestHeadersContextKey: "role" is no setting; give two names and a dot, as in app.user'),
+    );
+  });
+
+  test('no secret stands in a message', async () => {
+    const wrong = {
+      connectionString: ['postgres://user:hush@localhost/x'],
+      connectionStrings: { other: { password: 'hush' } },
+      customRequestHeaders: { 'x-key': [17, { token: 'hush' }] },
+      authentication: {
+        basic: { hash: 4711 },
+        dataProtection: { secret: ['hush'] },
+        jwt: { keys: [{ secret: 4711 }] },
+      },
+    };
+    const failure = await createGateway(wrong as never).catch((error: Error) => error.message);
+    expect(failure).toBe(
+      [
+        'connectionString: must be text, not a list',
+        'connectionStrings["other"]: must be text, not an object',
+        'customRequestHeaders["x-key"][0]: must be text, not a number',
+        'customRequestHeaders["x-key"][1]: must be text, not an object',
+        'authentication.basic.hash: must be text, or null, not a number',
+        'authentication.dataProtection.secret: must be text, or null, not a list',
+        'authentication.jwt.keys[0].secret: must be text or an object, not a number',
+      ].join('\n'),
+    );
+  });
+
+  test.each([[undefined], [null], [7], [[]]])('%o in place of the options', async (options) => {
+    await expect(createGateway(options as never)).rejects.toThrow(/^options: must be an object of options, not /);
+  });
+});
+
+test('an option that is undefined counts as not given, at every level', async () => {
+  const gateway = await startGateway(publicRoutine, {
+    commentsMode: undefined as never,
+    authentication: { cookie: { lifetime: undefined as never }, userRoleContext: undefined as never },
+    events: { heartbeat: undefined as never },
+  });
+  expect(gateway.gateway.endpoints.map(({ path }) => path)).toEqual(['/api/secret-of-the-house']);
+  await gateway.close();
+});
+
+describe('crudSource, redisCache and createPasswordHasher check their options too', () => {
+  test.each<[options: object, message: string]>([
+    [{ includeSchema: ['public'] }, 'crudSource: includeSchema: unknown option; did you mean includeSchemas?'],
+    [
+      { commentsMode: 'OnlyWithHttpTag' },
+      'crudSource: commentsMode: must be one of "onlyWithHttpTag", "parseAll", "ignore", not "OnlyWithHttpTag"; did you mean "onlyWithHttpTag"?',
+    ],
+    [
+      { listingLimits: { maxLimits: 5 } },
+      'crudSource: listingLimits.maxLimits: unknown option; did you mean listingLimits.maxLimit?',
+    ],
+    [{ allowUnfilteredDelete: 1 }, 'crudSource: allowUnfilteredDelete: must be true or false, not 1'],
+  ])('crudSource(%o)', (options, message) => {
+    expect(() => crudSource(options as CrudOptions)).toThrow(message);
+  });
+
+  test('the others', () => {
+    expect(() => redisCache({ url: 'redis://localhost', prefx: 'a' } as never)).toThrow(
+      'redisCache: prefx: unknown option; did you mean prefix?',
+    );
+    expect(() => redisCache({} as never)).toThrow('redisCache: url: is missing; it must be text');
+    expect(() => createPasswordHasher({ rounds: 0 })).toThrow(
+      'createPasswordHasher: rounds: must be a whole number of at least 1, not 0',
+    );
+  });
+});
+
+/** The compiler holds the tables equal to the types; this says what to do to those who only run the tests. */
+describe('every option is in the tables that check options', () => {
+  const groups = [
+    ['gateway-option-table.ts, gatewayOptionTable', { ...planDefaults, ...runDefaults }, gatewayOptionTable],
+    ['gateway-option-table.ts, events', eventsDefaults, gatewayOptionTable.events.table!],
+    [
+      'authentication-option-table.ts, authenticationOptions',
+      authenticationDefaults,
+      gatewayOptionTable.authentication.table!,
+    ],
+  ] as const;
+  test.each(groups)('%s', (place, defaults, table) => {
+    const missing = Object.keys(defaults).filter((option) => option !== 'connectionNames' && !(option in table));
+    const advice = missing.map((option) => `add "${option}: <what it takes>" to src/validate-options/${place}`);
+    expect(advice).toEqual([]);
+  });
+
+  test('each default is a value that its option takes', () => {
+    const defaults: Record<string, unknown> = { ...planDefaults, ...runDefaults };
+    const faults = Object.entries(gatewayOptionTable).flatMap(([option, kind]) =>
+      option in defaults ? (kind.faults(defaults[option], option) as readonly string[]) : [],
+    );
+    expect(faults).toEqual([]);
+  });
 });

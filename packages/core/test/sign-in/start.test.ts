@@ -57,7 +57,7 @@ describe('what cannot be meant so is refused at the start, in words', () => {
     ],
     [{ dataProtection: { readCommand: 'select nothing', writeCommand: 'select 1' }, cookie: true }, /nothing/],
     [{ dataProtection: { readCommand: `select 'x'`, writeCommand: 'select 1' }, cookie: true }, /is not a key/],
-    [{ cookie: { lifetime: 0 } }, /The scheme "cookie" has lifetime 0/],
+    [{ cookie: { lifetime: 0 } }, /^authentication\.cookie\.lifetime: must be a whole number of at least 1, not 0/],
     [{ cookie: { cookieName: 'a b' } }, /a b/],
     [{ cookie: { cookieName: '__Host-x' } }, /No browser would take the cookie "__Host-x"/],
     [{ bearer: { refreshPath: 'x' } }, /The refresh path "x" has to begin with a slash/],

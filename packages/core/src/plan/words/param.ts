@@ -1,6 +1,6 @@
 import { display } from '../display.ts';
 import type { Draft } from '../draft.ts';
-import { editDistance } from '../edit-distance.ts';
+import { editDistance } from '../../validation/edit-distance.ts';
 import type { Filling } from '../endpoint.ts';
 import type { Complaint, Word, WordUse } from '../word.ts';
 

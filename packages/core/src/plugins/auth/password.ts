@@ -2,6 +2,7 @@ import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
 import { type PasswordHasher, Problem } from '../../pipeline/ports.ts';
+import { group, whole } from '../../validation/kinds.ts';
 
 /** More passwords wait for their turn than are worth waiting for: 503, to be tried again later. */
 export class TooManySignIns extends Problem {
@@ -27,6 +28,12 @@ export interface PasswordHasherOptions {
   readonly rounds?: number;
 }
 
+const hasherOptions = group<PasswordHasherOptions>({
+  atOnce: whole({ min: 1 }),
+  waiting: whole({ min: 0 }),
+  rounds: whole({ min: 1 }),
+});
+
 const saltBytes = 16;
 const keyBytes = 32;
 const form = /^[A-Za-z0-9+/]{64}$/;
@@ -35,8 +42,11 @@ const retryAfter = 5;
 /**
  * The built-in hasher: base64 of 16 bytes of salt and 32 bytes of PBKDF2-HMAC-SHA256 with 600,000 rounds. Derives off the
  * event loop.
+ * @throws RangeError that names the option which cannot be
  */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
+  const faults = hasherOptions.faults(options, '');
+  if (faults.length > 0) throw new RangeError(`createPasswordHasher: ${faults.join('\n')}`);
   const { waiting = 50, rounds = 600_000 } = options;
   const { atOnce = Math.max(1, Math.min(2, availableParallelism() - 1)) } = options;
   const queue = new Queue(atOnce, waiting);

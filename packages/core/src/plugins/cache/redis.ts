@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Cache, CachedAnswer, CacheKey, CacheLook, CacheState } from '../../pipeline/ports.ts';
+import { group, number, secret, text } from '../../validation/kinds.ts';
 import { RedisLink, type Send } from './redis-link.ts';
 
 export interface RedisCacheOptions {
@@ -13,14 +14,22 @@ export interface RedisCacheOptions {
   readonly maxAge?: number;
 }
 
+const redisCacheOptions = group<RedisCacheOptions>(
+  { url: secret, prefix: text, timeout: number({ above: 0, max: 3600 }), maxAge: number({ above: 0 }) },
+  ['url'],
+);
+
 /** Changes when entries are written in another way. */
 const layout = '1';
 
 /**
  * Keeps answers in Redis or Valkey, for several gateways before one database. How much is kept is for the server to bound
  * (`maxmemory`, with a policy `allkeys-…`). While it is away nothing is kept, and requests go on.
+ * @throws RangeError that names the option which cannot be
  */
 export function redisCache(options: RedisCacheOptions): Cache {
+  const faults = redisCacheOptions.faults(options, '');
+  if (faults.length > 0) throw new RangeError(`redisCache: ${faults.join('\n')}`);
   return new RedisCache(options);
 }
 

@@ -1,3 +1,4 @@
+import { crudOptions } from './option-table.ts';
 import type { Routine } from '../../../catalog/routine.ts';
 import type { Filters } from '../../../catalog/source.ts';
 import { type ListingLimits, type TableOperation, tableOperations } from '../../../catalog/table.ts';
@@ -48,6 +49,8 @@ const defaultLimits: ListingLimits = { defaultLimit: 100, maxLimit: 1_000 };
 
 /** @throws RangeError that names the option which cannot be */
 export function settingsOf(options: CrudOptions): CrudSettings {
+  const faults = crudOptions.faults(options, '');
+  if (faults.length > 0) throw new RangeError(`crudSource: ${faults.join('\n')}`);
   const { created, commentsMode, query, allowUnfilteredDelete, listing, listingLimits, crudTypes, ...rest } = options;
   return {
     ...rest,
@@ -64,10 +67,6 @@ export function settingsOf(options: CrudOptions): CrudSettings {
 
 function operationsOf(types: CrudType | readonly CrudType[]): ReadonlySet<TableOperation> {
   const wanted = [types].flat();
-  const unknown = wanted.find((type) => type !== 'all' && !tableOperations.includes(type));
-  if (unknown !== undefined) {
-    throw new RangeError(`crudTypes: ${JSON.stringify(unknown)} is none of ${tableOperations.join(', ')}, all`);
-  }
   return new Set(tableOperations.filter((type) => wanted.includes('all') || wanted.includes(type)));
 }
 
@@ -108,10 +107,6 @@ function pattern(options: CrudOptions, name: PatternName, byDefault: string): st
 function limitsOf(given: Partial<ListingLimits>): ListingLimits {
   const maxLimit = given.maxLimit ?? defaultLimits.maxLimit;
   const limits = { maxLimit, defaultLimit: given.defaultLimit ?? Math.min(defaultLimits.defaultLimit, maxLimit) };
-  for (const [name, value] of Object.entries(limits)) {
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new RangeError(`listingLimits.${name}: ${value} is no number of rows`);
-  }
   if (limits.defaultLimit > limits.maxLimit) {
     throw new RangeError(
       `listingLimits.defaultLimit: ${limits.defaultLimit} is more than maxLimit, ${limits.maxLimit}`,
