@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: {
     // Tests run the sources, so that a test run needs no build.
     alias: {
+      '@pgway/core/fastify': source('packages/core/src/adapters/fastify.ts'),
       '@pgway/core': source('packages/core/src/index.ts'),
       'pgway/embedded': source('packages/server/src/embedded/index.ts'),
       '@pgway/testing': source('testing/src/index.ts'),

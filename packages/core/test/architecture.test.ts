@@ -16,7 +16,7 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   plan: { rooms: ['catalog', 'annotations', 'validation'], packages: [] },
   router: { rooms: ['plan', 'http'], packages: [] },
   pipeline: { rooms: ['plan', 'router', 'http', 'database'], packages: ['node', 'negotiator'] },
-  adapters: { rooms: ['http'], packages: ['node'] },
+  adapters: { rooms: ['http'], packages: ['node', 'fastify'] },
   plugins: {
     rooms: ['pipeline', 'plan', 'http', 'catalog', 'database', 'validation'],
     packages: ['node', 'jose', 'cookie', '@redis/client'],
@@ -149,6 +149,7 @@ const packageDoors: Readonly<Record<string, readonly string[]>> = {
     'plugins/auth/keys/key-ring.ts',
   ],
   '@redis/client': ['plugins/redis-client.ts'],
+  fastify: ['adapters/fastify.ts'],
   cookie: ['plugins/auth/cookie.ts', 'plugins/auth/cross-site.ts'],
 };
 

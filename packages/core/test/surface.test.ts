@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import * as core from '@pgway/core';
+import * as fastify from '@pgway/core/fastify';
 import { problemTypes } from '../src/http/problem.ts';
 import { sqlstateStatuses } from '../src/pipeline/sqlstate.ts';
 
@@ -30,6 +31,10 @@ test('the names that a host can import', () => {
     'typescriptClientFiles',
     'writeFiles',
   ]);
+});
+
+test('the names of the plug-in for Fastify', () => {
+  expect(Object.keys(fastify)).toEqual(['gatewayPlugin']);
 });
 
 test('a scheme of the host can be a class: the types of all that it is given and gives have names', () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
@@ -17,14 +18,17 @@ type MaybeParsed = IncomingMessage & { readonly body?: unknown; readonly rawBody
 /** Up to so many bytes a copy is cheaper than a second piece for the kernel to gather. */
 const smallBody = 8 * 1024;
 
-class NodeRequest implements GatewayRequest {
+/** A request of `node:http`. */
+export class NodeRequest implements GatewayRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly #incoming: MaybeParsed;
   readonly #outgoing: ServerResponse;
+  readonly #body: Readable;
 
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+  /** @param body the bytes of the body, where the host has put another stream in their place */
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, body: Readable = incoming) {
     const url = relative(incoming.url ?? '/');
     const mark = url.indexOf('?');
     this.method = incoming.method ?? 'GET';
@@ -32,6 +36,7 @@ class NodeRequest implements GatewayRequest {
     this.query = mark === -1 ? '' : url.slice(mark + 1);
     this.#incoming = incoming;
     this.#outgoing = outgoing;
+    this.#body = body;
   }
 
   get remoteAddress(): string | undefined {
@@ -59,8 +64,8 @@ class NodeRequest implements GatewayRequest {
   body(limit: number): Promise<Uint8Array> {
     const announced = Number(this.#incoming.headers['content-length'] ?? 0);
     if (announced > limit) return Promise.reject(tooLarge(limit));
-    if (this.#incoming.readableDidRead) return alreadyRead(this.#incoming, limit);
-    return readBody(this.#incoming, limit);
+    if (this.#body.readableDidRead) return alreadyRead(this.#incoming, limit);
+    return readBody(this.#body, limit);
   }
 
   onLeave(listener: () => void): void {
@@ -98,7 +103,7 @@ async function alreadyRead({ body, rawBody, headers }: MaybeParsed, limit: numbe
   return bytes;
 }
 
-function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8Array> {
+function readBody(incoming: Readable, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -119,6 +124,8 @@ function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8Array>
     incoming.on('close', () =>
       reject(new Problem('malformed-body', { detail: 'The body ended before it was complete.' })),
     );
+    // A stream that a host has paused stays so otherwise.
+    incoming.resume();
   });
 }
 

@@ -36,13 +36,19 @@ const packages: Readonly<Record<string, string>> = {
   express: 'packages/core',
   hono: 'packages/server',
   '@hono/node-server': 'packages/server',
-  fastify: 'bench',
+  fastify: 'packages/core',
+  '@fastify/cors': 'packages/core',
 };
 
 /** Packages that a script imports and that are not installed. */
 export function missingPackages(text: string): readonly string[] {
-  const imported = [...text.matchAll(/^import .* from '([^'./][^']*)';$/gm)].map(([, name]) => name!);
+  const imported = [...text.matchAll(/^import .* from '([^'./][^']*)';$/gm)].map(([, name]) => packageOf(name!));
   return imported.filter((name) => !name.startsWith('node:') && folderOf(name) === null);
+}
+
+/** `@pgway/core` for `@pgway/core/fastify`. */
+function packageOf(specifier: string): string {
+  return specifier.startsWith('node:') ? specifier : /^(?:@[^/]+\/)?[^/]+/.exec(specifier)![0];
 }
 
 function folderOf(name: string): string | null {
