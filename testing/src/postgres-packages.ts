@@ -19,7 +19,7 @@ export function packageOfRun(): Promise<string | undefined> {
  * The folder of the PostgreSQL package of a major version; undefined means the one that is installed with the workspace.
  * Others are pinned in `testing/postgres/<major>` and installed there when first asked for.
  */
-async function packageOfMajor(major: string): Promise<string | undefined> {
+export async function packageOfMajor(major: string): Promise<string | undefined> {
   if (major === DEFAULT_MAJOR) return undefined;
   const known = (await readdir(FOLDERS)).toSorted();
   if (!known.includes(major)) {

@@ -1,12 +1,16 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Listening } from './contender.ts';
 
 /** A `node:http` server on a free port; `release` gives back what the listener holds. */
-export async function listen(listener: RequestListener, release: () => Promise<void>): Promise<Listening> {
-  const server = createServer(listener);
+export async function listen(
+  listener: RequestListener,
+  release: () => Promise<void>,
+  options: ServerOptions = {},
+): Promise<Listening> {
+  const server = createServer(options, listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);

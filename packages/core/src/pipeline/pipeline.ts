@@ -21,10 +21,7 @@ export interface Pipeline extends Recalling, FillOptions {
   /** Characters of path and query together. */
   readonly maxUriLength: number;
   readonly ignoreUnknown: boolean;
-  readonly refusal: RefuseOptions & {
-    /** Whether details may hold all values of a row that a constraint has refused. */
-    readonly showRowDetails: boolean;
-  };
+  readonly refusal: RefuseOptions;
   /** Null when the host has none: most requests ask nobody. */
   readonly hooks: Hooks | null;
   readonly observe: Observer;

@@ -3,7 +3,7 @@ import type { HeaderList, WholeResponse } from '../http/response.ts';
 
 export interface RefuseOptions {
   readonly format: 'problem' | 'text';
-  /** Whether the database's own words, and the signatures of overloads, may reach the client. */
+  /** Whether the database's own words may reach the client. */
   readonly showDatabaseMessage: boolean;
   readonly mappedCodes: Readonly<Record<string, number>>;
 }
@@ -15,7 +15,8 @@ export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 export function refuse(problem: Problem, correlationId: string | null, options: RefuseOptions): WholeResponse {
   const { status } = problem;
   if (bodiless.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
-  const hidden = problem.code === 'internal' || (tellsOfDatabase(problem) && !options.showDatabaseMessage);
+  const fromDatabase = typeof problem.members['code'] === 'string';
+  const hidden = problem.code === 'internal' || (fromDatabase && !options.showDatabaseMessage);
   return options.format === 'text'
     ? answer(problem, 'text/plain; charset=utf-8', hidden ? hiddenText(correlationId) : text(problem, options))
     : answer(
@@ -23,11 +24,6 @@ export function refuse(problem: Problem, correlationId: string | null, options: 
         'application/problem+json',
         JSON.stringify(hidden ? masked(problem, correlationId) : open(problem)),
       );
-}
-
-/** PostgreSQL's message, or the signatures of routines. */
-function tellsOfDatabase({ members }: Problem): boolean {
-  return typeof members['code'] === 'string' || members['signatures'] !== undefined;
 }
 
 function answer(problem: Problem, contentType: string, body: string): WholeResponse {

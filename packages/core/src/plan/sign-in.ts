@@ -1,4 +1,3 @@
-import { planLoginUser } from './login-user.ts';
 import { type AuthenticationNames, columnsOf } from './authentication.ts';
 import { display } from './display.ts';
 import type { Draft } from './draft.ts';
@@ -26,9 +25,11 @@ export function planSignIn(draft: Draft, answer: Answer, parameters: readonly En
     const found = answer.columns.findIndex((column) => column.name === name && column.within === undefined);
     return found < 0 ? null : found;
   };
-  const password = passwordAmong(parameters, names);
+  const password = parameters.find(({ name }) =>
+    name.toLowerCase().includes(names.passwordParameterNameContains.toLowerCase()),
+  );
   const hash = index(names.hashColumnName);
-  if (hash !== null && password === null) refuseUnverified(draft, names);
+  if (hash !== null && password === undefined) refuseUnverified(draft, names);
   return {
     kind: 'login',
     status: index(names.statusColumnName),
@@ -36,15 +37,7 @@ export function planSignIn(draft: Draft, answer: Answer, parameters: readonly En
     scheme: index(names.schemeColumnName),
     hash,
     password: password?.position ?? null,
-    user: planLoginUser(draft, parameters, password),
   };
-}
-
-function passwordAmong(
-  parameters: readonly EndpointParameter[],
-  { passwordParameterNameContains: part }: AuthenticationNames,
-): EndpointParameter | null {
-  return parameters.find(({ name }) => name.toLowerCase().includes(part.toLowerCase())) ?? null;
 }
 
 /** A hash that nothing is held against would let everybody in. */

@@ -193,7 +193,6 @@ const authenticationOptions: OptionTable<AuthenticationOptions> = {
   userRoleContext: nullable(text),
   anonymousRole: nullable(text),
   passwordHasher: nullable(objectWith<PasswordHasher>('hash', 'verify', 'waste')),
-  allowNullHash: flag,
   passwordVerificationFailedCommand: nullable(text),
   passwordVerificationSucceededCommand: nullable(text),
   serializeAuthEndpointsResponse: flag,

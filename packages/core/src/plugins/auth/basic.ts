@@ -3,12 +3,10 @@ import type { GatewayRequest } from '../../http/request.ts';
 import {
   type AttemptKeys,
   type AttemptLimiter,
-  type AttemptOutcome,
   type AuthScheme,
   type Caller,
   type Claim,
   Problem,
-  outcomeOfError,
   type PasswordHasher,
 } from '../../pipeline/ports.ts';
 import { ExpiringMap } from './expiring-map.ts';
@@ -150,14 +148,11 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
     };
     if (user !== null && command === null && wasVerified(user.hash)) return toCaller([[options.nameClaim, given.user]]);
     tries.begin(digest, keys);
-    let outcome: AttemptOutcome = 'failed';
+    let outcome: Outcome = 'withdrawn';
     try {
       const claims = await verifyBasic(given, { ...options, hasher, path: request.path });
       outcome = claims === null ? 'failed' : 'succeeded';
       return claims === null ? null : toCaller(claims);
-    } catch (error) {
-      outcome = outcomeOfError(error);
-      throw error;
     } finally {
       tries.end(digest, keys, outcome);
     }
@@ -205,6 +200,8 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
+type Outcome = 'failed' | 'succeeded' | 'withdrawn';
+
 /** A password that comes in many requests at once is one try: only other passwords are further guesses. */
 class SharedTries {
   readonly #attempts: AttemptLimiter;
@@ -226,7 +223,7 @@ class SharedTries {
     this.#open.set(digest, { users: 1, told: false });
   }
 
-  end(digest: string, keys: AttemptKeys, outcome: AttemptOutcome): void {
+  end(digest: string, keys: AttemptKeys, outcome: Outcome): void {
     const shared = this.#open.get(digest)!;
     shared.users -= 1;
     if (!shared.told && (outcome !== 'withdrawn' || shared.users === 0)) {

@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Call, Client } from './client.ts';
+import type { SoakDatabase } from './database.ts';
+import { expectAnswer } from './operations/operation.ts';
+import { checkSession } from './operations/session-state.ts';
+
+const deadlineMs = 20_000;
+const pollMs = 20;
+const lockKey = 12_321;
+const sessionChecks = 60;
+
+/** When the load is over, no call runs or waits in the database, and no lock is held. */
+export async function verifyIdle(client: Client, database: SoakDatabase): Promise<void> {
+  const { violations } = client.load;
+  const idle = await becomes(async () => (await sessionsThat(database, `state is distinct from 'idle'`)) === '');
+  if (!idle) {
+    violations.add(
+      'connections',
+      `busy after the load: ${await sessionsThat(database, `state is distinct from 'idle'`)}`,
+    );
+  }
+  const holding = await sessionsThat(
+    database,
+    `exists (select from pg_locks l where l.pid = a.pid and locktype = 'advisory')`,
+  );
+  if (holding !== '') violations.add('session-state', `holding an advisory lock after the load: ${holding}`);
+  await Promise.all(Array.from({ length: sessionChecks }, () => checkSession(client)));
+}
+
+/** Returns the sessions of the gateway of which this is true, as JSON; an empty text for none. */
+async function sessionsThat(database: SoakDatabase, condition: string): Promise<string> {
+  const rows = await database.query(
+    `select state, wait_event, query from pg_stat_activity a
+     where usename = $1 and datname = current_database() and ${condition}`,
+    [database.roles.gateway],
+  );
+  return rows.length === 0 ? '' : JSON.stringify(rows);
+}
+
+/** As many calls as there are connections can run at once: none was lost on the way. */
+export async function verifyConnections(client: Client, database: SoakDatabase, pool: number): Promise<void> {
+  const call: Call = { operation: 'lock', user: client.users[0]!, line: 'POST /wait-for-lock', body: { key: lockKey } };
+  const waiting = async (): Promise<number> => {
+    const rows = await database.query<{ count: number }>(
+      `select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted and objid = $1`,
+      [lockKey],
+    );
+    return rows[0]?.count ?? 0;
+  };
+  const release = await database.hold(lockKey);
+  const calls: Promise<void>[] = [];
+  try {
+    for (let count = 1; count <= pool; count++) {
+      calls.push(client.call(call).then((outcome) => expectAnswer(client, call, outcome, 'done')));
+      // One after the other: each has to find a connection of its own.
+      // oxlint-disable-next-line no-await-in-loop
+      if (await becomes(async () => (await waiting()) === count)) continue;
+      client.load.violations.add('connections', `${count - 1} of ${pool} connections are free after the load`);
+      break;
+    }
+  } finally {
+    await release();
+  }
+  await Promise.all(calls);
+}
+
+async function becomes(condition: () => Promise<boolean>): Promise<boolean> {
+  const end = performance.now() + deadlineMs;
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop
+    if (await condition()) return true;
+    if (performance.now() > end) return false;
+    // oxlint-disable-next-line no-await-in-loop
+    await pause(pollMs);
+  }
+}

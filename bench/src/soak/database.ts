@@ -1,0 +1,102 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { packageOfMajor } from '@pgway/testing/postgres-packages';
+import { startEmbedded } from 'pgway/embedded';
+import pg from 'pg';
+
+import { schemaSql } from './schema.sql.ts';
+import { type Roles, rolesOf } from './users.ts';
+
+export interface SoakServer {
+  readonly connectionString: string;
+  readonly version: string;
+  stop(): Promise<void>;
+}
+
+/** A database with the schema of the soak, and its roles. */
+export interface SoakDatabase {
+  /** As the gateway connects. */
+  readonly connectionString: string;
+  readonly roles: Roles;
+  /** Runs SQL as the superuser. */
+  query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Holds an advisory lock until the returned function is called. */
+  hold(key: number): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+const password = 'soak';
+
+export async function startServer(major: string): Promise<SoakServer> {
+  const packageDirectory = await packageOfMajor(major);
+  const folder = await mkdtemp(join(tmpdir(), 'pgway-soak-'));
+  const removeFolder = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    // As root the server runs as another user, who must be able to enter the folder.
+    await chmod(folder, 0o711);
+    const server = await startEmbedded({
+      dataDirectory: join(folder, 'data'),
+      durable: false,
+      settings: { max_connections: '200' },
+      ...(packageDirectory === undefined ? {} : { packageDirectory }),
+    });
+    return {
+      connectionString: server.connectionString,
+      version: server.version,
+      stop: async () => {
+        await server.stop();
+        await removeFolder();
+      },
+    };
+  } catch (error) {
+    await removeFolder();
+    throw error;
+  }
+}
+
+/** The database is named by the suffix, and so are its roles, which belong to the server. */
+export async function createDatabase(server: SoakServer, suffix: string): Promise<SoakDatabase> {
+  const roles = rolesOf(suffix);
+  const name = `soak_${suffix}`;
+  const setUp = new pg.Client({ connectionString: server.connectionString });
+  await setUp.connect();
+  try {
+    await setUp.query(rolesSql(roles));
+    await setUp.query(`create database ${name} template template0`);
+  } finally {
+    await setUp.end();
+  }
+  const url = new URL(server.connectionString);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: 3 });
+  pool.on('error', () => undefined);
+  await pool.query(schemaSql(roles));
+  url.username = roles.gateway;
+  url.password = password;
+  return {
+    connectionString: url.href,
+    roles,
+    query: async (sql, values) => (await pool.query(sql, values === undefined ? undefined : [...values])).rows,
+    async hold(key) {
+      const client = await pool.connect();
+      await client.query('select pg_advisory_lock($1)', [key]);
+      return async () => {
+        await client.query('select pg_advisory_unlock($1)', [key]);
+        client.release();
+      };
+    },
+    close: () => pool.end(),
+  };
+}
+
+function rolesSql({ gateway, reader, writer, admin, anonymous }: Roles): string {
+  return `
+    create role ${reader};
+    create role ${writer};
+    create role ${admin};
+    create role ${anonymous};
+    create role ${gateway} login password '${password}';
+    grant ${reader}, ${writer}, ${admin}, ${anonymous} to ${gateway};`;
+}

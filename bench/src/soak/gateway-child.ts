@@ -1,0 +1,93 @@
+/** The entry of the gateway's process: starts the gateway it is given, then tells its memory when it is asked. */
+import { createGateway, crudSource } from '@pgway/core';
+
+import type { Listening } from '../contenders/contender.ts';
+import { listen } from '../contenders/listen.ts';
+import { raisedState } from './schema.sql.ts';
+import { type FromGateway, type GatewaySettings, readerTimeoutSeconds, type ToGateway } from './gateway-process.ts';
+
+const closeDeadlineMs = 10_000;
+const reportedErrors = 12;
+let listening: Listening | null = null;
+const reported = new Set<string>();
+
+const send = (message: FromGateway): void => void process.send?.(message);
+
+/** Tells the causes of failures, which the answers do not show: each once, and not too many. */
+function reportError(text: string): void {
+  if (reported.size < reportedErrors && !reported.has(text)) send({ kind: 'error', text });
+  reported.add(text);
+}
+
+async function start(settings: GatewaySettings): Promise<void> {
+  const gateway = await createGateway({
+    connectionString: settings.connectionString,
+    poolSize: settings.pool,
+    pooler: settings.pooler,
+    preparedStatements: settings.preparedStatements,
+    commandTimeout: 20,
+    readerTimeout: readerTimeoutSeconds,
+    startRetry: 10,
+    sourcesCreated: (sources) => void sources.push(crudSource()),
+    logConnectionNoticeEvents: false,
+    authentication: {
+      jwt: {
+        signingKey: { secret: 'a secret of the soak, which has 32 bytes and more' },
+        issuer: 'soak',
+        audience: 'soak',
+        lifetime: 86_400,
+        production: false,
+      },
+      userRoleContext: 'db_role',
+      anonymousRole: settings.anonymousRole,
+    },
+    observer(observation) {
+      if (observation.kind === 'diagnostic' && observation.diagnostic.severity === 'error') {
+        reportError(`diagnostic: ${JSON.stringify(observation.diagnostic)}`);
+      }
+      if (observation.kind === 'request-failed' && observation.status === 500 && !isRaised(observation.error)) {
+        reportError(describe(observation.error));
+      }
+    },
+  });
+  listening = await listen(gateway.middleware, () => gateway.close(), { keepAliveTimeout: 120_000 });
+  send({ kind: 'started', port: listening.port });
+}
+
+interface Raised {
+  readonly diagnostics: { readonly code: string };
+}
+
+function isRaised(error: Error): boolean {
+  const { cause } = error;
+  return [error, cause].some((one) => (one as Partial<Raised> | undefined)?.diagnostics?.code === raisedState);
+}
+
+/** Without what differs from call to call, so that each cause is told once. */
+function describe(error: Error): string {
+  const cause = error.cause instanceof Error ? `, caused by ${error.cause.stack ?? error.cause.message}` : '';
+  return error.name === 'DatabaseError' ? error.message : `${error.stack ?? error.message}${cause}`;
+}
+
+async function stop(): Promise<void> {
+  // A gateway that does not close is told to the soak by its exit code.
+  setTimeout(() => process.exit(3), closeDeadlineMs).unref();
+  await listening?.close();
+  process.exit(0);
+}
+
+process.on('message', (message: ToGateway) => {
+  if (message.ask === 'start') {
+    start(message.settings).catch((error: unknown) => {
+      send({ kind: 'failed', text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    });
+    return;
+  }
+  // What is not garbage is what could leak.
+  globalThis.gc?.();
+  const { rss, heapUsed, external } = process.memoryUsage();
+  send({ kind: 'memory', rss, heap: heapUsed + external });
+});
+process.once('disconnect', () => void stop());
+process.on('unhandledRejection', (reason) => reportError(`unhandled rejection: ${String(reason)}`));
+process.on('SIGINT', () => {});

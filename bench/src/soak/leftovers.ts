@@ -1,0 +1,59 @@
+/**
+ * What a routine can leave behind in its session. Each entry is the body of a function `leave_<name>(_token text)`; the
+ * function `session_state` shows what the next caller would see of it.
+ */
+export const leftovers: Readonly<Record<string, string>> = {
+  setting: `perform set_config('soak.left', _token, false)`,
+  identity: `perform set_config('request.user_id', 'forged', false)`,
+  search_path: `perform set_config('search_path', 'vault, public', false)`,
+  role: `set role {admin}`,
+  statement_timeout: `set statement_timeout = '19s'`,
+  read_only: `set default_transaction_read_only = on`,
+  bytea_output: `set bytea_output = 'escape'`,
+  extra_float_digits: `set extra_float_digits = -10`,
+  date_style: `set datestyle = 'German'`,
+  time_zone: `set timezone = 'Asia/Tokyo'`,
+  row_security: `set row_security = off`,
+  advisory_lock: `perform pg_advisory_lock(hashtext(_token))`,
+  listen: `listen soak_left`,
+  temporary_table: `create temporary table if not exists soak_left (token text)`,
+  cursor: `execute 'declare soak_left cursor with hold for select 1'`,
+  prepared_statement: `execute 'prepare soak_left as select 1'`,
+};
+
+export function leftoverSql(adminRole: string): string {
+  return Object.entries(leftovers)
+    .map(
+      ([name, body]) => `
+create function leave_${name}(_token text) returns text language plpgsql volatile as $$
+begin
+  ${body.replace('{admin}', adminRole)};
+  return _token;
+end $$;
+comment on function leave_${name} is 'HTTP POST';`,
+    )
+    .join('\n');
+}
+
+/** Everything that a session shows of its past; equal for every call, whatever ran before on the connection. */
+export const sessionStateSql = `
+create function session_state(_token text) returns json language sql volatile as $$
+  select json_build_object(
+    'token', _token,
+    'setting', nullif(current_setting('soak.left', true), ''),
+    'user', nullif(current_setting('request.user_id', true), ''),
+    'searchPath', current_setting('search_path'),
+    'statementTimeout', current_setting('statement_timeout'),
+    'readOnly', current_setting('default_transaction_read_only'),
+    'byteaOutput', current_setting('bytea_output'),
+    'floatDigits', current_setting('extra_float_digits'),
+    'dateStyle', current_setting('datestyle'),
+    'timeZone', current_setting('timezone'),
+    'rowSecurity', current_setting('row_security'),
+    'locks', (select count(*) from pg_catalog.pg_locks where pid = pg_backend_pid() and locktype = 'advisory'),
+    'listens', (select count(*) from pg_catalog.pg_listening_channels()),
+    'temporaryTable', to_regclass('pg_temp.soak_left'),
+    'cursors', (select count(*) from pg_catalog.pg_cursors where is_holdable),
+    'prepared', (select count(*) from pg_catalog.pg_prepared_statements where name = 'soak_left')) $$;
+comment on function session_state is 'HTTP POST';
+`;

@@ -1,0 +1,67 @@
+import { Client, type Load } from './client.ts';
+import { CounterOperations } from './operations/cache.ts';
+import { errors } from './operations/errors.ts';
+import { events } from './operations/events.ts';
+import { leavers } from './operations/leavers.ts';
+import type { Operation } from './operations/operation.ts';
+import { privileges } from './operations/privileges.ts';
+import { reads } from './operations/reads.ts';
+import { sessionStates } from './operations/session-state.ts';
+import type { ItemOperations } from './operations/tables.ts';
+import { writes } from './operations/writes.ts';
+import { Random } from './random.ts';
+import { signIn, type User } from './users.ts';
+
+/** Returns clients, each with a user of every role. Sign-ins come one after the other: those under way count as failed. */
+export async function createClients(load: Load, count: number, seed: number): Promise<readonly Client[]> {
+  const { reader, writer, admin } = load.roles;
+  const clients: Client[] = [];
+  for (let index = 0; index < count; index++) {
+    const users: User[] = [];
+    for (const [of, role] of [reader, writer, admin].entries()) {
+      // oxlint-disable-next-line no-await-in-loop
+      users.push(await signIn(load.http.origin, `user-${index}-${of}`, role));
+    }
+    clients.push(new Client(index, load, new Random(seed * 1000 + index), users));
+  }
+  return clients;
+}
+
+export interface LoadBounds {
+  readonly requests: number;
+  /** `performance.now()` at which no further request is sent. */
+  readonly end: number;
+  readonly signal: AbortSignal;
+}
+
+/** Every client runs one operation after the other until a bound is reached. */
+export async function runLoad(clients: readonly Client[], items: ItemOperations, bounds: LoadBounds): Promise<void> {
+  const operations = [
+    ...reads,
+    ...writes,
+    ...errors,
+    ...privileges,
+    ...items.operations(),
+    ...new CounterOperations().operations(),
+    ...events,
+    ...leavers,
+    ...sessionStates,
+  ];
+  const choose = weighted(operations);
+  const isOver = ({ load }: Client): boolean =>
+    load.statistics.requests >= bounds.requests || performance.now() > bounds.end || bounds.signal.aborted;
+  await Promise.all(
+    clients.map(async (client) => {
+      // oxlint-disable-next-line no-await-in-loop
+      while (!isOver(client)) await choose(client.random).run(client);
+    }),
+  );
+}
+
+function weighted(operations: readonly Operation[]): (random: Random) => Operation {
+  const total = operations.reduce((sum, { weight }) => sum + weight, 0);
+  return (random) => {
+    let rest = random.next() * total;
+    return operations.find(({ weight }) => (rest -= weight) < 0) ?? operations[0]!;
+  };
+}

@@ -1,0 +1,72 @@
+/** A mixed load against the gateway, and the proof of what must hold under it: `npm run soak`. */
+import { pgbouncerVersion } from '@pgway/testing/pgbouncer';
+
+import { startServer } from './database.ts';
+import { readOptions, type Route, type SoakOptions, usage, UsageError } from './options.ts';
+import { writeTable, writeVerdict } from './report.ts';
+import { count } from './observe.ts';
+import { type RouteResult, runRoute } from './run-route.ts';
+
+/** Starts and final checks of all routes, beyond the seconds of load. */
+const graceSeconds = 300;
+/** Of the requests, where there are both routes. */
+const shares: Readonly<Record<Route, number>> = { direct: 0.75, pgbouncer: 0.25 };
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function soak(options: SoakOptions, signal: AbortSignal): Promise<boolean> {
+  const present = (await pgbouncerVersion()) !== null;
+  const routes = options.routes.filter((route) => present || route !== 'pgbouncer');
+  const skipped = options.routes.filter((route) => !routes.includes(route));
+  if (skipped.length > 0) print('SKIPPED: there is no PgBouncer on this machine (apt-get install pgbouncer)');
+  const server = await startServer(options.postgres);
+  const results: RouteResult[] = [];
+  try {
+    print(`PostgreSQL ${server.version}, ${count(options.requests)} requests, --seed=${options.seed}`);
+    for (const route of routes) {
+      const share = routes.length === 1 ? 1 : shares[route];
+      const bounds = { requests: options.requests * share, seconds: options.seconds * share, signal, report: print };
+      // oxlint-disable-next-line no-await-in-loop
+      results.push(await runRoute(route, server, options, bounds));
+    }
+  } finally {
+    await server.stop();
+  }
+  for (const result of results) print(`\n${writeTable(result)}`);
+  print(`\n${writeVerdict(results, skipped)}`);
+  return results.length > 0 && results.every(({ violations }) => violations.total === 0);
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    if (args.includes('--help')) {
+      process.stdout.write(usage);
+      return 0;
+    }
+    const options = readOptions(args);
+    setTimeout(
+      () => {
+        print(`the soak did not end within ${options.seconds + graceSeconds} seconds`);
+        process.exit(1);
+      },
+      (options.seconds + graceSeconds) * 1000,
+    ).unref();
+    const holds = await soak(options, interrupted.signal);
+    if (interrupted.signal.aborted) return 130;
+    return holds ? 0 : 1;
+  } catch (error) {
+    process.stderr.write(error instanceof UsageError ? `${error.message}\n\n${usage}` : `${describe(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,72 @@
+import type { Load } from './client.ts';
+import type { ConnectionFaults } from './connection-faults.ts';
+import type { SoakDatabase } from './database.ts';
+import type { FaultProxy } from './fault-proxy.ts';
+import type { GatewayProcess } from './gateway-process.ts';
+import { mebibytes, type MemorySamples } from './memory.ts';
+import type { Route, SoakOptions } from './options.ts';
+
+const reportPauseMs = 5000;
+
+export interface RouteBounds {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+  readonly report: (line: string) => void;
+}
+
+/** The load on one gateway. */
+export interface Run {
+  readonly route: Route;
+  readonly gateway: GatewayProcess;
+  readonly database: SoakDatabase;
+  readonly proxy: FaultProxy;
+  readonly options: SoakOptions;
+  readonly bounds: RouteBounds;
+}
+
+interface Observed {
+  readonly load: Load;
+  readonly memory: MemorySamples;
+  readonly faults: ConnectionFaults;
+}
+
+/** Samples the memory and reports progress while the load runs; a gateway that has ended ends the load. */
+export async function observe(
+  { gateway, bounds, route }: Run,
+  { load, memory, faults }: Observed,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const ended = new AbortController();
+  const { statistics, violations } = load;
+  const sampleMs = Math.min(5000, Math.max(1000, bounds.seconds * 10));
+  let reported = performance.now();
+  let requests = 0;
+  const sample = async (): Promise<void> => {
+    const now = await memory.take(gateway);
+    if (now === null) ended.abort();
+    const elapsed = performance.now() - reported;
+    if (now === null || elapsed < reportPauseMs) return;
+    const rate = Math.round(((statistics.requests - requests) / elapsed) * 1000);
+    [reported, requests] = [performance.now(), statistics.requests];
+    bounds.report(
+      `${route}: ${count(requests)} of ${count(bounds.requests)} requests, ${count(rate)}/s, ` +
+        `${count(statistics.sum('notSent') + statistics.sum('unknown'))} × 503, ${faults.count} connections lost, ` +
+        `RSS ${mebibytes(now.rss)}, heap ${mebibytes(now.heap)}, ${count(violations.total)} violations`,
+    );
+  };
+  let sampling = Promise.resolve();
+  const timer = setInterval(() => {
+    sampling = sampling.then(sample);
+  }, sampleMs);
+  try {
+    await work(ended.signal);
+  } finally {
+    clearInterval(timer);
+    await sampling;
+  }
+}
+
+export function count(n: number): string {
+  return n.toLocaleString('en-US');
+}

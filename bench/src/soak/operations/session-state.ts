@@ -1,0 +1,57 @@
+import type { Call, Client } from '../client.ts';
+import { leftovers } from '../leftovers.ts';
+import { expectAnswer, type Operation, parse, tell } from './operation.ts';
+
+const names = Object.keys(leftovers).map((name) => name.replaceAll('_', '-'));
+
+/** A routine that leaves something in its session; its own answer is what it always is. */
+async function leaveSomething(client: Client): Promise<void> {
+  const token = client.token();
+  const name = client.random.pick(names);
+  const call: Call = {
+    operation: 'leaves session state',
+    user: client.anyUser(),
+    line: `POST /leave-${name}`,
+    body: { token },
+  };
+  expectAnswer(client, call, await client.call(call), token);
+}
+
+/** Asks what a session shows of its past. Without a state to compare with, the first answer is the one. */
+export async function checkSession(client: Client): Promise<void> {
+  const token = client.token();
+  const { load } = client;
+  const call: Call = {
+    operation: 'session_state',
+    user: client.anyUser(),
+    line: 'POST /session-state',
+    body: { token },
+  };
+  const outcome = await client.call(call);
+  if (outcome.kind !== 'answered') return;
+  const state = parse(outcome.text) as Readonly<Record<string, unknown>> | null;
+  if (outcome.status !== 200 || state === null) {
+    client.violated('status', call, tell(outcome));
+    return;
+  }
+  if (state['token'] !== token) client.violated('own-answer', call, tell(outcome));
+  const rest = JSON.stringify({ ...state, token: undefined });
+  if (load.sessionState === '') load.sessionState = rest;
+  else if (rest !== load.sessionState) client.violated('session-state', call, differences(load.sessionState, rest));
+}
+
+function differences(expected: string, found: string): string {
+  const [before, after] = [JSON.parse(expected), JSON.parse(found)] as [
+    Record<string, unknown>,
+    Record<string, unknown>,
+  ];
+  return Object.keys({ ...before, ...after })
+    .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
+    .map((key) => `${key} was ${JSON.stringify(before[key])} and is ${JSON.stringify(after[key])}`)
+    .join('; ');
+}
+
+export const sessionStates: readonly Operation[] = [
+  { weight: 2, run: leaveSomething },
+  { weight: 6, run: checkSession },
+];

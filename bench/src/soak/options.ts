@@ -1,0 +1,99 @@
+import { parseArgs } from 'node:util';
+
+/** The way from the gateway to its server. */
+export type Route = 'direct' | 'pgbouncer';
+
+export interface SoakOptions {
+  /** Requests in all, over all routes. */
+  readonly requests: number;
+  /** Bound on the seconds of load, over all routes: the load ends with whichever bound is reached first. */
+  readonly seconds: number;
+  /** Concurrent clients, each with one request at a time. */
+  readonly connections: number;
+  /** Database connections of the gateway. */
+  readonly pool: number;
+  /** Major version of the embedded PostgreSQL. */
+  readonly postgres: string;
+  /** The same seed gives every client the same sequence of requests. */
+  readonly seed: number;
+  readonly routes: readonly Route[];
+}
+
+export const usage: string = `npm run soak -- [options]
+
+  --quick             20,000 requests, at most 50 seconds of load
+  --requests=N        requests in all (1000000)
+  --seconds=N         bound on the seconds of load (3600)
+  --connections=N     concurrent clients (48)
+  --pool=N            database connections of the gateway (8)
+  --postgres=MAJOR    major version of the embedded PostgreSQL, 13 to 18 (18)
+  --seed=N            repeats the requests of an earlier run
+  --only=ROUTE        direct or pgbouncer (both, one after the other)
+`;
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** @throws UsageError that names the culprit */
+export function readOptions(args: readonly string[]): SoakOptions {
+  const given = parse(args);
+  const quick = given.quick === true;
+  return {
+    requests: count('requests', given.requests, quick ? 20_000 : 1_000_000),
+    seconds: count('seconds', given.seconds, quick ? 50 : 3600),
+    connections: count('connections', given.connections, 48),
+    pool: count('pool', given.pool, 8),
+    postgres: given.postgres ?? '18',
+    seed: count('seed', given.seed, 1 + Math.floor(Math.random() * 99_999_999)),
+    routes: readRoutes(given.only),
+  };
+}
+
+interface Given {
+  readonly quick?: boolean;
+  readonly requests?: string;
+  readonly seconds?: string;
+  readonly connections?: string;
+  readonly pool?: string;
+  readonly postgres?: string;
+  readonly seed?: string;
+  readonly only?: string;
+}
+
+function parse(args: readonly string[]): Given {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        quick: { type: 'boolean' },
+        requests: text,
+        seconds: text,
+        connections: text,
+        pool: text,
+        postgres: text,
+        seed: text,
+        only: text,
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function count(name: string, given: string | undefined, otherwise: number): number {
+  if (given === undefined) return otherwise;
+  if (!/^[1-9][0-9]{0,7}$/.test(given)) {
+    throw new UsageError(`--${name} takes a number from 1 to 99999999, not '${given}'`);
+  }
+  return Number(given);
+}
+
+function readRoutes(given: string | undefined): readonly Route[] {
+  if (given === undefined) return ['direct', 'pgbouncer'];
+  if (given !== 'direct' && given !== 'pgbouncer') {
+    throw new UsageError(`--only takes direct or pgbouncer, not '${given}'`);
+  }
+  return [given];
+}

@@ -1,0 +1,52 @@
+import type { Route } from './options.ts';
+import { type PromiseName, promises } from './promises.ts';
+import type { RouteResult } from './run-route.ts';
+
+/** The table of operations of one route. */
+export function writeTable({ route, statistics, faults, acknowledged, seconds, memory }: RouteResult): string {
+  const rows = [...statistics.operations].toSorted(([a], [b]) => a.localeCompare(b));
+  const lines = rows.map(([name, { calls, answered, notSent, unknown, cut, failed, left }]) =>
+    [name.padEnd(40), ...[calls, answered, notSent, unknown, cut, failed, left].map((n) => String(n).padStart(9))].join(
+      '',
+    ),
+  );
+  const heading = ['calls', 'answered', 'not sent', 'unknown', 'cut off', 'failed', 'left']
+    .map((name) => name.padStart(9))
+    .join('');
+  const rate = Math.round(statistics.requests / seconds);
+  return [
+    `${route.padEnd(40)}${heading}`,
+    ...lines,
+    `${statistics.requests} requests in ${seconds.toFixed(0)} s (${rate}/s), ${faults.killed} backends killed, ${faults.lost} connections lost, ${acknowledged} writes acknowledged`,
+    `memory of the gateway: ${memory}`,
+  ].join('\n');
+}
+
+/**
+ * One line for each promise of each route, the examples of those that were broken, and counts in the form of the test
+ * runner's.
+ */
+export function writeVerdict(results: readonly RouteResult[], skipped: readonly Route[]): string {
+  const names = Object.keys(promises) as PromiseName[];
+  const checks = results.flatMap((result) => names.map((name) => ({ result, name })));
+  const lines = checks.map(({ result: { route, violations }, name }) => {
+    const title = `soak > ${route} > ${promises[name]}`;
+    const times = violations.count(name);
+    if (times === 0) return ` ✓ ${title}`;
+    const examples = violations.examples(name).map((example) => `   ${example}`);
+    return [` FAIL  ${title}`, `   ${times} times, such as`, ...examples].join('\n');
+  });
+  const failed = checks.filter(({ result, name }) => result.violations.count(name) > 0).length;
+  const counts = [
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    `${checks.length - failed} passed`,
+    ...(skipped.length > 0 ? [`${skipped.length * names.length} skipped`] : []),
+  ];
+  const errors = results.flatMap(({ route, errors: causes }) => causes.map((text) => `${route}: ${text}`));
+  return [
+    ...lines,
+    ...(errors.length === 0 ? [] : ['', 'unexpected failures inside the gateway:', ...errors]),
+    '',
+    `      Tests  ${counts.join(' | ')} (${checks.length + skipped.length * names.length})`,
+  ].join('\n');
+}

@@ -1,0 +1,142 @@
+import { pgbouncerVersion, type PgBouncer, startPgBouncer } from '@pgway/testing/pgbouncer';
+
+import { verifyConnections, verifyIdle } from './after-load.ts';
+import type { Client, Load } from './client.ts';
+import { ConnectionFaults } from './connection-faults.ts';
+import { createDatabase, type SoakServer } from './database.ts';
+import { FaultProxy } from './fault-proxy.ts';
+import { startGatewayProcess } from './gateway-process.ts';
+import { HttpClient } from './http-client.ts';
+import { verifyItems } from './item-model.ts';
+import { createClients, runLoad } from './load.ts';
+import { MemorySamples, mebibytes } from './memory.ts';
+import { observe, type RouteBounds, type Run } from './observe.ts';
+import { checkSession } from './operations/session-state.ts';
+import { ItemOperations } from './operations/tables.ts';
+import type { Route, SoakOptions } from './options.ts';
+import { Violations } from './promises.ts';
+import { Random } from './random.ts';
+import { Statistics } from './statistics.ts';
+import { WriteLog } from './write-log.ts';
+
+/** A request takes at most the gateway's `commandTimeout` of 20 s, its waits and the pauses of a slow reader. */
+const requestTimeoutMs = 40_000;
+
+export interface RouteResult {
+  readonly route: Route;
+  readonly statistics: Statistics;
+  readonly violations: Violations;
+  readonly faults: ConnectionFaults;
+  readonly acknowledged: number;
+  readonly seconds: number;
+  readonly memory: string;
+  /** Causes of unexpected failures, from the gateway's process. */
+  readonly errors: readonly string[];
+}
+
+/** Runs the load against a gateway that reaches its server by this route, and verifies what must hold. */
+export async function runRoute(
+  route: Route,
+  server: SoakServer,
+  options: SoakOptions,
+  bounds: RouteBounds,
+): Promise<RouteResult> {
+  const database = await createDatabase(server, `${route}_${process.pid}`);
+  let pooler: PgBouncer | null = null;
+  let proxy: FaultProxy | null = null;
+  try {
+    if (route === 'pgbouncer') {
+      pooler = await startPgBouncer(database.connectionString, { mode: 'transaction', size: options.pool });
+    }
+    proxy = await FaultProxy.start(pooler?.connectionString ?? database.connectionString);
+    const gateway = await startGatewayProcess({
+      connectionString: proxy.connectionString,
+      pool: options.pool,
+      pooler: pooler === null ? 'session' : 'transaction',
+      preparedStatements: pooler === null || (await knowsPreparedStatements()),
+      anonymousRole: database.roles.anonymous,
+    });
+    return await runGateway({ route, gateway, database, proxy, options, bounds });
+  } finally {
+    proxy?.close();
+    await pooler?.stop();
+    await database.close();
+  }
+}
+
+/** PgBouncer does since 1.21. */
+async function knowsPreparedStatements(): Promise<boolean> {
+  const [major = 0, minor = 0] = ((await pgbouncerVersion()) ?? '').split('.').map(Number);
+  return major > 1 || minor >= 21;
+}
+
+async function runGateway(run: Run): Promise<RouteResult> {
+  const { route, gateway, database, options } = run;
+  const load: Load = {
+    http: new HttpClient(gateway.origin, options.connections + 1, requestTimeoutMs),
+    violations: new Violations(),
+    writes: new WriteLog(),
+    statistics: new Statistics(),
+    roles: database.roles,
+    anonymous: { id: null, role: database.roles.anonymous, token: null },
+    sessionState: '',
+  };
+  const { violations, statistics } = load;
+  const memory = new MemorySamples();
+  const faults = new ConnectionFaults(database, run.proxy, new Random(options.seed));
+  const items = new ItemOperations();
+  let seconds = 0;
+  try {
+    const clients = await createClients(load, options.connections, options.seed);
+    await checkSession(clients[0]!);
+    const start = performance.now();
+    faults.start(statistics);
+    await observe(run, { load, memory, faults }, (signal) =>
+      runLoad(clients, items, {
+        requests: run.bounds.requests,
+        end: start + run.bounds.seconds * 1000,
+        signal: AbortSignal.any([run.bounds.signal, signal]),
+      }),
+    );
+    await faults.stop();
+    seconds = (performance.now() - start) / 1000;
+    await verifyAfterLoad(run, clients[0]!);
+    memory.verify(violations);
+  } finally {
+    await faults.stop();
+    load.http.close();
+    const code = await gateway.close();
+    if (code !== 0) violations.add('process', `the process of the gateway ended with ${String(code)}`);
+  }
+  for (const error of gateway.errors) {
+    if (/^(diagnostic|unhandled)/.test(error)) violations.add('process', error);
+  }
+  verifyAnswered(statistics, violations);
+  // A connection has one stream at a time.
+  const cut = statistics.sum('cut');
+  if (cut > faults.count) violations.add('whole', `${cut} streams were cut off by ${faults.count} lost connections`);
+  await verifyItems(database, items.models.values(), violations);
+  const acknowledged = await load.writes.verify(database, violations);
+  const quarters = (kind: 'rss' | 'heap'): string =>
+    [1, 2, 3].map((n) => mebibytes(memory.quarter(kind, n))).join(', ');
+  const told = `RSS ${quarters('rss')}; heap ${quarters('heap')} (second, third and last quarter)`;
+  const { errors } = gateway;
+  return { route, statistics, violations, faults, acknowledged, seconds, memory: told, errors };
+}
+
+async function verifyAfterLoad({ database, options }: Run, client: Client): Promise<void> {
+  await verifyIdle(client, database);
+  await verifyConnections(client, database, options.pool);
+}
+
+const fewestCalls = 50;
+const answeredShare = 0.9;
+
+function verifyAnswered(statistics: Statistics, violations: Violations): void {
+  for (const [operation, { calls, answered, left }] of statistics.operations) {
+    const wanted = calls - left;
+    if (wanted >= fewestCalls && answered < wanted * answeredShare) {
+      violations.add('answered', `${operation}: ${answered} of ${wanted} calls`);
+    }
+  }
+}

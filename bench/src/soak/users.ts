@@ -1,0 +1,39 @@
+/** Database roles of one run: the gateway's own, and those which its callers may have. */
+export interface Roles {
+  readonly gateway: string;
+  readonly reader: string;
+  readonly writer: string;
+  readonly admin: string;
+  readonly anonymous: string;
+}
+
+/** A caller. The one without a token is anonymous. */
+export interface User {
+  readonly id: string | null;
+  readonly role: string;
+  readonly token: string | null;
+}
+
+export function rolesOf(suffix: string): Roles {
+  const name = (role: string): string => `soak_${role}_${suffix}`;
+  return {
+    gateway: name('gateway'),
+    reader: name('reader'),
+    writer: name('writer'),
+    admin: name('admin'),
+    anonymous: name('anonymous'),
+  };
+}
+
+/** Signs in through the gateway and returns the user with an access token. */
+export async function signIn(origin: string, id: string, role: string): Promise<User> {
+  const answer = await fetch(`${origin}/api/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ userId: id, role }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`the sign-in of ${id} was answered with ${answer.status}: ${text}`);
+  const { access_token: token } = JSON.parse(text) as { readonly access_token: string };
+  return { id, role, token };
+}
