@@ -68,7 +68,7 @@ async function greet(database: Database, until: number): Promise<readonly (strin
       const [row] = await database.query(
         `select pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('server_version'),
                 rolname, rolsuper, rolbypassrls
-         from pg_catalog.pg_roles where rolname = current_user`,
+         from pg_catalog.pg_roles where rolname operator(pg_catalog.=) current_user`,
       );
       return row ?? [];
     } catch (error) {

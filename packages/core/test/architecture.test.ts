@@ -125,7 +125,9 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
 
 /** What a room may see of another one, where that is less than all of it. */
 const onlyThese: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  catalog: { database: ['database/port.ts', 'database/literal.ts'] },
+  catalog: {
+    database: ['database/port.ts', 'database/literal.ts', 'database/settings.ts', 'database/text-rows.ts'],
+  },
   pipeline: { database: ['database/port.ts', 'database/literal.ts', 'database/settings.ts'] },
   plan: { catalog: ['catalog/routine.ts', 'catalog/table.ts', 'catalog/quote.ts'] },
   plugins: {

@@ -21,8 +21,10 @@ export function filterValues(filters: Filters): readonly Value[] {
 }
 
 /** The parameters with their types, for a query that may leave some of them out. */
-export const filterParameters =
-  '$1::text[], $2::text[], $3::text[], $4::text[], $5::text, $6::text, $7::text, $8::text';
+export const filterParameters: string = Array.from(
+  { length: 8 },
+  (_, index) => `$${index + 1}::pg_catalog.text${index < 4 ? '[]' : ''}`,
+).join(', ');
 
 /** The condition that the filters make on two expressions of type text. */
 export function filterCondition(schema: string, name: string): string {

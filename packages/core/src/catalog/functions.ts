@@ -2,6 +2,7 @@ import type { Database } from '../database/port.ts';
 import { asLetter, parseFacts } from './facts.ts';
 import { filterValues } from './filters.sql.ts';
 import { customFunctionsSql, functionsSql, functionsWithDefinitionsSql } from './functions.sql.ts';
+import { queryCatalog } from './query.ts';
 import { decodeRoutine } from './routine-row.ts';
 import type { Routine } from './routine.ts';
 import type { Filters, RoutineSource } from './source.ts';
@@ -22,11 +23,15 @@ const rowKinds = { type: 'type', routine: 'routine' } as const;
  */
 export function functionsSource(options: FunctionsOptions = {}): RoutineSource {
   const builtin = options.definitions === true ? functionsWithDefinitionsSql : functionsSql;
-  const sql = options.query?.trim() ? customFunctionsSql(options.query) : builtin;
+  const custom = options.query?.trim() ? customFunctionsSql(options.query) : null;
   return Object.freeze({
     name: 'functions',
     async read(database: Database, filters: Filters): Promise<readonly Routine[]> {
-      return decodeRows(await database.query(sql, filterValues(filters)));
+      const values = filterValues(filters);
+      // An author's query finds names as everything else on the connection does.
+      return decodeRows(
+        await (custom === null ? queryCatalog(database, builtin, values) : database.query(custom, values)),
+      );
     },
   });
 }

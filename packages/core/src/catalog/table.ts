@@ -28,6 +28,14 @@ export type TableOperation = (typeof tableOperations)[number];
  */
 export type Comparison = 'ordered' | 'equal' | 'none';
 
+/** The operators of a type that are not PostgreSQL's own, as the type's default operator class names them. */
+export interface Operators {
+  /** The type that they take, as it stands in SQL; columns of other types have to be cast to it. */
+  readonly type: string;
+  /** `operator("public".=)`, by what it stands for: `=`, `<`, `<=`, `>`, `>=`, `~~` (LIKE), `~~*` (ILIKE). */
+  readonly names: Readonly<Record<string, string>>;
+}
+
 export interface TableColumn extends Column {
   /** No row has NULL here, old ones included, and none can get one. Of a view only where its one table says so. */
   readonly notNull: boolean;
@@ -41,6 +49,8 @@ export interface TableColumn extends Column {
   /** Among the primary key; of a view, among the columns that are its table's primary key. */
   readonly key: boolean;
   readonly comparison: Comparison;
+  /** Absent: values are compared by the operators of `pg_catalog`. */
+  readonly operators?: Operators;
 }
 
 /** How far a listing goes: rows in one answer. */

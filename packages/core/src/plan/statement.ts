@@ -182,7 +182,7 @@ from (select ${call} as "v" offset 0) as "r"`;
 function rowOfValues(raw: RawAnswer | null): string {
   if (raw === null) return `pg_catalog.to_json(array(${valuesOfRecord(recordValue)}))`;
   if (raw.separator === null) return `pg_catalog.array_to_string(array(${valuesOfRecord(recordValue)}), '', '')`;
-  const inQuotes = `'"' || pg_catalog.replace(${recordValue}, '"', '""') || '"'`;
+  const inQuotes = `'"' operator(pg_catalog.||) pg_catalog.replace(${recordValue}, '"', '""') operator(pg_catalog.||) '"'`;
   return `pg_catalog.array_to_string(array(${valuesOfRecord(inQuotes)}), ${quoteLiteral(raw.separator)}, '')`;
 }
 
@@ -190,16 +190,16 @@ function valuesOfRecord(value: string): string {
   return `
   select ${value}
   from pg_catalog.regexp_matches(
-    ',' || pg_catalog.substr("r"."v"::text, 2, pg_catalog.length("r"."v"::text) - 2),
+    ',' operator(pg_catalog.||) pg_catalog.substr("r"."v"::pg_catalog.text, 2, pg_catalog.length("r"."v"::pg_catalog.text) operator(pg_catalog.-) 2),
     E',("(?:[^"\\\\\\\\]|""|\\\\\\\\\\\\\\\\)*"|[^",]*)', 'g') with ordinality as "f"("m", "o")
   order by "f"."o"`;
 }
 
 /** One field of a record's text as the value that it stands for. */
 const recordValue = `case
-    when "f"."m"[1] = '' then null
-    when pg_catalog.left("f"."m"[1], 1) = '"' then pg_catalog.replace(pg_catalog.replace(
-      pg_catalog.substr("f"."m"[1], 2, pg_catalog.length("f"."m"[1]) - 2), '""', '"'), E'\\\\\\\\', E'\\\\')
+    when "f"."m"[1] operator(pg_catalog.=) '' then null
+    when pg_catalog.left("f"."m"[1], 1) operator(pg_catalog.=) '"' then pg_catalog.replace(pg_catalog.replace(
+      pg_catalog.substr("f"."m"[1], 2, pg_catalog.length("f"."m"[1]) operator(pg_catalog.-) 2), '""', '"'), E'\\\\\\\\', E'\\\\')
     else "f"."m"[1] end`;
 
 const oids: Readonly<Record<JsonForm, readonly number[] | null>> = {

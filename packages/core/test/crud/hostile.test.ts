@@ -83,14 +83,14 @@ const names = [
 ];
 const quotedNames = names.map((name) => `"${name.replaceAll('"', '""')}"`);
 const words =
-  'select from where and or not is null as insert into values update set delete returning on conflict do nothing excluded order by desc nulls first last limit offset any in like ilike case when count min end then true false unknown xmin nullif pg_catalog int8 jsonb text to_json set_config';
+  'select from where and or not is null as insert into values update set delete returning on conflict do nothing excluded order by desc nulls first last limit offset any in case when count min end then operator true false unknown xmin nullif pg_catalog int8 jsonb text to_json set_config';
 const literals = [`'"'`, `'0'`, `'count=exact'`];
 const allowed = new Set([...words.split(' '), ...quotedNames, ...literals]);
 
 /** The pieces of a statement that are not of the catalog or of the source's own. */
 function strangePieces(sql: string): readonly string[] {
   const pieces = sql.match(/"(?:[^"]|"")*"|'(?:[^']|'')*'|\$\d+|[\p{L}_][\p{L}\p{N}_]*|\d+|[^\s]/gu) ?? [];
-  return pieces.filter((piece) => !allowed.has(piece) && !/^(?:\$\d+|[().,:=<>|[\]*]|100|1)$/.test(piece));
+  return pieces.filter((piece) => !allowed.has(piece) && !/^(?:\$\d+|[().,:=<>|[\]*~]|100|1)$/.test(piece));
 }
 
 test('no byte of a request becomes text of a statement', async () => {

@@ -4,7 +4,8 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { functionsSource } from '../../src/catalog/functions.ts';
 import type { Routine } from '../../src/catalog/routine.ts';
-import type { Database } from '../../src/database/port.ts';
+import { connectDatabase } from '../../src/database/connect.ts';
+import { parseConnectionString } from '../../src/database/connection-string.ts';
 import { planEndpoints } from '../../src/plan/build.ts';
 import { planDefaults } from '../../src/plan/defaults.ts';
 import type { Endpoint } from '../../src/plan/endpoint.ts';
@@ -85,13 +86,23 @@ let endpoints: readonly Endpoint[];
 
 let routines: readonly Routine[];
 
-/** Reads the catalog as text, which is all that the source asks of a database. */
 async function readRoutines(): Promise<readonly Routine[]> {
-  const reader = {
-    query: async (text: string, values: readonly unknown[] = []) =>
-      (await client.query({ text, values: [...values], rowMode: 'array', types: asText })).rows,
-  };
-  return functionsSource().read(reader as unknown as Database, {});
+  const reader = connectDatabase(parseConnectionString(database.connectionString), {
+    poolSize: 1,
+    acquireTimeout: 10_000,
+    statementTimeout: 10_000,
+    shareConnections: false,
+    planCacheMode: 'auto',
+    pooler: 'session',
+    preparedStatements: true,
+    notice: () => undefined,
+    problem: () => undefined,
+  });
+  try {
+    return await functionsSource().read(reader, {});
+  } finally {
+    await reader.close();
+  }
 }
 
 const asText = { getTypeParser: () => (value: string) => value };

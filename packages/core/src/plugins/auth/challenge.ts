@@ -18,7 +18,7 @@ export interface SteeringColumns {
 export function challengeCommand(command: string, query: Query, names: SteeringColumns): ChallengeCommand {
   // The break ends a comment that the command may end with.
   const sql = `with challenge as (${command.replace(/[;\s]+$/, '')}
-) select key, value::text, pg_catalog.json_typeof(value)
+) select key, value::pg_catalog.text, pg_catalog.json_typeof(value)
 from (select pg_catalog.row_to_json(challenge) as row from challenge limit 1) one, pg_catalog.json_each(one.row)`;
   const steering = new Set([
     names.statusColumnName,

@@ -1,5 +1,6 @@
 import { asLetter, parseFacts } from '../../../catalog/facts.ts';
 import { filterValues } from '../../../catalog/filters.sql.ts';
+import { queryCatalog } from '../../../catalog/query.ts';
 import type { Routine } from '../../../catalog/routine.ts';
 import type { Filters, RoutineSource } from '../../../catalog/source.ts';
 import { tableOperations } from '../../../catalog/table.ts';
@@ -8,7 +9,7 @@ import type { CommandMaker } from '../../../pipeline/ports.ts';
 import { tableCommand } from './command.ts';
 import { operations, routineOf } from './operations.ts';
 import { type CrudOptions, type CrudSettings, settingsOf } from './options.ts';
-import { type Comparable, decodeComparable, decodeTable, type Table } from './table-row.ts';
+import { type Comparable, decodeComparable, decodeOperators, decodeTable, type Table } from './table-row.ts';
 import { customTablesSql, tablesSql } from './tables.sql.ts';
 
 /** A source of endpoints that makes their commands itself. */
@@ -16,7 +17,7 @@ export interface CrudSource extends RoutineSource {
   readonly command: CommandMaker;
 }
 
-const rowKinds = { type: 'type', comparable: 'comparable', table: 'table' } as const;
+const rowKinds = { type: 'type', comparable: 'comparable', operators: 'operators', table: 'table' } as const;
 
 /**
  * The tables and views of a database: for each one up to eleven operations, ordered by schema, name and operation.
@@ -25,11 +26,13 @@ const rowKinds = { type: 'type', comparable: 'comparable', table: 'table' } as c
  */
 export function crudSource(options: CrudOptions = {}): CrudSource {
   const settings = settingsOf(options);
-  const sql = settings.query === null ? tablesSql : customTablesSql(settings.query);
+  const custom = settings.query === null ? null : customTablesSql(settings.query);
   return Object.freeze({
     name: 'crud',
     async read(database, filters) {
-      const rows = await database.query(sql, filterValues(ownFilters(settings, filters)));
+      const values = filterValues(ownFilters(settings, filters));
+      // An author's query finds names as everything else on the connection does.
+      const rows = await (custom === null ? queryCatalog(database, tablesSql, values) : database.query(custom, values));
       return routinesOf(decodeRows(rows), settings);
     },
     command: tableCommand,
@@ -61,8 +64,9 @@ function decodeRows(rows: readonly (readonly (string | null)[])[]): readonly Tab
     read.filter(({ kind }) => kind === wanted).map(({ facts }) => facts);
   const typeOf = typeLookup(factsOf('type').map(decodeTypeRow));
   const comparable = joined(factsOf('comparable').map(decodeComparable));
+  const operatorsOf = new Map(factsOf('operators').map(decodeOperators));
   return factsOf('table')
-    .map((facts) => decodeTable(facts, { typeOf, comparable }))
+    .map((facts) => decodeTable(facts, { typeOf, comparable, operators: operatorsOf }))
     .toSorted((left, right) => compare(left.schema, right.schema) || compare(left.name, right.name));
 }
 

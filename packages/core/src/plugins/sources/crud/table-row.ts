@@ -5,12 +5,14 @@ import {
   letter,
   list,
   listOrNull,
+  malformed,
   text,
   textOrNull,
   whole,
 } from '../../../catalog/facts.ts';
+import { quoteIdentifier } from '../../../catalog/quote.ts';
 import type { TypeFacts } from '../../../catalog/routine.ts';
-import type { Comparison, RelationKind, TableColumn } from '../../../catalog/table.ts';
+import type { Comparison, Operators, RelationKind, TableColumn } from '../../../catalog/table.ts';
 import type { TypeLookup } from '../../../catalog/types.ts';
 
 /** A table or view as the catalog has it. */
@@ -50,6 +52,8 @@ const bits = { update: 4, insert: 8, delete: 16 } as const;
 export interface Reading {
   readonly typeOf: TypeLookup;
   readonly comparable: Comparable;
+  /** By the OID of the type of columns. */
+  readonly operators: ReadonlyMap<number, Operators>;
 }
 
 export function decodeTable(facts: Facts, reading: Reading): Table {
@@ -74,14 +78,28 @@ export function decodeComparable(facts: Facts): Comparable {
   return { ordered: oids('ordered'), equal: oids('equal') };
 }
 
+/** @returns the OID of the type, and its operators */
+export function decodeOperators(facts: Facts): readonly [type: number, operators: Operators] {
+  const { members, where } = asFacts(`${facts.where}.names`, facts.members['names']);
+  const names = Object.entries(members).map(([meaning, name]) => {
+    const [schema, operator] = Array.isArray(name) ? name.map(String) : [];
+    if (schema === undefined || operator === undefined || !/^[-+*/<>=~!@#%^&|`?]+$/.test(operator))
+      throw malformed(`${where}.${meaning}`, 'must be the schema and the name of an operator');
+    return [meaning, `operator(${quoteIdentifier(schema)}.${operator})`] as const;
+  });
+  const type = `${quoteIdentifier(text(facts, 'inputSchema'))}.${quoteIdentifier(text(facts, 'input'))}`;
+  return [whole(facts, 'type'), Object.freeze({ type, names: Object.freeze(Object.fromEntries(names)) })];
+}
+
 function decodeMessage(where: string, value: unknown): readonly [constraint: string, message: string] {
   const facts = asFacts(where, value);
   return [[text(facts, 'schema'), text(facts, 'table'), text(facts, 'name')].join('.'), text(facts, 'comment')];
 }
 
-function decodeColumn(facts: Facts, { typeOf, comparable }: Reading): TableColumn {
+function decodeColumn(facts: Facts, { typeOf, comparable, operators }: Reading): TableColumn {
   const type = typeOf(whole(facts, 'type'), `${facts.where}.type`);
   const display = textOrNull(facts, 'display');
+  const own = operators.get(type.baseOid);
   const identity = text(facts, 'identity') in identities ? text(facts, 'identity') : '';
   return Object.freeze({
     name: text(facts, 'name'),
@@ -93,6 +111,7 @@ function decodeColumn(facts: Facts, { typeOf, comparable }: Reading): TableColum
     writable: flag(facts, 'writable'),
     key: flag(facts, 'key'),
     comparison: comparisonOf(type, comparable),
+    ...(own === undefined ? {} : { operators: own }),
   });
 }
 

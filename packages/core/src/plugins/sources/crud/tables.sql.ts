@@ -30,6 +30,19 @@ const redirected = (relation: string): string => `(exists (
       select from pg_catalog.pg_rewrite r where r.ev_class = ${relation} and r.ev_type <> '1'
     ))`;
 
+/**
+ * The default operator class by which PostgreSQL compares values of a type, one that orders them before one that does not. Only a
+ * superuser can make an operator class, or a cast that changes no bytes.
+ */
+const defaultClassOf = (type: string): string => `
+      select m.amname::text, o.opcfamily, o.opcintype
+      from pg_catalog.pg_opclass o join pg_catalog.pg_am m on m.oid = o.opcmethod
+      where o.opcdefault and m.amname::text in ('btree', 'hash') and (o.opcintype = ${type} or exists (
+        select from pg_catalog.pg_cast k
+        where k.castsource = ${type} and k.casttarget = o.opcintype and k.castmethod = 'b' and k.castcontext = 'i'))
+      order by m.amname::text, o.opcintype <> ${type}
+      limit 1`;
+
 /** The events (bits of `pg_relation_is_updatable`) that triggers or rules of a view serve, whatever its columns are. */
 const redirectedEvents = (view: string): string => `(
       select coalesce(pg_catalog.bit_or(event.bits), 0)
@@ -187,6 +200,31 @@ union all
     ) c
   where t.oid = any (array(select reached.oid from reached)) and t.typtype = 'b'
 union all
+  select 'operators', pg_catalog.json_build_object(
+    'type', t.oid::int8,
+    'inputSchema', tn.nspname,
+    'input', i.typname,
+    'names', pg_catalog.json_object_agg(case p.name when '~~' then '~~' when '~~*' then '~~*'
+      else case c.amname when 'hash' then '=' else (array['<', '<=', '=', '>=', '>'])[p.strategy] end end,
+      array[pn.nspname::text, p.name]))::text
+  from pg_catalog.pg_type t
+    cross join lateral (${defaultClassOf('t.oid')}) c
+    join pg_catalog.pg_type i on i.oid = c.opcintype
+    join pg_catalog.pg_namespace tn on tn.oid = i.typnamespace
+    cross join lateral (
+      select o.oprnamespace, o.oprname::text, a.amopstrategy
+      from pg_catalog.pg_amop a join pg_catalog.pg_operator o on o.oid = a.amopopr
+      where a.amopfamily = c.opcfamily and a.amoppurpose = 's'
+        and a.amoplefttype = c.opcintype and a.amoprighttype = c.opcintype
+      union all
+      select o.oprnamespace, o.oprname::text, null
+      from pg_catalog.pg_operator o
+      where o.oprname::text in ('~~', '~~*') and o.oprleft = i.oid and o.oprright = i.oid and o.oprowner = i.typowner
+    ) p (namespace, name, strategy)
+    join pg_catalog.pg_namespace pn on pn.oid = p.namespace
+  where t.oid = any (array(select reached.oid from reached)) and t.typtype = 'b' and pn.nspname::text <> 'pg_catalog'
+  group by t.oid, tn.nspname, i.typname
+union all
   select 'table', pg_catalog.json_build_object(
     'kind', listed.relkind,
     'schema', listed.nspname,
@@ -209,13 +247,19 @@ union all
  * An author's query in place of the built-in one. It is one `select` (or `with … select`, or `values`) that may use the
  * parameters of the filters, any of them or none, and gives two columns, each row being one thing, in any order:
  *
- * - `kind`: `type`, `comparable` or `table`
+ * - `kind`: `type`, `comparable`, `operators` or `table`
  * - `facts`: a JSON object (json, jsonb or text); a member that may be null may be missing
  *
  * Facts of a type are those of the query that lists routines; every type of a column needs a row.
  *
  * Facts of `comparable`, one row or none: `ordered` and `equal`, arrays of the OIDs of those types that PostgreSQL can order, or
  * compare by `=`. Types that are in neither are compared by their text.
+ *
+ * Facts of `operators`, one row for each of those types whose operators are not PostgreSQL's own in `pg_catalog`:
+ * - `type`: OID of the type of columns
+ * - `inputSchema`, `input`: schema and name of the type that they take, which is the type of columns in most cases
+ * - `names`: object with an array of schema and name of the operator for `<`, `<=`, `=`, `>=`, `>` and, where there are some, `~~` (LIKE)
+ *   and `~~*` (ILIKE)
  *
  * Facts of a table:
  * - `kind`: `pg_class.relkind`, `r` table, `p` partitioned table, `f` foreign table, `v` view, `m` materialized view

@@ -8,7 +8,11 @@ import { row, tableOf } from './given.ts';
  * The version of a row is the transaction that wrote it last (`xmin`): every update gives another one. As an entity tag it
  * stands in quotes. NULL for rows without one: those of foreign partitions, whose `xmin` is always 0.
  */
-export const versionTag: string = `'"' || nullif(${row}.xmin::pg_catalog.text, '0') || '"'`;
+export const versionTag: string = `case when ${row}.xmin::pg_catalog.text operator(pg_catalog.<>) '0' then ${inQuotes()} end`;
+
+function inQuotes(): string {
+  return `'"' operator(pg_catalog.||) ${row}.xmin::pg_catalog.text operator(pg_catalog.||) '"'`;
+}
 
 const owner: ValueOwner = {
   name: 'If-Match',
@@ -28,7 +32,7 @@ export function precondition({ endpoint, request }: CommandParts): Precondition 
   if (wanted.trim() === '*') return { conditions: [], noRow };
   const version: Fragment = {
     form: 'xmin',
-    text: (next) => `${versionTag} = any (${next()}::pg_catalog.text[])`,
+    text: (next) => `${versionTag} operator(pg_catalog.=) any (${next()}::pg_catalog.text[])`,
     values: [{ value: arrayLiteral(entityTags(wanted)), owner }],
   };
   return { conditions: [version], noRow };

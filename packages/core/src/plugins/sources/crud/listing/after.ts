@@ -1,4 +1,5 @@
 import type { Value } from '../../../../database/port.ts';
+import { castTo, compare, comparing } from '../condition.ts';
 import { type Fragment, join, plain } from '../fragment.ts';
 import { reference } from '../given.ts';
 import { orderForm, type OrderTerm } from './order.ts';
@@ -12,7 +13,9 @@ export interface Mark extends OrderTerm {
 export function behind(marks: readonly Mark[]): Fragment {
   const [first] = marks;
   const alike = marks.every(({ column, descending }) => column.facts.notNull && descending === first!.descending);
-  return alike ? rowComparison(marks) : oneByOne(marks);
+  if (!alike) return oneByOne(marks);
+  const operators = new Set(marks.map(({ column }) => comparing(column, '>').operator));
+  return operators.size === 1 ? rowComparison(marks) : join([notBefore(first!), oneByOne(marks)], ' and ');
 }
 
 const form = (kind: string, marks: readonly Mark[]): string =>
@@ -20,12 +23,24 @@ const form = (kind: string, marks: readonly Mark[]): string =>
 
 /** `(a, b) > ($1, $2)`: an index over these columns answers it. */
 function rowComparison(marks: readonly Mark[]): Fragment {
-  const operator = marks[0]!.descending ? '<' : '>';
-  const columns = marks.map(({ column }) => reference(column)).join(', ');
+  const by = marks.map(({ column, descending }) => comparing(column, descending ? '<' : '>'));
+  const columns = marks.map(({ column }, index) => castTo(by[index]!.type, reference(column))).join(', ');
   return {
     form: form('row', marks),
-    text: (next) => `(${columns}) ${operator} (${marks.map((mark) => placeholder(mark, next())).join(', ')})`,
+    text: (next) => {
+      const values = marks.map((mark, index) => castTo(by[index]!.type, placeholder(mark, next())));
+      return `(${columns}) ${by[0]!.operator} (${values.join(', ')})`;
+    },
     values: marks.map(bound),
+  };
+}
+
+/** Says what `oneByOne` implies, in words that an index over the first column answers. */
+function notBefore(mark: Mark): Fragment {
+  return {
+    form: 'from',
+    text: (next) => compare(mark.column, mark.descending ? '<=' : '>=', placeholder(mark, next())),
+    values: [bound(mark)],
   };
 }
 
@@ -45,7 +60,7 @@ const bound = ({ column, value }: Mark): Fragment['values'][number] => ({ value,
 function level(mark: Mark): Fragment {
   const name = reference(mark.column);
   if (mark.value === null) return plain('', `${name} is null`);
-  return { form: '', text: (next) => `${name} = ${placeholder(mark, next())}`, values: [bound(mark)] };
+  return { form: '', text: (next) => compare(mark.column, '=', placeholder(mark, next())), values: [bound(mark)] };
 }
 
 function beyond(mark: Mark): Fragment {
@@ -58,7 +73,7 @@ function beyond(mark: Mark): Fragment {
   return {
     form: '',
     text: (next) => {
-      const further = `${name} ${operator} ${placeholder(mark, next())}`;
+      const further = compare(column, operator, placeholder(mark, next()));
       return nullsBehind ? `(${further} or ${name} is null)` : further;
     },
     values: [bound(mark)],

@@ -1,6 +1,6 @@
 import { arrayLiteral } from '../../../../database/literal.ts';
 import type { Endpoint } from '../../../../plan/endpoint.ts';
-import { compared } from '../condition.ts';
+import { castTo, compare, compared, comparing } from '../condition.ts';
 import { type Fragment, plain } from '../fragment.ts';
 import { type GivenColumn, reference, refusedValue } from '../given.ts';
 import { readList } from './list.ts';
@@ -76,25 +76,30 @@ function readOperator(
   }
 }
 
-function isOrdered(column: GivenColumn, operator: string, value: string | null): Fragment {
+function isOrdered(
+  column: GivenColumn,
+  operator: (typeof orderings)[keyof typeof orderings],
+  value: string | null,
+): Fragment {
   const { facts, parameter } = column;
   const { position, type, key } = parameter;
   if (facts.comparison !== 'ordered') throw refusedValue(parameter, `"${key}" is ${type.display}, which has no order.`);
   return {
     form: `${position}${operator}`,
-    text: (next) => `${reference(column)} ${operator} ${next()}::${type.sql}`,
+    text: (next) => compare(column, operator, `${next()}::${type.sql}`),
     values: [{ value, owner: parameter }],
   };
 }
 
 /** `*` stands for `%`, which a URL has to encode. Other types than text are compared by their text. */
-function isLike(column: GivenColumn, operator: string, value: string): Fragment {
+function isLike(column: GivenColumn, operator: 'like' | 'ilike', value: string): Fragment {
   const { parameter } = column;
-  const as = parameter.type.textual ? '' : '::pg_catalog.text';
+  const by = comparing(column, operator === 'like' ? '~~' : '~~*');
   const owner = { ...parameter, type: { sql: 'pg_catalog.text', display: 'a pattern' } };
   return {
     form: `${parameter.position}${operator}`,
-    text: (next) => `${reference(column)}${as} ${operator} ${next()}::pg_catalog.text`,
+    text: (next) =>
+      `${castTo(by.type, reference(column))} ${by.operator} ${castTo(by.type, `${next()}::pg_catalog.text`)}`,
     values: [{ value: value.replaceAll('*', '%'), owner }],
   };
 }
@@ -108,10 +113,14 @@ function isOneOf(column: GivenColumn, value: string): Fragment {
   }
   if (facts.comparison === 'none')
     throw refusedValue(parameter, `"${key}" is ${type.display}, which in. cannot compare.`);
+  const by = comparing(column, '=');
   const owner = { ...parameter, type: { sql: `${type.sql}[]`, display: `a list of ${type.display}` } };
   return {
     form: `${position}in`,
-    text: (next) => `${reference(column)} = any (${next()}::${type.sql}[])`,
+    text: (next) => {
+      const list = castTo(by.type, `${next()}::${type.sql}[]`, '[]');
+      return `${castTo(by.type, reference(column))} ${by.operator} any (${list})`;
+    },
     values: [{ value: arrayLiteral(items), owner }],
   };
 }

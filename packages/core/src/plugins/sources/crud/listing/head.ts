@@ -48,7 +48,7 @@ function versionOf(
   equal: readonly GivenColumn[],
 ): readonly Told[] {
   if (!tableOf(endpoint).versioned || !byKey(endpoint, equal)) return [];
-  const tag = `case when pg_catalog.count(*) = 1 then pg_catalog.min(${versionTag}) end`;
+  const tag = `case when pg_catalog.count(*) operator(pg_catalog.=) 1 then pg_catalog.min(${versionTag}) end`;
   const from = plain('version', `(select ${tag} from ${tableName(endpoint)}`);
   return [{ name: 'etag', value: join([from, where(conditions), plain('', ')')], '') }];
 }

@@ -1,0 +1,29 @@
+import type { Database, TextTable, Value } from '../database/port.ts';
+import { settingsStatement } from '../database/settings.ts';
+import { textRows } from '../database/text-rows.ts';
+
+/** The temporary schema is named last: PostgreSQL would otherwise search it first. */
+const searchPath = ['search_path', 'pg_catalog, pg_temp'] as const;
+
+/** How long the catalog may take to answer; milliseconds. */
+const timeout = 60_000;
+
+/**
+ * Runs a catalog query of the gateway's own. It is parsed and run with a `search_path` of PostgreSQL's own schema, so that operators,
+ * functions and types that a user has created elsewhere are not found.
+ */
+export function queryCatalog(database: Database, sql: string, values: readonly Value[]): Promise<TextTable> {
+  return new Promise((resolve, reject) => {
+    const rows = textRows();
+    database.run({
+      steps: [
+        { statement: settingsStatement(1), values: searchPath },
+        { statement: { name: '', sql }, values, rows },
+      ],
+      mayShare: false,
+      timeout,
+      done: () => resolve(rows.rows),
+      failed: reject,
+    });
+  });
+}
