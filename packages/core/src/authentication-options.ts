@@ -91,7 +91,12 @@ export interface AuthenticationOptions extends AuthenticationNames {
   readonly anonymousRole: string | null;
   /** Null: the built-in one, PBKDF2-HMAC-SHA256 with 600,000 rounds. */
   readonly passwordHasher: PasswordHasher | null;
-  /** SQL after a wrong password: `$1` scheme, `$2` user id, `$3` user name. */
+  /**
+   * Whether a NULL in the hash column of a login or of a challenge command means that the database has verified the password
+   * itself. Default false: it is a failed verification.
+   */
+  readonly allowNullHash: boolean;
+  /** SQL after a wrong password, which the answer does not wait for: `$1` scheme, `$2` user id, `$3` user name. */
   readonly passwordVerificationFailedCommand: string | null;
   /** SQL after a right password, with the same values. */
   readonly passwordVerificationSucceededCommand: string | null;
@@ -130,6 +135,7 @@ export const authenticationDefaults: AuthenticationOptions = Object.freeze({
   userRoleContext: null,
   anonymousRole: null,
   passwordHasher: null,
+  allowNullHash: false,
   passwordVerificationFailedCommand: null,
   passwordVerificationSucceededCommand: null,
   serializeAuthEndpointsResponse: false,

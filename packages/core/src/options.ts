@@ -116,8 +116,13 @@ export interface RunOptions extends ConnectionOptions {
   readonly planCacheMode: 'force_generic_plan' | 'auto';
   /** How refusals are written: as `application/problem+json`, or in a line of text. Default `problem`. */
   readonly errorFormat: 'problem' | 'text';
-  /** Whether the database's messages may reach the client. Default true. */
+  /** Whether the database's messages, and the signatures of overloads, may reach the client. Default true. */
   readonly returnGatewayExceptionMessage: boolean;
+  /**
+   * With `returnGatewayExceptionMessage`, whether the client is told all values of a row that a constraint refused ("Failing row
+   * contains …"), columns that it may not read among them. Default false.
+   */
+  readonly returnRowDetails: boolean;
   /** SQLSTATE, or a class of two characters, to HTTP status; extends and overrides the built-in table. */
   readonly postgreSqlErrorCodeToHttpStatusCodeMapping: Readonly<Record<string, number>>;
   /** Whether a key that is no parameter refuses a request or passes. Default `reject`. */
@@ -130,7 +135,10 @@ export interface RunOptions extends ConnectionOptions {
   readonly requestHeadersContextKey: string;
   /** Names of headers that no routine is told of. */
   readonly requestHeadersExclude: readonly string[];
-  /** Added to the request's headers before a routine is told of them; the client never sees them. */
+  /**
+   * Headers that routines are told of besides those of the request. Each replaces the request's header of the same name, and no
+   * client sees them.
+   */
   readonly customRequestHeaders: Readonly<Record<string, string | readonly string[]>>;
   /** Any diagnostic of severity error stops the start, not only its own endpoint. */
   readonly strict: boolean;
@@ -183,6 +191,7 @@ export const runDefaults: Omit<RunOptions & CacheOptions & LogOptions & StartHoo
   planCacheMode: 'auto',
   errorFormat: 'problem',
   returnGatewayExceptionMessage: true,
+  returnRowDetails: false,
   postgreSqlErrorCodeToHttpStatusCodeMapping: {},
   unknownParameters: 'reject',
   maxBodySize: 1024 * 1024,

@@ -8,6 +8,7 @@ import type { Pipeline } from './pipeline/pipeline.ts';
 import { type Streams, streamsOf } from './pipeline/events/streams.ts';
 import { Operation } from './pipeline/operation.ts';
 import type { Observer } from './pipeline/ports.ts';
+import { requestHeaderOptions } from './pipeline/request-headers.ts';
 import { sqlstateStatuses } from './pipeline/sqlstate.ts';
 import { planEndpoints } from './plan/build.ts';
 import { checkChanged, type Reviewed } from './plan/changed.ts';
@@ -156,8 +157,7 @@ function pipelineOf(
     ignoreUnknown: options.unknownParameters === 'ignore',
     requestHeaders: {
       contextKey: options.requestHeadersContextKey,
-      custom: customHeaders(options),
-      exclude: new Set(options.requestHeadersExclude.map((name) => name.toLowerCase())),
+      ...requestHeaderOptions(options.customRequestHeaders, options.requestHeadersExclude),
     },
     everyCall: providedSettings,
     provide,
@@ -169,15 +169,10 @@ function pipelineOf(
     refusal: {
       format: options.errorFormat,
       showDatabaseMessage: options.returnGatewayExceptionMessage,
+      showRowDetails: options.returnRowDetails,
       mappedCodes: { ...sqlstateStatuses, ...options.postgreSqlErrorCodeToHttpStatusCodeMapping },
     },
     observe,
     tellCommands: options.logCommands,
   };
-}
-
-function customHeaders({ customRequestHeaders }: Options): readonly (readonly [string, string])[] {
-  return Object.entries(customRequestHeaders).flatMap(([name, values]) =>
-    [values].flat().map((value) => [name, value] as const),
-  );
 }

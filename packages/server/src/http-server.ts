@@ -21,7 +21,7 @@ export interface HttpServer {
 }
 
 const refusal =
-  'HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 28\r\nretry-after: 1\r\nconnection: close\r\n\r\nThe server has no free place';
+  'HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 28\r\nretry-after: 1\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\nThe server has no free place';
 // Beyond these, even the refusal costs too much: the connection is dropped.
 const placesForRefusals = 100;
 

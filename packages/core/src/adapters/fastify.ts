@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { ByteSource, GatewayResponse, Handle, HeaderList } from '../http/response.ts';
+import {
+  type ByteSource,
+  contentTypeOptions,
+  type GatewayResponse,
+  type Handle,
+  type HeaderList,
+} from '../http/response.ts';
 import { NodeRequest } from './node.ts';
 
 /** Options of the plug-in: `app.register(gatewayPlugin, { gateway })`. */
@@ -83,6 +89,7 @@ async function answer(handle: Handle, request: FastifyRequest, reply: FastifyRep
 function send(response: GatewayResponse, reply: FastifyReply): FastifyReply {
   reply.code(response.status);
   setHeaders(response.headers, reply);
+  reply.header(...contentTypeOptions);
   if (response.kind === 'stream') {
     const stream = readable(response.body);
     // A hook of onSend may have answered with something else.

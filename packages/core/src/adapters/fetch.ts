@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { ByteSource, GatewayResponse, Handle } from '../http/response.ts';
+import { type ByteSource, contentTypeOptions, type GatewayResponse, type Handle } from '../http/response.ts';
 
 /** What a `Request` does not say of the connection that it came by. */
 export interface FetchConnection {
@@ -77,6 +77,7 @@ function toResponse(response: GatewayResponse): Response {
   for (let index = 0; index < response.headers.length; index += 2) {
     headers.append(response.headers[index]!, response.headers[index + 1]!);
   }
+  headers.set(...contentTypeOptions);
   const body = response.kind === 'stream' ? readable(response.body) : response.body;
   return new Response(body as ConstructorParameters<typeof Response>[0], { status: response.status, headers });
 }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { ByteSource, GatewayResponse, Handle } from '../http/response.ts';
+import { type ByteSource, contentTypeOptions, type GatewayResponse, type Handle } from '../http/response.ts';
 
 /** What `node:http`, Connect and Express call. Without `next` the gateway is the only one who answers. */
 export type NodeMiddleware = (
@@ -162,17 +162,17 @@ function send(response: GatewayResponse, outgoing: ServerResponse): void {
   }
   const { status, headers } = response;
   if (response.kind === 'stream') {
-    writeHead(outgoing, status, headers);
+    writeHead(outgoing, status, headers.concat(contentTypeOptions));
     return pipe(response.body, outgoing);
   }
   const { body } = response;
   if (body === null) {
-    writeHead(outgoing, status, headers);
+    writeHead(outgoing, status, headers.concat(contentTypeOptions));
     outgoing.end();
     return;
   }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  writeHead(outgoing, status, headers.concat('content-length', String(length)));
+  writeHead(outgoing, status, headers.concat(contentTypeOptions, 'content-length', String(length)));
   // As a string, head and body leave in one write; as bytes they would be gathered from two.
   if (typeof body !== 'string' && length <= smallBody) outgoing.end(latin1(body), 'latin1');
   else outgoing.end(body);

@@ -80,10 +80,12 @@ export async function openAuthentication(
       attempts: parts.attempts,
       siteGuard: guard,
       claimTypes: parts.claimTypes,
+      allowNullHash: authentication.allowNullHash,
       serializeResponse: authentication.serializeAuthEndpointsResponse,
       verificationFailedCommand: authentication.passwordVerificationFailedCommand,
       verificationSucceededCommand: authentication.passwordVerificationSucceededCommand,
       command: (sql, values) => parts.query(sql, values),
+      report: parts.report,
     },
     contextKeys: {
       id: authentication.userIdContextKey,

@@ -1,7 +1,7 @@
 import type { Authentication } from '../authentication/open.ts';
 import type { AuthenticationOptions } from '../authentication-options.ts';
 import { admit } from '../pipeline/caller/admit.ts';
-import { renewing } from '../pipeline/caller/renewing.ts';
+import { withCallerHeaders } from '../pipeline/caller/caller-headers.ts';
 import type { SchemeRoute } from '../pipeline/ports.ts';
 
 /** Where a signed-in caller gets the token that proves its own will: `{"token": "…"}` and a cookie that its pages can read. */
@@ -23,7 +23,7 @@ export function antiforgeryEndpoint(
         const { caller } = await admit([guarded], request, access);
         const { token, headers } = await crossSite.issue(caller!, request);
         const own = ['content-type', 'application/json', 'cache-control', 'no-store', ...headers];
-        return renewing({ kind: 'whole', status: 200, headers: own, body: JSON.stringify({ token }) }, caller);
+        return withCallerHeaders({ kind: 'whole', status: 200, headers: own, body: JSON.stringify({ token }) }, caller);
       },
     },
   ];

@@ -3,6 +3,9 @@ import type { GatewayRequest } from './request.ts';
 /** Names and values one after the other, names in lower case: the form that `node:http` takes without a copy. */
 export type HeaderList = readonly string[];
 
+/** Every answer has it: browsers must not take an answer for another media type than it says (https://fetch.spec.whatwg.org/#x-content-type-options-header). */
+export const contentTypeOptions = ['x-content-type-options', 'nosniff'] as const;
+
 /** Where the bytes of a stream go. One consumer, chunks in order. */
 export interface ByteSink {
   /** Takes a chunk. False asks the source to pause until its `resume` is called. */

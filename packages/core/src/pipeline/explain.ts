@@ -18,6 +18,8 @@ export interface Explanation {
   readonly refused: ValueOwner | null;
   /** What to say in place of PostgreSQL's message when a constraint is violated, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
+  /** Whether details may hold all values of a row that a constraint has refused. */
+  readonly rowDetails: boolean;
 }
 
 /** Every error that a request can end with, as the problem that its client is told. */
@@ -53,7 +55,7 @@ function ofDatabase(error: DatabaseError, explanation: Explanation): Problem {
   return new Problem(refused === null ? 'database-error' : 'invalid-parameter', {
     title: constraintMessage(diagnostics, explanation) ?? diagnostics.message,
     status,
-    ...detailOf(diagnostics, refused),
+    ...detailOf(diagnostics, explanation),
     members: { ...membersOf(diagnostics), ...(refused === null ? {} : { parameters: [refused.key] }) },
     headers: status === 503 ? retryAfter : [],
     cause: error,
@@ -69,9 +71,21 @@ function constraintMessage(
   return constraintMessages[`${schema ?? ''}.${table ?? ''}.${constraint}`];
 }
 
-function detailOf({ detail }: Diagnostics, refused: ValueOwner | null): { readonly detail?: string } {
+function detailOf(diagnostics: Diagnostics, { refused, rowDetails }: Explanation): { readonly detail?: string } {
   if (refused !== null) return { detail: `The parameter "${refused.key}" takes ${refused.type.display}.` };
-  return detail === undefined ? {} : { detail };
+  const { detail } = diagnostics;
+  return detail === undefined || (!rowDetails && holdsRow(diagnostics)) ? {} : { detail };
+}
+
+/** Not-null, check and partition constraints, and the check option of a view. */
+const codesWithRow: ReadonlySet<string> = new Set(['23502', '23514', '44000']);
+
+/**
+ * Whether PostgreSQL's detail is "Failing row contains (…)", which has columns that the caller may not read. The words depend on
+ * `lc_messages`, so the SQLSTATE tells; a routine's own RAISE with that SQLSTATE comes from `exec_stmt_raise`.
+ */
+function holdsRow({ code, detail = '', routine }: Diagnostics): boolean {
+  return (codesWithRow.has(code) && routine !== 'exec_stmt_raise') || detail.startsWith('Failing row contains');
 }
 
 function membersOf({ code, hint, constraint, column, table }: Diagnostics): Readonly<Record<string, string>> {

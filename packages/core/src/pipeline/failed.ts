@@ -31,7 +31,8 @@ export async function failed(
   const database = endpoint === null ? pipeline.database : databaseOf(pipeline, endpoint);
   const refused = await refusedParameter(error, call, database);
   const constraintMessages = endpoint?.constraintMessages ?? {};
-  const problem = explain(error, { statuses: refusal.mappedCodes, refused, constraintMessages });
+  const { mappedCodes: statuses, showRowDetails: rowDetails } = refusal;
+  const problem = explain(error, { statuses, refused, constraintMessages, rowDetails });
   const correlationId = problem.status >= 500 || !refusal.showDatabaseMessage ? randomUUID() : null;
   const reason = error instanceof Error ? error : new Error(String(error));
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: reason });

@@ -2,7 +2,7 @@ import type { Handle } from '../http/response.ts';
 import { bind } from './bind/bind.ts';
 import { recall } from './cache/recall.ts';
 import { admit, open } from './caller/admit.ts';
-import { renewing } from './caller/renewing.ts';
+import { withCallerHeaders } from './caller/caller-headers.ts';
 import { collect } from './collect/collect.ts';
 import { destinationOf, refuseLongUri } from './destination.ts';
 import { failed } from './failed.ts';
@@ -40,14 +40,14 @@ export function createHandle(pipeline: () => Pipeline): Handle {
       call = make === null ? formulate(ready) : await formulateAnew(ready, make, request);
       if (current.tellCommands) tellCommand(current.observe, call, request);
       const answer = current.hooks === null ? null : await consult(current.hooks, call, request);
-      if (answer !== null) return renewing(answer, caller);
+      if (answer !== null) return withCallerHeaders(answer, caller);
       if (endpoint.signIn !== null) return await sign(current, call, { request, caller });
       const { format, head } = call.candidate.rendering(request.header('accept'));
       const headers = head(call);
       const outcome = await recall(current, { call, format, request, caller }, caller);
-      return renewing(respond(request, { format, headers, outcome }), caller);
+      return withCallerHeaders(respond(request, { format, headers, outcome }), caller);
     } catch (error) {
-      return renewing(await failed(error, request, { call, targets: routed.targets }, current), caller);
+      return withCallerHeaders(await failed(error, request, { call, targets: routed.targets }, current), caller);
     }
   };
 }

@@ -21,7 +21,10 @@ export interface Pipeline extends Recalling, FillOptions {
   /** Characters of path and query together. */
   readonly maxUriLength: number;
   readonly ignoreUnknown: boolean;
-  readonly refusal: RefuseOptions;
+  readonly refusal: RefuseOptions & {
+    /** Whether details may hold all values of a row that a constraint has refused. */
+    readonly showRowDetails: boolean;
+  };
   /** Null when the host has none: most requests ask nobody. */
   readonly hooks: Hooks | null;
   readonly observe: Observer;

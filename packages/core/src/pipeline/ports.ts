@@ -10,6 +10,7 @@ export type { ConnectionConfiguration, DataSource, HostClient } from '../databas
 export type { GatewayRequest, GatewayResponse, HeaderList };
 /** What the error of a failed request is where a stage has refused it. */
 export { Problem };
+export { type AttemptOutcome, outcomeOfError } from './sign-in/attempt-outcome.ts';
 
 /** A connection of the host's for one request. */
 export interface ProvidedConnection {
@@ -102,7 +103,7 @@ export interface PasswordHasher {
 
 /** Who tries to sign in, and from where. */
 export interface AttemptKeys {
-  /** As typed; null: nobody was named. */
+  /** As typed; null: nobody was named, and only the address counts. */
   readonly user: string | null;
   /** Null: not known. Then only tries for the same user are counted together. */
   readonly address: string | null;

@@ -3,7 +3,7 @@ import type { HeaderList, WholeResponse } from '../http/response.ts';
 
 export interface RefuseOptions {
   readonly format: 'problem' | 'text';
-  /** Whether the database's own words may reach the client. */
+  /** Whether the database's own words, and the signatures of overloads, may reach the client. */
   readonly showDatabaseMessage: boolean;
   readonly mappedCodes: Readonly<Record<string, number>>;
 }
@@ -15,8 +15,7 @@ export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 export function refuse(problem: Problem, correlationId: string | null, options: RefuseOptions): WholeResponse {
   const { status } = problem;
   if (bodiless.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
-  const fromDatabase = typeof problem.members['code'] === 'string';
-  const hidden = problem.code === 'internal' || (fromDatabase && !options.showDatabaseMessage);
+  const hidden = problem.code === 'internal' || (tellsOfDatabase(problem) && !options.showDatabaseMessage);
   return options.format === 'text'
     ? answer(problem, 'text/plain; charset=utf-8', hidden ? hiddenText(correlationId) : text(problem, options))
     : answer(
@@ -24,6 +23,11 @@ export function refuse(problem: Problem, correlationId: string | null, options: 
         'application/problem+json',
         JSON.stringify(hidden ? masked(problem, correlationId) : open(problem)),
       );
+}
+
+/** PostgreSQL's message, or the signatures of routines. */
+function tellsOfDatabase({ members }: Problem): boolean {
+  return typeof members['code'] === 'string' || members['signatures'] !== undefined;
 }
 
 function answer(problem: Problem, contentType: string, body: string): WholeResponse {

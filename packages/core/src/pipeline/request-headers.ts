@@ -1,10 +1,23 @@
 import type { GatewayRequest } from '../http/request.ts';
 
 export interface RequestHeaderOptions {
-  /** Added to those of the request, and never seen by the client. */
+  /** The host's own. Each replaces the client's header of the same name, and is never seen by the client. */
   readonly custom: readonly (readonly [name: string, value: string])[];
-  /** Lower case. */
+  /** Names in lower case that a request is not read for: those that are excluded, and those of `custom`. */
   readonly exclude: ReadonlySet<string>;
+}
+
+/** A client must not add to what the host says: a name of the host's is the host's alone, in upper and lower case. */
+export function requestHeaderOptions(
+  custom: Readonly<Record<string, string | readonly string[]>>,
+  exclude: readonly string[],
+): RequestHeaderOptions {
+  const excluded = new Set(exclude.map((name) => name.toLowerCase()));
+  const told = Object.entries(custom).filter(([name]) => !excluded.has(name.toLowerCase()));
+  return {
+    custom: told.flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const)),
+    exclude: new Set([...excluded, ...told.map(([name]) => name.toLowerCase())]),
+  };
 }
 
 /**
@@ -13,9 +26,9 @@ export interface RequestHeaderOptions {
  */
 export function headersAsJson(request: GatewayRequest, { custom, exclude }: RequestHeaderOptions): string {
   const members = new Map<string, { name: string; value: string }>();
-  for (const [name, value] of [...request.headers(), ...custom]) {
+  const sent = request.headers().filter(([name]) => !exclude.has(name.toLowerCase()));
+  for (const [name, value] of [...sent, ...custom]) {
     const lower = name.toLowerCase();
-    if (exclude.has(lower)) continue;
     const known = members.get(lower);
     if (known === undefined) members.set(lower, { name, value });
     else known.value += `${lower === 'cookie' ? '; ' : ', '}${value}`;

@@ -39,6 +39,8 @@ export interface Settings {
   clientParseRequest: boolean | null;
   clientStatusCode: boolean | null;
   signIn: 'login' | 'logout' | null;
+  /** The parameter of a login that names the user, as the author calls it. */
+  loginUser: string | null;
   basicRealm: string | null;
   basicCommand: string | null;
   userContext: boolean | null;
@@ -105,6 +107,7 @@ export class Draft {
     clientParseRequest: null,
     clientStatusCode: null,
     signIn: null,
+    loginUser: null,
     basicRealm: null,
     basicCommand: null,
     userContext: null,

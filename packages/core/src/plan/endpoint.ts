@@ -153,6 +153,8 @@ export type SignIn =
       readonly hash: number | null;
       /** The position of the parameter that is the password. */
       readonly password: number | null;
+      /** The position of the parameter that names the user: what failed attempts are counted by. */
+      readonly user: number | null;
     }
   | { readonly kind: 'logout' };
 

@@ -15,7 +15,10 @@ export interface Route {
   readonly segments: readonly Segment[];
 }
 
-/** Verb and path: as the comment says, or else by the source of the routine, its name and its kind. */
+/**
+ * Method and path: as the comment says, or else by the source of the routine, its name and its kind. Signing in and out is POST
+ * whatever the name, the volatility or the host's one method says: a link must not do it, and a password is not for a URL.
+ */
 export function planRoute(draft: Draft, refuse: Refuse): Route {
   const { routine, options, settings } = draft;
   const path = inPattern(routine, settings.path ?? generatedPath(routine, options));
@@ -26,7 +29,7 @@ export function planRoute(draft: Draft, refuse: Refuse): Route {
     refuse('path-syntax', `${display(path)} holds braces of the routine's name; give it another path in its comment`);
   }
   return {
-    method: settings.method ?? defaultMethod(routine, options),
+    method: settings.method ?? (settings.signIn === null ? defaultMethod(routine, options) : 'POST'),
     path,
     segments: typeof segments === 'string' ? [] : segments,
   };

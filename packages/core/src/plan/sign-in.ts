@@ -1,3 +1,4 @@
+import { planLoginUser } from './login-user.ts';
 import { type AuthenticationNames, columnsOf } from './authentication.ts';
 import { display } from './display.ts';
 import type { Draft } from './draft.ts';
@@ -25,11 +26,9 @@ export function planSignIn(draft: Draft, answer: Answer, parameters: readonly En
     const found = answer.columns.findIndex((column) => column.name === name && column.within === undefined);
     return found < 0 ? null : found;
   };
-  const password = parameters.find(({ name }) =>
-    name.toLowerCase().includes(names.passwordParameterNameContains.toLowerCase()),
-  );
+  const password = passwordAmong(parameters, names);
   const hash = index(names.hashColumnName);
-  if (hash !== null && password === undefined) refuseUnverified(draft, names);
+  if (hash !== null && password === null) refuseUnverified(draft, names);
   return {
     kind: 'login',
     status: index(names.statusColumnName),
@@ -37,7 +36,15 @@ export function planSignIn(draft: Draft, answer: Answer, parameters: readonly En
     scheme: index(names.schemeColumnName),
     hash,
     password: password?.position ?? null,
+    user: planLoginUser(draft, parameters, password),
   };
+}
+
+function passwordAmong(
+  parameters: readonly EndpointParameter[],
+  { passwordParameterNameContains: part }: AuthenticationNames,
+): EndpointParameter | null {
+  return parameters.find(({ name }) => name.toLowerCase().includes(part.toLowerCase())) ?? null;
 }
 
 /** A hash that nothing is held against would let everybody in. */

@@ -193,6 +193,7 @@ const authenticationOptions: OptionTable<AuthenticationOptions> = {
   userRoleContext: nullable(text),
   anonymousRole: nullable(text),
   passwordHasher: nullable(objectWith<PasswordHasher>('hash', 'verify', 'waste')),
+  allowNullHash: flag,
   passwordVerificationFailedCommand: nullable(text),
   passwordVerificationSucceededCommand: nullable(text),
   serializeAuthEndpointsResponse: flag,

@@ -77,6 +77,7 @@ export const gatewayOptionTable: OptionTable<HostOptions> = {
   planCacheMode: oneOf('force_generic_plan', 'auto'),
   errorFormat: oneOf('problem', 'text'),
   returnGatewayExceptionMessage: flag,
+  returnRowDetails: flag,
   postgreSqlErrorCodeToHttpStatusCodeMapping: recordOf(whole({ min: 200, max: 599 }), sqlstateFault),
   unknownParameters: oneOf('reject', 'ignore'),
   maxBodySize: whole({ min: 0 }),

@@ -68,6 +68,20 @@ describe('failed sign-ins', () => {
     expect(limiter.mayTry(ada).ok).toBe(false);
   });
 
+  test('spaces and characters that cannot be seen make no other user', () => {
+    const { limiter } = make();
+    for (const user of ['ada', ' ada', 'ada\t', 'a\u200bda', '\u00a0ADA ']) limiter.failed({ ...ada, user });
+    expect(limiter.mayTry(ada).ok).toBe(false);
+  });
+
+  test('where no user is named, only the limit of the address holds', () => {
+    const { limiter } = make({ perUser: 2, perAddress: 10 });
+    expect(exhaust(limiter, { user: null, address: '192.0.2.1' })).toBe(10);
+    expect(limiter.mayTry(ada).ok).toBe(false);
+    expect(limiter.mayTry({ user: null, address: '192.0.2.2' }).ok).toBe(true);
+    expect(exhaust(limiter, { user: null, address: null })).toBe(10);
+  });
+
   test('one address that tries many users has to wait for all of them', () => {
     const { limiter } = make({ perAddress: 50 });
     for (let count = 0; count < 50; count += 1) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { AcquireTimeout, CallTimeout, ConnectionLost, DatabaseError } from '../../src/database/port.ts';
 import { forwarded } from '../../src/adapters/forwarded.ts';
 import { type Claim, Problem } from '../../src/pipeline/ports.ts';
 import { attemptLimiter } from '../../src/plugins/auth/attempts.ts';
@@ -257,16 +258,42 @@ describe('who is let in', () => {
     expect(await verifyBasic({ user: '', password: '' }, rule)).toBe(null);
   });
 
-  test('a failure of the command is a failure of the request, and not a failed try', async () => {
-    let broken = true;
+  const raised = (code: string, severity = 'ERROR'): Error =>
+    new DatabaseError({ severity, code, message: 'raised' }, 0, 'execute');
+  const failingWith = (error: Error) => {
+    const state = { broken: true };
     const command = async (): Promise<Challenged | null> => {
-      if (broken) throw new Error('the database is gone');
+      if (state.broken) throw error;
       return { claims: [], hash: null };
     };
-    const { ask } = make({ user: null, command });
-    for (let count = 0; count < 20; count += 1) await expect(ask('ada', 'x')).rejects.toThrow('the database is gone');
-    broken = false;
+    return { ...make({ user: null, command }), state };
+  };
+
+  test.each([
+    ['a lost connection', new ConnectionLost('the database is gone')],
+    ['no free connection', new AcquireTimeout('the database is gone')],
+    ['a server that shuts down', raised('57P01', 'FATAL')],
+    ['a 503', new Problem('database-unavailable')],
+  ])('%s is a failure of the request, and not a failed try', async (_, error) => {
+    const { ask, state } = failingWith(error);
+    for (let count = 0; count < 20; count += 1) await expect(ask('ada', 'x')).rejects.toBe(error);
+    state.broken = false;
     expect(await ask('ada', 'x')).not.toBe(null);
+  });
+
+  test.each([
+    ['raise exception', raised('P0001')],
+    ['no_data_found', raised('P0002')],
+    ['invalid_text_representation', raised('22P02')],
+    ['invalid_password', raised('28P01')],
+    ['a connection exception of another server, as dblink raises it', raised('08001')],
+    ['a statement that takes too long', new CallTimeout('too long')],
+    ['anything else', new Error('unknown')],
+  ])('%s is a failed try', async (_, error) => {
+    const { ask, state } = failingWith(error);
+    for (let count = 0; count < 5; count += 1) await expect(ask('ada', 'x')).rejects.toBe(error);
+    state.broken = false;
+    expect((await refusal(ask('ada', 'x'))).code).toBe('too-many-attempts');
   });
 });
 

@@ -103,6 +103,37 @@ describe('values', () => {
   });
 });
 
+describe('nesting of arrays', () => {
+  const nested = (depth: number, inner = '1'): string => '['.repeat(depth) + inner + ']'.repeat(depth);
+
+  test('as many dimensions as an array of PostgreSQL can have', async () => {
+    const answer = await gateway.send('POST /api/of-numerics', { body: `{"a":${nested(6)}}`, headers: jsonType });
+    expect(plain(answer)).toEqual(json('[[[[[[1]]]]]]'));
+  });
+
+  test.each([
+    ['one more', nested(7)],
+    ['as deep as JSON may be, with space between', nested(60).replaceAll('[', '[ \n')],
+    ['not in its first element', `[[],${nested(7)}]`],
+    ['in the last of many elements', `[${'[[1]],'.repeat(1000)}${nested(6)}]`],
+  ])('%s: 400, and PostgreSQL is not asked', async (_, value) => {
+    const answer = problem(await gateway.send('POST /api/of-numerics', { body: `{"a":${value}}`, headers: jsonType }));
+    expect(answer).toEqual(
+      problemOf(400, {
+        type: 'urn:pgway:problem:invalid-parameter',
+        detail:
+          'The parameter "a" takes numeric[]; its value is nested deeper than the 6 dimensions that an array of PostgreSQL can have.',
+        parameters: ['a'],
+      }),
+    );
+  });
+
+  test('elements that are json are nested as they like', async () => {
+    const answer = await gateway.send('POST /api/of-jsons', { body: `{"a":[${nested(50)}]}`, headers: jsonType });
+    expect(plain(answer)).toEqual(json(`[${nested(50)}]`));
+  });
+});
+
 describe('refusals name the culprit', () => {
   test.each([
     ['of-two', '{}', ['"first"'], undefined],

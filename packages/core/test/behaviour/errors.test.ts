@@ -156,6 +156,53 @@ describe('postgreSqlErrorCodeToHttpStatusCodeMapping', () => {
   });
 });
 
+describe('the values of a row that a constraint has refused', () => {
+  const secrets = `
+    create table account (id int primary key, secret text default 'hidden-value', name text not null, n int check (n > 0));
+    insert into account values (1, 'hidden-value', 'one', 1);
+    create table part (id int, secret text default 'hidden-value') partition by list (id);
+    create table part_1 partition of part for values in (1);
+    create view positive as select * from account where n > 0 with check option;
+    create function insert_null() returns void language sql as $$ insert into account (id) values (2) $$;
+    create function insert_negative() returns void language sql as $$ insert into account (id, name, n) values (2, 'x', -1) $$;
+    create function insert_part() returns void language sql as $$ insert into part_1 (id) values (2) $$;
+    create function insert_view() returns void language sql as $$ insert into positive (id, name, n) values (2, 'x', null) $$;
+    create function insert_twice() returns void language sql as $$ insert into account (id, name) values (1, 'x') $$;
+    create function own_words(_detail text) returns void language plpgsql as $$
+      begin raise exception using errcode = 'check_violation', message = 'no', detail = _detail; end $$;
+    do $$ declare routine regprocedure; begin
+      for routine in select oid::regprocedure from pg_proc where pronamespace = 'public'::regnamespace loop
+        execute format('comment on function %s is %L', routine, 'HTTP');
+      end loop;
+    end $$;`;
+  const byDefault = useGateway(secrets);
+  const shown = useGateway(secrets, { returnRowDetails: true });
+  const hidden = useGateway(secrets, { returnRowDetails: true, returnGatewayExceptionMessage: false });
+
+  test.each([
+    ['insert-null', '23502'],
+    ['insert-negative', '23514'],
+    ['insert-part', '23514'],
+    ['insert-view', '44000'],
+  ])('%s: by returnRowDetails alone', async (name, code) => {
+    const answer = problem(await byDefault.send(`POST /api/${name}`));
+    expect(answer).toMatchObject(problemOf(400, { code }));
+    expect(answer.problem).not.toHaveProperty('detail');
+    expect(problem(await shown.send(`POST /api/${name}`)).problem['detail']).toMatch(
+      /^Failing row contains \(2, hidden-value/,
+    );
+    expect((await hidden.send(`POST /api/${name}`)).body).not.toContain('hidden-value');
+  });
+
+  test('the key that the caller gave, and the words of an author, stay', async () => {
+    expect(problem(await byDefault.send('POST /api/insert-twice')).problem['detail']).toBe(
+      'Key (id)=(1) already exists.',
+    );
+    const own = await byDefault.send('POST /api/own-words', { body: { detail: 'Give more.' } });
+    expect(problem(own).problem['detail']).toBe('Give more.');
+  });
+});
+
 describe('returnGatewayExceptionMessage: false', () => {
   const quiet = useGateway(sql, { returnGatewayExceptionMessage: false });
 

@@ -155,3 +155,31 @@ describe('overloads', () => {
     expect(answer.body).not.toContain('secret');
   });
 });
+
+describe('overloads, without returnGatewayExceptionMessage', () => {
+  const sql = `
+    create function over(_a int) returns int language sql immutable as $$ select 1 $$;
+    create function over(_internal_name text) returns int language sql immutable as $$ select 2 $$;
+    comment on function over(int) is 'HTTP'; comment on function over(text) is 'HTTP';
+    create function same(_a int) returns text language sql volatile as $$ select 'int' $$;
+    create function same(_a text) returns text language sql volatile as $$ select 'text' $$;
+    comment on function same(int) is 'HTTP'; comment on function same(text) is 'HTTP';
+  `;
+  const gateway = useGateway(sql, { returnGatewayExceptionMessage: false });
+  const asText = useGateway(sql, { returnGatewayExceptionMessage: false, errorFormat: 'text' });
+
+  test.each([
+    ['GET /api/over?b=1', 'no-matching-signature', 'No signature of this endpoint takes the given parameters'],
+    ['POST /api/same', 'ambiguous-signature', 'Several signatures of this endpoint take the given parameters'],
+  ])('%s: no signature is told', async (line, code, title) => {
+    const sending = line.startsWith('POST') ? { body: { a: 1 } } : {};
+    expect(problem(await gateway.send(line, sending)).problem).toEqual({
+      type: `urn:pgway:problem:${code}`,
+      title,
+      status: 400,
+      correlationId: expect.any(String),
+    });
+    const { body } = await asText.send(line, sending);
+    expect(body).toMatch(/^The request could not be answered \([\da-f-]{36}\)$/);
+  });
+});

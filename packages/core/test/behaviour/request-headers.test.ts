@@ -72,6 +72,12 @@ describe('options', () => {
     expect(body).toBe('{"x-own":"1","X-Stage":"test","X-List":"a, b"}');
   });
 
+  test("customRequestHeaders replace the client's of the same name, in upper and lower case", async () => {
+    const headers = { 'x-stage': 'production', 'X-LIST': 'c', 'x-own': '1' };
+    const { body } = await context.send('GET /api/in-setting', { headers });
+    expect(body).toBe('{"x-own":"1","X-Stage":"test","X-List":"a, b"}');
+  });
+
   test('the word in a comment is nearer than the option', async () => {
     expect((await context.send('GET /api/ignored')).body).toBe('nothing');
   });

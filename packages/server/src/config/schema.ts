@@ -94,7 +94,13 @@ const gateway = z
       .boolean()
       .default(true)
       .describe(
-        'Answers carry the message of the database; otherwise a generic one with an id that is also in the log.',
+        'Answers carry the message of the database and the signatures of overloads; otherwise a generic message with an id that is also in the log.',
+      ),
+    returnRowDetails: z
+      .boolean()
+      .default(false)
+      .describe(
+        'With `returnGatewayExceptionMessage`, answers carry all values of a row that a constraint refused (`Failing row contains …`), columns that the caller may not read among them.',
       ),
     postgreSqlErrorCodeToHttpStatusCodeMapping: z
       .record(
@@ -143,7 +149,9 @@ const gateway = z
     customRequestHeaders: z
       .record(z.string(), z.union([z.string(), z.array(z.string())]))
       .default({})
-      .describe('Headers that routines are told of besides those of the request; clients never see them.'),
+      .describe(
+        'Headers that routines are told of; each replaces the header of the same name in the request, and clients never see them.',
+      ),
     compositeColumns: z
       .enum(['nested', 'flat'])
       .default('nested')

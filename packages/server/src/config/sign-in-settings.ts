@@ -31,7 +31,13 @@ const authentication = z
       'pass',
       'The first parameter of a login whose name contains this is the password.',
     ),
-    passwordVerificationFailedCommand: text('SQL after a wrong password: `$1` scheme, `$2` user id, `$3` user name.'),
+    allowNullHash: flag(
+      false,
+      'A NULL in the hash column of a login or of a challenge command means that the database has verified the password itself; false: it is a failed verification.',
+    ),
+    passwordVerificationFailedCommand: text(
+      'SQL after a wrong password, which the answer does not wait for: `$1` scheme, where the row names one, `$2` user id, `$3` user name.',
+    ),
     passwordVerificationSucceededCommand: text('SQL after a right password, with the same values.'),
     serializeAuthEndpointsResponse: flag(
       false,

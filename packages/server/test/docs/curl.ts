@@ -68,7 +68,14 @@ function curlRequest(words: readonly string[]): CurlRequest {
 }
 
 /** Headers that every answer has and that say nothing of the example. */
-const leftOut = new Set(['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding']);
+const leftOut = new Set([
+  'date',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'transfer-encoding',
+  'x-content-type-options',
+]);
 
 /**
  * What curl prints, without the headers that are left out.

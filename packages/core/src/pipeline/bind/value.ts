@@ -52,14 +52,41 @@ export function valueOfJson(place: Place, slice: JsonSlice): string | null {
   return wellFormed(place, textOf(slice));
 }
 
-function arrayOfJson(place: Place, array: JsonSlice): string {
+/** PostgreSQL's `MAXDIM`. */
+const mostDimensions = 6;
+
+/** How deep arrays can be nested in a value of the type; the element of an array may be a domain over another array. */
+function deepestArray({ element }: KeyedType): number {
+  return element === undefined ? 0 : mostDimensions + deepestArray(element);
+}
+
+/** @param outer how many arrays of the value this one stands in */
+function arrayOfJson(place: Place, array: JsonSlice, outer = 0): string {
   const { element } = place.type;
   if (element === undefined) throw wrongKind(place, array);
+  // Each level reads its text again: what PostgreSQL would refuse is refused before that.
+  if (element.json !== 'json' && outer + openingBrackets(array) > deepestArray(place.type))
+    throw tooManyDimensions(place);
   const items = itemsOf(array);
   const nested = element.json !== 'json' && items.length > 0 && items.every(({ kind }) => kind === 'array');
   return nested
-    ? dimensionsLiteral(items.map((item) => arrayOfJson(place, item)))
+    ? dimensionsLiteral(items.map((item) => arrayOfJson(place, item, outer + 1)))
     : arrayLiteral(items.map((item) => valueOfJson({ key: place.key, type: element }, item)));
+}
+
+const openings = /[[ \t\n\r]*/y;
+
+/** How many arrays begin at the start of this one, itself among them. */
+function openingBrackets({ text, start }: JsonSlice): number {
+  openings.lastIndex = start;
+  return openings.exec(text)![0].replaceAll(/[^[]/g, '').length;
+}
+
+function tooManyDimensions({ key, type }: Place): Problem {
+  return new Problem('invalid-parameter', {
+    detail: `The parameter "${key}" takes ${type.display}; its value is nested deeper than the ${mostDimensions} dimensions that an array of PostgreSQL can have.`,
+    members: { parameters: [key] },
+  });
 }
 
 /** Fields that are not given are NULL; keys are the fields' own or converted names. */

@@ -40,6 +40,15 @@ export function outcomeOf(answer: CachedAnswer, manner: Manner): Outcome {
   };
 }
 
+/** The next user of the browser, or the same one without a role, must not find it there: the gateway is asked every time. */
+const personalControl = 'private, no-cache';
+
+function sharedControl(expires: number | null, age: number): string {
+  // Without an end it may be made void at any time: it is asked for every time whether it still holds.
+  if (expires === null) return 'public, no-cache';
+  return `public, max-age=${Math.floor(Math.max(0, expires - age) / 1_000)}`;
+}
+
 /** What caches on the way, and the client's own, are told (RFC 9111); what the author says goes before it. */
 function keptOf(
   { etag, headers, storedAt }: CachedAnswer,
@@ -51,11 +60,7 @@ function keptOf(
   const list = again ? ['age', String(Math.floor(age / 1_000))] : [];
   // The answer to any other method is no state of the resource that a later GET could be compared with.
   if (request.method !== 'GET' && request.method !== 'HEAD') return { headers: list, validates: false };
-  if (!said.has('cache-control')) {
-    // Without an end it may be made void at any time: it is asked for every time whether it still holds.
-    const fresh = expires === null ? 'no-cache' : `max-age=${Math.floor(Math.max(0, expires - age) / 1_000)}`;
-    list.push('cache-control', `${shared ? 'public' : 'private'}, ${fresh}`);
-  }
+  if (!said.has('cache-control')) list.push('cache-control', shared ? sharedControl(expires, age) : personalControl);
   const validates = !said.has('etag') && !headers.includes('etag');
   if (validates) list.push('etag', etag);
   return { headers: list, validates };

@@ -1,6 +1,6 @@
 import type { Value } from '../../database/port.ts';
 import { Problem } from '../../http/problem.ts';
-import type { HeaderList } from '../../http/response.ts';
+import { contentTypeOptions, type HeaderList } from '../../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../../plan/endpoint.ts';
 
 /** Values of the parameters of this call, in their order. */
@@ -18,7 +18,10 @@ export function headWriter(endpoint: Endpoint, contentType: string, negotiable: 
     { name: 'content-type', value: endpoint.contentType ?? contentType },
     // A cache must not give one client the form that another has asked for.
     ...(negotiable ? [{ name: 'vary', value: 'accept' }] : []),
-    ...endpoint.headers.map(({ name, value }) => ({ name: name.toLowerCase(), value })),
+    ...endpoint.headers
+      .map(({ name, value }) => ({ name: name.toLowerCase(), value }))
+      // The adapters write it on every answer, once.
+      .filter(({ name }) => name !== contentTypeOptions[0]),
   ].map(({ name, value }) => ({ name, template: templateOf(value, endpoint.parameters) }));
   const render = (call: HeadValues): HeaderList =>
     lines.flatMap(({ name, template }) => {

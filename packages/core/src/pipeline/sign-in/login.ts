@@ -8,15 +8,14 @@ import type { Formulated } from '../formulate.ts';
 import type { AttemptKeys, Claim } from '../ports.ts';
 import { bodiless } from '../refuse.ts';
 import { checked } from '../respond/head.ts';
+import { type AttemptOutcome, outcomeOfError } from './attempt-outcome.ts';
 import { schemeFor, type SignInOptions } from './options.ts';
 import { recordAsJson } from './record.ts';
 import { claimsOf, valuesOf } from './signed-row.ts';
+import { userOf } from './user-key.ts';
 
 type Login = Extract<SignIn, { readonly kind: 'login' }>;
 type Row = readonly (string | null)[];
-
-/** What a login has come to. */
-type Outcome = 'succeeded' | 'failed' | 'withdrawn';
 
 /** One try to sign in. */
 interface Try {
@@ -46,29 +45,28 @@ export async function signIn(
   const keys = keysOf(attempt);
   const may = options.attempts.mayTry(keys);
   if (!may.ok) throw new Problem('too-many-attempts', { headers: ['retry-after', String(may.retryAfter)] });
-  let outcome: Outcome = 'withdrawn';
+  let verdict: Verdict;
   try {
     const [row] = await run();
-    const verdict = await judge(attempt, row ?? null);
-    // Before the answer is made: a refusal may be thrown.
-    outcome = verdict.outcome;
-    return await verdict.answer();
-  } finally {
-    options.attempts[outcome](keys);
+    verdict = await judge(attempt, row ?? null);
+  } catch (error) {
+    options.attempts[outcomeOfError(error)](keys);
+    throw error;
   }
+  // Before the answer is made: a refusal may be thrown.
+  options.attempts[verdict.outcome](keys);
+  return verdict.answer();
 }
 
-/** The first text that is not the password is taken for who it is. */
+/** What failures are counted by. */
 function keysOf({ call, request, login }: Try): AttemptKeys {
-  const index = call.parameters.findIndex(
-    ({ position, filling }) => position !== login.password && filling === undefined,
-  );
-  const user = call.values[index];
-  return { user: typeof user === 'string' ? user.toLowerCase() : null, address: request.remoteAddress ?? null };
+  const index = call.parameters.findIndex(({ position }) => position === login.user);
+  const user = index < 0 ? null : userOf(call.values[index]!, call.parameters[index]!);
+  return { user, address: request.remoteAddress ?? null };
 }
 
 interface Verdict {
-  readonly outcome: Outcome;
+  readonly outcome: AttemptOutcome;
   readonly answer: () => GatewayResponse | Promise<GatewayResponse>;
 }
 
@@ -76,7 +74,8 @@ async function judge(attempt: Try, row: Row | null): Promise<Verdict> {
   const { login, options } = attempt;
   if (row === null) {
     await wasteTime(attempt);
-    return { outcome: 'failed', answer: () => refused(attempt, 401, null) };
+    // An unknown user is answered as a wrong password is.
+    return { outcome: 'failed', answer: login.hash === null ? () => refused(attempt, 401, null) : notFound };
   }
   const message = textAt(attempt, row, login.message);
   const status = statusOf(attempt, row);
@@ -86,14 +85,30 @@ async function judge(attempt: Try, row: Row | null): Promise<Verdict> {
   }
   const claims = claimsOf(attempt.columns, row, steering(login));
   const verified = await verify(attempt, row);
-  const command =
-    verified === null ? null : verified ? options.verificationSucceededCommand : options.verificationFailedCommand;
+  if (verified === false) {
+    void tellFailure(attempt, about(attempt, row, claims));
+    return { outcome: 'failed', answer: notFound };
+  }
+  const command = verified === null ? null : options.verificationSucceededCommand;
   if (command !== null) await options.command(command, about(attempt, row, claims));
-  if (verified === false) return { outcome: 'failed', answer: wrongPassword };
   return { outcome: 'succeeded', answer: () => begin(attempt, row, { claims, message }) };
 }
 
-const wrongPassword = (): GatewayResponse => ({ kind: 'whole', status: 404, headers: [], body: '' });
+/** The answer to an unknown user and to a wrong password, where the row has a hash. */
+const notFound = (): GatewayResponse => ({ kind: 'whole', status: 404, headers: [], body: '' });
+
+/**
+ * Runs the command after a wrong password. The answer waits neither for its end nor for its success: an unknown user has no such
+ * command, and would be told apart by the time or by the status.
+ */
+async function tellFailure({ options }: Try, values: readonly (string | null)[]): Promise<void> {
+  const { verificationFailedCommand: command } = options;
+  try {
+    if (command !== null) await options.command(command, values);
+  } catch (cause) {
+    options.report(new Error('passwordVerificationFailedCommand has failed', { cause }));
+  }
+}
 
 function steering({ status, message, scheme, hash }: Login): ReadonlySet<number> {
   return new Set([status, message, scheme, hash].filter((index) => index !== null));
@@ -124,20 +139,24 @@ function statusOf(attempt: Try, row: Row): number {
 
 /** Null: there is nothing to verify. */
 async function verify({ call, login, options }: Try, row: Row): Promise<boolean | null> {
-  const hash = login.hash === null ? null : (row[login.hash] ?? null);
-  if (hash === null || login.password === null) return null;
+  if (login.hash === null || login.password === null) return null;
+  const hash = row[login.hash] ?? null;
+  if (hash === null && options.allowNullHash) return null;
   const index = call.parameters.findIndex(({ position }) => position === login.password);
   const password = call.values[index] ?? null;
-  if (typeof password === 'string') return options.hasher.verify(password, hash);
+  if (hash !== null && typeof password === 'string') return options.hasher.verify(password, hash);
   await options.hasher.waste();
   return false;
 }
 
-/** What the commands of a verification are told: scheme, user id, user name. */
+/** What the commands of a verification are told: the scheme that the row names, user id, user name; NULL for what it does not say. */
 function about(attempt: Try, row: Row, claims: readonly Claim[]): readonly (string | null)[] {
   const { options, login } = attempt;
-  const scheme = textAt(attempt, row, login.scheme) ?? options.authenticationType;
-  return [scheme, claimOf(claims, options.claimTypes.id), claimOf(claims, options.claimTypes.name)];
+  return [
+    textAt(attempt, row, login.scheme),
+    claimOf(claims, options.claimTypes.id),
+    claimOf(claims, options.claimTypes.name),
+  ];
 }
 
 function refused({ options, request }: Try, status: number, message: string | null): GatewayResponse {

@@ -10,12 +10,16 @@ export interface SignInOptions {
   readonly attempts: AttemptLimiter;
   readonly siteGuard: SiteGuard;
   readonly claimTypes: ClaimTypes;
+  /** A NULL hash means that the routine has verified the password itself; otherwise it is a failed verification. */
+  readonly allowNullHash: boolean;
   /** Whether the routine's own row is the answer, where nothing else is. */
   readonly serializeResponse: boolean;
   readonly verificationFailedCommand: string | null;
   readonly verificationSucceededCommand: string | null;
   /** Runs a command of the host's on the gateway's own database. */
   readonly command: (sql: string, values: readonly (string | null)[]) => Promise<unknown>;
+  /** Told of what has failed and is not the client's fault. */
+  readonly report: (error: Error) => void;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse } from '../../http/response.ts';
 import type { Answer, AnswerColumn } from '../../plan/endpoint.ts';
+import { asPrivate } from '../caller/caller-headers.ts';
 import type { Calling } from '../caller/fillings.ts';
 import { type Execution, execute, type Outcome } from '../execute.ts';
 import type { Formulated } from '../formulate.ts';
@@ -33,10 +34,10 @@ export async function sign(
   const signedOut = await signOut({ request, caller, names, observe }, options);
   const session = caller?.session ?? null;
   if (session !== null) execution.streams.endSession(session);
-  if (!options.serializeResponse || names.length === 0 || outcome.kind === 'stream') return signedOut;
+  if (!options.serializeResponse || names.length === 0 || outcome.kind === 'stream') return asPrivate(signedOut);
   const { format, head } = call.candidate.rendering(undefined);
   const own = respond(request, { format, headers: head(call), outcome });
-  return { ...own, headers: [...own.headers, ...signedOut.headers] };
+  return asPrivate({ ...own, headers: [...own.headers, ...signedOut.headers] });
 }
 
 function columnsOf(answer: Answer): readonly AnswerColumn[] {

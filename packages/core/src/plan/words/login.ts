@@ -21,16 +21,28 @@ function signs(which: 'login' | 'logout'): Word['apply'] {
       }
     }
     draft.set(use, 'signIn', which);
+    if (which === 'login' && use.words[0]?.toLowerCase() === 'user') return setUser(use, draft);
     if (use.words.length === 0) return null;
     return { code: 'extra-arguments', message: `${use.name} takes nothing behind it`, leftover: use.words };
   };
 }
 
+/** `login user _email`. */
+function setUser(use: WordUse, draft: Draft): Complaint | null {
+  const [, user, ...leftover] = use.words;
+  if (user === undefined) {
+    return { code: 'bad-argument', message: `${use.name} user needs the name of the parameter that names the user` };
+  }
+  draft.set(use, 'loginUser', user);
+  if (leftover.length === 0) return null;
+  return { code: 'extra-arguments', message: `${use.name} user takes one parameter, and nothing more`, leftover };
+}
+
 export const login: Word = {
   names: ['login', 'signin'],
-  syntax: ['login'],
+  syntax: ['login', 'login user <parameter>'],
   documentation:
-    'The routine signs its caller in: its row tells who that is. Columns `status`, `message`, `scheme` and `hash` steer the sign-in, all others become claims. No row, or a status that is not success: 401, or that status.',
+    'The routine signs its caller in, by POST unless the comment names another method: its row tells who that is. Columns `status`, `message`, `scheme` and `hash` steer the sign-in, all others become claims. No row is 401, or 404 with an empty body where the row has a `hash`, as a wrong password is; a status that is not success is 401, or that status. Failed sign-ins are counted by the parameter that names the user: the only one whose name contains `user`, `name`, `email` or `login`, or the one behind `login user`.',
   guards: true,
   supported: true,
   apply: signs('login'),
@@ -39,7 +51,8 @@ export const login: Word = {
 export const logout: Word = {
   names: ['logout', 'signout'],
   syntax: ['logout'],
-  documentation: 'The routine signs its caller out, of the schemes that its values name, or of the default one.',
+  documentation:
+    'The routine signs its caller out, by POST unless the comment names another method: of the schemes that its values name, or of the default one.',
   guards: true,
   supported: true,
   apply: signs('logout'),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { AttemptKeys, AttemptLimiter } from '../../pipeline/ports.ts';
+import { networkOf } from './network.ts';
 
 /** Times in seconds. */
 export interface AttemptOptions {
@@ -48,11 +49,13 @@ export function attemptLimiter(options: AttemptOptions = {}): AttemptLimiter {
   const shared = { window: window * 1000, firstWait: firstWait * 1000, longestWait: longestWait * 1000, capacity };
   const users = new Tallies({ free: perUser, ...shared });
   const addresses = new Tallies({ free: perAddress, ...shared });
-  /** Both tallies of a try: the user's, and the address's where it is known. */
-  const each = ({ user, address }: AttemptKeys): readonly (readonly [Tallies, string])[] => {
+  /** The tallies of a try: the user's where one is named, and the address's where it is known. With neither, all such tries count together. */
+  const each = ({ user, address }: AttemptKeys): readonly Entry[] => {
     const network = address === null ? null : networkOf(address);
-    const own = [users, userKey(user, network)] as const;
-    return network === null ? [own] : [own, [addresses, network]];
+    const ofUser: readonly Entry[] = user === null ? [] : [[users, userKey(user, network)]];
+    const ofAddress: readonly Entry[] =
+      network === null && user !== null ? [] : [[addresses, network ?? unknownAddress]];
+    return [...ofUser, ...ofAddress];
   };
   return Object.freeze({
     mayTry: (keys: AttemptKeys): ReturnType<AttemptLimiter['mayTry']> => {
@@ -67,15 +70,20 @@ export function attemptLimiter(options: AttemptOptions = {}): AttemptLimiter {
       for (const [of, key] of each(keys)) of.end(key, now(), true);
     },
     succeeded: (keys: AttemptKeys): void => {
-      const [own, address] = each(keys);
-      own![0].forgive(own![1]);
-      address?.[0].end(address[1], now(), false);
+      for (const [of, key] of each(keys)) {
+        if (of === users) of.forgive(key);
+        else of.end(key, now(), false);
+      }
     },
     withdrawn: (keys: AttemptKeys): void => {
       for (const [of, key] of each(keys)) of.end(key, now(), false);
     },
   });
 }
+
+type Entry = readonly [of: Tallies, key: string];
+
+const unknownAddress = 'unknown';
 
 class Tallies {
   readonly #tallies = new Map<string, Tally>();
@@ -131,25 +139,13 @@ class Tallies {
   }
 }
 
-/** Names that a database may take for one are one here; of one size, however long the name. */
-function userKey(user: string | null, network: string | null): string {
-  const name = user === null ? null : user.normalize('NFKC').toLowerCase();
+/** Names that a database may compare as equal are equal here: without case, spaces and invisible characters. Of one size, however long. */
+function userKey(user: string, network: string | null): string {
+  const name = user
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\s\p{C}]/gu, '');
   return createHash('sha256')
     .update(JSON.stringify([name, network]))
     .digest('base64');
-}
-
-/** Who has one address of IPv6 has the 2⁶⁴ of its network. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [head = '', tail = ''] = address.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  // What `::` stands for; an IPv4 address at the end is two groups, beyond the network in any case.
-  const left = Math.max(0, 8 - before.length - after.length - (address.includes('.') ? 1 : 0));
-  const groups = [...before, ...Array.from({ length: address.includes('::') ? left : 0 }, () => '0'), ...after];
-  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${network.join(':')}::/64`;
 }

@@ -3,10 +3,12 @@ import type { GatewayRequest } from '../../http/request.ts';
 import {
   type AttemptKeys,
   type AttemptLimiter,
+  type AttemptOutcome,
   type AuthScheme,
   type Caller,
   type Claim,
   Problem,
+  outcomeOfError,
   type PasswordHasher,
 } from '../../pipeline/ports.ts';
 import { ExpiringMap } from './expiring-map.ts';
@@ -148,11 +150,14 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
     };
     if (user !== null && command === null && wasVerified(user.hash)) return toCaller([[options.nameClaim, given.user]]);
     tries.begin(digest, keys);
-    let outcome: Outcome = 'withdrawn';
+    let outcome: AttemptOutcome = 'failed';
     try {
       const claims = await verifyBasic(given, { ...options, hasher, path: request.path });
       outcome = claims === null ? 'failed' : 'succeeded';
       return claims === null ? null : toCaller(claims);
+    } catch (error) {
+      outcome = outcomeOfError(error);
+      throw error;
     } finally {
       tries.end(digest, keys, outcome);
     }
@@ -200,8 +205,6 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
-type Outcome = 'failed' | 'succeeded' | 'withdrawn';
-
 /** A password that comes in many requests at once is one try: only other passwords are further guesses. */
 class SharedTries {
   readonly #attempts: AttemptLimiter;
@@ -223,7 +226,7 @@ class SharedTries {
     this.#open.set(digest, { users: 1, told: false });
   }
 
-  end(digest: string, keys: AttemptKeys, outcome: Outcome): void {
+  end(digest: string, keys: AttemptKeys, outcome: AttemptOutcome): void {
     const shared = this.#open.get(digest)!;
     shared.users -= 1;
     if (!shared.told && (outcome !== 'withdrawn' || shared.users === 0)) {

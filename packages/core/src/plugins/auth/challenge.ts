@@ -2,17 +2,19 @@ import type { Claim } from '../../pipeline/ports.ts';
 import type { ChallengeCommand } from './basic.ts';
 import type { Query } from './query.ts';
 
-/** The columns that steer a sign-in, by name. */
+/** How a command's row is read: the columns that steer a sign-in, by name. */
 export interface SteeringColumns {
   readonly statusColumnName: string;
   readonly messageColumnName: string;
   readonly schemeColumnName: string;
   readonly hashColumnName: string;
+  /** A NULL hash means that the command has verified the password itself; otherwise the row is nobody. */
+  readonly allowNullHash: boolean;
 }
 
 /**
  * Asks the database who the credentials stand for. The command's row is read as that of a login: without one, or with a status that
- * is not true or 200, it is nobody; a hash that is not NULL has to be that of the password; other columns are claims, an array one for
+ * is not true or 200, it is nobody; a hash has to be that of the password, and a NULL one is nobody's unless that is allowed; other columns are claims, an array one for
  * each element. The row comes as JSON, since its columns are known to the command alone.
  */
 export function challengeCommand(command: string, query: Query, names: SteeringColumns): ChallengeCommand {
@@ -32,8 +34,10 @@ from (select pg_catalog.row_to_json(challenge) as row from challenge limit 1) on
     const status = rows.find(([name]) => name === names.statusColumnName)?.[1];
     if (status !== undefined && status !== 'true' && status !== '200') return null;
     const hash = rows.find(([name]) => name === names.hashColumnName);
+    const [known = null] = hash === undefined ? [] : valuesOf(hash[1]!, hash[2]!);
+    if (hash !== undefined && known === null && !names.allowNullHash) return null;
     return {
-      hash: hash === undefined ? null : (valuesOf(hash[1]!, hash[2]!)[0] ?? null),
+      hash: known,
       claims: rows.flatMap(([name, value, kind]) =>
         steering.has(name!) ? [] : valuesOf(value!, kind!).map((text): Claim => [name!, text]),
       ),
