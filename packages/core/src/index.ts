@@ -73,9 +73,15 @@ export {
 export { type EndpointCreateHandler, httpFile, openApi, typescriptClient } from './plugins/generators/handlers.ts';
 export { httpDocuments, httpFiles } from './plugins/generators/http-file/generate.ts';
 export { httpFileDefaults, type HttpFileOptions } from './plugins/generators/http-file/options.ts';
-export { openApiDocument, type OpenApiDocument, openApiFiles } from './plugins/generators/openapi/generate.ts';
+export {
+  openApiDiagnostics,
+  openApiDocument,
+  type OpenApiDocument,
+  openApiFiles,
+} from './plugins/generators/openapi/generate.ts';
 export { openApiDefaults, type OpenApiOptions } from './plugins/generators/openapi/options.ts';
-export { typescriptClientFiles } from './plugins/generators/typescript/generate.ts';
+export { seenByClients } from './plugins/generators/seen-by-clients.ts';
+export { typescriptClientDiagnostics, typescriptClientFiles } from './plugins/generators/typescript/generate.ts';
 export { typescriptClientDefaults, type TypescriptClientOptions } from './plugins/generators/typescript/options.ts';
 export { logObserver } from './plugins/log/log-observer.ts';
 export type { LogOptions } from './plugins/log/options.ts';

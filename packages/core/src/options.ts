@@ -12,6 +12,7 @@ import type {
 } from './pipeline/ports.ts';
 import { type CacheOptions, cacheDefaults } from './plugins/cache/options.ts';
 import { type LogOptions, logDefaults } from './plugins/log/options.ts';
+import type { Diagnostic } from './plan/diagnostic.ts';
 import type { Endpoint, Method } from './plan/endpoint.ts';
 import type { PlanOptions } from './plan/options.ts';
 
@@ -30,8 +31,13 @@ export interface StartHooks {
     | null;
   /** Once, with all endpoints. */
   readonly endpointsCreated: ((endpoints: readonly Endpoint[]) => void | Promise<void>) | null;
-  /** Run one after the other when all endpoints are there: code generation and the like. */
-  readonly endpointCreateHandlers: readonly ((endpoints: readonly Endpoint[]) => void | Promise<void>)[];
+  /**
+   * Run one after the other when all endpoints are there: code generation and the like. The diagnostics that a handler returns join
+   * those of the gateway.
+   */
+  readonly endpointCreateHandlers: readonly ((
+    endpoints: readonly Endpoint[],
+  ) => void | readonly Diagnostic[] | Promise<void | readonly Diagnostic[]>)[];
 }
 
 /** Where connections come from, and what stands between the gateway and the server. */

@@ -53,14 +53,11 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   const endpoints = Object.freeze(reachable.endpoints);
   await asked('endpointsCreated', () => options.endpointsCreated?.(endpoints));
   for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
-  for (const handler of options.endpointCreateHandlers) {
-    // One after the other, in the order that the host gave them.
-    // oxlint-disable-next-line no-await-in-loop
-    await asked('a handler of endpointCreateHandlers', () => handler(endpoints));
-  }
+  const generated = await runCreateHandlers(endpoints, options);
+  tell(generated, options, observe);
   return {
     endpoints,
-    diagnostics: deepFreeze([...plan.diagnostics, ...changed.diagnostics, ...reachable.diagnostics]),
+    diagnostics: deepFreeze([...plan.diagnostics, ...changed.diagnostics, ...reachable.diagnostics, ...generated]),
     pipeline: pipelineOf(parts, operationsOf(endpoints, sources, authentication), options, observe),
   };
 }
@@ -77,6 +74,22 @@ async function readAll(
     }),
   );
   return read.flat();
+}
+
+/** Runs the handlers in the order that the host gave them. Returns their diagnostics, each once. */
+async function runCreateHandlers(
+  endpoints: readonly Endpoint[],
+  { endpointCreateHandlers }: Options,
+): Promise<readonly Diagnostic[]> {
+  const byContent = new Map<string, Diagnostic>();
+  for (const handler of endpointCreateHandlers) {
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await asked('a handler of endpointCreateHandlers', () => handler(endpoints));
+    // A handler of the host may return anything that TypeScript takes for void.
+    const diagnostics: readonly Diagnostic[] = Array.isArray(answer) ? answer : [];
+    for (const diagnostic of diagnostics) byContent.set(JSON.stringify(diagnostic), diagnostic);
+  }
+  return [...byContent.values()];
 }
 
 /** A source that makes its own commands makes those of its own endpoints. */

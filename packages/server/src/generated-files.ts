@@ -1,6 +1,19 @@
 /** What the generators make of the endpoints under a configuration. */
-import { httpFiles, openApiFiles, typescriptClientFiles } from '@pgway/core';
-import type { Endpoint, GeneratedFile, HttpFileOptions, OpenApiOptions, TypescriptClientOptions } from '@pgway/core';
+import {
+  httpFiles,
+  openApiDiagnostics,
+  openApiFiles,
+  typescriptClientDiagnostics,
+  typescriptClientFiles,
+} from '@pgway/core';
+import type {
+  Diagnostic,
+  Endpoint,
+  GeneratedFile,
+  HttpFileOptions,
+  OpenApiOptions,
+  TypescriptClientOptions,
+} from '@pgway/core';
 import { urlOf } from './cli/announce.ts';
 import type { Configuration } from './config/schema.ts';
 
@@ -42,6 +55,25 @@ export function fileSets(
     { section: 'httpFile', overwrite: configuration.httpFile.fileOverwrite, files: httpFiles(endpoints, requests, at) },
     { section: 'openApi', overwrite: configuration.openApi.fileOverwrite, files: openApiFiles(endpoints, document) },
   ];
+}
+
+/** What authors should know of the files that are generated; each once. */
+export function fileDiagnostics(endpoints: readonly Endpoint[], configuration: Configuration): readonly Diagnostic[] {
+  const { typescriptClient, openApi } = configuration;
+  const diagnostics = [
+    ...(typescriptClient.filePath === null ? [] : typescriptClientDiagnostics(endpoints, clientOptions(configuration))),
+    ...(openApi.filePath === null ? [] : openApiDiagnostics(endpoints, openApiOptions(configuration))),
+  ];
+  return [...new Map(diagnostics.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/** What authors should know of the documents that are served. */
+export function documentDiagnostics(
+  endpoints: readonly Endpoint[],
+  configuration: Configuration,
+): readonly Diagnostic[] {
+  const { path, docsPath } = configuration.openApi;
+  return path === null && docsPath === null ? [] : openApiDiagnostics(endpoints, openApiOptions(configuration));
 }
 
 function clientOptions(configuration: Configuration): Partial<TypescriptClientOptions> {

@@ -35,6 +35,38 @@ test('a gateway writes at its start and at a refresh, and a refusal of the write
   }
 });
 
+test('names that would be the same are told with the diagnostics of the gateway, each once', async () => {
+  const { folder, remove } = await folderWith([]);
+  const twice = `${sql}
+    create function one_() returns int language sql stable as 'select 1';
+    comment on function one_ is 'HTTP GET /api/one_';`;
+  const told: string[] = [];
+  const started = await startGateway(twice, {
+    logAnnotationSetInfo: false,
+    endpointCreateHandlers: [
+      typescriptClient({ filePath: join(folder, 'client.ts') }),
+      openApi({ filePath: join(folder, 'openapi.json') }),
+      // A handler of the host may give anything.
+      (endpoints) => void endpoints.length,
+    ],
+    observer: (observation) => {
+      if (observation.kind === 'diagnostic') told.push(observation.diagnostic.message);
+    },
+  });
+  try {
+    const message =
+      'GET /api/one_ is called "one2" by generated clients and documents, because public.one() (GET /api/one) has the name ' +
+      'without the number; give one of them another path to choose the names yourself';
+    expect(told).toEqual([message]);
+    expect(started.gateway.diagnostics).toEqual([
+      { severity: 'warning', code: 'name-collision', routine: 'public.one_()', line: null, message },
+    ]);
+  } finally {
+    await started.close();
+    await remove();
+  }
+});
+
 const full = useGateway(sql, { readDefinitions: true });
 
 test('commentHeader full has the definition of the routine, which cannot end the comment', () => {

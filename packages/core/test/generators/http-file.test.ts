@@ -119,6 +119,15 @@ Content-Type: application/json
   });
 });
 
+test('of a table a request tells which columns may be left out', () => {
+  expect(documentOf(customers())).toContain(`# insert public.customers
+#   customerId: int4
+#   name: text
+#   createdAt: timestamp with time zone, may be left out
+#   home: public.address, may be left out
+`);
+});
+
 describe('options', () => {
   const two = planned([
     { name: 'a', comment: 'Prose.\nHTTP' },

@@ -83,6 +83,21 @@ tsclient_status_code = on
 tsclient_parse_url = on
 tsclient_parse_request = on';
 
+create function members("constructor" text, "toString" text default 'none', "hasOwnProperty" text default 'none')
+returns table ("constructor" text, "toString" text, "hasOwnProperty" text, "__proto__" text) language sql stable as
+$$ select "constructor", "toString", "hasOwnProperty", 'data' $$;
+comment on function members is 'HTTP GET /members/{constructor}/{toString?}';
+create function words("toString" text default 'left out', "__proto__" text default 'left out') returns text language sql as
+$$ select "toString" || ', ' || "__proto__" $$;
+comment on function words is 'HTTP';
+create function "then"() returns text language sql stable as $$ select 'at once' $$;
+comment on function "then" is 'HTTP';
+
+create function shelf() returns setof note language sql stable rows 2 as $$ select * from note order by id limit 1 $$;
+comment on function shelf is 'HTTP GET
+tsclient_status_code = on
+X-Shelf: A 1';
+
 create function sign_in(_name text, _scheme text) returns table (name text, scheme text, message text) language sql as
 $$ select _name, _scheme, 'Welcome' where _name = 'ada' $$;
 comment on function sign_in is 'HTTP
@@ -128,7 +143,24 @@ async function conversation(client: Client): Promise<unknown> {
   const tokens = await client.signIn({ name: 'ada', scheme: 'bearer' });
   const slow = client.slow({ signal: aborted.signal }).catch((error: Error) => error.name);
   aborted.abort();
+  const answers: unknown[] = [];
+  const onResponse = ({ status, headers }: { status: number; headers: Headers }): void => {
+    answers.push([status, headers.get('content-type')]);
+  };
   return {
+    members: [
+      await client.membersConstructorToString({ constructor: 'a' }),
+      await client.membersConstructorToString({ constructor: 'b', toString: 'c', hasOwnProperty: 'd' }),
+    ],
+    words: [await client.words(), await client.words({ toString: 'x', proto: 'y' }), await client.then_()],
+    headers: [
+      (await client.getNotes({}, { onResponse })).length,
+      await client
+        .notesIdDelete({ id: -1 }, { onResponse })
+        .catch((error: Client) => error.headers.get('content-type')),
+      (await client.shelf({ onResponse })).headers.get('x-shelf'),
+      answers,
+    ],
     notes: await client.getNotes(),
     some: await client.getNotes({ like: '%ilk', ids: [2, 99] }),
     note: await client.notesIdGet({ id: 1 }),
@@ -166,7 +198,9 @@ async function conversation(client: Client): Promise<unknown> {
     byToken: [tokens.token_type, await client.who({ headers: { Authorization: `Bearer ${tokens.access_token}` } })],
     strange: await client.signIn({ name: 'eve', scheme: 'bearer' }).catch((error: Client) => error.status),
     status: [
-      await client.withStatus({ id: 5 }),
+      await client
+        .withStatus({ id: 5 })
+        .then((result: Client) => ({ ...result, headers: result.headers instanceof Headers })),
       (await client.withStatus({ id: 0 })).problem.code,
       (await client.withStatus({ id: 5 }, (url: string) => `${url}0`)).response,
       (await client.withStatus({ id: 5 }, undefined, (init: RequestInit) => ({ ...init, method: 'PUT' }))).status,
@@ -174,7 +208,26 @@ async function conversation(client: Client): Promise<unknown> {
   };
 }
 
+const members = (constructor: string, toString: string, hasOwnProperty: string): object => ({
+  constructor,
+  toString,
+  hasOwnProperty,
+  proto: 'data',
+});
+
 const expected = {
+  members: [[members('a', 'none', 'none')], [members('b', 'c', 'd')]],
+  words: ['left out, left out', 'x, y', 'at once'],
+  headers: [
+    2,
+    'application/problem+json',
+    'A 1',
+    [
+      [200, 'application/json'],
+      [400, 'application/problem+json'],
+      [200, 'application/json'],
+    ],
+  ],
   notes: [
     { id: 1, body: 'milk', at: '2025-01-31T12:30:00+00:00' },
     { id: 2, body: 'silk', at: null },
@@ -203,7 +256,7 @@ const expected = {
   followed: [['first', 'second\nof two lines'], 2, 2, undefined],
   byToken: ['Bearer', 'ada'],
   strange: 401,
-  status: [{ status: 200, response: 2, problem: undefined }, '22012', 0, 405],
+  status: [{ status: 200, headers: true, response: 2, problem: undefined }, '22012', 0, 405],
 };
 
 /** The browser keeps the cookie, and says itself that the page is ours. */

@@ -56,6 +56,7 @@ function fileServer(script: string): Server {
         files.map(async (file) => `${file.name}:${file.size}:${await file.slice(0, 4).text()}`),
       );
       const problem = JSON.stringify({ type: 'x', title: 'No files', status: 413 });
+      response.setHeader('x-count', files.length);
       if (files.length === 0) response.writeHead(413, { 'content-type': 'application/problem+json' }).end(problem);
       else if (request.url!.startsWith('/api/put-quietly')) response.writeHead(204).end();
       else response.setHeader('content-type', 'text/plain').end(`${request.url} ${told.join(' ')}`.length.toString());
@@ -93,7 +94,9 @@ test('in Node, by fetch', async () => {
     received.length = 0;
     const photo = new File(['photo of a cat'], 'cat.jpg');
     expect(await client.putPhotos([photo, new Blob(['blob'])], { album: 'pets' })).toBeGreaterThan(10);
-    expect(await client.putQuietly(photo)).toEqual({ status: 204, response: undefined, problem: undefined });
+    const { headers, ...quiet } = await client.putQuietly(photo);
+    expect(quiet).toEqual({ status: 204, response: undefined, problem: undefined });
+    expect(headers.get('x-count')).toBe('1');
     expect(received).toEqual([
       '/api/put-photos?album=pets cat.jpg:14:phot file:4:blob',
       '/api/put-quietly cat.jpg:14:phot',
@@ -118,11 +121,20 @@ describe.skipIf(browser === undefined)('in a browser (skipped where there is no 
       const told = await page.evaluate(`import('/client.js').then(async (client) => {
         const steps = [];
         const file = new File([new Uint8Array(300000).fill(97)], 'big.bin');
-        const answer = await client.putPhotos(file, { album: 'a' }, { onProgress: (step) => steps.push(step) });
-        const refused = await client.putPhotos([], { album: 'a' }, { onProgress: () => undefined }).catch((error) => error.status);
-        return { answer: typeof answer, refused, whole: steps.at(-1).loaded === steps.at(-1).total, size: steps.at(-1).total > 300000 };
+        const counts = [];
+        const options = { onResponse: ({ headers }) => counts.push(headers.get('x-count')) };
+        const answer = await client.putPhotos(file, { album: 'a' }, { ...options, onProgress: (step) => steps.push(step) });
+        const refused = await client.putPhotos([], { album: 'a' }, { ...options, onProgress: () => undefined })
+          .catch((error) => [error.status, error.headers.get('content-type')]);
+        return { answer: typeof answer, refused, counts, whole: steps.at(-1).loaded === steps.at(-1).total, size: steps.at(-1).total > 300000 };
       })`);
-      expect(told).toEqual({ answer: 'number', refused: 413, whole: true, size: true });
+      expect(told).toEqual({
+        answer: 'number',
+        refused: [413, 'application/problem+json'],
+        counts: ['1', '0'],
+        whole: true,
+        size: true,
+      });
       expect(received[0]).toBe('/api/put-photos?album=a big.bin:300000:aaaa');
     } finally {
       await started.close();

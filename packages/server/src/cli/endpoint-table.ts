@@ -1,4 +1,4 @@
-import type { Endpoint } from '@pgway/core';
+import { type Endpoint, seenByClients } from '@pgway/core';
 import { fit, neutralise, pad, width } from '../terminal/text.ts';
 
 type EndpointParameter = Endpoint['parameters'][number];
@@ -59,7 +59,7 @@ function columnWidths(rows: readonly (readonly string[])[], columns: number): re
  */
 export function endpointTable(endpoints: readonly Endpoint[], columns: number): readonly string[] {
   if (endpoints.length === 0) return [];
-  const rows = endpoints.map((endpoint) => [
+  const rows = seenByClients(endpoints).map((endpoint) => [
     endpoint.method,
     neutralise(request(endpoint)),
     neutralise(answerText(endpoint.answer)),

@@ -1,7 +1,7 @@
 import type { Gateway, Observer } from '@pgway/core';
 import { startDatabase, startGateway } from '../assemble.ts';
 import { ConfigurationError } from '../config/configuration-error.ts';
-import { isConfigured, wantsDefinitions } from '../generated-files.ts';
+import { fileDiagnostics, isConfigured, wantsDefinitions } from '../generated-files.ts';
 import { neutralise } from '../terminal/text.ts';
 import { explain } from './explain.ts';
 import { compareAll, type Workshop, writeAll } from './generate.ts';
@@ -40,7 +40,10 @@ export async function operateGenerate(
     observer: complaints(streams),
     readDefinitions: wantsDefinitions(configuration),
     refreshOnNotify: action === 'watch' ? refreshOnNotify : null,
-    ...(action === 'watch' ? { endpointCreateHandlers: [writer(workshop, streams)] } : {}),
+    endpointCreateHandlers: [
+      (endpoints) => fileDiagnostics(endpoints, configuration),
+      ...(action === 'watch' ? [writer(workshop, streams)] : []),
+    ],
   });
   if (action === 'compare') return (await compareAll(gateway.endpoints, workshop)) ? 0 : 1;
   if (action === 'generate') {
@@ -70,13 +73,14 @@ function writer(workshop: Workshop, streams: Streams): (endpoints: Gateway['endp
   };
 }
 
-/** The authors of comments should know why an endpoint is missing from what is generated. */
+/** Tells authors why an endpoint is missing from what is generated, or has another name than its path says. */
 function complaints(streams: Streams): Observer {
   const told = new Set<string>();
   return (observation) => {
-    if (observation.kind !== 'diagnostic' || observation.diagnostic.severity !== 'error') return;
-    const { routine, line, message } = observation.diagnostic;
-    const text = neutralise(`error ${routine}${line === null ? '' : `, line ${line}`}: ${message}`);
+    if (observation.kind !== 'diagnostic') return;
+    const { severity, code, routine, line, message } = observation.diagnostic;
+    if (severity !== 'error' && code !== 'name-collision') return;
+    const text = neutralise(`${severity} ${routine}${line === null ? '' : `, line ${line}`}: ${message}`);
     // A watch reads the same comments again and again.
     if (told.has(text)) return;
     told.add(text);

@@ -2,7 +2,7 @@ import type { Gateway } from '@pgway/core';
 import { startDatabase, startGateway, warnOfOpenDoor, startServer } from '../assemble.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { hiddenEndpoints, servedDocuments } from '../documents/served.ts';
-import { wantsDefinitions } from '../generated-files.ts';
+import { documentDiagnostics, wantsDefinitions } from '../generated-files.ts';
 import { Lifecycle, StartInterrupted } from '../lifecycle.ts';
 import { announcer } from './announcer.ts';
 import { operateGenerate } from './operate-generate.ts';
@@ -69,6 +69,7 @@ async function publish(
   const gateway = await startGateway(lifecycle, loaded.configuration, connectionString, {
     observer: announce.observer,
     readDefinitions: wantsDefinitions(loaded.configuration),
+    endpointCreateHandlers: [(endpoints) => documentDiagnostics(endpoints, loaded.configuration)],
   });
   return { gateway, connectionString };
 }

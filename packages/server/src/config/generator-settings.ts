@@ -113,6 +113,7 @@ export const openApi = z
     title: z.string().min(1).default(api.title).describe('The title of the API.'),
     version: z.string().min(1).default(api.version).describe('The version of the API.'),
     description: textOrNull('What the API is for; Markdown.'),
+    license: textOrNull('The licence of the API as an SPDX expression, as in `MIT`.'),
     servers: list(api.servers, 'URLs of the API; none: where the document comes from.'),
   })
   .prefault({})

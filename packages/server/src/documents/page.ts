@@ -30,7 +30,7 @@ pre { overflow-x: auto; background: #8882; padding: .5rem; border-radius: .4rem;
 export function docsPage(document: Node, documentPath: string | null): string {
   const info = nodeOf(document['info']);
   const title = escapeHtml(textOf(info['title']));
-  const description = textOf(info['description']);
+  const description = proseOf(info);
   const operations = Object.entries(nodeOf(document['paths'])).flatMap(([path, item]) =>
     Object.entries(nodeOf(item)).map(([method, operation]) => operationHtml(method, path, nodeOf(operation))),
   );
@@ -53,15 +53,17 @@ ${description === '' ? '' : `<p class="prose">${escapeHtml(description)}</p>\n`}
 }
 
 function operationHtml(method: string, path: string, operation: Node): string {
-  const description = textOf(operation['description']);
+  const description = proseOf(operation);
   return `<details id="${escapeHtml(textOf(operation['operationId']))}">
 <summary><b>${escapeHtml(method.toUpperCase())}</b> <code>${escapeHtml(path)}</code></summary>
 <p><code>${escapeHtml(textOf(operation['summary']))}</code></p>
 ${description === '' ? '' : `<p class="prose">${escapeHtml(description)}</p>\n`}${accessHtml(operation)}${parametersHtml(operation)}${bodyHtml(operation)}${answersHtml(operation)}</details>`;
 }
 
+/** Nothing where callers need not sign in: no requirement, or an empty one among them. */
 function accessHtml({ security }: Node): string {
   if (!Array.isArray(security)) return '';
+  if (security.length === 0 || security.some((one) => Object.keys(nodeOf(one)).length === 0)) return '';
   const roles = [...new Set(security.flatMap((one) => Object.values(nodeOf(one)).flat().map(String)))];
   return `<p>For ${roles.length === 0 ? 'signed-in callers' : roles.map(escapeHtml).join(', ')}.</p>\n`;
 }
@@ -70,10 +72,11 @@ function parametersHtml({ parameters }: Node): string {
   if (!Array.isArray(parameters)) return '';
   const rows = parameters.map(nodeOf).map((parameter) => {
     const required = parameter['required'] === true ? 'required' : '';
-    const cells = [textOf(parameter['name']), textOf(parameter['in']), schemaText(parameter['schema']), required];
+    const { name, in: place, schema } = parameter;
+    const cells = [textOf(name), textOf(place), schemaText(schema), required, proseOf(parameter)];
     return `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`;
   });
-  return `<table><tr><th>parameter<th>in<th>type<th></tr>\n${rows.join('\n')}\n</table>\n`;
+  return `<table><tr><th>parameter<th>in<th>type<th><th>description</tr>\n${rows.join('\n')}\n</table>\n`;
 }
 
 function bodyHtml({ requestBody }: Node): string {
@@ -82,12 +85,19 @@ function bodyHtml({ requestBody }: Node): string {
 }
 
 function answersHtml({ responses }: Node): string {
-  const statuses = Object.entries(nodeOf(responses)).filter(([status]) => status !== 'default');
-  return statuses
+  // Refusals are the same for all operations: references to one response.
+  const answers = Object.entries(nodeOf(responses)).filter(([, answer]) => nodeOf(answer)['$ref'] === undefined);
+  return answers
     .map(([status, answer]) => {
       const description = textOf(nodeOf(answer)['description']);
-      return `<h4>${escapeHtml(status)} ${escapeHtml(description)}</h4>\n${contentHtml(nodeOf(answer))}`;
+      return `<h4>${escapeHtml(status)} ${escapeHtml(description)}</h4>\n${headersHtml(nodeOf(answer))}${contentHtml(nodeOf(answer))}`;
     })
+    .join('');
+}
+
+function headersHtml({ headers }: Node): string {
+  return Object.entries(nodeOf(headers))
+    .map(([name, header]) => `<p><code>${escapeHtml(name)}</code>: ${escapeHtml(proseOf(nodeOf(header)))}</p>\n`)
     .join('');
 }
 
@@ -125,6 +135,11 @@ function membersText(properties: Node, required: unknown, indent: string): strin
     ([key, schema]) => `${inner}${key}${names.includes(key) ? '' : '?'}: ${schemaText(schema, inner)}`,
   );
   return `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+/** A description is Markdown, in which the document writes `<` as an entity. */
+function proseOf({ description }: Node): string {
+  return textOf(description).replaceAll('&lt;', '<');
 }
 
 function nodeOf(value: unknown): Node {

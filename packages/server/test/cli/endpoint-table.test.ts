@@ -88,6 +88,34 @@ describe('the table', () => {
     ]);
   });
 
+  test('a column that a row must have is required, and what the gateway fills is not there', () => {
+    const column = { hasDefault: false, identity: null, generated: false, writable: true, key: false } as const;
+    const table = {
+      operation: 'insert',
+      columns: [
+        { ...column, name: 'id', notNull: true, key: true, identity: 'always', comparison: 'ordered' },
+        { ...column, name: 'title', notNull: true, comparison: 'ordered' },
+        { ...column, name: 'note', notNull: false, comparison: 'ordered' },
+        { ...column, name: 'at', notNull: true, hasDefault: true, comparison: 'ordered' },
+      ],
+      listing: null,
+      versioned: true,
+      allowUnfilteredDelete: false,
+    } as const;
+    const parameters = [
+      ...['id', 'title', 'note', 'at'].map((name) => parameter(name, { name, optional: true })),
+      parameter('userId', { filling: 'userId' }),
+    ];
+    const rows = (['insert', 'update', 'insertOnConflictDoNothing'] as const).map((operation) =>
+      endpoint({ method: 'PUT', parameterSource: 'body', parameters, table: { ...table, operation } }),
+    );
+    expect(endpointTable(rows, Number.POSITIVE_INFINITY)).toEqual([
+      'PUT  /api/f {id?, title, note?, at?}  nothing',
+      'PUT  /api/f {id, title?, note?, at?}  nothing',
+      'PUT  /api/f {id, title, note?, at?}   nothing',
+    ]);
+  });
+
   test('the description gives way first, then the answer and the path', () => {
     expect(endpointTable(all, 66)).toEqual([
       'GET   /api/books/{id}?text=&limit=  [{id, dueOn}]  Books of the l…',

@@ -79,6 +79,28 @@ describe('pgway generate', () => {
     for (const path of paths) expect((await stat(join(folder, path))).mtime).toEqual(long);
   });
 
+  test('numbers names that would be the same, and tells all of them', async () => {
+    const { folder, query, generate } = await workshop();
+    await query(`create function greet_all() returns int language sql as 'select 1';
+      comment on function greet_all is 'HTTP GET /api/greet/all';
+      create function greet_all(_a int) returns int language sql as 'select 1';
+      comment on function greet_all(int) is 'HTTP GET /api/greet_all';
+      create function all_greet() returns int language sql as 'select 1';
+      comment on function all_greet is 'HTTP GET /api/greet-all';`);
+    const [code, , error] = await generate();
+    expect([code, error.split('\n').map((line) => line.split(', because')[0])]).toEqual([
+      0,
+      [
+        complaint.trim(),
+        'warning public.greet_all(): GET /api/greet/all is called "greetAll2" by generated clients and documents',
+        'warning public.greet_all(_a integer): GET /api/greet_all is called "greetAll3" by generated clients and documents',
+        '',
+      ],
+    ]);
+    expect(await readFile(join(folder, 'src/client.ts'), 'utf8')).toContain('export async function greetAll3(');
+    expect(await readFile(join(folder, 'openapi.json'), 'utf8')).toContain('"operationId": "greetAll3"');
+  });
+
   test('writes none of the files when one of them may not be replaced', async () => {
     const { folder, query, generate } = await workshop();
     await generate();

@@ -41,6 +41,10 @@ describe('the name of a function', () => {
     ['HTTP GET /api/delete', 'delete_'],
     ['HTTP GET /api/fetch', 'fetch_'],
     ['HTTP GET /api/await', 'await_'],
+    ['HTTP GET /api/then', 'then_'],
+    ['HTTP GET /api/crypto', 'crypto_'],
+    ['HTTP GET /api/constructor', 'constructor'],
+    ['HTTP GET /api/__proto__', 'proto'],
     ['HTTP GET /api/100', '_100'],
     ['HTTP GET /api/ñandú', 'ñandú'],
     ['HTTP GET /api/*', 'u2a'],
@@ -63,6 +67,20 @@ describe('the name of a function', () => {
     const two = { name: 'f', parameters: [{ name: 'a' }, { name: 'b' }] } as unknown as Partial<Routine>;
     expect(namesOf([one, two])).toEqual(['f', 'f2']);
     expect(namesOf([two, one])).toEqual(['f2', 'f']);
+    // The number that another path has by itself is not taken from it.
+    expect(namesOf([one, two, { name: 'f2' }])).toEqual(['f', 'f3', 'f2']);
+  });
+
+  test('has the next free number where another path has it already', () => {
+    const comments = ['/api/a-b', '/api/a/b', '/api/a_b', '/api/aB2', '/api/delete', '/api/_delete'];
+    expect(namesOf(comments.map((path, index) => ({ name: `f${index}`, comment: `HTTP GET ${path}` })))).toEqual([
+      'aB',
+      'aB3',
+      'aB4',
+      'aB2',
+      'delete_',
+      'delete2',
+    ]);
   });
 });
 

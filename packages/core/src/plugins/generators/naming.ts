@@ -10,15 +10,21 @@ export interface NamingOptions {
 
 export interface NamedEndpoint {
   readonly endpoint: Endpoint;
+  /** Unique among all endpoints. */
   readonly name: string;
+  /** The endpoint whose name this one would have too; null where there is none. Overloads do not count. */
+  readonly collidesWith: Endpoint | null;
 }
 
-/** Words of JavaScript and TypeScript, and the functions that generated modules call: none may be a function's name. */
-const taken: ReadonlySet<string> = new Set(
-  `arguments as async await break case catch class const continue debugger default delete do else encodeURIComponent enum
-  eval export extends false fetch finally for from function globalThis if implements import in instanceof interface let new
-  null of package private protected public return static super switch this throw true try type typeof undefined using var
-  void while with yield NaN Infinity`.split(/\s+/),
+/**
+ * Words of JavaScript and TypeScript, the functions that generated modules call, what CommonJS declares, and `then`, which would
+ * make the module a promise to `import()`: none may be a function's name.
+ */
+const reserved: ReadonlySet<string> = new Set(
+  `arguments as async await break case catch class const continue crypto debugger default delete do else encodeURIComponent
+  enum eval export exports extends false fetch finally for from function globalThis if implements import in instanceof
+  interface let module new null of package private protected public require return setTimeout static super switch then this
+  throw true try type typeof undefined using var void while with yield NaN Infinity`.split(/\s+/),
 );
 
 /** Parts of words; the rest of a name separates them, but for symbols, which are spelt. */
@@ -69,13 +75,24 @@ export function pascalCase(text: string): string {
   return all.map(capitalised).join('');
 }
 
-/** A name that a function can have: `getUserById`. */
-function functionName(text: string): string {
+/** A name in camel case, which may be a reserved word: `getUserById`. */
+function camelCase(text: string): string {
   const pascal = pascalCase(text);
   const [first = '', ...rest] = wordsOf(text);
   const camel = first === '' ? lowered(pascal || 'root') : lowered(first) + rest.map(capitalised).join('');
-  const started = /^\p{ID_Start}/u.test(camel) ? camel : `_${camel}`;
-  return taken.has(started) ? `${started}_` : started;
+  return /^\p{ID_Start}/u.test(camel) ? camel : `_${camel}`;
+}
+
+/** A name that a function can have. */
+function functionName(name: string): string {
+  return reserved.has(name) ? `${name}_` : name;
+}
+
+/** The name with the lowest number, from 2, that is not among the used ones. */
+export function numberedName(name: string, isUsed: (name: string) => boolean): string {
+  for (let number = 2; ; number++) {
+    if (!isUsed(`${name}${number}`)) return `${name}${number}`;
+  }
 }
 
 /** `insertOnConflictDoNothingReturning` is the pattern `on-conflict-do-nothing-returning`. */
@@ -96,26 +113,56 @@ function withoutPrefix(path: string, prefix: string): string {
   return path.startsWith(root) ? path.slice(root.length) : path;
 }
 
+/** An endpoint before its name is known to be free. */
+interface Candidate {
+  readonly endpoint: Endpoint;
+  /** The name without what keeps it from being a reserved word. */
+  readonly camel: string;
+  /** Its place among the overloads, from 0. */
+  readonly overload: number;
+}
+
 /**
  * A name for every endpoint, in their order. Endpoints that have one path and several methods have the method at the end, as
  * operations on tables always have. Overloads, which share path and method, are numbered from the second on, in the order of
- * their signatures. Two that still have one name keep it: whoever generates decides what that means.
+ * their signatures. Of other endpoints that would have one name the first keeps it; the others take the next free number.
  */
 export function nameEndpoints(endpoints: readonly Endpoint[], options: NamingOptions): readonly NamedEndpoint[] {
+  const candidates = candidatesOf(endpoints, options);
+  const owners = new Map<string, Endpoint>();
+  const named = new Map<Endpoint, NamedEndpoint>();
+  const give = (endpoint: Endpoint, name: string, collidesWith: Endpoint | null): void => {
+    owners.set(name, endpoint);
+    named.set(endpoint, { endpoint, name, collidesWith });
+  };
+  for (const { endpoint, camel, overload } of candidates) {
+    const name = functionName(camel);
+    if (overload === 0 && !owners.has(name)) give(endpoint, name, null);
+  }
+  // Numbers come last, so that no number takes the name that another path has by itself.
+  for (const { endpoint, camel, overload } of candidates.toSorted((left, right) => left.overload - right.overload)) {
+    if (named.has(endpoint)) continue;
+    const owner = owners.get(functionName(camel))!;
+    const name = numberedName(camel, (one) => owners.has(one));
+    give(endpoint, name, overload === 0 ? owner : null);
+  }
+  return endpoints.map((endpoint) => named.get(endpoint)!);
+}
+
+function candidatesOf(endpoints: readonly Endpoint[], options: NamingOptions): readonly Candidate[] {
   const titled = endpoints.map((endpoint) => ({ endpoint, title: titleOf(endpoint, options) }));
   const siblings = grouped(titled, ({ endpoint, title }) => `${endpoint.path}\n${title}`);
-  const names = new Map<Endpoint, string>();
+  const candidates = new Map<Endpoint, Candidate>();
   for (const group of siblings.values()) {
     const methods = grouped(group, ({ endpoint }) => endpoint.method);
     for (const [method, overloads] of methods) {
       const suffix = methods.size > 1 && overloads[0]!.endpoint.table === null ? `-${method.toLowerCase()}` : '';
-      overloads.toSorted(bySignature).forEach(({ endpoint, title }, index) => {
-        const name = functionName(title + suffix);
-        names.set(endpoint, index === 0 ? name : `${name}${index + 1}`);
+      overloads.toSorted(bySignature).forEach(({ endpoint, title }, overload) => {
+        candidates.set(endpoint, { endpoint, camel: camelCase(title + suffix), overload });
       });
     }
   }
-  return endpoints.map((endpoint) => ({ endpoint, name: names.get(endpoint)! }));
+  return endpoints.map((endpoint) => candidates.get(endpoint)!);
 }
 
 function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {

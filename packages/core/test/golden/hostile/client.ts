@@ -20,19 +20,23 @@ const _baseUrl: string = "";
 export class GatewayError extends Error {
   readonly status: number;
   readonly problem: IProblem;
+  /** Of the answer: `Retry-After`, `WWW-Authenticate`. */
+  readonly headers: Headers;
 
-  constructor(problem: IProblem) {
+  constructor(problem: IProblem, headers: Headers = new Headers()) {
     super(problem.title);
     this.name = "GatewayError";
     this.status = problem.status;
     this.problem = problem;
+    this.headers = headers;
   }
 }
 
-async function _send(url: string, init: RequestInit): Promise<Response> {
+async function _send(url: string, init: RequestInit, options: ICallOptions): Promise<Response> {
   const response = await fetch(url, init);
+  options.onResponse?.({ status: response.status, headers: response.headers });
   const problem = await _problem(response);
-  if (problem !== null) throw new GatewayError(problem);
+  if (problem !== null) throw new GatewayError(problem, response.headers);
   return response;
 }
 
@@ -100,7 +104,7 @@ export async function newLine(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -121,7 +125,7 @@ export async function _100Sure(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -144,7 +148,7 @@ export async function await_(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return response.status === 204 ? null : (await response.json()) as IAwaitResponse;
 }
 
@@ -164,7 +168,7 @@ export async function exampleOrgId(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -196,9 +200,9 @@ export async function classDelete(
 ): Promise<IClassDeleteResponse[]> {
   const response = await _send(_baseUrl + "/api/class/delete" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IClassDeleteResponse[];
 }
 
@@ -216,9 +220,9 @@ export async function fetch_(
 ): Promise<("fine" | "it's */ \"quoted\"" | "\u003c/script>" | "two\nlines" | "${x}" | "" | "{{host}}" | null)[]> {
   const response = await _send(_baseUrl + "/api/fetch" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as ("fine" | "it's */ \"quoted\"" | "\u003c/script>" | "two\nlines" | "${x}" | "" | "{{host}}" | null)[];
 }
 
@@ -238,7 +242,7 @@ export async function moodMood(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text as "fine" | "it's */ \"quoted\"" | "\u003c/script>" | "two\nlines" | "${x}" | "" | "{{host}}" | null;
 }
@@ -259,6 +263,6 @@ export async function u1f916Robot(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return await response.text();
 }

@@ -46,19 +46,23 @@ const _baseUrl: string = "";
 export class GatewayError extends Error {
   readonly status: number;
   readonly problem: IProblem;
+  /** Of the answer: `Retry-After`, `WWW-Authenticate`. */
+  readonly headers: Headers;
 
-  constructor(problem: IProblem) {
+  constructor(problem: IProblem, headers: Headers = new Headers()) {
     super(problem.title);
     this.name = "GatewayError";
     this.status = problem.status;
     this.problem = problem;
+    this.headers = headers;
   }
 }
 
-async function _send(url: string, init: RequestInit): Promise<Response> {
+async function _send(url: string, init: RequestInit, options: ICallOptions): Promise<Response> {
   const response = await fetch(url, init);
+  options.onResponse?.({ status: response.status, headers: response.headers });
   const problem = await _problem(response);
-  if (problem !== null) throw new GatewayError(problem);
+  if (problem !== null) throw new GatewayError(problem, response.headers);
   return response;
 }
 
@@ -84,7 +88,7 @@ async function _follow(url: string, { onMessage, headers }: IEventOptions): Prom
   const ended = new AbortController();
   const response = await fetch(`${url}?${id}`, { headers: { Accept: "text/event-stream", ...headers }, signal: ended.signal });
   const problem = await _problem(response);
-  if (problem !== null) throw new GatewayError(problem);
+  if (problem !== null) throw new GatewayError(problem, response.headers);
   _readMessages(response, onMessage).catch(() => undefined);
   // What was raised last may still be on its way when the answer is there.
   return { headers: { "X-Gateway-ID": id }, end: () => void setTimeout(() => ended.abort(), 1000) };
@@ -160,7 +164,7 @@ export async function addBook(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return response.status === 204 ? null : (await response.json()) as IAddBookResponse;
 }
 
@@ -178,9 +182,9 @@ export async function branchesBranchIdStatistics(
 ): Promise<IBranchesBranchIdStatisticsResponse> {
   const response = await _send(_baseUrl + "/api/branches/" + _segment(request.branchId) + "/statistics", {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IBranchesBranchIdStatisticsResponse;
 }
 
@@ -200,7 +204,7 @@ export async function reservationsId(
     method: "DELETE",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -220,7 +224,7 @@ export async function countCopies(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -244,7 +248,7 @@ export async function exportOverdue(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return await response.text();
 }
 
@@ -262,9 +266,9 @@ export async function getAuthors(
 ): Promise<(string | null)[] | null> {
   const response = await _send(_baseUrl + "/api/get-authors" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as (string | null)[] | null;
 }
 
@@ -282,9 +286,9 @@ export async function booksId(
 ): Promise<IBooksIdResponse | null> {
   const response = await _send(_baseUrl + "/api/books/" + _segment(request.id), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return response.status === 204 ? null : (await response.json()) as IBooksIdResponse;
 }
 
@@ -304,9 +308,9 @@ export async function booksIdCard(
 ): Promise<string | null> {
   const response = await _send(_baseUrl + "/api/books/" + _segment(request.id) + "/card", {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as string | null;
 }
 
@@ -328,7 +332,7 @@ export async function getLastReturn(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text;
 }
@@ -349,7 +353,7 @@ export async function getMembership(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text as "child" | "adult" | "staff" | null;
 }
@@ -370,7 +374,7 @@ export async function branchesBranchIdOpeningHoursGet(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return await response.text();
 }
 
@@ -389,9 +393,9 @@ export async function getOverdue(
 ): Promise<IGetOverdueResponse[]> {
   const response = await _send(_baseUrl + "/api/get-overdue" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IGetOverdueResponse[];
 }
 
@@ -409,9 +413,9 @@ export async function membersMemberIdStatement(
 ): Promise<string | null> {
   const response = await _send(_baseUrl + "/api/members/" + _segment(request.memberId) + "/statement", {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as string | null;
 }
 
@@ -434,7 +438,7 @@ export async function isAvailable(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text === null ? null : text === "true";
 }
@@ -459,7 +463,7 @@ export async function members(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return response.status === 204 ? null : (await response.json()) as IMembersResponse;
 }
 
@@ -482,7 +486,7 @@ export async function lateFee(
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -509,7 +513,7 @@ export async function lendCopy(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return response.status === 204 ? null : (await response.json()) as ILendCopyResponse;
 }
 
@@ -527,9 +531,9 @@ export async function membersMemberIdPayments(
 ): Promise<number | null> {
   const response = await _send(_baseUrl + "/api/members/" + _segment(request.memberId) + "/payments", {
     method: "POST",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -550,9 +554,9 @@ export async function readingList(
 ): Promise<IReadingListResponse[]> {
   const response = await _send(_baseUrl + "/api/reading-list" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IReadingListResponse[];
 }
 
@@ -579,7 +583,7 @@ export async function reindexShelves(
       headers: { "Content-Type": "application/json", ...events.headers, ...options.headers },
       body: JSON.stringify(request),
       signal: options.signal ?? null,
-    });
+    }, options);
   } finally {
     events.end();
   }
@@ -606,7 +610,7 @@ export async function reserveBook(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IReserveBookResponse;
 }
 
@@ -628,7 +632,7 @@ export async function returnCopy(
     method: "POST",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -651,9 +655,9 @@ export async function books(
 ): Promise<IBooksResponse[]> {
   const response = await _send(_baseUrl + "/api/books" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IBooksResponse[];
 }
 
@@ -678,7 +682,7 @@ export async function branchesBranchIdOpeningHoursPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(_without(request, ["branchId"])),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -695,9 +699,9 @@ export async function shelfList(
 ): Promise<(string | null)[][]> {
   const response = await _send(_baseUrl + "/api/shelf-list" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as (string | null)[][];
 }
 
@@ -715,8 +719,8 @@ export async function suggestTitles(
 ): Promise<(string | null)[]> {
   const response = await _send(_baseUrl + "/api/suggest-titles" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as (string | null)[];
 }

@@ -1,8 +1,16 @@
+/** An answer before its body is read. */
+export interface IAnswer {
+  status: number;
+  headers: Headers;
+}
+
 /** What a single call may bring along. */
 export interface ICallOptions {
   /** Ends the call when it is aborted. */
   signal?: AbortSignal | undefined;
   headers?: Record<string, string> | undefined;
+  /** Gets the status and headers of the answer, whether it is a success or not. */
+  onResponse?: ((answer: IAnswer) => void) | undefined;
 }
 
 /** Why a call did not succeed (RFC 9457); of the database's errors also `code`, the SQLSTATE, and what PostgreSQL tells. */

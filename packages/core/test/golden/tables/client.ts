@@ -47,19 +47,23 @@ const _baseUrl: string = "";
 export class GatewayError extends Error {
   readonly status: number;
   readonly problem: IProblem;
+  /** Of the answer: `Retry-After`, `WWW-Authenticate`. */
+  readonly headers: Headers;
 
-  constructor(problem: IProblem) {
+  constructor(problem: IProblem, headers: Headers = new Headers()) {
     super(problem.title);
     this.name = "GatewayError";
     this.status = problem.status;
     this.problem = problem;
+    this.headers = headers;
   }
 }
 
-async function _send(url: string, init: RequestInit): Promise<Response> {
+async function _send(url: string, init: RequestInit, options: ICallOptions): Promise<Response> {
   const response = await fetch(url, init);
+  options.onResponse?.({ status: response.status, headers: response.headers });
   const problem = await _problem(response);
-  if (problem !== null) throw new GatewayError(problem);
+  if (problem !== null) throw new GatewayError(problem, response.headers);
   return response;
 }
 
@@ -108,9 +112,9 @@ export async function findCustomers(
 ): Promise<ICustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/find-customers" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as ICustomersGetResponse[];
 }
 
@@ -136,9 +140,9 @@ export async function customersGet(
 ): Promise<ICustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/customers" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as ICustomersGetResponse[];
 }
 
@@ -166,7 +170,7 @@ export async function customersPost(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -193,7 +197,7 @@ export async function customersReturningPost(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as ICustomersGetResponse[];
 }
 
@@ -221,7 +225,7 @@ export async function customersDelete(
     method: "DELETE",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -246,9 +250,9 @@ export async function customersReturningDelete(
 ): Promise<ICustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/customers/returning" + _parseQuery(request), {
     method: "DELETE",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as ICustomersGetResponse[];
 }
 
@@ -276,7 +280,7 @@ export async function customersPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -303,7 +307,7 @@ export async function customersReturningPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as ICustomersGetResponse[];
 }
 
@@ -331,7 +335,7 @@ export async function customersOnConflictDoNothingPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -358,7 +362,7 @@ export async function customersOnConflictDoNothingReturningPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as ICustomersGetResponse[];
 }
 
@@ -386,7 +390,7 @@ export async function customersOnConflictDoUpdatePut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -413,7 +417,7 @@ export async function customersOnConflictDoUpdateReturningPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as ICustomersGetResponse[];
 }
 
@@ -432,9 +436,9 @@ export async function goldCustomersGet(
 ): Promise<IGoldCustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/gold-customers" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IGoldCustomersGetResponse[];
 }
 
@@ -456,7 +460,7 @@ export async function goldCustomersPost(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -477,7 +481,7 @@ export async function goldCustomersReturningPost(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IGoldCustomersGetResponse[];
 }
 
@@ -498,7 +502,7 @@ export async function goldCustomersDelete(
     method: "DELETE",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -516,9 +520,9 @@ export async function goldCustomersReturningDelete(
 ): Promise<IGoldCustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/gold-customers/returning" + _parseQuery(request), {
     method: "DELETE",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IGoldCustomersGetResponse[];
 }
 
@@ -540,7 +544,7 @@ export async function goldCustomersPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -561,7 +565,7 @@ export async function goldCustomersReturningPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IGoldCustomersGetResponse[];
 }
 
@@ -583,7 +587,7 @@ export async function goldCustomersOnConflictDoNothingPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -604,7 +608,7 @@ export async function goldCustomersOnConflictDoNothingReturningPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IGoldCustomersGetResponse[];
 }
 
@@ -626,7 +630,7 @@ export async function goldCustomersOnConflictDoUpdatePut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -647,7 +651,7 @@ export async function goldCustomersOnConflictDoUpdateReturningPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IGoldCustomersGetResponse[];
 }
 
@@ -672,9 +676,9 @@ export async function orderLinesGet(
 ): Promise<IOrderLinesGetResponse[]> {
   const response = await _send(_baseUrl + "/api/order-lines" + _parseQuery(request), {
     method: "GET",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IOrderLinesGetResponse[];
 }
 
@@ -698,7 +702,7 @@ export async function orderLinesPost(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -721,7 +725,7 @@ export async function orderLinesReturningPost(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IOrderLinesGetResponse[];
 }
 
@@ -744,7 +748,7 @@ export async function orderLinesDelete(
     method: "DELETE",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -764,9 +768,9 @@ export async function orderLinesReturningDelete(
 ): Promise<IOrderLinesGetResponse[]> {
   const response = await _send(_baseUrl + "/api/order-lines/returning" + _parseQuery(request), {
     method: "DELETE",
-    headers: { "Content-Type": "application/json", ...options.headers },
+    headers: { ...options.headers },
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IOrderLinesGetResponse[];
 }
 
@@ -790,7 +794,7 @@ export async function orderLinesPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -813,7 +817,7 @@ export async function orderLinesReturningPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IOrderLinesGetResponse[];
 }
 
@@ -837,7 +841,7 @@ export async function orderLinesOnConflictDoNothingPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -860,7 +864,7 @@ export async function orderLinesOnConflictDoNothingReturningPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IOrderLinesGetResponse[];
 }
 
@@ -884,7 +888,7 @@ export async function orderLinesOnConflictDoUpdatePut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
 }
 
 /**
@@ -907,6 +911,6 @@ export async function orderLinesOnConflictDoUpdateReturningPut(
     headers: { "Content-Type": "application/json", ...options.headers },
     body: JSON.stringify(request),
     signal: options.signal ?? null,
-  });
+  }, options);
   return (await response.json()) as IOrderLinesGetResponse[];
 }

@@ -1,35 +1,23 @@
+import type { Diagnostic } from '../../../plan/diagnostic.ts';
 import type { Endpoint } from '../../../plan/endpoint.ts';
 import type { GeneratedFile } from '../file.ts';
-import { nameEndpoints } from '../naming.ts';
+import { nameCollisions } from '../name-collisions.ts';
+import { nameEndpoints, numberedName } from '../naming.ts';
 import { seenByClients } from '../seen-by-clients.ts';
+import { componentsOf } from './components.ts';
 import { operationOf, securityOf } from './operation.ts';
 import { type OpenApiOptions, openApiOptions } from './options.ts';
-import { tokens } from './responses.ts';
 import type { Schema } from './schema.ts';
 import { streamsOf } from './stream.ts';
 
 /** An OpenAPI 3.1 document, as data. */
 export type OpenApiDocument = Schema;
 
+/** Where the document comes from: a relative URL. */
+const documentRoot = '/';
+
 /** What a Path Item can have; CONNECT has no place there. */
 const methods: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE']);
-
-const problem: Schema = {
-  type: 'object',
-  description: 'Why a request was refused (RFC 9457); of errors of the database also what PostgreSQL tells.',
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { type: 'string', description: 'SQLSTATE' },
-    hint: { type: 'string' },
-    constraint: { type: 'string' },
-    column: { type: 'string' },
-    table: { type: 'string' },
-  },
-  required: ['type', 'title', 'status'],
-};
 
 /**
  * Every endpoint that OpenAPI can describe. Overloads, which share method and path, are one operation.
@@ -37,29 +25,38 @@ const problem: Schema = {
  */
 export function openApiDocument(endpoints: readonly Endpoint[], given: Partial<OpenApiOptions> = {}): OpenApiDocument {
   const options = openApiOptions(given);
-  const { title, version, description, servers, securitySchemes } = options;
+  const { title, version, description, license, servers } = options;
   return {
     openapi: '3.1.0',
-    info: { title, version, ...(description === null ? {} : { description }) },
-    ...(servers.length === 0 ? {} : { servers: servers.map((url) => ({ url })) }),
-    paths: {
-      ...pathsOf(seenByClients(endpoints), options),
-      ...Object.fromEntries(streamsOf(endpoints, (endpoint) => securityOf([endpoint], options))),
+    info: {
+      title,
+      version,
+      ...(description === null ? {} : { description }),
+      ...(license === null ? {} : { license: { name: license, identifier: license } }),
     },
-    components: {
-      schemas: { Problem: problem, ...(endpoints.some(signsIn) ? { Tokens: tokens } : {}) },
-      responses: {
-        Problem: {
-          description: 'The request was refused',
-          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-        },
-      },
-      ...(endpoints.some(({ authorization }) => authorization.required) ? { securitySchemes } : {}),
-    },
+    servers: (servers.length === 0 ? [documentRoot] : servers).map((url) => ({ url })),
+    paths: withStreams(pathsOf(seenByClients(endpoints), options), endpoints, options),
+    components: componentsOf(endpoints, options),
   };
 }
 
-const signsIn = ({ signIn }: Endpoint): boolean => signIn?.kind === 'login';
+/** A warning for each operation whose id has a number because another one has the name. */
+export function openApiDiagnostics(
+  endpoints: readonly Endpoint[],
+  given: Partial<OpenApiOptions>,
+): readonly Diagnostic[] {
+  const named = nameEndpoints(seenByClients(endpoints), openApiOptions(given));
+  return nameCollisions(named.filter(({ endpoint }) => methods.has(endpoint.method)));
+}
+
+/** A stream may share its path with endpoints of other methods. */
+function withStreams(paths: Schema, endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+  const streams = streamsOf(endpoints, (endpoint) => securityOf([endpoint], options)).map(([path, item]) => {
+    const others = Object.hasOwn(paths, path) ? (paths[path] as Schema) : {};
+    return [path, { ...others, ...item }] as const;
+  });
+  return { ...paths, ...Object.fromEntries(streams) };
+}
 
 /** The same as a file to write. */
 export function openApiFiles(endpoints: readonly Endpoint[], given: Partial<OpenApiOptions>): readonly GeneratedFile[] {
@@ -111,15 +108,17 @@ function variantsOf(path: string): readonly string[] {
     : [path.replaceAll('?}', '}')];
 }
 
-/** As functions of the client are called, numbered where two would be called the same. */
+/** As functions of the client are called; a path that one endpoint has besides takes the next free number. */
 function operationIds(endpoints: readonly Endpoint[], options: OpenApiOptions): (endpoint: Endpoint) => string {
-  const names = new Map(nameEndpoints(endpoints, options).map(({ endpoint, name }) => [endpoint, name]));
+  const named = nameEndpoints(endpoints, options);
+  const names = new Map(named.map(({ endpoint, name }) => [endpoint, name]));
+  const taken = new Set(names.values());
   const used = new Set<string>();
   return (endpoint) => {
     const name = names.get(endpoint)!;
-    let id = name;
-    for (let number = 2; used.has(id); number++) id = `${name}_${number}`;
+    const id = used.has(name) ? numberedName(name, (one) => taken.has(one)) : name;
     used.add(id);
+    taken.add(id);
     return id;
   };
 }

@@ -1,7 +1,10 @@
 import type { Endpoint, EndpointParameter } from '../../../plan/endpoint.ts';
 import type { KeyedType } from '../../../plan/keyed-type.ts';
 import { plainLine } from '../text.ts';
+import { listingParameter, requestHeaders, responseHeaders, takesVersion, tellsVersion } from './listing.ts';
+import { markdown } from './markdown.ts';
 import type { OpenApiOptions } from './options.ts';
+import { basicScheme, problemResponse } from './components.ts';
 import { type Content, type Success, successesOf } from './responses.ts';
 import { type Member, nullable, objectSchema, type Schema, schemaOf } from './schema.ts';
 
@@ -17,13 +20,13 @@ export interface OperationPlan {
 export function operationOf({ id, endpoints, inPath }: OperationPlan, options: OpenApiOptions): Schema {
   const [first] = endpoints;
   const body = requestBodyOf(endpoints);
-  const parameters = [...pathParameters(first!, inPath), ...queryParameters(endpoints)];
+  const parameters = [...pathParameters(first!, inPath), ...queryParameters(endpoints), ...headerParameters(endpoints)];
   const description = [...new Set(endpoints.map((endpoint) => endpoint.description))].filter((one) => one !== '');
   return {
     operationId: id,
     tags: [first!.schema],
     summary: plainLine(endpoints.map((endpoint) => endpoint.id).join(' | ')),
-    ...(description.length === 0 ? {} : { description: description.join('\n\n') }),
+    ...(description.length === 0 ? {} : { description: markdown(description.join('\n\n')) }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : { requestBody: body }),
     responses: responsesOf(endpoints),
@@ -41,44 +44,51 @@ function pathParameters(endpoint: Endpoint, names: readonly string[]): readonly 
   });
 }
 
+/** A parameter of the query string. */
+interface QueryMember extends Member {
+  readonly description: string;
+}
+
 /** The parameters of each endpoint; one is required when all of them require it. */
 function queryParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
-  const byKey = new Map<string, { readonly schema: Schema; required: number; readonly display: string }>();
+  const byKey = new Map<string, { readonly first: QueryMember; required: number }>();
   for (const endpoint of endpoints.filter(({ parameterSource }) => parameterSource === 'query')) {
     for (const one of endpoint.parameters.flatMap((parameter) => queryMembers(endpoint, parameter))) {
-      const known = byKey.get(one.key) ?? { schema: one.schema, display: one.display, required: 0 };
+      const known = byKey.get(one.key) ?? { first: one, required: 0 };
       known.required += one.required ? 1 : 0;
       byKey.set(one.key, known);
     }
   }
-  return [...byKey].map(([name, { schema, required, display }]) => ({
+  return [...byKey].map(([name, { first, required }]) => ({
     name,
     in: 'query',
-    description: display,
+    description: markdown(first.description),
     ...(required === endpoints.length ? { required: true } : {}),
-    schema,
+    schema: first.schema,
   }));
 }
 
-function queryMembers(
-  { bodyParameter }: Endpoint,
-  { key, type, fields, inPath, position, optional, several }: EndpointParameter,
-): readonly (Member & { readonly display: string })[] {
-  if (inPath || position === bodyParameter) return [];
-  const member = (own: string, ofType: KeyedType): Member & { readonly display: string } => ({
+function headerParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
+  return [...new Map(endpoints.flatMap(requestHeaders).map((one) => [one['name'], one])).values()];
+}
+
+function queryMembers(endpoint: Endpoint, parameter: EndpointParameter): readonly QueryMember[] {
+  const { key, type, fields, inPath, position, optional } = parameter;
+  if (inPath || position === endpoint.bodyParameter) return [];
+  const listing = listingParameter(endpoint, parameter);
+  if (listing !== null) return [{ key, required: false, ...listing }];
+  const member = (own: string, ofType: KeyedType): QueryMember => ({
     key: own,
-    schema: querySchema(ofType, several === true),
+    schema: querySchema(ofType),
     required: !optional,
-    display: ofType.display,
+    description: ofType.display,
   });
   return fields === null ? [member(key, type)] : fields.map((field) => member(field.key, field.type));
 }
 
 /** In a query string an array repeats its key, and what has no plain text is given as text: JSON, or PostgreSQL's own. */
-function querySchema(type: KeyedType, several: boolean): Schema {
-  const { element } = type;
-  if (element !== undefined) return { type: 'array', items: textual(element) };
-  return several ? { type: 'array', items: { type: 'string' } } : textual(type);
+function querySchema(type: KeyedType): Schema {
+  return type.element === undefined ? textual(type) : { type: 'array', items: textual(type.element) };
 }
 
 function textual(type: KeyedType): Schema {
@@ -108,8 +118,17 @@ function bodyOf(endpoint: Endpoint): { readonly content: Content; readonly requi
   }
   const members = parameters.filter(({ inPath }) => !inPath).map((parameter) => memberOf(endpoint, parameter));
   if (parameterSource === 'query' || members.length === 0) return null;
-  const schema = objectSchema(members);
-  return { content: { 'application/json': { schema } }, required: members.some(({ required }) => required) };
+  const fewest = fewestMembers(endpoint);
+  const schema = { ...objectSchema(members), ...(fewest === 0 ? {} : { minProperties: fewest }) };
+  const required = fewest > 0 || members.some((member) => member.required);
+  return { content: { 'application/json': { schema } }, required };
+}
+
+/** An update needs a column to set, and one of the key unless the path has it. */
+function fewestMembers({ table, parameters }: Endpoint): number {
+  if (table === null || !table.operation.startsWith('update')) return 0;
+  const keys = new Set(table.columns.flatMap(({ key, name }) => (key ? [name] : [])));
+  return parameters.some(({ inPath, name }) => inPath && keys.has(name)) ? 1 : 2;
 }
 
 function memberOf({ table }: Endpoint, { name, key, type, optional }: EndpointParameter): Member {
@@ -135,24 +154,49 @@ function merged(contents: readonly Content[]): Content {
 function responsesOf(endpoints: readonly Endpoint[]): Schema {
   const successes = endpoints.flatMap(successesOf);
   const statuses = [...new Set(successes.map(({ status }) => status))].toSorted();
+  const headers = Object.assign({}, ...endpoints.map(responseHeaders)) as Schema;
   return {
     ...Object.fromEntries(
-      statuses.map((status) => [status, responseOf(successes.filter((one) => one.status === status))]),
+      statuses.map((status) => [
+        status,
+        responseOf(
+          successes.filter((one) => one.status === status),
+          status === '200' ? headers : {},
+        ),
+      ]),
     ),
-    default: { $ref: '#/components/responses/Problem' },
+    ...(endpoints.some(tellsVersion) ? { 304: { description: 'The row has the version that the request names' } } : {}),
+    ...(endpoints.some(takesVersion) ? { 412: problemResponse } : {}),
+    '4XX': problemResponse,
+    default: problemResponse,
   };
 }
 
-function responseOf(successes: readonly Success[]): Schema {
+function responseOf(successes: readonly Success[], headers: Schema): Schema {
   const content = merged(successes.map((one) => one.content));
-  return { description: successes[0]!.description, ...(Object.keys(content).length === 0 ? {} : { content }) };
+  return {
+    description: successes[0]!.description,
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(Object.keys(content).length === 0 ? {} : { content }),
+  };
 }
 
-/** Any of the schemes will do; roles are named with them, as OpenAPI 3.1 allows. */
-export function securityOf(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): Schema {
-  const required = endpoints.filter(({ authorization }) => authorization.required);
-  if (required.length === 0) return {};
-  const roles = [...new Set(required.flatMap(({ authorization }) => authorization.roles))];
-  const schemes = Object.keys(securitySchemes).map((name) => ({ [name]: roles }));
-  return { security: required.length === endpoints.length ? schemes : [{}, ...schemes] };
+/**
+ * Any of the schemes will do; roles are named with them, as OpenAPI 3.1 allows. Every operation says it, so that an empty list means
+ * anonymous whatever a reader adds to the document.
+ */
+export function securityOf(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+  const requirements = endpoints.map((endpoint) => requirementsOf(endpoint, options));
+  const all = requirements.flat();
+  if (all.length === 0) return { security: [] };
+  const isMixed = requirements.some((one) => one.length === 0);
+  const unique = new Map(all.map((one) => [JSON.stringify(one), one]));
+  return { security: [...(isMixed ? [{}] : []), ...unique.values()] };
+}
+
+/** Empty: callers need not sign in. */
+function requirementsOf({ authorization, basic }: Endpoint, { securitySchemes }: OpenApiOptions): readonly Schema[] {
+  if (basic !== null) return [{ [basicScheme]: authorization.roles }];
+  if (!authorization.required) return [];
+  return Object.keys(securitySchemes).map((name) => ({ [name]: authorization.roles }));
 }

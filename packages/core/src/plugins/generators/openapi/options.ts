@@ -10,6 +10,8 @@ export interface OpenApiOptions extends NamingOptions {
   /** The version of the API, not of OpenAPI. */
   readonly version: string;
   readonly description: string | null;
+  /** The licence of the API as an SPDX expression, as in `MIT`. */
+  readonly license: string | null;
   /** Where the API is; empty: where the document comes from. */
   readonly servers: readonly string[];
   /** How callers sign in, by names, as OpenAPI has it: what endpoints that want a signed-in caller refer to. */
@@ -22,6 +24,7 @@ export const openApiDefaults: OpenApiOptions = Object.freeze({
   title: 'API',
   version: '1',
   description: null,
+  license: null,
   servers: [],
   securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
   useRoutineNameInsteadOfEndpoint: false,

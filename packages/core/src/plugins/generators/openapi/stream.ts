@@ -1,5 +1,7 @@
 import type { Endpoint } from '../../../plan/endpoint.ts';
+import { numberedName } from '../naming.ts';
 import { plainLine } from '../text.ts';
+import { problemResponse } from './components.ts';
 import type { Schema } from './schema.ts';
 
 /** The streams of what endpoints raise, by path: each is an operation of its own. */
@@ -11,12 +13,19 @@ export function streamsOf(
   for (const endpoint of endpoints) {
     if (endpoint.events !== null && !byPath.has(endpoint.events.path)) byPath.set(endpoint.events.path, endpoint);
   }
-  return [...byPath].map(([path, endpoint]) => [path, { get: streamOf(path, endpoint, securityOf(endpoint)) }]);
+  const ids = new Set<string>();
+  return [...byPath].map(([path, endpoint]) => {
+    // No other operation has an underscore within its id.
+    const wanted = `stream${path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`;
+    const id = ids.has(wanted) ? numberedName(`${wanted}_`, (one) => ids.has(one)) : wanted;
+    ids.add(id);
+    return [path, { get: streamOf(id, endpoint, securityOf(endpoint)) }];
+  });
 }
 
-function streamOf(path: string, endpoint: Endpoint, security: Schema): Schema {
+function streamOf(id: string, endpoint: Endpoint, security: Schema): Schema {
   return {
-    operationId: `stream${path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`,
+    operationId: id,
     tags: [endpoint.schema],
     summary: plainLine(`Messages of ${endpoint.id}`),
     description:
@@ -26,7 +35,8 @@ function streamOf(path: string, endpoint: Endpoint, security: Schema): Schema {
         description: 'Messages, as they are raised',
         content: { 'text/event-stream': { schema: { type: 'string' } } },
       },
-      default: { $ref: '#/components/responses/Problem' },
+      '4XX': problemResponse,
+      default: problemResponse,
     },
     ...security,
   };

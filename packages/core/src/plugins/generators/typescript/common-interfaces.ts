@@ -10,6 +10,7 @@ const tellsStatus = ({ statusCode }: One): boolean => statusCode;
 
 /** Interfaces that are not of any endpoint, where one of the functions needs them. */
 interface Common {
+  /** Those that functions name. */
   readonly names: readonly string[];
   readonly needed: (one: One) => boolean;
   readonly text: (options: TypescriptClientOptions) => string;
@@ -21,11 +22,19 @@ const all: readonly Common[] = [
     needed: () => true,
     text: ({ xsrfTokenHeaderName }) => {
       const token = '  /** Sent with whatever changes something. */\n  xsrfToken?: string | undefined;\n';
-      return `/** What a single call may bring along. */
+      return `/** An answer before its body is read. */
+export interface IAnswer {
+  status: number;
+  headers: Headers;
+}
+
+/** What a single call may bring along. */
 export interface ICallOptions {
   /** Ends the call when it is aborted. */
   signal?: AbortSignal | undefined;
   headers?: Record<string, string> | undefined;
+  /** Gets the status and headers of the answer, whether it is a success or not. */
+  onResponse?: ((answer: IAnswer) => void) | undefined;
 ${xsrfTokenHeaderName === null ? '' : token}}`;
     },
   },
@@ -88,10 +97,10 @@ export interface IUploadOptions extends ICallOptions {
   {
     names: ['IResult'],
     needed: tellsStatus,
-    text: () => `/** An answer with its status: \`problem\` tells whether it succeeded. */
+    text: () => `/** An answer with its status and headers: \`problem\` tells whether it succeeded. */
 export type IResult<T> =
-  | { status: number; response: T; problem: undefined }
-  | { status: number; response: undefined; problem: IProblem };`,
+  | { status: number; headers: Headers; response: T; problem: undefined }
+  | { status: number; headers: Headers; response: undefined; problem: IProblem };`,
   },
 ];
 
@@ -105,6 +114,6 @@ export function commonInterfaces(model: ClientModel, options: TypescriptClientOp
 
 /** The names of those interfaces that the module itself uses. */
 export function commonNames(model: ClientModel): readonly string[] {
-  const plainly = model.functions.some((one) => !streams(one) && !uploads(one));
+  const plainly = model.functions.some((one) => !uploads(one) && (!streams(one) || !tellsStatus(one)));
   return wanted(model).flatMap(({ names }) => (names.includes('ICallOptions') && !plainly ? [] : names));
 }

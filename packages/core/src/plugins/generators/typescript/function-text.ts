@@ -99,24 +99,29 @@ function bodyOf(one: ClientFunction, options: TypescriptClientOptions, typed: Ty
   return followed(one, [...callLines(one, url, initOf(one, options)), ...answerLines(one, typed)]);
 }
 
-/** The call; what sends files leaves the look at its answer to the function. */
+/** The call; only `_send` looks at the answer itself. */
 function callLines(one: ClientFunction, url: string, init: readonly string[]): readonly string[] {
-  const { upload } = one.endpoint;
+  const { name, more } = callOf(one);
   const [open, close] = one.parseRequest ? ['parseRequest({', '})'] : ['{', '}'];
-  const call = one.statusCode ? 'fetch' : '_send';
-  const isRead = one.statusCode || one.result.kind !== 'nothing' || upload !== null;
+  const isRead = name !== '_send' || one.result.kind !== 'nothing';
   return [
-    `${isRead ? 'const response = ' : ''}await ${upload === null ? call : '_sendFiles'}(${url}, ${open}`,
+    `${isRead ? 'const response = ' : ''}await ${name}(${url}, ${open}`,
     ...init.map((line) => `  ${line},`),
-    `${close}${upload === null ? '' : ', files, options.onProgress'});`,
+    `${close}${more});`,
+    ...(name === '_send' ? [] : ['options.onResponse?.({ status: response.status, headers: response.headers });']),
   ];
+}
+
+function callOf({ endpoint, statusCode }: ClientFunction): { readonly name: string; readonly more: string } {
+  if (endpoint.upload !== null) return { name: '_sendFiles', more: ', files, options.onProgress' };
+  return statusCode ? { name: 'fetch', more: '' } : { name: '_send', more: ', options' };
 }
 
 function answerLines(one: ClientFunction, typed: Typed): readonly string[] {
   if (one.statusCode) return statusLines(one, typed);
   const checks = [
     'const problem = await _problem(response);',
-    'if (problem !== null) throw new GatewayError(problem);',
+    'if (problem !== null) throw new GatewayError(problem, response.headers);',
   ];
   return [
     ...(one.endpoint.upload === null ? [] : checks),
@@ -185,14 +190,14 @@ function bodyExpression(one: ClientFunction): string | null {
   return usesBody(one) ? `JSON.stringify(${rest(one)})` : null;
 }
 
-/** JSON is sent, or read. */
-function contentType({ endpoint, result }: ClientFunction): string | null {
-  // What sends files writes it itself, with the boundary of its parts.
-  if (endpoint.upload !== null) return null;
-  const whole = endpoint.parameters.find(({ position }) => position === endpoint.bodyParameter);
-  if (whole !== undefined && whole.type.json !== 'json') return 'text/plain';
-  const sends = whole !== undefined || endpoint.parameterSource === 'body';
-  return sends || result.kind === 'rows' || result.kind === 'json' ? 'application/json' : null;
+/** Only of a body: servers refuse an empty one that is said to be JSON. */
+function contentType(one: ClientFunction): string | null {
+  const { upload, parameters, bodyParameter } = one.endpoint;
+  // The platform writes that of files, with the boundary of the parts.
+  if (upload !== null) return null;
+  const whole = parameters.find(({ position }) => position === bodyParameter);
+  if (whole !== undefined) return whole.type.json === 'json' ? 'application/json' : 'text/plain';
+  return usesBody(one) ? 'application/json' : null;
 }
 
 /** The request without what stands in the path, or is the body. */
@@ -226,11 +231,11 @@ function urlExpression(one: ClientFunction, { importParseQueryFrom }: Typescript
 function statusLines(one: ClientFunction, typed: Typed): readonly string[] {
   const { result } = one;
   return [
-    'const { status } = response;',
+    'const { status, headers } = response;',
     'const problem = await _problem(response);',
-    'if (problem !== null) return { status, response: undefined, problem };',
+    'if (problem !== null) return { status, headers, response: undefined, problem };',
     ...readLines(one),
-    `return { status, response: ${result.kind === 'nothing' ? 'undefined' : valueOf(one, typed)}, problem: undefined };`,
+    `return { status, headers, response: ${result.kind === 'nothing' ? 'undefined' : valueOf(one, typed)}, problem: undefined };`,
   ];
 }
 

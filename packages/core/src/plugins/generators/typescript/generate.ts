@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../../../plan/diagnostic.ts';
 import type { Endpoint } from '../../../plan/endpoint.ts';
 import { type GeneratedFile, GeneratorError } from '../file.ts';
 import { pascalCase } from '../naming.ts';
@@ -5,16 +6,17 @@ import { seenByClients } from '../seen-by-clients.ts';
 import { headerOf, literal, plainLine, shown } from '../text.ts';
 import { insideComment } from './comment.ts';
 import { functionText } from './function-text.ts';
-import { clientModel, type ClientModel, type Interface } from './model.ts';
+import { callableEndpoints, clientModel, type ClientModel, type Interface, wantedEndpoints } from './model.ts';
+import { clientCollisions } from './names.ts';
 import { type TypescriptClientOptions, typescriptClientOptions } from './options.ts';
 import { commonInterfaces, commonNames } from './common-interfaces.ts';
 import { runtime, type Typed } from './runtime.ts';
-import { memberName } from './type-text.ts';
+import { memberText } from './type-text.ts';
 
 /**
  * A typed client of the endpoints: one module, or one a schema, and the types beside it.
  * @param at the time that headers tell
- * @throws GeneratorError for an option that cannot be, and for two endpoints that make one name
+ * @throws GeneratorError for an option that cannot be, and for two schemas that make one file
  */
 export function typescriptClientFiles(
   endpoints: readonly Endpoint[],
@@ -22,13 +24,11 @@ export function typescriptClientFiles(
   at: Date,
 ): readonly GeneratedFile[] {
   const options = typescriptClientOptions(given);
-  const { filePath, bySchema } = options;
+  const { filePath } = options;
   if (filePath === null) return [];
-  const seen = seenByClients(endpoints);
-  if (!bySchema) return filesOf(seen, filePath.replaceAll('{0}', ''), options, at);
-  const schemas = [...new Set(seen.map(({ schema }) => schema))].toSorted();
   const paths = new Map<string, string>();
-  return schemas.flatMap((schema) => {
+  return modulesOf(endpoints, options).flatMap(({ schema, endpoints: own }) => {
+    if (schema === null) return filesOf(own, filePath.replaceAll('{0}', ''), options, at);
     const path = filePath.replaceAll('{0}', pascalCase(schema));
     const other = paths.get(path);
     if (other !== undefined) {
@@ -37,13 +37,30 @@ export function typescriptClientFiles(
       );
     }
     paths.set(path, schema);
-    return filesOf(
-      seen.filter((endpoint) => endpoint.schema === schema),
-      path,
-      options,
-      at,
-    );
+    return filesOf(own, path, options, at);
   });
+}
+
+/** A warning for each function, URL and event source whose name has a number because another one has the name. */
+export function typescriptClientDiagnostics(
+  endpoints: readonly Endpoint[],
+  given: Partial<TypescriptClientOptions>,
+): readonly Diagnostic[] {
+  const options = typescriptClientOptions(given);
+  return modulesOf(endpoints, options).flatMap(({ endpoints: own }) =>
+    clientCollisions(callableEndpoints(wantedEndpoints(own, options)), options),
+  );
+}
+
+/** The endpoints of each module; the schema is null where one module has them all. */
+function modulesOf(
+  endpoints: readonly Endpoint[],
+  { bySchema }: TypescriptClientOptions,
+): readonly { readonly schema: string | null; readonly endpoints: readonly Endpoint[] }[] {
+  const seen = seenByClients(endpoints);
+  if (!bySchema) return [{ schema: null, endpoints: seen }];
+  const schemas = [...new Set(seen.map(({ schema }) => schema))].toSorted();
+  return schemas.map((schema) => ({ schema, endpoints: seen.filter((endpoint) => endpoint.schema === schema) }));
 }
 
 function filesOf(
@@ -102,7 +119,7 @@ function imports(model: ClientModel, options: TypescriptClientOptions, typesPath
 }
 
 function interfaceText({ name, fields }: Interface): string {
-  const members = fields.map(({ key, type, optional }) => `  ${memberName(key)}${optional ? '?' : ''}: ${type};\n`);
+  const members = fields.map((field) => `  ${memberText(field)};\n`);
   return `export interface ${name} {\n${members.join('')}}`;
 }
 

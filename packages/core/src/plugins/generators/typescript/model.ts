@@ -1,7 +1,6 @@
 import type { Endpoint } from '../../../plan/endpoint.ts';
-import { GeneratorError } from '../file.ts';
-import { nameEndpoints, type NamedEndpoint, pascalCase } from '../naming.ts';
-import { plainLine, shown } from '../text.ts';
+import { nameEndpoints, type NamedEndpoint } from '../naming.ts';
+import { type ClientNames, clientNames } from './names.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { type Field, requestFields } from './request-fields.ts';
 import { type Result, resultOf } from './result.ts';
@@ -37,18 +36,16 @@ export interface ClientModel {
   readonly omitted: readonly { readonly endpoint: Endpoint; readonly reason: string }[];
 }
 
-/**
- * What a client has of these endpoints.
- * @throws GeneratorError for two endpoints that make one name
- */
+/** What a client has of these endpoints. */
 export function clientModel(endpoints: readonly Endpoint[], options: TypescriptClientOptions): ClientModel {
-  const wanted = nameEndpoints(endpoints, options).filter((named) => isWanted(named, options));
+  const wanted = wantedEndpoints(endpoints, options);
   const omitted = wanted.flatMap(({ endpoint }) => {
     const reason = impossible(endpoint);
     return reason === null ? [] : [{ endpoint, reason }];
   });
-  const possible = wanted.filter(({ endpoint }) => impossible(endpoint) === null);
-  refuseSharedNames(possible, options);
+  const possible = callableEndpoints(wanted);
+  const names = clientNames(possible, options);
+  const namesOf = (endpoint: Endpoint): ClientNames => names.get(endpoint)!;
   const interfaces = new Interfaces(options.uniqueModels);
   const results = new Map(possible.map(({ endpoint }) => [endpoint, resultOf(endpoint, options.defaultJsonType)]));
   // Tables first: functions that return their rows take over the interface.
@@ -56,31 +53,46 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
     (left, right) => Number(right.endpoint.table !== null) - Number(left.endpoint.table !== null),
   );
   const responses = new Map(
-    byTables.map(({ endpoint, name }) => {
+    byTables.map(({ endpoint }) => {
       const result = results.get(endpoint)!;
+      const { typeName } = namesOf(endpoint);
       return [
         endpoint,
-        result.kind === 'rows' ? interfaces.rows(`I${pascalCase(name)}Response`, endpoint, result.fields) : null,
+        result.kind === 'rows' ? interfaces.rows(`${typeName}Response`, endpoint, result.fields) : null,
       ];
     }),
   );
   const functions = possible.map(({ endpoint, name }): ClientFunction => {
     const fields = requestFields(endpoint, options.defaultJsonType);
+    const { urlName, eventSourceName, typeName } = namesOf(endpoint);
     return {
       name,
-      urlName: urlName(name),
+      urlName,
       endpoint,
-      request: fields.length === 0 ? null : interfaces.own(`I${pascalCase(name)}Request`, fields),
+      request: fields.length === 0 ? null : interfaces.own(`${typeName}Request`, fields),
       result: results.get(endpoint)!,
       response: responses.get(endpoint)!,
       parseUrl: endpoint.client.parseUrl ?? options.includeParseUrlParam,
       parseRequest: endpoint.client.parseRequest ?? options.includeParseRequestParam,
       statusCode: endpoint.client.statusCode ?? options.includeStatusCode,
       events: endpoint.events !== null && endpoint.client.events !== false ? endpoint.events.path : null,
-      eventSourceName: eventSourceName(name),
+      eventSourceName,
     };
   });
   return { functions, interfaces: inOrderOf(functions), omitted };
+}
+
+/** The endpoints that the options want a function for, named among all of them. */
+export function wantedEndpoints(
+  endpoints: readonly Endpoint[],
+  options: TypescriptClientOptions,
+): readonly NamedEndpoint[] {
+  return nameEndpoints(endpoints, options).filter((named) => isWanted(named, options));
+}
+
+/** Those that `fetch` can call. */
+export function callableEndpoints(named: readonly NamedEndpoint[]): readonly NamedEndpoint[] {
+  return named.filter(({ endpoint }) => impossible(endpoint) === null);
 }
 
 function isWanted({ endpoint, name }: NamedEndpoint, options: TypescriptClientOptions): boolean {
@@ -98,47 +110,6 @@ function impossible({ method, parameterSource, parameters, bodyParameter }: Endp
   if (method === 'CONNECT' || method === 'TRACE') return `fetch does not send ${method}`;
   const hasBody = bodyParameter !== null || (parameterSource === 'body' && parameters.some(({ inPath }) => !inPath));
   return hasBody && (method === 'GET' || method === 'HEAD') ? `fetch sends no body with ${method}` : null;
-}
-
-/** `parseUrl` is what functions call a parameter. */
-function urlName(name: string): string {
-  return name === 'parse' ? 'parseUrl_' : `${name}Url`;
-}
-
-/** `getNotes` has `getNotesEvents`. */
-function eventSourceName(name: string): string {
-  return `${name}Events`;
-}
-
-function refuseSharedNames(
-  named: readonly NamedEndpoint[],
-  { exportUrls, exportEventSources }: TypescriptClientOptions,
-): void {
-  const owners = new Map<string, NamedEndpoint>();
-  for (const one of named) {
-    // Types are told apart by more than the first letter, which they have as a capital.
-    const names = [
-      one.name,
-      ...(exportUrls ? [urlName(one.name)] : []),
-      ...(exportEventSources && one.endpoint.events !== null ? [eventSourceName(one.name)] : []),
-      `I${pascalCase(one.name)}`,
-    ];
-    for (const name of names) {
-      const other = owners.get(name);
-      if (other !== undefined && other !== one) throw sharedName(one, other);
-      owners.set(name, one);
-    }
-  }
-}
-
-function sharedName(one: NamedEndpoint, other: NamedEndpoint): GeneratorError {
-  const both = [other, one].map(
-    ({ endpoint }) => `${plainLine(endpoint.id)} (${endpoint.method} ${plainLine(endpoint.path)})`,
-  );
-  return new GeneratorError(
-    `typescriptClient: ${both.join(' and ')} make one name, ${shown(one.name)}; give one of them another path, ` +
-      `"tsclient = off" in its comment, or a place in skipPaths`,
-  );
 }
 
 /** Interfaces by what is in them, where they may be shared. */

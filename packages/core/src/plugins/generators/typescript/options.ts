@@ -17,7 +17,7 @@ export interface TypescriptClientOptions extends NamingOptions {
   readonly commentHeader: CommentHeader;
   /** With the prose of the routine's comment. */
   readonly commentHeaderIncludeComments: boolean;
-  /** Results are `{ status, response }` instead of the response alone. */
+  /** Results are `{ status, headers, response, problem }` instead of the response alone. */
   readonly includeStatusCode: boolean;
   readonly bySchema: boolean;
   /** Types in a file of their own, `<name>Types.d.ts`. */

@@ -19,13 +19,16 @@ export function requestFields(endpoint: Endpoint, jsonType: string): readonly Fi
 }
 
 function fieldsOf(endpoint: Endpoint, parameter: EndpointParameter, manner: TypeManner): readonly Field[] {
-  const { key, type, fields, inPath, several, position } = parameter;
-  const field = (text: string, optional: boolean): Field => ({ key, type: text, optional, display: type.display });
+  const { key, type, fields, inPath, several, position, optional } = parameter;
+  const field = (text: string, mayBeLeftOut = optional): Field => ({
+    key,
+    type: text,
+    optional: mayBeLeftOut,
+    display: type.display,
+  });
   if (inPath) return [field(typeText(type.element ?? type, manner), isOptionalInPath(endpoint, parameter))];
-  const optional = isOptional(endpoint, parameter);
-  if (position === endpoint.bodyParameter) return [field(type.json === 'json' ? manner.jsonType : 'string', optional)];
-  if (endpoint.parameterSource === 'body')
-    return [field(orNull(typeText(type, manner), endpoint, parameter), optional)];
+  if (position === endpoint.bodyParameter) return [field(type.json === 'json' ? manner.jsonType : 'string')];
+  if (endpoint.parameterSource === 'body') return [field(orNull(typeText(type, manner), endpoint, parameter))];
   if (fields !== null) {
     return fields.map(({ key: own, type: inner }) => ({
       key: own,
@@ -35,7 +38,7 @@ function fieldsOf(endpoint: Endpoint, parameter: EndpointParameter, manner: Type
     }));
   }
   const text = queryText(type, endpoint, manner);
-  return [field(several === true ? severalOf(text) : text, optional)];
+  return [field(several === true ? severalOf(text) : text)];
 }
 
 /** Any of them may be repeated, and stand for more than a value: `lt.20`. */
@@ -66,16 +69,4 @@ type Column = NonNullable<Endpoint['table']>['columns'][number];
 
 function isOptionalInPath({ path }: Endpoint, { name, key }: EndpointParameter): boolean {
   return path.includes(`{${name}?}`) || path.includes(`{${key}?}`);
-}
-
-/** All columns may be left out as far as the plan knows; the operation knows better. */
-function isOptional(endpoint: Endpoint, parameter: EndpointParameter): boolean {
-  const column = columnOf(endpoint, parameter);
-  if (endpoint.table === null || column === undefined) return parameter.optional;
-  const { operation, columns } = endpoint.table;
-  const keys = columns.filter(({ key }) => key);
-  if (operation.startsWith('update')) return !(column.key && keys.length === 1);
-  if (!operation.startsWith('insert')) return true;
-  if (operation.startsWith('insertOnConflict') && column.key) return false;
-  return !column.notNull || column.hasDefault || column.identity !== null || column.generated;
 }

@@ -2,6 +2,7 @@ import { literal } from '../text.ts';
 import { signsIn, streams, uploads } from './common-interfaces.ts';
 import type { ClientModel } from './model.ts';
 import type { TypescriptClientOptions } from './options.ts';
+import { isInherited } from './type-text.ts';
 
 /** Writes what only TypeScript has, or nothing in plain JavaScript. */
 export type Typed = (text: string) => string;
@@ -30,6 +31,7 @@ export function runtime(model: ClientModel, options: TypescriptClientOptions, ty
     ...uses('segment', inPath),
     ...uses('text', ownQuery || inPath),
     ...uses('without', functions.some(leavesOut)),
+    ...uses('own', functions.some(readsInherited)),
     ...uses(
       'scalar',
       functions.some(({ result }) => result.kind === 'scalar'),
@@ -59,6 +61,12 @@ export function leavesOut(one: One): boolean {
   return elsewhere && (usesQuery(one) || usesBody(one));
 }
 
+/** Whether a member that every object inherits is read on its own: in the path, or as the body. */
+function readsInherited({ endpoint }: One): boolean {
+  const { parameters, bodyParameter } = endpoint;
+  return parameters.some(({ key, inPath, position }) => isInherited(key) && (inPath || position === bodyParameter));
+}
+
 function baseUrl({ customHost, includeHost, host }: TypescriptClientOptions): string {
   return (customHost ?? (includeHost ? host : null) ?? '').replace(/\/+$/, '');
 }
@@ -68,20 +76,24 @@ const pieces: Readonly<Record<string, (typed: Typed) => string>> = {
 export class GatewayError extends Error {
   ${typed('readonly ')}status${typed(': number')};
   ${typed('readonly ')}problem${typed(': IProblem')};
+  /** Of the answer: \`Retry-After\`, \`WWW-Authenticate\`. */
+  ${typed('readonly ')}headers${typed(': Headers')};
 
-  constructor(problem${typed(': IProblem')}) {
+  constructor(problem${typed(': IProblem')}, headers${typed(': Headers')} = new Headers()) {
     super(problem.title);
     this.name = "GatewayError";
     this.status = problem.status;
     this.problem = problem;
+    this.headers = headers;
   }
 }`,
   send: (
     typed,
-  ) => `async function _send(url${typed(': string')}, init${typed(': RequestInit')})${typed(': Promise<Response>')} {
+  ) => `async function _send(url${typed(': string')}, init${typed(': RequestInit')}, options${typed(': ICallOptions')})${typed(': Promise<Response>')} {
   const response = await fetch(url, init);
+  options.onResponse?.({ status: response.status, headers: response.headers });
   const problem = await _problem(response);
-  if (problem !== null) throw new GatewayError(problem);
+  if (problem !== null) throw new GatewayError(problem, response.headers);
   return response;
 }`,
   problem: (typed) => `/** Null for a success. A call that the database cancelled is answered with 205, and is none. */
@@ -112,15 +124,23 @@ async function _sendFiles(url${typed(': string')}, init${typed(': RequestInit')}
     request.upload.onprogress = ({ loaded, total }) => onProgress({ loaded, total });
     request.onload = () => {
       const { status, statusText } = request;
-      const type = request.getResponseHeader("content-type");
       const content = [204, 205, 304].includes(status) ? null : request.response;
-      resolve(new Response(content, { status, statusText, headers: type === null ? {} : { "content-type": type } }));
+      resolve(new Response(content, { status, statusText, headers: _headersOf(request) }));
     };
     request.onerror = () => reject(new TypeError("The upload failed"));
     request.onabort = () => reject(new DOMException("The upload was aborted", "AbortError"));
     init.signal?.addEventListener("abort", () => request.abort());
     request.send(body);
   });
+}
+
+function _headersOf(request${typed(': XMLHttpRequest')})${typed(': Headers')} {
+  const headers = new Headers();
+  for (const line of request.getAllResponseHeaders().split("\\r\\n")) {
+    const colon = line.indexOf(":");
+    if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  return headers;
 }`,
   follow: (
     typed,
@@ -132,7 +152,7 @@ async function _follow(url${typed(': string')}, { onMessage, headers }${typed(':
   const ended = new AbortController();
   const response = await fetch(\`\${url}?\${id}\`, { headers: { Accept: "text/event-stream", ...headers }, signal: ended.signal });
   const problem = await _problem(response);
-  if (problem !== null) throw new GatewayError(problem);
+  if (problem !== null) throw new GatewayError(problem, response.headers);
   _readMessages(response, onMessage).catch(() => undefined);
   // What was raised last may still be on its way when the answer is there.
   return { headers: { "X-Gateway-ID": id }, end: () => void setTimeout(() => ended.abort(), 1000) };
@@ -179,6 +199,10 @@ function _segment(value${typed(': unknown')})${typed(': string')} {
   without: (typed) => `/** A request without what stands elsewhere than the rest of it. */
 function _without(request${typed(': object')}, keys${typed(': readonly string[]')})${typed(': object')} {
   return Object.fromEntries(Object.entries(request).filter(([key]) => !keys.includes(key)));
+}`,
+  own: (typed) => `/** What the request itself has under a name that every object inherits. */
+function _own(request${typed(': object')}, key${typed(': string')}) {
+  return Object.getOwnPropertyDescriptor(request, key)?.value;
 }`,
   scalar: (typed) => `/** A value that is answered as text; NULL is an answer without content, or a text of its own. */
 async function _scalar(response${typed(': Response')}, nullText${typed(': string')})${typed(': Promise<string | null>')} {

@@ -33,8 +33,10 @@ export function typeText(type: KeyedType, manner: TypeManner): string {
 function convertedText({ element, fields }: KeyedType, manner: TypeManner): string {
   if (element !== undefined) return `(${typeText(element, manner)} | null)[]`;
   if (fields === undefined) return manner.jsonType;
-  const mark = manner.side === 'request' ? '?' : '';
-  const members = fields.map(({ key, type }) => `${memberName(key)}${mark}: ${typeText(type, manner)} | null`);
+  const optional = manner.side === 'request';
+  const members = fields.map(({ key, type }) =>
+    memberText({ key, type: `${typeText(type, manner)} | null`, optional }),
+  );
   return members.length === 0 ? '{}' : `{ ${members.join('; ')} }`;
 }
 
@@ -47,13 +49,45 @@ export function arrayOf(text: string): string {
   return text.includes(' ') ? `(${text})[]` : `${text}[]`;
 }
 
+/** The members of `Object.prototype` that the compiler knows. */
+const knownOfObjects: ReadonlySet<string> = new Set([
+  'constructor',
+  'hasOwnProperty',
+  'isPrototypeOf',
+  'propertyIsEnumerable',
+  'toLocaleString',
+  'toString',
+  'valueOf',
+]);
+
+/** A member of an interface. One that every object inherits can only be left out when its type takes what is inherited. */
+export function memberText({
+  key,
+  type,
+  optional,
+}: {
+  readonly key: string;
+  readonly type: string;
+  readonly optional: boolean;
+}): string {
+  if (!optional) return `${memberName(key)}: ${type}`;
+  const inherited = knownOfObjects.has(key) ? ` | Object[${literal(key)}]` : '';
+  return `${memberName(key)}?: ${type}${inherited}`;
+}
+
 /** A member's name as it is written in an interface: `id`, `"not an identifier"`. */
-export function memberName(key: string): string {
+function memberName(key: string): string {
   return isIdentifier(key) ? key : literal(key);
+}
+
+/** Whether every object has a member of this name, so that a plain read would find it where the object has none of its own. */
+export function isInherited(key: string): boolean {
+  return key in Object.prototype;
 }
 
 /** How a member is read: `request.id`, `request["not an identifier"]`. */
 export function access(object: string, key: string): string {
+  if (isInherited(key)) return `_own(${object}, ${literal(key)})`;
   return isIdentifier(key) ? `${object}.${key}` : `${object}[${literal(key)}]`;
 }
 
