@@ -919,15 +919,16 @@ test('no comment makes the plan fail, and the plan is plain data', () => {
   );
 });
 
-test('2,000 routines are planned in well under a second', () => {
+test('2,000 routines are planned in well under a second of processor time', () => {
   const comment =
     'Finds what there is to find, quickly.\nHTTP\nReturns nothing otherwise.\nauthorize admin\nX-A: b\ntimeout 5s';
   const routines = Array.from({ length: 2000 }, (_, index) =>
     routine({ name: `f${index}`, comment, parameters: [{ name: 'a' }, { name: 'b_c', type: int4, hasDefault: true }] }),
   );
-  // Warm, and with room for a machine that does other things: it takes a tenth of the bound.
+  // Warm, and in processor time, so that other programs of the machine do not count: it takes a tenth of the bound.
   planEndpoints(routines, planDefaults);
-  const start = performance.now();
+  const start = process.cpuUsage();
   expect(planEndpoints(routines, planDefaults).endpoints).toHaveLength(2000);
-  expect(performance.now() - start).toBeLessThan(1000);
+  const { user, system } = process.cpuUsage(start);
+  expect((user + system) / 1000).toBeLessThan(1000);
 });

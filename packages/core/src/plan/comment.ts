@@ -4,6 +4,7 @@ import { display } from './display.ts';
 import type { Draft } from './draft.ts';
 import { responseHeaderNames } from './header-names.ts';
 import { nearMiss, type NearMiss } from './near-miss.ts';
+import { bindingWithoutKeyword } from './parameter-binding.ts';
 import { looksLikeProse } from './prose.ts';
 import { wordOf } from './vocabulary.ts';
 import type { Complaint, Word, WordForm, WordUse } from './word.ts';
@@ -42,7 +43,8 @@ function claimOf(line: CommentLine): Claim {
 function assignmentClaim(line: CommentLine, { key, value }: { readonly key: string; readonly value: string }): Claim {
   const word = wordOf(key);
   const meant = use(line, 'assignment', key, value);
-  if (word === null || word.fits?.(meant.words) === false) return { kind: 'prose', near: nearMiss(key, null) };
+  if (word === null || word.fits?.(meant.words) === false)
+    return { kind: 'prose', near: nearMiss(key, null, meant.words) };
   return { kind: 'word', word, use: meant };
 }
 
@@ -64,7 +66,7 @@ function headerClaim(line: CommentLine, header: { readonly name: string; readonl
     return { kind: 'word', word: wordOf('content_type')!, use: asHeader };
   }
   const registered = responseHeaderNames.has(header.name.toLowerCase());
-  return { kind: 'header', use: asHeader, near: registered ? null : nearMiss(header.name, null) };
+  return { kind: 'header', use: asHeader, near: registered ? null : nearMiss(header.name, null, asHeader.words) };
 }
 
 /** Near-misses among the first words of a line; a list mark before a word that guards access does not hide it. */
@@ -87,7 +89,7 @@ function readLine(draft: Draft, line: CommentLine): void {
     reportSkipped(draft, claim, line);
     return;
   }
-  if (claim.kind !== 'word' && claim.near !== null) reportNearMiss(draft, claim.near, line, claim.kind);
+  if (claim.kind !== 'word') reportDoubts(draft, claim.near, line, claim.kind);
   if (claim.kind === 'header') {
     // One report a line: a near-miss says more than that the header is unknown.
     const complaint = responseHeader.apply(claim.use, draft);
@@ -109,11 +111,31 @@ function reportSkipped(draft: Draft, claim: Claim, line: CommentLine): void {
   if (word === http) draft.hint('unknown-tag', `${display(line.text)} publishes nothing: it ${why}`, line.number);
 }
 
+function reportDoubts(draft: Draft, near: NearMiss | null, line: CommentLine, kind: 'header' | 'prose'): void {
+  if (near !== null) reportNearMiss(draft, near, line, kind);
+  else if (kind === 'prose') reportBinding(draft, line);
+}
+
 function reportNearMiss(draft: Draft, near: NearMiss, line: CommentLine, kind: 'header' | 'prose'): void {
   const what = kind === 'header' ? 'would be a response header' : 'would be prose';
-  const message = `${display(line.text)} ${what}; did you mean ${near.name} (${near.word.syntax.join(', ')})?`;
+  const meant = near.line === null ? `${near.name} (${near.word.syntax.join(', ')})` : display(near.line);
+  const message = `${display(line.text)} ${what}; did you mean ${meant}?`;
   if (near.word === http) draft.hint('near-miss', message, line.number);
   else draft.report(near.word.guards ? 'error' : 'warning', 'near-miss', message, line.number);
+}
+
+/** `_u = user_id` binds nothing without its keyword, and the client would send the identity. */
+function reportBinding(draft: Draft, line: CommentLine): void {
+  const { routine, options } = draft;
+  if (routine.table !== undefined) return;
+  const named = (written: string): boolean =>
+    routine.parameters.some(
+      ({ name }) => name !== null && (name === written || options.nameConverter(name) === written),
+    );
+  const meant = bindingWithoutKeyword(line.words, named);
+  if (meant === null) return;
+  const message = `${display(line.text)} would be prose; did you mean ${display(meant)}?`;
+  draft.report('error', 'near-miss', message, line.number);
 }
 
 function complain(draft: Draft, word: Word, use: WordUse, complaint: Complaint | null): void {

@@ -1,5 +1,6 @@
 import { editDistance } from '../validation/edit-distance.ts';
 import { looksLikeProse } from './prose.ts';
+import { switchValue } from './switch-words.ts';
 import { normalName, wordNames, wordOf } from './vocabulary.ts';
 import type { Word } from './word.ts';
 
@@ -8,6 +9,8 @@ export interface NearMiss {
   /** The likely word, in its own spelling. */
   readonly name: string;
   readonly word: Word;
+  /** The line that was probably meant, where the arguments tell. */
+  readonly line: string | null;
 }
 
 /** Ordinary words that resemble a word of the language by accident, and the inflections that sentences begin with. */
@@ -15,7 +18,7 @@ const ordinary: ReadonlySet<string> = new Set(
   (
     'authored authority batch bath caches collection collections column connections correction disables enables games ' +
     'layout logic logins logons logouts logs math methods name named oath patch paths real ream severity signing tabs ' +
-    'tales timeouts unload unloads uploads buffers'
+    'tales timeouts unload unloads uploads buffers user_content'
   ).split(' '),
 );
 
@@ -37,36 +40,70 @@ const marks = /^[^\p{L}\p{N}_$]+|[^\p{L}\p{N}_$]+$/gu;
 /**
  * The word that `written` nearly is, as the first word of a line, a key or a header name; null when it is like none. Callers
  * have ruled out that it stands where that word belongs. `words` are those of the whole line, which may be prose; for keys
- * and header names, which stand in no sentence, it is null.
+ * and header names, which stand in no sentence, it is null; `value` is then what they are given.
  */
-export function nearMiss(written: string, words: readonly string[] | null): NearMiss | null {
+export function nearMiss(
+  written: string,
+  words: readonly string[] | null,
+  value: readonly string[] = [],
+): NearMiss | null {
   const name = withoutMarks(written);
   const prose = words !== null && looksLikeProse(words);
   if (authorization.test(name)) return authorizationMiss(name, prose);
   const asked = askedOtherwise(name, words);
-  if (asked !== null) return prose ? null : found(asked);
+  if (asked !== null) return prose && !isSwitched(words) ? null : found(asked);
+  const near = nearWord(name);
+  return near === null || (prose && !near.word.guards) ? null : withGrammar(near, words?.slice(1) ?? value);
+}
+
+function nearWord(name: string): NearMiss | null {
   if (ordinary.has(name)) return null;
   // The word itself, with a full stop or in the wrong place: `authorize: admin` is a header.
   const likely = wordOf(name) === null ? nearest(name) : name;
-  const near = likely === null ? null : found(likely);
-  return near === null || (prose && !near.word.guards) || !grammarFits(near.word, words) ? null : near;
+  return likely === null ? null : found(likely);
 }
 
 function withoutMarks(written: string): string {
   return normalName(written).replace(marks, '');
 }
 
-/** The word that guards access and is meant by another one, or by two. */
+/** The word that guards access and is meant by another one, or by several. */
 function askedOtherwise(name: string, words: readonly string[] | null): string | null {
   if (kin.test(name)) return 'authorize';
-  const two = `${name}_${withoutMarks(words?.[1] ?? '')}`;
-  if (!parted.test(two)) return null;
-  return two.startsWith('basic') ? 'basic_authentication' : 'authorize';
+  if (words === null || words.length < 2) return null;
+  const [, second = '', third = ''] = words.slice(0, 3).map(withoutMarks);
+  const two = `${name}_${second}`;
+  if (parted.test(two)) return two.startsWith('basic') ? 'basic_authentication' : 'authorize';
+  // "User parameters:" heads a list of them in prose.
+  if (second === '' || words.at(-1)!.endsWith(':')) return null;
+  return guardInParts(`${two}_${third}`) ?? guardInParts(two);
+}
+
+/** `user context = on`: two words and what switches them on or off, which is also a word of sentences. */
+function isSwitched(words: readonly string[]): boolean {
+  const rest = words.slice(2).filter((word) => word !== '=');
+  return rest.length === 1 && switchValue(rest[0]!) !== null;
+}
+
+/** Guards of several parts, which their authors may write with spaces: `user params`, `security sensitive`. */
+const guardsOfParts = wordNames.filter((name) => name.includes('_') && wordOf(name)?.guards === true);
+
+function guardInParts(joined: string): string | null {
+  if (ordinary.has(joined)) return null;
+  // Every first line of prose comes here: the first two letters rule out nearly all of them.
+  const near = guardsOfParts.find(
+    (guard) =>
+      guard.startsWith(joined.slice(0, 2)) &&
+      Math.abs(guard.length - joined.length) <= 1 &&
+      editDistance(guard, joined) <= 1,
+  );
+  return near ?? null;
 }
 
 /** A word that has a grammar of its own is only near when that fits too: "Parameters:" heads a list of them in prose. */
-function grammarFits(word: Word, words: readonly string[] | null): boolean {
-  return word.fits === undefined || word.fits(words?.slice(1) ?? []);
+function withGrammar(near: NearMiss, rest: readonly string[]): NearMiss | null {
+  const { fits, likely } = near.word;
+  return fits?.(rest) === false ? null : { ...near, line: likely?.(rest) ?? null };
 }
 
 function authorizationMiss(name: string, prose: boolean): NearMiss | null {
@@ -77,7 +114,7 @@ function authorizationMiss(name: string, prose: boolean): NearMiss | null {
 
 function found(name: string): NearMiss | null {
   const word = wordOf(name);
-  return word === null ? null : { name, word };
+  return word === null ? null : { name, word, line: null };
 }
 
 /** How many slips a word of that length may have: short words are near to half the dictionary. */

@@ -48,6 +48,8 @@ export interface Word {
   readonly assignmentOnly?: boolean;
   /** Whether the arguments make it this word at all; otherwise the line is prose. Absent: always. */
   readonly fits?: (words: readonly string[]) => boolean;
+  /** The line that these arguments probably mean, for messages; null or absent: the syntax says enough. */
+  readonly likely?: (words: readonly string[]) => string | null;
   /** True when its own syntax reads like a sentence, so that nobody has to be warned of that. */
   readonly sentence?: true;
   /** Puts the effect into the draft, or says why not. */

@@ -39,7 +39,8 @@ cache-control: max-age=60
 * \`Note: see the manual\` is thus a response header named \`Note\`. The start warns of header names that nobody has
   registered.
 * A word that is nearly one of those below is reported at the start. When the word that was probably meant guards
-  access, as \`authorize\` does, the endpoint is not published until the line is clear.
+  access, as \`authorize\` does, the endpoint is not published until the line is clear. So it
+  is with \`param _u = user_id\`, \`_u is user_id\` and \`user params\`: the message has the likely right line.
 * In this page \`<x>\` is a value of yours, \`…\` means more of the same, and \`|\` separates choices.
 `;
 

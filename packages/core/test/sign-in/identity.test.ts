@@ -113,6 +113,98 @@ describe('what cannot be an identity', () => {
   });
 });
 
+/** Read as prose, each of these lines would let the client choose who it is. */
+describe('a line that nearly makes a parameter an identity stops the endpoint', () => {
+  const near: readonly (readonly [line: string, likely: string])[] = [
+    ['param _u = user_id', '"param _u is user_id"'],
+    ['param _u: user_id', '"param _u is user_id"'],
+    ['param _u:user_id', '"param _u is user_id"'],
+    ['param _u=user_id', '"param _u is user_id"'],
+    ['param _u == user_id', '"param _u is user_id"'],
+    ['param _u := user_id', '"param _u is user_id"'],
+    ['param _u -> user_id', '"param _u is user_id"'],
+    ['param _u user_id', '"param _u is user_id"'],
+    ['param _u as user_id', '"param _u is user_id"'],
+    ['param _u from user_id', '"param _u is user_id"'],
+    ['param _u si user_id', '"param _u is user_id"'],
+    ['param _u is user id', '"param _u is user_id"'],
+    ['param _u = user id', '"param _u is user_id"'],
+    ['param _u is userId', '"param _u is user_id"'],
+    ['param _u is USER-NAMES', '"param _u is user_name"'],
+    ['param _u is user_id.', '"param _u is user_id"'],
+    ['param _u is "user_id"', '"param _u is user_id"'],
+    ['param _u is user', '"param _u is user_id"'],
+    ['param _u = current_user', '"param _u is user_id"'],
+    ['param _u = role', '"param _u is user_roles"'],
+    ['param _u is ip', '"param _u is ip_address"'],
+    ['param _u = user_id of the token', '"param _u is user_id"'],
+    ['parameter _u: user_claims', '"param _u is user_claims"'],
+    ['params _u = user_id', '"param _u is user_id"'],
+    ['param: _u is user_id', '"param _u is user_id"'],
+    ['param = _u is user id', '"param _u is user_id"'],
+    ['- param _u = user_id', '"param _u is user_id"'],
+    ['_u is user_id', '"param _u is user_id"'],
+    ['_u = user_id', '"param _u is user_id"'],
+    ['u = user_id', '"param u is user_id"'],
+    ['user_id = _u', '"param _u is user_id"'],
+    ['param _u = hash of _p', '"param _u is hash of _p"'],
+    ['param _u: hash of _p', '"param _u is hash of _p"'],
+    ['param _u is hashed', '"param _u is hash of <parameter>"'],
+    ['param _u is has of _p', '"param _u is hash of _p"'],
+    ['user params', 'user_params'],
+    ['user param', 'user_params'],
+    ['User Parameters', 'user_parameters'],
+    ['user parameters = on', 'user_parameters'],
+    ['user context', 'user_context'],
+    ['@user context', 'user_context'],
+    ['user contxt', 'user_context'],
+  ];
+
+  test('each with the likely right line in the message', async () => {
+    const functions = near.map(
+      ([line], index) => `
+        create function f${index}(_u text, _p text default null) returns text language sql stable as $$ select _u $$;
+        comment on function f${index} is 'HTTP GET
+        ${line}';`,
+    );
+    const gateway = await startGateway(functions.join(''));
+    expect(gateway.gateway.endpoints.map(({ name }) => name)).toEqual([]);
+    const told = near.map(([line, likely], index) => {
+      const errors = gateway.gateway.diagnostics.filter(
+        ({ severity, routine }) => severity === 'error' && routine.includes(`f${index}(`),
+      );
+      const one = errors.length === 1 && errors[0]!.line === 2 ? errors[0]!.message : JSON.stringify(errors);
+      return one.includes(`did you mean ${likely}`) ? [line, likely] : [line, one];
+    });
+    expect(told).toEqual(near);
+    await gateway.close();
+  });
+
+  test('a sentence is prose', async () => {
+    const sentences = [
+      'Parameter _u is the name of the book.',
+      'param _u the user that is looked for',
+      'param _u: the id of a user',
+      '@param _u user id of the author',
+      'param _u - who wrote it',
+      'User parameters:',
+      'User context is set by the application.',
+      'User content',
+      'Users',
+      '_u is the author',
+      'user_id of the author',
+    ];
+    const gateway = await startGateway(
+      `create function f(_u text, _p text default null) returns text language sql stable as $$ select _u $$;
+       comment on function f is 'HTTP GET
+       ${sentences.join('\n')}';`,
+    );
+    expect(gateway.gateway.diagnostics.filter(({ severity }) => severity !== 'info')).toEqual([]);
+    expect((await gateway.send('GET /api/f?u=x')).body).toBe('x');
+    await gateway.close();
+  });
+});
+
 describe('user context', () => {
   test('settings of the transaction, and nothing of them afterwards', async () => {
     const gateway = await startGateway(

@@ -1,57 +1,45 @@
 import { display } from '../display.ts';
 import type { Draft } from '../draft.ts';
-import { editDistance } from '../../validation/edit-distance.ts';
-import type { Filling } from '../endpoint.ts';
+import { identities, likelyBinding } from '../parameter-binding.ts';
 import type { Complaint, Word, WordUse } from '../word.ts';
-
-const identities: Readonly<Record<string, Filling>> = {
-  user_id: 'userId',
-  user_name: 'userName',
-  user_roles: 'userRoles',
-  user_claims: 'userClaims',
-  ip_address: 'ipAddress',
-};
 
 const normal = (word: string): string => word.toLowerCase().replaceAll('-', '_');
 
-/**
- * `param a is …` is an annotation only with one of the things that a parameter can be: "Parameter a is the key" is prose.
- * What is nearly one of them is taken for it: read as prose, it would leave an identity to be sent by the client.
- */
-function bindsParameter(words: readonly string[]): boolean {
-  const [, is, what = '', next = ''] = words.map(normal);
-  if (is !== 'is') return false;
-  if (what === 'hash' || (what === 'user' && next === '')) return true;
-  if (next === 'of' && editDistance(what, 'hash') <= 1) return true;
-  if (next.startsWith('meta') && editDistance(what, 'upload') <= 1) return true;
-  return Object.keys(identities).some((name) => what.startsWith(name) || editDistance(what, name) <= 2);
-}
-
 function apply(use: WordUse, draft: Draft): Complaint | null {
-  const [name = '', , what = '', ...rest] = use.words;
-  const meant = normal(what);
-  const [next = '', of, ...leftover] = rest;
+  const [name = '', is = '', what = '', ...rest] = use.words;
+  const meant = normal(is) === 'is' ? normal(what) : '';
   const filling = Object.hasOwn(identities, meant) ? identities[meant] : undefined;
   if (filling !== undefined && rest.length === 0) {
     draft.fillings.push({ name, filling, line: use.line });
     draft.note(use, `fills ${display(name)} with ${meant}`);
     return null;
   }
-  if (meant === 'hash' && normal(next) === 'of' && of !== undefined && leftover.length === 0) {
+  const of = hashSource(meant, rest);
+  if (of !== null) {
     draft.hashes.push({ name, of, line: use.line });
     draft.note(use, `fills ${display(name)} with the hash of ${display(of)}`);
     return null;
   }
-  if (meant === 'upload') {
-    return {
-      code: 'unsupported-word',
-      message: `${use.name} … is upload metadata is not supported by this version yet`,
-    };
-  }
+  return meant === 'upload' ? unsupported(use) : misspelt(use);
+}
+
+/** The parameter of `hash of <parameter>`. */
+function hashSource(meant: string, rest: readonly string[]): string | null {
+  return meant === 'hash' && rest.length === 2 && normal(rest[0]!) === 'of' ? rest[1]! : null;
+}
+
+function unsupported(use: WordUse): Complaint {
   return {
-    code: 'bad-argument',
-    message: `${display(use.text)}: a parameter is "hash of <parameter>", ${Object.keys(identities).join(', ')}`,
+    code: 'unsupported-word',
+    message: `${use.name} … is upload metadata is not supported by this version yet`,
   };
+}
+
+function misspelt(use: WordUse): Complaint {
+  const likely = likelyBinding(use.words);
+  const hint = likely === null ? '' : `; did you mean ${display(likely)}?`;
+  const choices = `a parameter is "hash of <parameter>", ${Object.keys(identities).join(', ')}`;
+  return { code: 'bad-argument', message: `${display(use.text)} fills no parameter: ${choices}${hint}` };
 }
 
 function applyToRoutine(use: WordUse, draft: Draft): Complaint | null {
@@ -70,6 +58,7 @@ export const param: Word = {
   guards: true,
   supported: true,
   sentence: true,
-  fits: bindsParameter,
+  fits: (words) => likelyBinding(words) !== null,
+  likely: likelyBinding,
   apply: applyToRoutine,
 };
