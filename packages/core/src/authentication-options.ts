@@ -108,6 +108,12 @@ export interface AuthenticationOptions extends AuthenticationNames {
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may act for our callers besides our own: `https://app.example.org`. */
   readonly allowedOrigins: readonly string[];
+  /**
+   * What becomes of requests of anonymous callers that may change data and that a browser marks as made by a page of another site:
+   * `refuse` answers 403. `allow` is for a public service alone: on a loopback address or in an intranet, any page that a user
+   * opens could write. Callers with cookies or HTTP Basic are never allowed. Default `refuse`.
+   */
+  readonly crossSite: 'refuse' | 'allow';
   /** Where callers get an antiforgery token; null: nowhere, the origin alone decides. */
   readonly antiforgeryPath: string | null;
   /** Refuses to start without what a public service needs: kept keys with a secret. */
@@ -142,6 +148,7 @@ export const authenticationDefaults: AuthenticationOptions = Object.freeze({
   attempts: {},
   trustedProxies: [],
   allowedOrigins: [],
+  crossSite: 'refuse',
   antiforgeryPath: null,
   production: false,
 });

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Configuration } from './config/schema.ts';
+import { type HostCheck, hostCheck } from './host-check.ts';
 
 /** The server cannot listen where it should; the message says what to do. */
 export class ListenError extends Error {
@@ -30,6 +31,7 @@ export async function listen(configuration: Configuration, handler: Handler): Pr
   const { limits, host, port } = configuration;
   const running = new Set<ServerResponse>();
   let stopping = false;
+  let isForUs: HostCheck = () => false;
   const server = createServer(
     {
       headersTimeout: limits.headersTimeout * 1000,
@@ -45,14 +47,16 @@ export async function listen(configuration: Configuration, handler: Handler): Pr
         running.delete(response);
         if (stopping) server.closeIdleConnections();
       });
-      handler(request, response);
+      if (isForUs(request, response)) handler(request, response);
     },
   );
   limitConnections(server, limits.maxConnections);
   await startListening(server, host, port);
+  const address = server.address() as AddressInfo;
+  isForUs = hostCheck(address.address, configuration.allowedHosts);
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port: address.port,
     stop: (grace, atOnce) => {
       stopping = true;
       for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;

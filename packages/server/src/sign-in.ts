@@ -1,6 +1,8 @@
 /** The gateway's authentication options out of the sections of the configuration. */
+import { isIP } from 'node:net';
 import type { GatewayOptions } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
+import { isLoopback } from './loopback.ts';
 import { ConfigurationError } from './config/configuration-error.ts';
 
 type Authentication = NonNullable<GatewayOptions['authentication']>;
@@ -10,11 +12,12 @@ type Given<Name extends keyof Authentication> = Exclude<Authentication[Name], un
 
 /** @throws ConfigurationError for settings that need each other */
 export function authenticationOptions(configuration: Configuration): Authentication {
-  const { attemptsPerUser, attemptsPerAddress, production, ...names } = configuration.authentication;
+  const { attemptsPerUser, attemptsPerAddress, production, crossSite, ...names } = configuration.authentication;
   const { cookie, bearer } = configuration;
   return {
     ...names,
     production: production ?? !isOwnAddress(configuration.host),
+    crossSite: crossSite ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),
     attempts: { perUser: attemptsPerUser, perAddress: attemptsPerAddress },
     cookie: cookie.enabled && without(cookie, 'enabled'),
     bearer: bearer.enabled && without(bearer, 'enabled'),
@@ -32,6 +35,11 @@ export function hasScheme({ cookie, bearer, jwt, basic }: Authentication): boole
 
 export function isOwnAddress(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+/** A name may stand for a loopback address: what is not known to be public is not taken for it. */
+function isPublicAddress(host: string): boolean {
+  return isIP(host) !== 0 && !isLoopback(host);
 }
 
 function without<Section extends object, Key extends keyof Section>(section: Section, key: Key): Omit<Section, Key> {

@@ -42,6 +42,14 @@ describe('the options out of the sections', () => {
     [{ basic: { hash: 'h' } }, { basic: { user: null, hash: 'h' } }],
     [{ host: '0.0.0.0' }, { production: true }],
     [{ host: '0.0.0.0', authentication: { production: false } }, { production: false }],
+    [{}, { crossSite: 'refuse' }],
+    [{ host: 'localhost' }, { crossSite: 'refuse' }],
+    [{ host: '::ffff:127.0.0.1' }, { crossSite: 'refuse' }],
+    [{ host: 'this-machine' }, { crossSite: 'refuse' }],
+    [{ host: '0.0.0.0' }, { crossSite: 'allow' }],
+    [{ host: '::' }, { crossSite: 'allow' }],
+    [{ host: '0.0.0.0', authentication: { crossSite: 'refuse' } }, { crossSite: 'refuse' }],
+    [{ authentication: { crossSite: 'allow' } }, { crossSite: 'allow' }],
     [{ authentication: { attemptsPerUser: 2 } }, { attempts: { perUser: 2, perAddress: 50 } }],
   ])('%j', async (file, expected) => {
     expect(await optionsOf(file)).toMatchObject(expected);

@@ -235,8 +235,8 @@ function ownScheme({ basic }: Endpoint, parts: Parts): AuthScheme | null {
 }
 
 /** Without keys there are no tokens: the origin decides alone. */
-function siteGuard({ allowedOrigins }: AuthenticationOptions, ring: KeyRing | null): CrossSite {
-  return crossSite({ protector: ring, allowedOrigins });
+function siteGuard({ allowedOrigins, crossSite: anonymous }: AuthenticationOptions, ring: KeyRing | null): CrossSite {
+  return crossSite({ protector: ring, allowedOrigins, crossSite: anonymous });
 }
 
 /** Sessions that another instance, or the database itself, has ended. */

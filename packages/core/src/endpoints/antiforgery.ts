@@ -13,6 +13,7 @@ export function antiforgeryEndpoint(
   const guarded = {
     endpoint: { authorization: { required: true, roles: [] }, basic: null },
     needsCaller: true,
+    changesData: false,
     ownScheme: null,
   };
   return [

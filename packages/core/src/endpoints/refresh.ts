@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.ts';
 import type { Options } from '../options.ts';
-import { type Access, admit } from '../pipeline/caller/admit.ts';
+import { type Access, admit, refuseAnonymousCrossSite } from '../pipeline/caller/admit.ts';
 import type { SchemeRoute } from '../pipeline/ports.ts';
 
 /** The endpoint that reads the catalog again, where it is asked for: 204, or 500 with the reason and the old endpoints. */
@@ -14,6 +14,7 @@ export function refreshEndpoint(
   const guarded = {
     endpoint: { authorization: { required: true, roles: refreshRoles ?? [] }, basic: null },
     needsCaller: true,
+    changesData: true,
     ownScheme: null,
   };
   return [
@@ -22,7 +23,8 @@ export function refreshEndpoint(
       // As with every path of an author's, the first slash may be missing.
       path: refreshPath.startsWith('/') ? refreshPath : `/${refreshPath}`,
       handle: async (request) => {
-        if (refreshRoles !== null) await admit([guarded], request, access);
+        if (refreshRoles === null) refuseAnonymousCrossSite([guarded], request, access);
+        else await admit([guarded], request, access);
         try {
           await refresh();
         } catch (error) {

@@ -17,7 +17,7 @@ export const problemTypes = {
   'unfiltered-delete': { status: 400, title: 'A delete without any condition is not allowed here' },
   unauthenticated: { status: 401, title: 'This endpoint needs a signed-in caller' },
   forbidden: { status: 403, title: 'The caller has none of the roles that this endpoint needs' },
-  'cross-site-request': { status: 403, title: 'Another site may not act for a caller who is signed in here' },
+  'cross-site-request': { status: 403, title: 'A page of another site may not make this request' },
   'insecure-transport': { status: 403, title: 'Credentials of this kind are not taken over an open connection' },
   'missing-column': { status: 404, title: 'The request lacks columns that this operation needs' },
   'method-not-allowed': { status: 405, title: 'The path does not answer this method' },

@@ -1,7 +1,7 @@
 import type { Handle } from '../http/response.ts';
 import { bind } from './bind/bind.ts';
 import { recall } from './cache/recall.ts';
-import { admit, open } from './caller/admit.ts';
+import { admit, open, refuseAnonymousCrossSite } from './caller/admit.ts';
 import { withCallerHeaders } from './caller/caller-headers.ts';
 import { collect } from './collect/collect.ts';
 import { destinationOf, refuseLongUri } from './destination.ts';
@@ -30,7 +30,8 @@ export function createHandle(pipeline: () => Pipeline): Handle {
       refuseLongUri(request, current.maxUriLength);
       const { access } = current;
       let candidates = routed.targets;
-      if (!open(candidates, access)) ({ candidates, caller } = await admit(candidates, request, access));
+      if (open(candidates, access)) refuseAnonymousCrossSite(candidates, request, access);
+      else ({ candidates, caller } = await admit(candidates, request, access));
       const collected = collect(request, candidates[0]!.endpoint, current.maxBodySize);
       const given = collected instanceof Promise ? await collected : collected;
       const bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });

@@ -21,6 +21,9 @@ const mostStatements = 200;
 
 let statements = 0;
 
+/** Methods by which browsers ask for what other sites link to (RFC 9110, 9.2.1). */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
 /** How an answer goes out: its body, and what stands before it. */
 export interface Rendering {
   readonly format: Format;
@@ -42,6 +45,7 @@ export class Operation {
   readonly ownScheme: AuthScheme | null;
   /** Whether a call depends on who its caller is. */
   readonly needsCaller: boolean;
+  readonly changesData: boolean;
   /** Whether the gateway gives parameters of its own. */
   readonly fills: boolean;
   /** Whether a parameter is the hash of another. */
@@ -65,6 +69,7 @@ export class Operation {
     this.make = make;
     this.ownScheme = ownScheme;
     this.needsCaller = dependsOnCaller(endpoint);
+    this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
     this.fills =
       endpoint.requestHeaders.mode === 'parameter' || parameters.some(({ filling }) => filling !== undefined);
     this.caching = endpoint.cache === null ? null : cachingOf(endpoint, this.needsCaller || make !== null);

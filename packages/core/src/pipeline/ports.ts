@@ -39,7 +39,7 @@ export interface Caller {
   readonly claims: readonly Claim[];
   /** What sign-out and revocation end; null where the credentials know of no session. */
   readonly session: string | null;
-  /** Browsers send these credentials by themselves (cookies, Basic): an unsafe method then has to come from our own pages. */
+  /** Browsers send these credentials by themselves (cookies, Basic): what may change data then has to come from a page of this site. */
   readonly ambient: boolean;
   /**
    * Headers for the answer, whatever it is: a cookie that was renewed. Left out where the request signs in or out. An answer that
@@ -81,10 +81,12 @@ export interface AuthScheme {
   readonly routes: readonly SchemeRoute[];
 }
 
-/** Keeps other sites from acting through the browsers of our callers. */
+/** Keeps other sites from acting through the browsers of callers (CSRF). Asked for requests that may change data. */
 export interface SiteGuard {
-  /** Whether this request is its caller's own will. */
-  allows(request: GatewayRequest, caller: Caller | null): Promise<boolean>;
+  /** Whether the request may be made with the credentials of this caller. */
+  allows(request: GatewayRequest, caller: Caller): Promise<boolean>;
+  /** Whether the request may be made without credentials. */
+  allowsAnonymous(request: GatewayRequest): boolean;
   /**
    * Who made the browser send the request: our own pages (or its user), those of somebody else, or nothing says so. For requests
    * without a caller whose effect stays with the browser, such as sign-in.

@@ -200,6 +200,7 @@ const authenticationOptions: OptionTable<AuthenticationOptions> = {
   attempts: or(group(attempts), objectWith<AttemptLimiter>('mayTry', 'failed', 'succeeded', 'withdrawn')),
   trustedProxies: listOf(text),
   allowedOrigins: listOf(text),
+  crossSite: oneOf('refuse', 'allow'),
   antiforgeryPath: nullable(text),
   production: flag,
 };

@@ -22,26 +22,35 @@ const post = (headers: Headers, more: { readonly method?: string; readonly secur
   requestOf({ method: 'POST', ...more, headers: { host: 'books.example', ...headers } });
 
 /** Whether this caller's request goes through. */
-async function allowed(guard: CrossSite, headers: Headers, caller: Caller | null = ada, more = {}): Promise<boolean> {
+async function allowed(guard: CrossSite, headers: Headers, caller: Caller = ada, more = {}): Promise<boolean> {
   return guard.allows(post(headers, more), caller);
 }
 
 const evil = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
 
-describe('whom it concerns', () => {
-  test('safe methods, and callers whose credentials no browser sends by itself, go through', async () => {
+describe('which callers it concerns', () => {
+  test('credentials that no browser sends by itself go through', async () => {
     const { guard } = await make();
-    for (const method of ['GET', 'HEAD', 'OPTIONS', 'TRACE'])
-      expect(await allowed(guard, evil, ada, { method })).toBe(true);
     expect(await allowed(guard, evil, bearer)).toBe(true);
-    expect(await allowed(guard, evil, null)).toBe(true);
+    expect(await allowed(guard, evil, ada)).toBe(false);
   });
 
-  test('every other method of a cookie does not', async () => {
-    const { guard } = await make();
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'get', 'PURGE']) {
-      expect([method, await allowed(guard, evil, ada, { method })]).toEqual([method, false]);
-    }
+  test.each([
+    [{}, true],
+    [{ 'sec-fetch-site': 'same-origin' }, true],
+    [{ 'sec-fetch-site': 'none' }, true],
+    [{ origin: 'https://books.example' }, true],
+    [{ origin: 'https://app.example', 'sec-fetch-site': 'cross-site' }, true],
+    [evil, false],
+    [{ 'sec-fetch-site': 'cross-site' }, false],
+    [{ 'sec-fetch-site': 'same-site' }, false],
+    [{ origin: 'https://evil.example' }, false],
+    [{ origin: 'null' }, false],
+  ])('anonymous, %j: %s, unless all are allowed', async (headers, expected) => {
+    const { guard } = await make({ allowedOrigins: ['https://app.example'] });
+    expect(guard.allowsAnonymous(post(headers))).toBe(expected);
+    const open = (await make({ crossSite: 'allow' })).guard;
+    expect([open.allowsAnonymous(post(headers)), await allowed(open, evil)]).toEqual([true, false]);
   });
 });
 

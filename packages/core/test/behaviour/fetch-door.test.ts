@@ -81,7 +81,7 @@ describe('refusals', () => {
     ['/api/hello', { method: 'DELETE' }, 405],
     ['/api/save', post('{'), 400],
     ['/api/save', post(`{"a":1${' '.repeat(2000)}}`), 413],
-    ['/api/save', { method: 'POST', body: '{"a":1}' }, 415],
+    ['/api/save', { method: 'POST', body: new URLSearchParams({ a: '1' }) }, 415],
     ['/api/raise', post('{"code":"23505"}'), 409],
   ] as const)('%s %o: %i', async (path, init, status) => {
     expect((await answer(path, init)).slice(0, 2)).toEqual([status, 'application/problem+json']);

@@ -61,7 +61,7 @@ describe('sizes', () => {
     const { status } = await sendRaw(gateway.url, {
       method: 'POST',
       path: '/api/length-of',
-      headers: { 'content-type': 'text/plain' },
+      headers: { 'content-type': 'text/html' },
       body: 'x'.repeat(5000),
     });
     expect(status).toBe(415);

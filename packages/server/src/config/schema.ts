@@ -3,6 +3,7 @@
  * What the gateway takes itself has the gateway's own name, unit and default.
  */
 import { z } from 'zod';
+import { allowedHosts } from './allowed-hosts.ts';
 import { cache } from './cache-settings.ts';
 import { connections } from './connection-settings.ts';
 import { crud } from './crud-settings.ts';
@@ -242,6 +243,7 @@ export const configurationSchema = z.strictObject({
     .min(1)
     .default('127.0.0.1')
     .describe('The address to listen on; `0.0.0.0` or `::` for every address of the machine.'),
+  allowedHosts,
   port: z.int().min(0).max(65_535).default(8080).describe('The port to listen on; 0 takes any free one.'),
   gateway,
   crud,

@@ -77,7 +77,14 @@ const authentication = z
     allowedOrigins: z
       .array(z.string())
       .default([])
-      .describe('Origins whose pages may act for callers with cookies, besides our own: `https://app.example.org`.'),
+      .describe('Origins whose pages may act for callers, besides those of this host: `https://app.example.org`.'),
+    crossSite: z
+      .enum(['refuse', 'allow'])
+      .nullable()
+      .default(null)
+      .describe(
+        'What becomes of requests that may change data, of callers who are not signed in, when a page of another site makes them; null: refused, unless `host` is an IP address that other machines reach. With cookies and HTTP Basic they are always refused.',
+      ),
     antiforgeryPath: text(
       'Where callers with cookies get an antiforgery token, such as `/api/auth/antiforgery`; null: nowhere.',
     ),

@@ -10,6 +10,8 @@ export interface Guarded {
   readonly endpoint: Pick<Endpoint, 'authorization' | 'basic'>;
   /** Whether the call depends on who its caller is. */
   readonly needsCaller: boolean;
+  /** Whether the call may change data: requests that other sites make are refused then. */
+  readonly changesData: boolean;
   /** What recognises the callers of this endpoint alone; null: the gateway's schemes do. */
   readonly ownScheme: AuthScheme | null;
 }
@@ -55,8 +57,9 @@ export async function admit<Candidate extends Guarded>(
     known ||= caller !== null;
     const admitted = candidates.filter((one) => one.ownScheme === scheme && mayCall(one, caller, access.claimTypes));
     if (admitted.length === 0) continue;
+    if (caller === null) refuseAnonymousCrossSite(admitted, request, access);
     // oxlint-disable-next-line no-await-in-loop
-    await refuseForeign(request, caller, access);
+    else await refuseCrossSite(admitted, { request, caller, access });
     return { candidates: admitted, caller };
   }
   if (known) throw new Problem('forbidden');
@@ -88,9 +91,47 @@ export function mayCall({ endpoint }: Guarded, caller: Caller | null, types: Cla
   return roles.some((role) => own.includes(role.toLowerCase()));
 }
 
-async function refuseForeign(request: GatewayRequest, caller: Caller | null, { siteGuard }: Access): Promise<void> {
-  if (caller === null || !caller.ambient) return;
-  if (!(await siteGuard.allows(request, caller))) throw new Problem('cross-site-request');
+function changeData(candidates: readonly Guarded[]): boolean {
+  for (const { changesData } of candidates) if (changesData) return true;
+  return false;
+}
+
+/** @throws Problem 403 where a page of another site made the browser call */
+export function refuseAnonymousCrossSite(
+  candidates: readonly Guarded[],
+  request: GatewayRequest,
+  { siteGuard }: Access,
+): void {
+  if (!changeData(candidates) || siteGuard.allowsAnonymous(request)) return;
+  throw new Problem('cross-site-request', {
+    detail: `${originOf(request)} Add that origin to allowedOrigins, or set crossSite to "allow" for callers who are not signed in.`,
+  });
+}
+
+interface CallerRequest {
+  readonly request: GatewayRequest;
+  readonly caller: Caller;
+  readonly access: Access;
+}
+
+async function refuseCrossSite(
+  candidates: readonly Guarded[],
+  { request, caller, access: { siteGuard } }: CallerRequest,
+): Promise<void> {
+  if (!caller.ambient || !changeData(candidates) || (await siteGuard.allows(request, caller))) return;
+  const unmarked = siteGuard.source(request) === 'unmarked';
+  throw new Problem('cross-site-request', {
+    detail: unmarked
+      ? 'The request says neither by Origin nor by Sec-Fetch-Site which page it comes from. Send one of them, or an antiforgery token.'
+      : `${originOf(request)} Add that origin to allowedOrigins, or send an antiforgery token.`,
+  });
+}
+
+const longestOrigin = 200;
+
+function originOf(request: GatewayRequest): string {
+  const origin = request.header('origin')?.slice(0, longestOrigin) ?? 'not told';
+  return `The request comes from a page of another site (origin: ${JSON.stringify(origin)}), and may change data.`;
 }
 
 /** One `WWW-Authenticate` for each scheme that has something of its own to say. */

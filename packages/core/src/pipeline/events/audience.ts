@@ -27,7 +27,7 @@ function guardOf({ endpoint, ownScheme }: Operation): StreamGuard {
   const { channel, scope: own } = endpoint.events!;
   const scope = channel?.scope ?? own;
   const asked = { all: open, authorize: signedIn, matching: endpoint, self: endpoint }[scope.kind];
-  return { endpoint: asked, needsCaller: true, ownScheme, names: scope.names };
+  return { endpoint: asked, needsCaller: true, changesData: false, ownScheme, names: scope.names };
 }
 
 /** Whether nobody has to be somebody for it. */

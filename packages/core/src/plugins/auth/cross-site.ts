@@ -8,8 +8,10 @@ import type { Protector } from './keys/key-ring.ts';
 export interface CrossSiteOptions {
   /** Null: there are no tokens, and only where a request comes from counts. */
   readonly protector: Protector | null;
-  /** Other origins whose pages may act for our callers: `https://app.example.org`. */
+  /** Other origins whose pages may act for callers: `https://app.example.org`. */
   readonly allowedOrigins?: readonly string[];
+  /** What becomes of anonymous requests that a page of another site has made. Default `refuse`. */
+  readonly crossSite?: 'refuse' | 'allow';
   /**
    * Schemes whose callers may come without any mark of a browser, because programs are what mostly uses them: browsers have marked
    * unsafe requests for years, and programs cannot be lured. Never a scheme of cookies.
@@ -37,17 +39,16 @@ export interface AntiforgeryToken {
 
 export interface CrossSite extends SiteGuard {
   /**
-   * Whether this request is its caller's own will. Always, for callers whose credentials no browser sends by itself, and for safe
-   * methods. Else it has to come from our own pages, or bring the token. A cookie without any mark of where it comes from is not
-   * enough: a program that uses one sends an `Origin`, or the token.
+   * Whether a request that may change data comes from a page of this site, or from no page at all. Always true for credentials that
+   * no browser sends by itself. A cookie has to come from a page of this site, or with the token: without any mark of an origin it
+   * is not enough, so that a program sends an `Origin`, or the token.
    */
-  allows(request: GatewayRequest, caller: Caller | null): Promise<boolean>;
+  allows(request: GatewayRequest, caller: Caller): Promise<boolean>;
   /** A token of this caller's session. With its request, the cookie is `Secure` as that is; without, it is. Rejects without a protector. */
   issue(caller: Caller, request?: GatewayRequest): Promise<AntiforgeryToken>;
 }
 
 const purpose = 'antiforgery';
-const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 const longestToken = 4096;
 
 /**
@@ -57,6 +58,7 @@ const longestToken = 4096;
 export function crossSite(options: CrossSiteOptions): CrossSite {
   const { protector, programs = ['basic'], lifetime = 86_400, now = Date.now } = options;
   const { headerName = 'X-XSRF-TOKEN', cookieName = 'XSRF-TOKEN', cookiePath = '/' } = options;
+  const anonymous = options.crossSite ?? 'refuse';
   const isSecure = options.isSecure ?? (({ secure }: GatewayRequest) => secure);
   const allowed = new Set(options.allowedOrigins?.map(readOrigin));
   const source = (request: GatewayRequest): RequestSource => sourceOf(request, allowed, isSecure);
@@ -68,8 +70,9 @@ export function crossSite(options: CrossSiteOptions): CrossSite {
   };
   return Object.freeze({
     source,
-    allows: async (request: GatewayRequest, caller: Caller | null): Promise<boolean> => {
-      if (caller === null || !caller.ambient || safeMethods.has(request.method)) return true;
+    allowsAnonymous: anonymous === 'allow' ? () => true : (request: GatewayRequest) => source(request) !== 'foreign',
+    allows: async (request: GatewayRequest, caller: Caller): Promise<boolean> => {
+      if (!caller.ambient) return true;
       const from = source(request);
       if (from === 'own' || (from === 'unmarked' && programs.includes(caller.scheme))) return true;
       return await hasToken(request, caller);
