@@ -92,6 +92,7 @@ export const functionsWithDefinitionsSql: string = functionsSql.replace(
  * - `kind`: `typtype`, `b` base, `c` composite, `d` domain, `e` enum, `p` pseudo, `r` range, `m` multirange
  * - `category`: `typcategory`; `S` tells that an empty string is a value of it
  * - `base`: type under a domain, else null: `typbasetype`
+ * - `delimiter`: what stands between elements in the text of an array of it, null for a comma: `nullif(typdelim, ',')`
  * - `element`: type of an array's elements, else null: `typelem`
  * - `fields`: of a composite, else null: array of objects with `name`, `type` and `display` (null, or the type with its
  *   modifiers, `character varying(10)`)

@@ -38,6 +38,7 @@ export const typeRows = `select 'type' as kind, pg_catalog.json_build_object(
     'kind', t.typtype,
     'category', t.typcategory,
     'base', case when t.typtype = 'd' then t.typbasetype::int8 end,
+    'delimiter', nullif(t.typdelim, ','),
     'element', case when t.typlen = -1 and t.typelem <> 0 then t.typelem::int8 end,
     'fields', case when t.typtype = 'c' then (
       select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(

@@ -24,6 +24,7 @@ export interface TypeRow {
   readonly kind: TypeFacts['kind'] | 'domain';
   readonly category: string;
   readonly base: number | null;
+  readonly delimiter: string | null;
   readonly element: number | null;
   readonly fields: readonly FieldRow[] | null;
   readonly labels: readonly string[] | null;
@@ -81,6 +82,7 @@ export function decodeTypeRow(facts: Facts): TypeRow {
     kind: letter(facts, 'kind', kinds),
     category: text(facts, 'category'),
     base: wholeOrNull(facts, 'base'),
+    delimiter: textOrNull(facts, 'delimiter'),
     element: wholeOrNull(facts, 'element'),
     fields: listOrNull(facts, 'fields', decodeFieldRow),
     labels: listOrNull(facts, 'labels', asText),
@@ -128,6 +130,8 @@ function makeType(row: TypeRow, lookup: TypeLookup): TypeFacts {
     json: jsonForm(row, builtin),
     textual: builtin === null ? row.category === 'S' : builtinTexts.has(builtin),
     builtin,
+    ...(row.delimiter !== null && { delimiter: row.delimiter }),
+    ...(row.castToJson && row.kind === 'base' && { ownJson: row.name === 'hstore' ? 'hstore' : 'json' }),
     ...(row.element !== null && { element: lookup(row.element, `${row.where}.element`) }),
     ...(row.fields && { fields: makeFields(row, row.fields, lookup) }),
     ...(row.labels && { labels: row.labels }),

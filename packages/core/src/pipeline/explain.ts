@@ -10,6 +10,8 @@ import { Problem, problemTypes } from '../http/problem.ts';
 import type { ValueOwner } from './ports.ts';
 import { statusOfSqlstate } from './sqlstate.ts';
 
+/** `nowait`, or `lock_timeout`: what holds the lock will be done with it. */
+const lockNotAvailable = '55P03';
 const retryAfter: readonly string[] = ['retry-after', '1'];
 
 export interface Explanation {
@@ -57,7 +59,7 @@ function ofDatabase(error: DatabaseError, explanation: Explanation): Problem {
     status,
     ...detailOf(diagnostics, explanation),
     members: { ...membersOf(diagnostics), ...(refused === null ? {} : { parameters: [refused.key] }) },
-    headers: status === 503 ? retryAfter : [],
+    headers: status === 503 || diagnostics.code === lockNotAvailable ? retryAfter : [],
     cause: error,
   });
 }

@@ -10,6 +10,7 @@ import type { Operation } from './operation.ts';
 import type { Pipeline } from './pipeline.ts';
 import { refuse } from './refuse.ts';
 import { refusedParameter } from './refused-parameter.ts';
+import { statusesOfLogin } from './sqlstate.ts';
 
 /** How far a request came. */
 interface Attempt {
@@ -31,7 +32,8 @@ export async function failed(
   const database = endpoint === null ? pipeline.database : databaseOf(pipeline, endpoint);
   const refused = await refusedParameter(error, call, database);
   const constraintMessages = endpoint?.constraintMessages ?? {};
-  const { mappedCodes: statuses, showRowDetails: rowDetails } = refusal;
+  const { mappedCodes, showRowDetails: rowDetails } = refusal;
+  const statuses = endpoint?.signIn?.kind === 'login' ? statusesOfLogin(mappedCodes) : mappedCodes;
   const problem = explain(error, { statuses, refused, constraintMessages, rowDetails });
   const correlationId = problem.status >= 500 || !refusal.showDatabaseMessage ? randomUUID() : null;
   const reason = error instanceof Error ? error : new Error(String(error));

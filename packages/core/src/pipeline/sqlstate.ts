@@ -2,9 +2,12 @@
 export const sqlstateStatuses: Readonly<Record<string, number>> = Object.freeze({
   '57014': 205, // query_canceled
   P0001: 400, // raise_exception
+  P0002: 404, // no_data_found
+  P0003: 500, // too_many_rows
   P0004: 400, // assert_failure
   '42501': 403, // insufficient_privilege
   '23505': 409, // unique_violation
+  '23': 400, // integrity_constraint_violation; 23001 is what RESTRICT raises from PostgreSQL 18 on
   '23503': 400, // foreign_key_violation
   '23502': 400, // not_null_violation
   '23514': 400, // check_violation
@@ -13,13 +16,20 @@ export const sqlstateStatuses: Readonly<Record<string, number>> = Object.freeze(
   '44000': 400, // with_check_option_violation
   '40001': 409, // serialization_failure
   '40P01': 409, // deadlock_detected
+  '55P03': 409, // lock_not_available
   '53300': 503, // too_many_connections
   '22': 400, // data_exception
+  '28': 403, // invalid_authorization_specification
   '08': 503, // connection_exception
   '57P01': 503, // admin_shutdown
   '57P02': 503, // crash_shutdown
   '57P03': 503, // cannot_connect_now
 });
+
+/** The same for a login endpoint, where class 28 means that the credentials are wrong, unless the host has mapped it. */
+export function statusesOfLogin(statuses: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return statuses['28'] === sqlstateStatuses['28'] ? { ...statuses, '28': 401 } : statuses;
+}
 
 /** @returns 500 for what is not mapped */
 export function statusOfSqlstate(code: string, statuses: Readonly<Record<string, number>>): number {

@@ -50,13 +50,32 @@ describe('SQLSTATE to status', () => {
     ['08006', 503],
     ['42P01', 500],
     ['XX000', 500],
-    ['P0002', 500],
-    ['23000', 500],
+    ['23000', 400],
+    ['23001', 400],
+    ['23P01', 409],
+    ['55P03', 409],
+    ['P0002', 404],
+    ['P0003', 500],
+    ['28000', 403],
+    ['28P01', 403],
     ['T1234', 500],
   ])('%s: %i', async (code, status) => {
     const answer = await gateway.send('POST /api/raise', { body: { code, message: 'Nothing "good"' } });
     expect(problem(answer)).toMatchObject(problemOf(status, { title: 'Nothing "good"', code }));
-    expect(answer.headers.get('retry-after') !== null).toBe(status === 503);
+    expect(answer.headers.get('retry-after') !== null).toBe(status === 503 || code === '55P03');
+  });
+
+  test('class 28 is 401 on a login endpoint', async () => {
+    const login = await startGateway(
+      `create function sign_in(_code text) returns table (user_name text) language plpgsql volatile as $$
+         begin raise exception 'unknown' using errcode = _code; end $$;
+       comment on function sign_in is E'HTTP\\nlogin';`,
+      { authentication: { cookie: {} } },
+    );
+    const statusOf = async (code: string): Promise<number> =>
+      (await login.send('POST /api/sign-in', { body: { code } })).status;
+    expect([await statusOf('28P01'), await statusOf('28000'), await statusOf('23505')]).toEqual([401, 401, 409]);
+    await login.close();
   });
 
   test('57014 is 205 with an empty body', async () => {

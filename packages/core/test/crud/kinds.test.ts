@@ -111,9 +111,10 @@ describe('tables of every kind', () => {
   test('a table without columns', async () => {
     expect(operations(gateway, 'nothing')).toEqual(['select', 'delete', 'insert']);
     expect(await ask(gateway, 'GET /api/nothing')).toEqual([200, [{}]]);
-    expect(await ask(gateway, 'PUT /api/nothing', {})).toEqual(refusal(404));
+    expect(await ask(gateway, 'PUT /api/nothing', {})).toEqual([204, null]);
+    expect(await ask(gateway, 'GET /api/nothing')).toEqual([200, [{}, {}]]);
     expect(await ask(gateway, 'GET /api/nothing?x=1')).toEqual(refusal(400, { unknown: ['x'] }));
-    expect(await ask(gateway, 'PUT /api/generated-only', {})).toEqual(refusal(404));
+    expect(await ask(gateway, 'PUT /api/generated-only/returning', {})).toEqual([200, [{ n: 1 }]]);
   });
 
   test('ON CONFLICT needs a key that is checked at once, and no rules', async () => {
@@ -326,7 +327,17 @@ describe('columns', () => {
   test('defaults stand in for what is not given', async () => {
     const [status, body] = await ask(gateway, 'PUT /api/defaulted/returning', { note: null });
     expect([status, body]).toMatchObject([200, [{ id: 1, note: null }]]);
-    expect(await ask(gateway, 'PUT /api/defaulted', {})).toEqual(refusal(404));
+  });
+
+  test('without any column a row of defaults is inserted, where nothing has to be given', async () => {
+    const row = { id: 101, madeAt: expect.any(String), note: 'n' };
+    await gateway.database.query(`select setval('defaulted_id_seq', 100)`);
+    expect(await ask(gateway, 'PUT /api/defaulted/returning', {})).toEqual([200, [row]]);
+    expect((await gateway.send('PUT /api/defaulted')).status).toBe(204);
+    expect(await ask(gateway, 'GET /api/defaulted?id=102')).toMatchObject([200, [{ id: 102, note: 'n' }]]);
+    const upsert = 'PUT /api/defaulted/on-conflict-do-update';
+    expect(await ask(gateway, upsert, {})).toEqual(refusal(404, { missing: ['id'] }));
+    expect(await ask(gateway, 'PUT /api/domains', {})).toEqual(refusal(404, { missing: ['id', 'a', 'd'] }));
   });
 
   test('names of every kind, original or converted', async () => {

@@ -138,6 +138,8 @@ describe('every type', () => {
       expect(await ask(gateway, `GET /api/every-type?${key}=${encodeURIComponent('no such {value')}`)).toEqual(
         refusal(400, { parameters: [key] }),
       );
+      // In a body it is a value of JSON.
+      if (/^c_jsonb?$/.test(name)) return;
       expect(await ask(gateway, 'PUT /api/copy', { id: 9, [key]: 'no such {value' })).toEqual(
         refusal(400, { parameters: [key] }),
       );

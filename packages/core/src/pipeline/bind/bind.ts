@@ -50,9 +50,9 @@ function valueOf(endpoint: Endpoint, parameter: EndpointParameter, sent: Sent): 
   if (parameter.inPath) return valueOfTexts(parameter, [apart(endpoint, parameter, sent)!], queryNull);
   // The body is text as it stands: an empty one was not sent, and nothing in it means NULL.
   if (!isKeyed(endpoint, parameter)) return apart(endpoint, parameter, sent);
-  const value = valueOfKey(parameter, parameter, sent, queryNull);
+  const value = valueOfKey(parameter, parameter, sent, endpoint);
   if (value !== undefined) return value;
-  return recordOfFields(parameter, (field) => valueOfKey(field, field, sent, queryNull)!);
+  return recordOfFields(parameter, (field) => valueOfKey(field, field, sent, endpoint)!);
 }
 
 /** Undefined when the client has not given the key. */
@@ -60,7 +60,7 @@ function valueOfKey(
   place: Place,
   names: { readonly key: string; readonly name: string },
   { given }: Sent,
-  queryNull: Endpoint['queryNull'],
+  { queryNull, table }: Endpoint,
 ): string | null | undefined {
   if (given.source === 'query') {
     const texts = findByName(given.values, names);
@@ -68,5 +68,7 @@ function valueOfKey(
     return place.several === true ? listOfTexts(place, texts, queryNull) : valueOfTexts(place, texts, queryNull);
   }
   const slice = findByName(given.values, names);
-  return slice === undefined ? undefined : valueOfJson(place, slice);
+  if (slice === undefined) return undefined;
+  // The texts of a listing are operators with their values.
+  return valueOfJson(place, slice, table === null || table.listing !== null ? 'text' : 'value');
 }

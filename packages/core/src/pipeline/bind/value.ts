@@ -1,9 +1,9 @@
 import { Problem } from '../../http/problem.ts';
 import type { Endpoint, EndpointParameter, ParameterField } from '../../plan/endpoint.ts';
 import type { KeyedType } from '../../plan/keyed-type.ts';
-import { itemsOf, type JsonSlice, membersOf, textOf } from '../collect/json-reader.ts';
+import { itemsOf, jsonOf, type JsonSlice, membersOf, textOf } from '../collect/json-reader.ts';
 import { shownKey } from '../collect/shown-key.ts';
-import { arrayLiteral, dimensionsLiteral, recordLiteral } from '../../database/literal.ts';
+import { arrayLiteral, dimensionsLiteral, hstoreLiteral, recordLiteral } from '../../database/literal.ts';
 
 /** Where a value goes, for the words of a refusal: the key that the client knows, and the type it has to fit. */
 export interface Place {
@@ -23,7 +23,8 @@ function queryNull(text: string, textual: boolean, rule: Endpoint['queryNull']):
 export function valueOfTexts(place: Place, texts: readonly string[], rule: Endpoint['queryNull']): string | null {
   const { element, textual } = place.type;
   if (element !== undefined) {
-    return arrayLiteral(texts.map((text) => (queryNull(text, element.textual, rule) ? null : wellFormed(place, text))));
+    const items = texts.map((text) => (queryNull(text, element.textual, rule) ? null : wellFormed(place, text)));
+    return arrayLiteral(items, element.delimiter);
   }
   if (texts.length > 1) {
     throw new Problem('repeated-parameter', {
@@ -41,14 +42,23 @@ export function listOfTexts(place: Place, texts: readonly string[], rule: Endpoi
   return JSON.stringify(texts.map((text) => (queryNull(text, textual, rule) ? null : wellFormed(place, text))));
 }
 
+/**
+ * What a JSON string is for a type that holds JSON.
+ * - `text`: the text of a JSON value, as parameters of routines take it
+ * - `value`: the string itself, as columns of tables take it, which give it so
+ */
+export type JsonString = 'text' | 'value';
+
 /** The value of a key in a JSON body, in PostgreSQL's text form. Numbers keep their digits, and json its text. */
-export function valueOfJson(place: Place, slice: JsonSlice): string | null {
-  const { type } = place;
+export function valueOfJson(place: Place, slice: JsonSlice, strings: JsonString = 'text'): string | null {
+  const { json, ownJson } = place.type;
   if (slice.kind === 'null') return null;
-  if (type.json !== 'json') {
-    if (slice.kind === 'array') return arrayOfJson(place, slice);
-    if (slice.kind === 'object') return recordOfJson(place, slice);
-  }
+  if (json === 'json') return wellFormed(place, strings === 'value' ? jsonOf(slice) : textOf(slice));
+  const isStructured = slice.kind === 'array' || slice.kind === 'object';
+  if (isStructured && ownJson === 'json') return wellFormed(place, jsonOf(slice));
+  if (slice.kind === 'object' && ownJson === 'hstore') return wellFormed(place, hstoreOfJson(slice));
+  if (slice.kind === 'array') return arrayOfJson(place, slice, strings);
+  if (slice.kind === 'object') return recordOfJson(place, slice, strings);
   return wellFormed(place, textOf(slice));
 }
 
@@ -60,18 +70,30 @@ function deepestArray({ element }: KeyedType): number {
   return element === undefined ? 0 : mostDimensions + deepestArray(element);
 }
 
+/** Values of hstore are texts. */
+function hstoreOfJson(object: JsonSlice): string {
+  const pairs = [...membersOf(object)].map(([key, slice]): [string, string | null] => [
+    key,
+    slice.kind === 'null' ? null : textOf(slice),
+  ]);
+  return hstoreLiteral(pairs);
+}
+
 /** @param outer how many arrays of the value this one stands in */
-function arrayOfJson(place: Place, array: JsonSlice, outer = 0): string {
+function arrayOfJson(place: Place, array: JsonSlice, strings: JsonString, outer = 0): string {
   const { element } = place.type;
   if (element === undefined) throw wrongKind(place, array);
+  const holdsJson = element.json === 'json' || element.ownJson === 'json';
   // Each level reads its text again: what PostgreSQL would refuse is refused before that.
-  if (element.json !== 'json' && outer + openingBrackets(array) > deepestArray(place.type))
-    throw tooManyDimensions(place);
+  if (!holdsJson && outer + openingBrackets(array) > deepestArray(place.type)) throw tooManyDimensions(place);
   const items = itemsOf(array);
-  const nested = element.json !== 'json' && items.length > 0 && items.every(({ kind }) => kind === 'array');
-  return nested
-    ? dimensionsLiteral(items.map((item) => arrayOfJson(place, item, outer + 1)))
-    : arrayLiteral(items.map((item) => valueOfJson({ key: place.key, type: element }, item)));
+  const nested = !holdsJson && items.length > 0 && items.every(({ kind }) => kind === 'array');
+  if (nested) {
+    const dimensions = items.map((item) => arrayOfJson(place, item, strings, outer + 1));
+    return dimensionsLiteral(dimensions, element.delimiter);
+  }
+  const elements = items.map((item) => valueOfJson({ key: place.key, type: element }, item, strings));
+  return arrayLiteral(elements, element.delimiter);
 }
 
 const openings = /[[ \t\n\r]*/y;
@@ -90,7 +112,7 @@ function tooManyDimensions({ key, type }: Place): Problem {
 }
 
 /** Fields that are not given are NULL; keys are the fields' own or converted names. */
-function recordOfJson(place: Place, object: JsonSlice): string {
+function recordOfJson(place: Place, object: JsonSlice, strings: JsonString): string {
   const { fields } = place.type;
   if (fields === undefined) throw wrongKind(place, object);
   const members = new Map(membersOf(object));
@@ -98,7 +120,8 @@ function recordOfJson(place: Place, object: JsonSlice): string {
     const name = members.has(field.key) ? field.key : field.name;
     const member = members.get(name);
     members.delete(name);
-    return member === undefined ? null : valueOfJson({ key: `${place.key}.${field.key}`, type: field.type }, member);
+    const inside = { key: `${place.key}.${field.key}`, type: field.type };
+    return member === undefined ? null : valueOfJson(inside, member, strings);
   });
   const [unknown] = members.keys();
   if (unknown === undefined) return recordLiteral(values);

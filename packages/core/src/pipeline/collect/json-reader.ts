@@ -62,9 +62,14 @@ export function itemsOf(array: JsonSlice): readonly JsonSlice[] {
   return items;
 }
 
+/** The JSON text of a value as it was sent. */
+export function jsonOf({ text, start, end }: JsonSlice): string {
+  return text.slice(start, end);
+}
+
 /** The text of a string value; of every other kind the JSON text as it was sent. */
 export function textOf(slice: JsonSlice): string {
-  const raw = slice.text.slice(slice.start, slice.end);
+  const raw = jsonOf(slice);
   if (slice.kind !== 'string') return raw;
   return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
 }

@@ -2,6 +2,7 @@ import { quoteIdentifier } from '../../../catalog/quote.ts';
 import type { Value } from '../../../database/port.ts';
 import { type CommandParts, Problem } from '../../../pipeline/ports.ts';
 import type { Endpoint, EndpointParameter, TableEndpoint } from '../../../plan/endpoint.ts';
+import type { BoundValue } from './fragment.ts';
 
 /** What the catalog says of a column, and how clients call it. */
 export interface TableColumn {
@@ -62,6 +63,14 @@ function columnsOf(endpoint: Endpoint): ColumnsOfParameters {
   );
   joined.set(endpoint, made);
   return made;
+}
+
+/**
+ * The value that a row gets. A column of JSON that cannot be NULL gives `null` for a JSON null alone, and takes it as that.
+ */
+export function stored({ facts, parameter, value }: GivenColumn): BoundValue {
+  const isJsonNull = value === null && facts.notNull && parameter.type.json === 'json';
+  return { value: isJsonNull ? 'null' : value, owner: parameter };
 }
 
 /** The operation is not possible with what the request gives: there is nothing at such a place. */

@@ -7,6 +7,7 @@ import {
   type GivenColumn,
   givenColumns,
   missingColumns,
+  stored,
   type TableColumn,
   tableName,
   tableOf,
@@ -20,34 +21,37 @@ export function insertCommand(onConflict: 'nothing' | 'update' | null): CommandM
     const { endpoint } = parts;
     const given = givenColumns(parts);
     refuseMissing(allColumns(endpoint), given, onConflict !== null);
-    const statement = join(
-      [
-        plain('', `insert into ${tableName(endpoint)} (${given.map(name).join(', ')})${overriding(given)} values (`),
-        join(given.map(bound), ', '),
-        plain('', `)${conflict(onConflict, endpoint, given)}${returning(endpoint, {})}`),
-      ],
-      '',
-    );
-    return statementOf('insert', statement);
+    const end = plain('', `${conflict(onConflict, endpoint, given)}${returning(endpoint, {})}`);
+    const into = plain('', `insert into ${tableName(endpoint)}`);
+    return statementOf('insert', join([into, given.length === 0 ? defaults : rowOf(given), end], ''));
   };
+}
+
+/** A row that the table makes all by itself. */
+const defaults = plain('defaults', ' default values');
+
+function rowOf(given: readonly GivenColumn[]): Fragment {
+  const names = plain('', ` (${given.map(name).join(', ')})${overriding(given)} values (`);
+  return join([names, join(given.map(bound), ', '), plain('', ')')], '');
 }
 
 const name = ({ facts }: TableColumn): string => quoteIdentifier(facts.name);
 
-function bound({ parameter, value }: GivenColumn): Fragment {
+function bound(column: GivenColumn): Fragment {
+  const { parameter } = column;
   return {
     form: `${parameter.position}`,
     text: (next) => `${next()}::${parameter.type.sql}`,
-    values: [{ value, owner: parameter }],
+    values: [stored(column)],
   };
 }
 
 /** Without these the row cannot be, whatever its other columns are; and a conflict is looked for by the whole key. */
 function refuseMissing(all: readonly TableColumn[], given: readonly GivenColumn[], keyed: boolean): void {
-  if (given.length === 0) throw missingColumns(all, 'Give at least one column of the row');
   const names = new Set(given.map(({ facts }) => facts.name));
   const missing = all.filter(({ facts }) => !names.has(facts.name) && (needed(facts) || (keyed && facts.key)));
-  if (missing.length > 0) throw missingColumns(missing, 'The row needs these columns too');
+  if (missing.length === 0) return;
+  throw missingColumns(missing, `The row needs these columns${given.length === 0 ? '' : ' too'}`);
 }
 
 function needed({ notNull, hasDefault, identity, generated }: TableColumn['facts']): boolean {

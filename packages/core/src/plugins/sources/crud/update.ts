@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../../catalog/quote.ts';
 import type { CommandMaker } from '../../../pipeline/ports.ts';
 import { equalities, where } from './condition.ts';
 import { type Fragment, join, plain, statementOf } from './fragment.ts';
-import { allColumns, type GivenColumn, givenColumns, missingColumns, tableName } from './given.ts';
+import { allColumns, type GivenColumn, givenColumns, missingColumns, stored, tableName } from './given.ts';
 import { planning } from './planning.ts';
 import { returning } from './returning.ts';
 import { precondition } from './version.ts';
@@ -38,10 +38,11 @@ export const updateCommand: CommandMaker = (parts) => {
   return { ...statementOf('update', statement), ...planning(endpoint, keys, keys.length), ...refusal };
 };
 
-function assignment({ facts, parameter, value }: GivenColumn): Fragment {
+function assignment(column: GivenColumn): Fragment {
+  const { facts, parameter } = column;
   return {
     form: `${parameter.position}`,
     text: (next) => `${quoteIdentifier(facts.name)} = ${next()}::${parameter.type.sql}`,
-    values: [{ value, owner: parameter }],
+    values: [stored(column)],
   };
 }

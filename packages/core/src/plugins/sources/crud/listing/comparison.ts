@@ -121,7 +121,7 @@ function isOneOf(column: GivenColumn, value: string): Fragment {
       const list = castTo(by.type, `${next()}::${type.sql}[]`, '[]');
       return `${castTo(by.type, reference(column))} ${by.operator} any (${list})`;
     },
-    values: [{ value: arrayLiteral(items), owner }],
+    values: [{ value: arrayLiteral(items, type.delimiter), owner }],
   };
 }
 
