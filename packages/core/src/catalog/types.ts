@@ -130,12 +130,19 @@ function makeType(row: TypeRow, lookup: TypeLookup): TypeFacts {
     json: jsonForm(row, builtin),
     textual: builtin === null ? row.category === 'S' : builtinTexts.has(builtin),
     builtin,
-    ...(row.delimiter !== null && { delimiter: row.delimiter }),
-    ...(row.castToJson && row.kind === 'base' && { ownJson: row.name === 'hstore' ? 'hstore' : 'json' }),
+    ...textForms(row),
     ...(row.element !== null && { element: lookup(row.element, `${row.where}.element`) }),
     ...(row.fields && { fields: makeFields(row, row.fields, lookup) }),
     ...(row.labels && { labels: row.labels }),
   });
+}
+
+/** What the text of its values needs, where that is not the usual. */
+function textForms({ name, kind, castToJson, delimiter }: TypeRow): Pick<TypeFacts, 'delimiter' | 'ownJson'> {
+  return {
+    ...(delimiter !== null && { delimiter }),
+    ...(castToJson && kind === 'base' && { ownJson: name === 'hstore' ? 'hstore' : 'json' }),
+  };
 }
 
 function makeFields(row: TypeRow, fields: readonly FieldRow[], lookup: TypeLookup): readonly Column[] {
