@@ -9,14 +9,13 @@ import { connections } from './connection-settings.ts';
 import { crud } from './crud-settings.ts';
 import { httpFile, openApi, typescriptClient } from './generator-settings.ts';
 import { events } from './events-settings.ts';
+import { limits } from './limit-settings.ts';
 import { signIn } from './sign-in-settings.ts';
 
 const names = (what: string): z.ZodDefault<z.ZodNullable<z.ZodArray<z.ZodString>>> =>
   z.array(z.string()).nullable().default(null).describe(what);
 const pattern = (what: string): z.ZodDefault<z.ZodNullable<z.ZodString>> =>
   z.string().nullable().default(null).describe(what);
-const seconds = (fallback: number, what: string): z.ZodDefault<z.ZodNumber> =>
-  z.number().positive().max(86_400).default(fallback).describe(what);
 
 const methods = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'CONNECT'] as const;
 
@@ -206,27 +205,6 @@ const log = z
   })
   .prefault({})
   .describe('What is written to standard output.');
-
-const limits = z
-  .strictObject({
-    headersTimeout: seconds(15, 'Seconds within which the headers of a request must have arrived.'),
-    requestTimeout: seconds(60, 'Seconds within which a whole request must have arrived.'),
-    keepAliveTimeout: seconds(65, 'Seconds that an idle connection stays open.'),
-    maxConnections: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(10_000)
-      .describe('Most connections of clients; one more is answered 503.'),
-    maxHeaderSize: z
-      .int()
-      .min(1024)
-      .max(1_048_576)
-      .default(32_768)
-      .describe('Most bytes of the first line and all headers of a request.'),
-  })
-  .prefault({})
-  .describe('Bounds on what clients can hold.');
 
 export const configurationSchema = z.strictObject({
   $schema: z.string().optional().describe('The JSON Schema of this file, for editors.'),
