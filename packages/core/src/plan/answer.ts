@@ -6,6 +6,12 @@ import type { PlanOptions } from './options.ts';
 import type { Names, Refuse } from './parameters.ts';
 import { sharedName } from './shared-name.ts';
 
+/** What stops the endpoint, and what its author should know. */
+interface Reports {
+  readonly refuse: Refuse;
+  readonly warn: Refuse;
+}
+
 /** Shapes of a result that `returns` can declare. */
 type Shape = Pick<RoutineResult, 'kind' | 'set' | 'columns' | 'named'>;
 
@@ -14,8 +20,9 @@ export function planAnswer(
   routine: Routine,
   { convert, keyed }: Names,
   composites: PlanOptions['compositeColumns'],
-  refuse: Refuse,
+  reports: Reports,
 ): Answer {
+  const { refuse } = reports;
   const shape = routine.kind === 'procedure' ? procedureShape(routine.result) : routine.result;
   const columns = shape.columns.map((column) => ({
     name: column.name,
@@ -32,7 +39,7 @@ export function planAnswer(
       return scalarAnswer(routine, columns, shape.set);
     case 'composite':
       return {
-        ...rowAnswer(composites === 'flat' ? flattened(columns, refuse) : columns, shape, refuse),
+        ...rowAnswer(composites === 'flat' ? flattened(columns, refuse) : columns, shape, reports),
         ...rowType(routine),
       };
   }
@@ -88,15 +95,24 @@ function rowType({ result, table, schema, name }: Routine): { readonly rowType?:
 
 type RowAnswer = Extract<Answer, { readonly kind: 'object' | 'objects' }>;
 
-function rowAnswer(columns: readonly AnswerColumn[], { set, named }: Shape, refuse: Refuse): RowAnswer {
-  refuseSame(columns, 'key', refuse);
+function rowAnswer(columns: readonly AnswerColumn[], { set, named }: Shape, { refuse, warn }: Reports): RowAnswer {
+  for (const [one, other] of sharing(columns, 'key')) {
+    // Fields of composites come together from several authors, and a client may well know which one it wants.
+    if (isField(one) || isField(other))
+      warn('duplicate-column', `${sameText(one, other, 'key')}, which each row has twice`);
+    else refuse('duplicate-column', `${sameText(one, other, 'key')}; rename one of them`);
+  }
   refuseSharedFields(columns, refuse);
   return set ? { kind: 'objects', columns } : { kind: 'object', columns, nullable: named };
 }
 
+const isField = ({ within }: AnswerColumn): boolean => within !== undefined;
+
 /** Composite columns as their fields. A field is found by the name of its column, so no two columns may have one name. */
 function flattened(columns: readonly AnswerColumn[], refuse: Refuse): readonly AnswerColumn[] {
-  refuseSame(columns, 'name', refuse);
+  for (const [one, other] of sharing(columns, 'name')) {
+    refuse('duplicate-column', `${sameText(one, other, 'name')}; rename one of them`);
+  }
   return columns.flatMap(fieldsOf);
 }
 
@@ -126,19 +142,21 @@ function mediaOf({ type }: AnswerColumn): 'text' | 'json' | 'bytes' {
   return 'text';
 }
 
-/** A JSON object with one key twice lies to most of its readers: they see one of the values. */
-function refuseSame(columns: readonly AnswerColumn[], what: 'key' | 'name', refuse: Refuse): void {
+/** Pairs of columns with one key or name. A JSON object with one key twice lies to most of its readers: they see one of the values. */
+function sharing(
+  columns: readonly AnswerColumn[],
+  what: 'key' | 'name',
+): readonly (readonly [one: AnswerColumn, other: AnswerColumn])[] {
   const seen = new Map<string, AnswerColumn>();
-  for (const column of columns) {
+  return columns.flatMap((column) => {
     const other = seen.get(column[what]);
-    if (other !== undefined) {
-      refuse(
-        'duplicate-column',
-        `the columns ${label(other)} and ${label(column)} have one ${what}, ${display(column[what])}; rename one of them`,
-      );
-    }
     seen.set(column[what], column);
-  }
+    return other === undefined ? [] : [[other, column] as const];
+  });
+}
+
+function sameText(one: AnswerColumn, other: AnswerColumn, what: 'key' | 'name'): string {
+  return `the columns ${label(one)} and ${label(other)} have one ${what}, ${display(other[what])}`;
 }
 
 /** The same for the objects inside, at any depth of the columns that PostgreSQL makes JSON of. */

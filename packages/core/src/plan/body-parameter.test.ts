@@ -30,12 +30,12 @@ test('takes the body, the others come from the query, and the method stays', () 
   expect(planned('HTTP')).toMatchObject({ parameterSource: 'body', bodyParameter: null });
 });
 
-test('is of a type whose text the body can be', () => {
+test('is of any type', () => {
   const line = 'HTTP\nbody_parameter_name theBody';
   const xml: TypeFacts = { ...text, display: 'xml', textual: false, builtin: 'xml' };
-  const citext: TypeFacts = { ...text, display: 'citext', builtin: null };
-  for (const type of [text, jsonb, xml, citext]) expect(planned(line, type)).toMatchObject({ bodyParameter: 2 });
-  for (const type of [int4, bytea, textArray]) expect(planned(line, type)).toEqual(['error body-parameter 2']);
+  for (const type of [text, jsonb, xml, int4, bytea, textArray]) {
+    expect(planned(line, type)).toMatchObject({ bodyParameter: 2 });
+  }
 });
 
 test('must exist, not stand in the path, and be the only reader of the body', () => {

@@ -1,12 +1,11 @@
 import { display } from './display.ts';
 import type { Draft } from './draft.ts';
 import type { EndpointParameter } from './endpoint.ts';
-import type { KeyedType } from './keyed-type.ts';
 import { parameterNamed } from './parameters.ts';
 
 /**
- * The position of the parameter that takes the body as it is; null when the comment names none. A name that leads to no
- * such parameter stops the endpoint: read as JSON, the body would mean something else.
+ * The position of the parameter that takes the body as it is, of whatever type: PostgreSQL reads the text. Null when the comment
+ * names none. A name that leads to no such parameter stops the endpoint: read as JSON, the body would mean something else.
  */
 export function planBodyParameter(draft: Draft, parameters: readonly EndpointParameter[]): number | null {
   const name = draft.settings.bodyParameterName;
@@ -27,11 +26,5 @@ function reasonAgainst(parameter: EndpointParameter | null, name: string): strin
   if (parameter === null) return `the routine has no parameter ${display(name)}`;
   if (parameter.filling !== undefined) return `${display(name)} is filled with what is known of the caller`;
   if (parameter.inPath) return `${display(name)} already takes its value from the path`;
-  if (takesText(parameter.type)) return null;
-  return `${display(name)} is of type ${parameter.type.display}; the body is text, which goes into a text type, json, jsonb or xml`;
-}
-
-/** bytea is none of them: it would read the backslashes of the body as escapes. */
-function takesText(type: KeyedType): boolean {
-  return type.textual || ['json', 'jsonb', 'xml'].includes(type.builtin ?? '');
+  return null;
 }

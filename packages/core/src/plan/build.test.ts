@@ -784,13 +784,13 @@ describe('composite columns written flat', () => {
     expect(planEndpoints([call], quiet).endpoints[0]?.converts).toBeUndefined();
   });
 
-  test('may not give one key twice, nor stand under one name', () => {
+  test('may give one key twice, with a warning, but not stand under one name', () => {
     const problems = (...list: Parameters<typeof returns>[1] & {}): readonly string[] =>
       planEndpoints([routine({ result: returns('composite', list) })], { ...quiet, ...flat }).diagnostics.map(
         ({ code, message }) => `${code}: ${message}`,
       );
     expect(problems(column('a_b'), column('the_pair', pair))).toEqual([
-      'duplicate-column: the columns "a_b" and "the_pair.a_b" have one key, "aB"; rename one of them',
+      'duplicate-column: the columns "a_b" and "the_pair.a_b" have one key, "aB", which each row has twice',
     ]);
     expect(problems(column('column1', inner), column('column1'))).toEqual([
       'duplicate-column: the columns "column1" and "column1" have one name, "column1"; rename one of them',

@@ -102,7 +102,10 @@ function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
   const given = planFillings(draft, planParameters(routine, segments, names, refuse));
   const source = planSource(draft, method);
   const { parameters, table } = planTable(draft, given, source);
-  const answer = planAnswer(routine, names, options.compositeColumns, refuse);
+  const warn = (code: string, message: string): void => draft.report('warning', code, message, null);
+  // A row that says who signs in may say nothing twice.
+  const reports = { refuse, warn: settings.signIn === null ? warn : refuse };
+  const answer = planAnswer(routine, names, options.compositeColumns, reports);
   const raw = planRaw(draft, answer);
   const bodyParameter = planBodyParameter(draft, parameters);
   if (raw === null) warnOfText(draft);

@@ -12,7 +12,7 @@ export const bodyParameterName: Word = {
   names: ['body_parameter_name', 'body_param_name'],
   syntax: ['body_parameter_name <name>', 'body_parameter_name = <name>'],
   documentation:
-    'The parameter, by its original or converted name, that takes the body of the request as it is; the others come from the query string. It is of a text type, json, jsonb or xml. The method stays as it is.',
+    'The parameter, by its original or converted name, that takes the body of the request as it is; the others come from the query string. It may be of any type: PostgreSQL reads the text, so that `{1,2}` is an array of integers. The method stays as it is.',
   guards: true,
   supported: true,
   apply,

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointParameter } from '../../../plan/endpoint.ts';
 import { pathPieces } from '../path.ts';
 import { literal, plainLine, plainLines } from '../text.ts';
 import type { HttpFileOptions } from './options.ts';
-import { queryPairs, type Sample, sampleOf, textOf } from './sample.ts';
+import { postgresText, queryPairs, type Sample, sampleOf } from './sample.ts';
 
 /** An endpoint as a request to try: a comment, the request line, and for bodies a content type and a sample. */
 export function requestText(endpoint: Endpoint, options: HttpFileOptions): string {
@@ -90,7 +90,7 @@ function bodyLines(endpoint: Endpoint): readonly string[] {
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const isJson = whole.type.json === 'json';
-    return [`Content-Type: ${isJson ? 'application/json' : 'text/plain'}`, '', textOf(sampleOf(whole.type))];
+    return [`Content-Type: ${isJson ? 'application/json' : 'text/plain'}`, '', postgresText(whole.type)];
   }
   const given = inRequest(endpoint);
   if (parameterSource !== 'body' || given.length === 0) return [];

@@ -1,3 +1,4 @@
+import { arrayLiteral, recordLiteral } from '../../../database/literal.ts';
 import type { EndpointParameter } from '../../../plan/endpoint.ts';
 import type { KeyedType } from '../../../plan/keyed-type.ts';
 
@@ -85,4 +86,13 @@ export function queryPairs({
 
 export function textOf(sample: Sample): string {
   return typeof sample === 'object' ? JSON.stringify(sample) : String(sample);
+}
+
+/** The text of a value as PostgreSQL reads it: a body that is one parameter. */
+export function postgresText(type: KeyedType): string {
+  if (type.json === 'converted') {
+    if (type.element !== undefined) return arrayLiteral([postgresText(type.element)]);
+    if (type.fields !== undefined) return recordLiteral(type.fields.map((field) => postgresText(field.type)));
+  }
+  return textOf(sampleOf(type));
 }

@@ -108,13 +108,19 @@ const files: Schema = {
   properties: { file: { type: 'array', items: { type: 'string', contentMediaType: 'application/octet-stream' } } },
 };
 
+/** A body that is one parameter is the text of its value, unless it is JSON. */
+function wholeSchema(type: KeyedType): Schema {
+  const schema = schemaOf(type);
+  return type.json === 'json' || schema['type'] === 'string' ? schema : { type: 'string' };
+}
+
 function bodyOf(endpoint: Endpoint): { readonly content: Content; readonly required: boolean } | null {
   const { parameters, parameterSource, bodyParameter, upload } = endpoint;
   if (upload !== null) return { content: { 'multipart/form-data': { schema: files } }, required: true };
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const type = whole.type.json === 'json' ? 'application/json' : 'text/plain';
-    return { content: { [type]: { schema: schemaOf(whole.type) } }, required: !whole.optional };
+    return { content: { [type]: { schema: wholeSchema(whole.type) } }, required: !whole.optional };
   }
   const members = parameters.filter(({ inPath }) => !inPath).map((parameter) => memberOf(endpoint, parameter));
   if (parameterSource === 'query' || members.length === 0) return null;

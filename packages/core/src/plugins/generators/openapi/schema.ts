@@ -64,7 +64,7 @@ export interface Member {
 }
 
 export function objectSchema(members: readonly Member[]): Schema {
-  const required = members.filter((member) => member.required).map(({ key }) => key);
+  const required = [...new Set(members.filter((member) => member.required).map(({ key }) => key))];
   return {
     type: 'object',
     properties: Object.fromEntries(members.map(({ key, schema }) => [key, schema])),

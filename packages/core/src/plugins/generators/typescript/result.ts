@@ -81,7 +81,9 @@ function valueResult(
 /** Only what the rows of a table are made of is known not to be NULL. */
 function fieldsOf({ table }: Endpoint, columns: readonly AnswerColumn[], manner: TypeManner): readonly Field[] {
   const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
-  return columns.map(({ name, within, key, type }) => ({
+  // Of a key that rows have twice, the last value is what a client reads.
+  const last = new Map(columns.map((column) => [column.key, column]));
+  return [...last.values()].map(({ name, within, key, type }) => ({
     key,
     type: `${typeText(type, manner)}${within === undefined && notNull.has(name) ? '' : ' | null'}`,
     optional: false,
