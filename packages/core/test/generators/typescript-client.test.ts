@@ -593,6 +593,7 @@ describe('every option', () => {
         parameters: [{ name: 'x', hasDefault: true }],
         result: returns('record'),
       },
+      ...['constructor', '__proto__', 'toString', 'delete'].map((schema) => ({ name: 'f', schema, comment: 'HTTP' })),
       { name: 'bytes', comment: 'HTTP\nresponse_null 204', result: returns('scalar', [column('f', bytea)]) },
       { name: 'nothing', comment: 'HTTP', result: returns('void') },
       { name: 'moods', comment: 'HTTP GET', result: returns('scalar', [column('f', mood)]) },

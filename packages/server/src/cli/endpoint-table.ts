@@ -3,15 +3,27 @@ import { fit, neutralise, pad, width } from '../terminal/text.ts';
 
 type EndpointParameter = Endpoint['parameters'][number];
 
-/** `/api/search-books?title=&limit=`, or `/api/lend {bookId, note?}` when the parameters travel in the body. */
+/**
+ * `/api/search-books?title=[&limit=]`, or `/api/lend {bookId, note?}` when the parameters travel in the body. What may be left out is in
+ * brackets, or has a question mark.
+ */
 function request(endpoint: Endpoint): string {
   const free = endpoint.parameters.filter((parameter) => !parameter.inPath);
   if (free.length === 0) return endpoint.path;
-  if (endpoint.parameterSource === 'query') {
-    return `${endpoint.path}?${free.map((parameter) => `${nameOf(parameter)}=`).join('&')}`;
-  }
+  if (endpoint.parameterSource === 'query') return `${endpoint.path}${queryText(free)}`;
   const members = free.map((parameter) => `${nameOf(parameter)}${parameter.optional ? '?' : ''}`);
   return `${endpoint.path} {${members.join(', ')}}`;
+}
+
+function queryText(parameters: readonly EndpointParameter[]): string {
+  const pairs = (optional: boolean): string =>
+    parameters
+      .filter((parameter) => parameter.optional === optional)
+      .map((parameter) => `${nameOf(parameter)}=`)
+      .join('&');
+  const [required, optional] = [pairs(false), pairs(true)];
+  if (optional === '') return `?${required}`;
+  return required === '' ? `[?${optional}]` : `?${required}[&${optional}]`;
 }
 
 function nameOf(parameter: EndpointParameter): string {

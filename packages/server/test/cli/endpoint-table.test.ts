@@ -65,7 +65,7 @@ const columns = [
 const all: readonly Endpoint[] = [
   endpoint({
     path: '/api/books/{id}',
-    parameters: [parameter('id', { inPath: true }), parameter('text'), parameter('limit')],
+    parameters: [parameter('id', { inPath: true }), parameter('limit', { optional: true }), parameter('text')],
     answer: { kind: 'objects', columns },
     description: 'Books of the library.\nMore of it.',
   }),
@@ -82,9 +82,9 @@ const all: readonly Endpoint[] = [
 describe('the table', () => {
   test('aligned, whole where nothing limits it, escapes written out', () => {
     expect(endpointTable(all, Number.POSITIVE_INFINITY)).toEqual([
-      'GET   /api/books/{id}?text=&limit=  [{id, dueOn}]  Books of the library.',
-      'POST  /api/lend {bookId, days?}     text',
-      'GET   /api/x                        nothing        Évil \\u001b[2J\\u202e and 日本語',
+      'GET   /api/books/{id}?text=[&limit=]  [{id, dueOn}]  Books of the library.',
+      'POST  /api/lend {bookId, days?}       text',
+      'GET   /api/x                          nothing        Évil \\u001b[2J\\u202e and 日本語',
     ]);
   });
 
@@ -118,12 +118,12 @@ describe('the table', () => {
 
   test('the description gives way first, then the answer and the path', () => {
     expect(endpointTable(all, 66)).toEqual([
-      'GET   /api/books/{id}?text=&limit=  [{id, dueOn}]  Books of the l…',
-      'POST  /api/lend {bookId, days?}     text',
-      'GET   /api/x                        nothing        Évil \\u001b[2J…',
+      'GET   /api/books/{id}?text=[&limit=]  [{id, dueOn}]  Books of the…',
+      'POST  /api/lend {bookId, days?}       text',
+      'GET   /api/x                          nothing        Évil \\u001b[…',
     ]);
     expect(endpointTable(all, 46)).toEqual([
-      'GET   /api/books/{id}?text=&lim…  [{id, dueOn…',
+      'GET   /api/books/{id}?text=[&li…  [{id, dueOn…',
       'POST  /api/lend {bookId, days?}   text',
       'GET   /api/x                      nothing',
     ]);

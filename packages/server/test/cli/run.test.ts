@@ -56,9 +56,9 @@ describe('serving', () => {
     // Tests sign in as a superuser, of which the gateway warns.
     const lines = streams.text.stdout.split('\n').filter((line) => !line.includes('privileged-role'));
     expect(lines.map((line) => line.replace(/after \d+\.\d/, 'after 0.1'))).toEqual([
-      'GET   /api/get-greeting?name=  text     Says hello. \\u001b[31m',
-      'POST  /api/loud                nothing',
-      'GET   /api/wait?key=           text',
+      'GET   /api/get-greeting[?name=]  text     Says hello. \\u001b[31m',
+      'POST  /api/loud                  nothing',
+      'GET   /api/wait?key=             text',
       '',
       `3 endpoints at ${url} after 0.1 s. Ctrl-C ends.`,
       `Try:  curl ${url}/api/get-greeting`,
@@ -152,8 +152,11 @@ describe('serving', () => {
 });
 
 describe('--check', () => {
-  async function check(connectionString: string): Promise<{ code: number; stdout: string; stderr: string }> {
-    const streams = collectStreams(await folderWith({ 'pgway.json': { connectionString } }));
+  async function check(
+    connectionString: string,
+    more: object = {},
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    const streams = collectStreams(await folderWith({ 'pgway.json': { connectionString, ...more } }));
     const code = await run(['--check'], {}, streams);
     return { code, ...streams.text };
   }
@@ -162,7 +165,7 @@ describe('--check', () => {
     const { code, stdout, stderr } = await check(database.connectionString);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('GET   /api/get-greeting?name=  text');
+    expect(stdout).toContain('GET   /api/get-greeting[?name=]  text');
   });
 
   test('ends with 1 when a comment has an error, and says where', async () => {
@@ -176,6 +179,21 @@ describe('--check', () => {
 
     expect(code).toBe(1);
     expect(stdout).toMatch(/^error public\.guarded\(\), line 3: .*authorize/m);
+  });
+
+  test('tells which names of a served document are numbered', async () => {
+    const twice = await freshDatabase(`
+      create function one() returns int language sql as 'select 1';
+      comment on function one is 'HTTP GET /api/a-b';
+      create function two() returns int language sql as 'select 2';
+      comment on function two is 'HTTP GET /api/a/b';
+    `);
+    onTestFinished(() => twice.drop());
+    const told = /^warning public\.two\(\): GET \/api\/a\/b is called "aB2"/m;
+    expect((await check(twice.connectionString)).stdout).not.toMatch(told);
+    const { code, stdout } = await check(twice.connectionString, { openApi: { path: '/openapi.json' } });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(told);
   });
 
   test('without any endpoint it says what makes one', async () => {

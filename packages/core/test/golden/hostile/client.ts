@@ -10,6 +10,9 @@ import type {
   IClassDeleteResponse,
   IFetchRequest,
   IMoodMoodRequest,
+  IThenRequest,
+  IConstructorConstructorToStringRequest,
+  IConstructorConstructorToStringResponse,
   IU1f916RobotRequest,
 } from "./clientTypes.d.ts";
 export type * from "./clientTypes.d.ts";
@@ -74,6 +77,16 @@ function _segment(value: unknown): string {
 function _text(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** A request without what stands elsewhere than the rest of it. */
+function _without(request: object, keys: readonly string[]): object {
+  return Object.fromEntries(Object.entries(request).filter(([key]) => !keys.includes(key)));
+}
+
+/** What the request itself has under a name that every object inherits. */
+function _own(request: object, key: string) {
+  return Object.getOwnPropertyDescriptor(request, key)?.value;
 }
 
 /** A value that is answered as text; NULL is an answer without content, or a text of its own. */
@@ -245,6 +258,68 @@ export async function moodMood(
   }, options);
   const text = await _scalar(response, "");
   return text as "fine" | "it's */ \"quoted\"" | "\u003c/script>" | "two\nlines" | "${x}" | "" | "{{host}}" | null;
+}
+
+/**
+ * class.then("valueOf" integer)
+ *
+ * @param request.valueOf - integer, may be left out
+ * @returns {number | null}
+ * @remarks GET /api/then
+ * @see FUNCTION class.then
+ */
+export async function then_(
+  request: IThenRequest = {},
+  options: ICallOptions = {},
+): Promise<number | null> {
+  const response = await _send(_baseUrl + "/api/then" + _parseQuery(request), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  }, options);
+  const text = await _scalar(response, "");
+  return text === null ? null : Number(text);
+}
+
+/**
+ * class.then2()
+ *
+ * @returns {number | null}
+ * @remarks GET /api/_then
+ * @see FUNCTION class.then2
+ */
+export async function then2(
+  options: ICallOptions = {},
+): Promise<number | null> {
+  const response = await _send(_baseUrl + "/api/_then", {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  }, options);
+  const text = await _scalar(response, "");
+  return text === null ? null : Number(text);
+}
+
+/**
+ * class."toString"(constructor text, "toString" text, "valueOf" integer)
+ *
+ * @param request.constructor - text
+ * @param request.toString - text, may be left out
+ * @param request.valueOf - integer, may be left out
+ * @returns {IConstructorConstructorToStringResponse[]}
+ * @remarks GET /api/constructor/{constructor}/{toString?}
+ * @see FUNCTION class.toString
+ */
+export async function constructorConstructorToString(
+  request: IConstructorConstructorToStringRequest,
+  options: ICallOptions = {},
+): Promise<IConstructorConstructorToStringResponse[]> {
+  const response = await _send(_baseUrl + "/api/constructor/" + _segment(_own(request, "constructor")) + (_own(request, "toString") === undefined ? "" : `/${_segment(_own(request, "toString"))}`) + _parseQuery(_without(request, ["constructor", "toString"])), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  }, options);
+  return (await response.json()) as IConstructorConstructorToStringResponse[];
 }
 
 /**

@@ -74,6 +74,21 @@ export interface IMoodMoodRequest {
   mood: "fine" | "it's */ \"quoted\"" | "\u003c/script>" | "two\nlines" | "${x}" | "" | "{{host}}";
 }
 
+export interface IThenRequest {
+  valueOf?: number | null | Object["valueOf"];
+}
+
+export interface IConstructorConstructorToStringRequest {
+  constructor: string;
+  toString?: string | Object["toString"];
+  valueOf?: number | null | Object["valueOf"];
+}
+
+export interface IConstructorConstructorToStringResponse {
+  toString: string | null;
+  isPrototypeOf: number | null;
+}
+
 export interface IU1f916RobotRequest {
   "😀": string;
 }

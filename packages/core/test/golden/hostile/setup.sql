@@ -49,6 +49,18 @@ comment on function "class"."away" is 'HTTP GET //example.org/{id}';
 create function "class"."100%"("percent%" int default 1) returns int language sql stable as $$ select "percent%" $$;
 comment on function "class"."100%" is 'HTTP GET /api/100%-[sure]';
 
+-- Names that every JavaScript object inherits, and two endpoints that would have one name.
+
+create function "class"."toString"("constructor" text, "toString" text default 'none', "valueOf" int default 0)
+returns table ("toString" text, "isPrototypeOf" int) language sql stable as $$ select "toString", "valueOf" $$;
+comment on function "class"."toString" is 'HTTP GET /api/constructor/{constructor}/{toString?}';
+
+create function "class"."then"("valueOf" int default 0) returns int language sql stable as $$ select "valueOf" $$;
+comment on function "class"."then" is 'HTTP GET /api/then';
+
+create function "class"."then2"() returns int language sql stable as $$ select 2 $$;
+comment on function "class"."then2" is 'HTTP GET /api/_then';
+
 create table "class"."new `${1}` */" (
   "constructor" int primary key,
   "*/ </script>" text not null,

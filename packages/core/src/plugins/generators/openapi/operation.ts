@@ -142,17 +142,17 @@ function memberOf({ table }: Endpoint, { name, key, type, optional }: EndpointPa
   return { key, schema: notNull ? schemaOf(type) : nullable(schemaOf(type)), required: !optional };
 }
 
+/** Each media type with the schemas of all that have it. */
 function merged(contents: readonly Content[]): Content {
-  const types = new Set(contents.flatMap((content) => Object.keys(content)));
+  const schemas = new Map<string, Map<string, Schema>>();
+  for (const [type, { schema }] of contents.flatMap((content) => Object.entries(content))) {
+    const known = schemas.get(type) ?? new Map<string, Schema>();
+    schemas.set(type, known.set(JSON.stringify(schema), schema));
+  }
   return Object.fromEntries(
-    [...types].map((type) => {
-      const schemas = new Map(
-        contents
-          .flatMap((content) => (type in content ? [content[type]!.schema] : []))
-          .map((schema) => [JSON.stringify(schema), schema]),
-      );
-      const [only] = schemas.values();
-      return [type, { schema: schemas.size === 1 ? only! : { anyOf: [...schemas.values()] } }];
+    [...schemas].map(([type, byContent]) => {
+      const [only, ...others] = byContent.values();
+      return [type, { schema: others.length === 0 ? only! : { anyOf: [only, ...others] } }];
     }),
   );
 }
