@@ -8,6 +8,12 @@ export interface Item {
   value: string;
 }
 
+interface StoredItem {
+  readonly id: number;
+  readonly value: string;
+  readonly owner: string;
+}
+
 /** The rows of `item` that one client has written, as its answers tell. */
 export class ItemModel {
   readonly live: Map<number, Item> = new Map();
@@ -37,16 +43,21 @@ export class ItemModel {
   }
 
   /** Compares with the rows in the database, and takes away those that it knows of. */
-  verify(rows: Map<number, string>, violations: Violations): void {
-    for (const { id, value } of this.live.values()) {
-      if (rows.get(id) !== value) {
-        violations.add('rows', `item ${id} is ${String(rows.get(id))}; its acknowledged value is ${value}`);
+  verify(rows: Map<number, StoredItem>, violations: Violations): void {
+    for (const { id, value, owner } of this.live.values()) {
+      const row = rows.get(id);
+      if (row?.value !== value) {
+        violations.add('rows', `item ${id} is ${String(row?.value)}; its acknowledged value is ${value}`);
+      }
+      if (row !== undefined && row.owner !== owner.id) {
+        violations.add('identity', `item ${id} of ${String(owner.id)} belongs to ${row.owner}`);
       }
       rows.delete(id);
     }
     for (const [id, possible] of this.#uncertain) {
-      if (!possible.includes(rows.get(id))) {
-        violations.add('rows', `item ${id} is ${String(rows.get(id))}, none of ${possible.map(String).join(', ')}`);
+      const value = rows.get(id)?.value;
+      if (!possible.includes(value)) {
+        violations.add('rows', `item ${id} is ${String(value)}, none of ${possible.map(String).join(', ')}`);
       }
       rows.delete(id);
     }
@@ -59,8 +70,9 @@ export async function verifyItems(
   models: Iterable<ItemModel>,
   violations: Violations,
 ): Promise<void> {
-  const stored = await database.query<{ id: number; value: string }>('select id::int, value from item');
-  const rows = new Map(stored.map(({ id, value }) => [id, value]));
+  const stored = await database.query<StoredItem>('select id::int, value, owner from item');
+  const rows = new Map(stored.map((item) => [item.id, item]));
   for (const model of models) model.verify(rows, violations);
-  for (const [id, value] of rows) violations.add('rows', `item ${id} (${value}) is there, and should not be`);
+  for (const { id, value } of rows.values())
+    violations.add('rows', `item ${id} (${value}) is there, and should not be`);
 }
