@@ -73,7 +73,7 @@ async function knowsPreparedStatements(): Promise<boolean> {
 async function runGateway(run: Run): Promise<RouteResult> {
   const { route, gateway, database, options } = run;
   const load: Load = {
-    http: new HttpClient(gateway.origin, options.connections + 1, requestTimeoutMs),
+    http: new HttpClient(gateway.origin, options.connections + options.pool, requestTimeoutMs),
     violations: new Violations(),
     writes: new WriteLog(),
     statistics: new Statistics(),

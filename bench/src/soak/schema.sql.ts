@@ -38,6 +38,8 @@ comment on function rows_of_bytes is 'HTTP GET';
 create function rows(_token text, _count int) returns table (n int, token text, role name, padding text) language sql stable as
 $$ select n, _token, current_user, '${padding}' from generate_series(1, _count) n $$;
 comment on function rows is 'HTTP GET';
+create function large_value(_token text, _times int) returns text language sql stable as $$ select repeat(_token, _times) $$;
+comment on function large_value is 'HTTP GET';
 create function progress(_token text, _count int) returns text language plpgsql volatile as $$ begin
   for i in 1.._count loop raise info '% % of %', _token, i, _count; end loop;
   return _token; end $$;

@@ -4,8 +4,8 @@ import { writeToken } from '../write-log.ts';
 import type { Operation } from './operation.ts';
 import { logWrite } from './writes.ts';
 
-/** About 30 MB: more than the buffers of both sockets take. */
-const endlessRows = 200_000;
+/** More than the buffers of both sockets take: about 30 MB in rows, 20 MB in one value. */
+const endless = { rows: 200_000, value: 3_000_000 };
 
 async function leaveAnswer(client: Client): Promise<void> {
   const query = { token: client.token(), count: client.random.pick([400, 4000, 40_000]) };
@@ -53,11 +53,15 @@ async function leaveBody(client: Client): Promise<void> {
 
 /** It holds a connection to the database until the gateway's `readerTimeout` is over, and not longer. */
 async function neverRead(client: Client): Promise<void> {
+  const token = client.token();
+  const [line, query] = client.random.chance(0.5)
+    ? (['GET /rows', { token, count: endless.rows }] as const)
+    : (['GET /large-value', { token, times: endless.value }] as const);
   const call: Call = {
     operation: 'never reads',
     user: client.anyUser(),
-    line: 'GET /rows',
-    query: { token: client.token(), count: endlessRows },
+    line,
+    query,
     pauseMs: readerTimeoutSeconds * 3000,
     isStream: true,
     neverReads: true,
