@@ -68,7 +68,7 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   let events: Events | null = null;
   let caching: Caching | null = null;
   const read = async (): Promise<void> => {
-    const own = ownRoutes({ refresh: read, options, authentication: authentication! });
+    const own = ownRoutes({ refresh: read, options, authentication: authentication!, observe });
     const parts = { connections, authentication: authentication!, streams: events!.streams, caching: caching!, own };
     const next = await publish(parts, options, observe);
     await events!.adopt(next.pipeline.streamPlans.values());
@@ -100,7 +100,7 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   const reread = oneAtATime(read);
   watch?.begin(reread);
   const shared = followRefreshes(reread, broadcast, observe);
-  const handle = handleOf(() => published, { refresh: shared.refresh, options, authentication });
+  const handle = handleOf(() => published, { refresh: shared.refresh, options, authentication, observe });
   return {
     get endpoints() {
       return published.endpoints;
@@ -125,6 +125,7 @@ interface Doors {
   readonly refresh: () => Promise<void>;
   readonly options: Options;
   readonly authentication: Authentication;
+  readonly observe: Observer;
 }
 
 /** What is answered without a routine. */
@@ -142,7 +143,7 @@ function handleOf(published: () => Published, doors: Doors): Handle {
   const inner = withOwnEndpoints(
     createHandle(() => published().pipeline),
     ownRoutes(doors),
-    options,
+    doors,
   );
   return withClientOrigin(inner, options.authentication.trustedProxies);
 }

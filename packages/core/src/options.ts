@@ -156,7 +156,7 @@ export interface RunOptions extends ConnectionOptions {
   readonly routineSources: readonly Source[] | null;
   /** An endpoint that reads the catalog again. */
   readonly refreshEndpointEnabled: boolean;
-  /** The method of that endpoint. Default `GET`. */
+  /** The method of that endpoint. Default `POST`. Whatever it is, a request that another site makes a browser send is refused. */
   readonly refreshMethod: Method;
   /** The path of that endpoint, as it is: no prefix comes before it. Default `/api/gateway/refresh`. */
   readonly refreshPath: string;
@@ -210,7 +210,7 @@ export const runDefaults: Omit<RunOptions & CacheOptions & LogOptions & StartHoo
   readDefinitions: false,
   routineSources: null,
   refreshEndpointEnabled: false,
-  refreshMethod: 'GET',
+  refreshMethod: 'POST',
   refreshPath: '/api/gateway/refresh',
   refreshRoles: null,
   logger: null,

@@ -2,12 +2,17 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, Handle } from '../http/response.ts';
 import type { Options } from '../options.ts';
-import type { SchemeRoute } from '../pipeline/ports.ts';
+import type { Observer, SchemeRoute } from '../pipeline/ports.ts';
 import { refuse, type RefuseOptions } from '../pipeline/refuse.ts';
 import { StartError } from '../start-error.ts';
 
+interface Parts {
+  readonly options: Options;
+  readonly observe: Observer;
+}
+
 /** Endpoints that no routine is behind, before those of the database: refresh, tokens. */
-export function withOwnEndpoints(handle: Handle, routes: readonly SchemeRoute[], options: Options): Handle {
+export function withOwnEndpoints(handle: Handle, routes: readonly SchemeRoute[], parts: Parts): Handle {
   if (routes.length === 0) return handle;
   const byPath = new Map<string, SchemeRoute[]>();
   for (const route of routes) add(byPath, route);
@@ -15,9 +20,9 @@ export function withOwnEndpoints(handle: Handle, routes: readonly SchemeRoute[],
     const there = byPath.get(withoutSlash(request.path));
     if (there === undefined) return handle(request);
     const route = there.find(({ method }) => method === request.method);
-    if (route !== undefined) return answer(route, request, options);
+    if (route !== undefined) return answer(route, request, parts);
     // A routine may answer another method at the same path.
-    return handle(request).then((response) => response ?? otherMethod(request, there, options));
+    return handle(request).then((response) => response ?? otherMethod(request, there, parts.options));
   };
 }
 
@@ -44,10 +49,25 @@ function otherMethod(request: GatewayRequest, routes: readonly SchemeRoute[], op
   return { ...refuse(new Problem('method-not-allowed', { headers }), null, refusal(options)), passable: true };
 }
 
-async function answer(route: SchemeRoute, request: GatewayRequest, options: Options): Promise<GatewayResponse> {
+async function answer(
+  route: SchemeRoute,
+  request: GatewayRequest,
+  { options, observe }: Parts,
+): Promise<GatewayResponse> {
   try {
     return await route.handle(request);
   } catch (error) {
-    return refuse(error instanceof Problem ? error : new Problem('internal', { cause: error }), null, refusal(options));
+    const problem = error instanceof Problem ? error : new Problem('internal', { cause: error });
+    return refuse(problem, observeFailure(problem, request, observe), refusal(options));
   }
+}
+
+/** Tells the observer of a failure that is not the client's; gives the id by which the answer is found in the log. */
+function observeFailure(problem: Problem, request: GatewayRequest, observe: Observer): string | null {
+  const { status, cause, members } = problem;
+  if (status < 500) return null;
+  const correlationId = String(members['correlationId'] ?? crypto.randomUUID());
+  const error = cause instanceof Error ? cause : problem;
+  observe({ kind: 'request-failed', request, endpoint: null, status, correlationId, error });
+  return correlationId;
 }

@@ -1,7 +1,8 @@
 import { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
 import type { Options } from '../options.ts';
-import { type Access, admit, refuseAnonymousCrossSite } from '../pipeline/caller/admit.ts';
-import type { SchemeRoute } from '../pipeline/ports.ts';
+import { type Access, admit } from '../pipeline/caller/admit.ts';
+import type { Caller, SchemeRoute } from '../pipeline/ports.ts';
 
 /** The endpoint that reads the catalog again, where it is asked for: 204, or 500 with the reason and the old endpoints. */
 export function refreshEndpoint(
@@ -9,26 +10,19 @@ export function refreshEndpoint(
   options: Options,
   access: Access,
 ): readonly SchemeRoute[] {
-  const { refreshEndpointEnabled, refreshMethod: method, refreshPath, refreshRoles } = options;
+  const { refreshEndpointEnabled, refreshMethod: method, refreshPath } = options;
   if (!refreshEndpointEnabled) return [];
-  const guarded = {
-    endpoint: { authorization: { required: true, roles: refreshRoles ?? [] }, basic: null },
-    needsCaller: true,
-    changesData: true,
-    ownScheme: null,
-  };
   return [
     {
       method,
       // As with every path of an author's, the first slash may be missing.
       path: refreshPath.startsWith('/') ? refreshPath : `/${refreshPath}`,
       handle: async (request) => {
-        if (refreshRoles === null) refuseAnonymousCrossSite([guarded], request, access);
-        else await admit([guarded], request, access);
+        const caller = await callerOf(request, options, access);
         try {
           await refresh();
         } catch (error) {
-          throw refreshFailed(error, options);
+          throw refreshFailed(error, caller, options);
         }
         return { kind: 'whole', status: 204, headers: [], body: null };
       },
@@ -36,7 +30,26 @@ export function refreshEndpoint(
   ];
 }
 
-function refreshFailed(error: unknown, { returnGatewayExceptionMessage }: Options): Problem {
+/**
+ * The caller that may refresh; null where no role is asked for and none is signed in.
+ * @throws Problem 401, 403; 403 too where a page of another site made the browser call, whatever the method
+ */
+async function callerOf(request: GatewayRequest, { refreshRoles }: Options, access: Access): Promise<Caller | null> {
+  const guarded = {
+    endpoint: { authorization: { required: refreshRoles !== null, roles: refreshRoles ?? [] }, basic: null },
+    needsCaller: true,
+    changesData: true,
+    ownScheme: null,
+  };
+  return (await admit([guarded], request, access)).caller;
+}
+
+/** The reason may name hosts, ports and roles: it is for a signed-in caller. The log has it under the correlation id. */
+function refreshFailed(error: unknown, caller: Caller | null, { returnGatewayExceptionMessage }: Options): Problem {
   const detail = error instanceof Error ? error.message : String(error);
-  return new Problem('refresh-failed', { ...(returnGatewayExceptionMessage ? { detail } : {}), cause: error });
+  return new Problem('refresh-failed', {
+    ...(caller !== null && returnGatewayExceptionMessage ? { detail } : {}),
+    members: { correlationId: crypto.randomUUID() },
+    cause: error,
+  });
 }

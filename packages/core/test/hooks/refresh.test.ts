@@ -1,5 +1,6 @@
-import { holdLock, startGateway, useGateway } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import type { GatewayOptions } from '@pgway/core';
+import { holdLock, startGateway, type TestGateway, useGateway } from '@pgway/testing';
+import { describe, expect, test } from 'vitest';
 
 const sql = `
   create function first() returns text language sql stable as $$ select 'one' $$;
@@ -15,21 +16,21 @@ const gateway = useGateway(sql, { refreshEndpointEnabled: true });
 test('the refresh endpoint reads the catalog again: 204, and the new endpoint is there', async () => {
   expect((await gateway.send('GET /api/second')).status).toBe(404);
   await gateway.database.query(second);
-  const { status, body } = await gateway.send('GET /api/gateway/refresh');
+  const { status, body } = await gateway.send('POST /api/gateway/refresh');
   expect({ status, body }).toEqual({ status: 204, body: '' });
   expect((await gateway.send('GET /api/second')).body).toBe('two');
 });
 
 test('it is not there unless asked for', async () => {
   const closed = await startGateway(sql);
-  expect((await closed.send('GET /api/gateway/refresh')).status).toBe(404);
+  expect((await closed.send('POST /api/gateway/refresh')).status).toBe(404);
   await closed.close();
 });
 
 test.each(['internal/reload', '/internal/reload/'])('slashes around its path are optional: %s', async (refreshPath) => {
   const other = await startGateway(sql, { refreshEndpointEnabled: true, refreshPath });
   for (const path of ['/internal/reload', '/internal/reload/']) {
-    expect([path, (await other.send(`GET ${path}`)).status]).toEqual([path, 204]);
+    expect([path, (await other.send(`POST ${path}`)).status]).toEqual([path, 204]);
   }
   await other.close();
 });
@@ -37,45 +38,102 @@ test.each(['internal/reload', '/internal/reload/'])('slashes around its path are
 test('its method and path are options', async () => {
   const other = await startGateway(sql, {
     refreshEndpointEnabled: true,
-    refreshMethod: 'POST',
+    refreshMethod: 'GET',
     refreshPath: '/internal/reload',
   });
-  expect((await other.send('POST /internal/reload')).status).toBe(204);
-  expect((await other.send('GET /internal/reload')).status).toBe(405);
+  expect((await other.send('GET /internal/reload')).status).toBe(204);
+  expect((await other.send('POST /internal/reload')).status).toBe(405);
   await other.close();
 });
 
 test('it can be kept to roles: who is not signed in gets 401, and nothing is read', async () => {
   const guarded = await startGateway(sql, { refreshEndpointEnabled: true, refreshRoles: ['admin'] });
   await guarded.database.query(second);
-  const { status, body } = await guarded.send('GET /api/gateway/refresh');
+  const { status, body } = await guarded.send('POST /api/gateway/refresh');
   expect([status, (JSON.parse(body) as { type: string }).type]).toEqual([401, 'urn:pgway:problem:unauthenticated']);
   expect((await guarded.send('GET /api/second')).status).toBe(404);
   await guarded.close();
 });
 
-test('a refresh that fails answers 500 with the reason, and the old endpoints stay', async () => {
-  const failing = await startGateway(sql, {
-    refreshEndpointEnabled: true,
-    endpointsCreated: (() => {
-      let calls = 0;
-      return () => {
-        if (calls++ > 0) throw new Error('no disk');
-      };
-    })(),
-  });
-  const { status, body } = await failing.send('GET /api/gateway/refresh');
-  expect({ status, body: JSON.parse(body) as unknown }).toEqual({
+describe('a refresh that fails', () => {
+  const failing = (options: Partial<GatewayOptions> = {}): ReturnType<typeof startGateway> => {
+    let calls = 0;
+    return startGateway(
+      `${sql}
+      create function login(_name text) returns table (name text) language sql as $$ select _name $$;
+      comment on function login is 'HTTP
+      login';`,
+      {
+        refreshEndpointEnabled: true,
+        authentication: { bearer: true },
+        endpointsCreated: () => {
+          if (calls++ > 0) throw new Error('connect ECONNREFUSED 10.1.2.3:5432');
+        },
+        ...options,
+      },
+    );
+  };
+  const refreshBy = async (gateway: TestGateway, signedIn: boolean): Promise<Record<string, unknown>> => {
+    const { body: tokens } = await gateway.send('POST /api/login', { body: { name: 'ada' } });
+    const { access_token: token } = JSON.parse(tokens) as Record<string, string>;
+    const headers: Record<string, string> = signedIn ? { authorization: `Bearer ${token}` } : {};
+    const { status, body } = await gateway.send('POST /api/gateway/refresh', { headers });
+    return { status, ...(JSON.parse(body) as Record<string, unknown>) };
+  };
+  const untold = {
+    type: 'urn:pgway:problem:refresh-failed',
+    title: 'The endpoints could not be read again; the old ones stay',
     status: 500,
-    body: {
-      type: 'urn:pgway:problem:refresh-failed',
-      title: 'The endpoints could not be read again; the old ones stay',
+    correlationId: expect.stringMatching(/^[\da-f-]{36}$/) as unknown,
+  };
+  const detail = 'endpointsCreated failed: connect ECONNREFUSED 10.1.2.3:5432';
+
+  test('tells a caller that is not signed in an id, under which the log has the reason; the old endpoints stay', async () => {
+    const gateway = await failing();
+    const answer = await refreshBy(gateway, false);
+    expect(answer).toEqual(untold);
+    expect(gateway.observations.findLast((one) => one.kind === 'request-failed')).toMatchObject({
       status: 500,
-      detail: 'endpointsCreated failed: no disk',
-    },
+      endpoint: null,
+      correlationId: answer['correlationId'],
+      error: { message: detail },
+    });
+    expect((await gateway.send('GET /api/first')).body).toBe('one');
+    await gateway.close();
   });
-  expect((await failing.send('GET /api/first')).body).toBe('one');
-  await failing.close();
+
+  test('tells a signed-in caller the reason, unless messages are not for clients', async () => {
+    const open = await failing();
+    expect(await refreshBy(open, true)).toEqual({ ...untold, detail });
+    await open.close();
+    const closed = await failing({ returnGatewayExceptionMessage: false });
+    expect(await refreshBy(closed, true)).toEqual(untold);
+    await closed.close();
+  });
+});
+
+describe('a refresh that another site makes a browser send', () => {
+  test.each(['POST', 'GET'] as const)('is refused by %s, with a cookie and without', async (refreshMethod) => {
+    const guarded = await startGateway(
+      `create function login(_name text) returns table (name text) language sql as $$ select _name $$;
+      comment on function login is 'HTTP
+      login';`,
+      { refreshEndpointEnabled: true, refreshMethod, authentication: { cookie: true } },
+    );
+    const signedIn = await guarded.send('POST /api/login', { body: { name: 'ada' } });
+    const cookie = signedIn.headers.getSetCookie()[0]!.split(';', 1)[0]!;
+    const refresh = async (headers: Record<string, string>): Promise<number> =>
+      (await guarded.send(`${refreshMethod} /api/gateway/refresh`, { headers })).status;
+    expect(await refresh({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await refresh({ origin: 'https://evil.example' })).toBe(403);
+    expect(await refresh({ cookie, 'sec-fetch-site': 'cross-site' })).toBe(403);
+    // A cookie needs a mark of where the request comes from.
+    expect(await refresh({ cookie })).toBe(403);
+    expect(await refresh({ cookie, 'sec-fetch-site': 'same-origin' })).toBe(204);
+    expect(await refresh({ 'sec-fetch-site': 'same-origin' })).toBe(204);
+    expect(await refresh({})).toBe(204);
+    await guarded.close();
+  });
 });
 
 test('a request that runs while a refresh swaps the endpoints ends on the old ones', async () => {
@@ -97,10 +155,10 @@ test('a request that runs while a refresh swaps the endpoints ends on the old on
 test('a routine at the method and path of the gateway itself is not published, and its author is told', async () => {
   const other = await startGateway(
     `${sql}
-    create function shadowed() returns text language sql stable as $$ select 'never' $$;
-    comment on function shadowed is 'HTTP GET /internal/reload/';
-    create function beside() returns text language sql as $$ select 'posted' $$;
-    comment on function beside is 'HTTP POST /internal/reload';
+    create function shadowed() returns text language sql as $$ select 'never' $$;
+    comment on function shadowed is 'HTTP POST /internal/reload/';
+    create function beside() returns text language sql stable as $$ select 'read' $$;
+    comment on function beside is 'HTTP GET /internal/reload';
     create function any_other(_name text) returns text language sql stable as $$ select _name $$;
     comment on function any_other is 'HTTP GET /internal/{_name}';
     create function refreshed() returns text language sql as $$ select 'never' $$;
@@ -123,7 +181,7 @@ test('a routine at the method and path of the gateway itself is not published, a
   });
   const expected = [
     told('POST', '/api/auth/refresh', 'public.refreshed()'),
-    told('GET', '/internal/reload/', 'public.shadowed()'),
+    told('POST', '/internal/reload/', 'public.shadowed()'),
     told('GET', '/api/proof', 'public.token()'),
   ];
   expect(other.gateway.diagnostics).toEqual(expected);
@@ -131,8 +189,8 @@ test('a routine at the method and path of the gateway itself is not published, a
     expected.map((diagnostic) => ({ kind: 'diagnostic', diagnostic })),
   );
   expect(other.gateway.endpoints.map(({ name }) => name)).toEqual(['any_other', 'beside', 'first']);
-  expect((await other.send('GET /internal/reload')).status).toBe(204);
-  expect((await other.send('POST /internal/reload')).body).toBe('posted');
+  expect((await other.send('POST /internal/reload')).status).toBe(204);
+  expect((await other.send('GET /internal/reload')).body).toBe('read');
   expect((await other.send('GET /internal/else')).body).toBe('else');
   await other.close();
 });

@@ -278,7 +278,6 @@ describe('the refresh endpoint, kept to roles', () => {
   const gateway = useGateway(people, {
     authentication: { cookie: true, bearer: true },
     refreshEndpointEnabled: true,
-    refreshMethod: 'POST',
     refreshRoles: ['ADMIN'],
   });
 

@@ -158,7 +158,7 @@ const gateway = z
       .describe('Composite columns as nested objects, or their fields in the place of the column.'),
     query: z.string().nullable().default(null).describe('Replaces the query that lists routines.'),
     refreshEndpointEnabled: z.boolean().default(false).describe('An endpoint that reads the catalog again.'),
-    refreshMethod: z.enum(methods).default('GET').describe('The method of the refresh endpoint.'),
+    refreshMethod: z.enum(methods).default('POST').describe('The method of the refresh endpoint.'),
     refreshPath: z.string().default('/api/gateway/refresh').describe('The path of the refresh endpoint.'),
     refreshRoles: z
       .array(z.string())
