@@ -4,6 +4,7 @@ import type { AttemptOptions } from './plugins/auth/attempts.ts';
 import type { BearerSchemeOptions } from './plugins/auth/bearer.ts';
 import type { CookieSchemeOptions } from './plugins/auth/cookie.ts';
 import type { JwtSchemeOptions } from './plugins/auth/jwt.ts';
+import type { RateLimitOptions } from './plugins/auth/rate-limiter.ts';
 
 /** What the gateway itself gives to a scheme. */
 type Given = 'protector' | 'sessions' | 'userIdClaim' | 'userNameClaim' | 'address' | 'now';
@@ -104,6 +105,8 @@ export interface AuthenticationOptions extends AuthenticationNames {
   readonly serializeAuthEndpointsResponse: boolean;
   /** How many sign-ins may fail; a limiter of the host's, or bounds of the built-in one. */
   readonly attempts: AttemptLimiter | AttemptOptions;
+  /** How many requests of an address may have parameters hashed (`param … is hash of …`): by default 20 in 60 seconds. */
+  readonly hashRequests: RateLimitOptions;
   /** Addresses, CIDR blocks or `loopback` of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may act for our callers besides our own: `https://app.example.org`. */
@@ -146,6 +149,7 @@ export const authenticationDefaults: AuthenticationOptions = Object.freeze({
   passwordVerificationSucceededCommand: null,
   serializeAuthEndpointsResponse: false,
   attempts: {},
+  hashRequests: {},
   trustedProxies: [],
   allowedOrigins: [],
   crossSite: 'refuse',

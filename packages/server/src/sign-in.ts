@@ -12,13 +12,15 @@ type Given<Name extends keyof Authentication> = Exclude<Authentication[Name], un
 
 /** @throws ConfigurationError for settings that need each other */
 export function authenticationOptions(configuration: Configuration): Authentication {
-  const { attemptsPerUser, attemptsPerAddress, production, crossSite, ...names } = configuration.authentication;
+  const { attemptsPerUser, attemptsPerAddress, hashRequestsPerAddress, production, crossSite, ...names } =
+    configuration.authentication;
   const { cookie, bearer } = configuration;
   return {
     ...names,
     production: production ?? !isOwnAddress(configuration.host),
     crossSite: crossSite ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),
     attempts: { perUser: attemptsPerUser, perAddress: attemptsPerAddress },
+    hashRequests: { perAddress: hashRequestsPerAddress },
     cookie: cookie.enabled && without(cookie, 'enabled'),
     bearer: bearer.enabled && without(bearer, 'enabled'),
     jwt: jwtOptions(configuration),

@@ -51,6 +51,8 @@ describe('the options out of the sections', () => {
     [{ host: '0.0.0.0', authentication: { crossSite: 'refuse' } }, { crossSite: 'refuse' }],
     [{ authentication: { crossSite: 'allow' } }, { crossSite: 'allow' }],
     [{ authentication: { attemptsPerUser: 2 } }, { attempts: { perUser: 2, perAddress: 50 } }],
+    [{ authentication: { hashRequestsPerAddress: 3 } }, { hashRequests: { perAddress: 3 } }],
+    [{ authentication: { allowNullHash: true } }, { allowNullHash: true }],
   ])('%j', async (file, expected) => {
     expect(await optionsOf(file)).toMatchObject(expected);
   });

@@ -20,6 +20,7 @@ import { type KeyRing, openKeyRing } from '../plugins/auth/keys/key-ring.ts';
 import { keysInMemory } from '../plugins/auth/keys/memory.ts';
 import type { KeyStorage } from '../plugins/auth/keys/storage.ts';
 import { createPasswordHasher } from '../plugins/auth/password.ts';
+import { rateLimiter } from '../plugins/auth/rate-limiter.ts';
 import type { Query } from '../plugins/auth/query.ts';
 import { rememberedSessions, type SessionStore, sqlSessions } from '../plugins/auth/sessions.ts';
 import { StartError } from '../start-error.ts';
@@ -78,6 +79,7 @@ export async function openAuthentication(
       authenticationType: authentication.defaultAuthenticationType ?? (await databaseName(connections)),
       hasher: parts.hasher,
       attempts: parts.attempts,
+      hashRequests: rateLimiter(authentication.hashRequests),
       siteGuard: guard,
       claimTypes: parts.claimTypes,
       allowNullHash: authentication.allowNullHash,

@@ -66,7 +66,8 @@ async function answer(
 function observeFailure(problem: Problem, request: GatewayRequest, observe: Observer): string | null {
   const { status, cause, members } = problem;
   if (status < 500) return null;
-  const correlationId = String(members['correlationId'] ?? crypto.randomUUID());
+  const told = members['correlationId'];
+  const correlationId = typeof told === 'string' ? told : crypto.randomUUID();
   const error = cause instanceof Error ? cause : problem;
   observe({ kind: 'request-failed', request, endpoint: null, status, correlationId, error });
   return correlationId;

@@ -36,7 +36,7 @@ export function createHandle(pipeline: () => Pipeline): Handle {
       const given = collected instanceof Promise ? await collected : collected;
       const bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
       const filled = fill(bound, { request, caller }, current);
-      const ready = filled.candidate.hashes ? await hashParameters(filled, current.signIn.hasher) : filled;
+      const ready = filled.candidate.hashes ? await hashParameters(filled, request, current.signIn) : filled;
       const { make, endpoint } = ready.candidate;
       call = make === null ? formulate(ready) : await formulateAnew(ready, make, request);
       if (current.tellCommands) tellCommand(current.observe, call, request);

@@ -94,13 +94,22 @@ export interface SiteGuard {
   source(request: GatewayRequest): 'own' | 'foreign' | 'unmarked';
 }
 
-/** How passwords are kept: the host may bring its own. Each may throw a `Problem` when too many wait. */
+/**
+ * How passwords are kept: the host may bring its own. Each may throw a `Problem` when too many wait. Each is told the client's address,
+ * null where it is not known, so that calls which wait can be served in turn by it.
+ */
 export interface PasswordHasher {
-  hash(password: string): Promise<string>;
+  hash(password: string, address?: string | null): Promise<string>;
   /** False for a hash that is not one, after as much time as for a wrong password. */
-  verify(password: string, hash: string): Promise<boolean>;
+  verify(password: string, hash: string, address?: string | null): Promise<boolean>;
   /** Costs what a verification costs: for a user that does not exist. */
-  waste(): Promise<void>;
+  waste(address?: string | null): Promise<void>;
+}
+
+/** Limits how often an address may ask for something that is costly. */
+export interface RateLimiter {
+  /** Counts a request, if it may be. `retryAfter` in seconds, at least one: what `Retry-After` says. Null: the address is not known. */
+  take(address: string | null): { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
 }
 
 /** Who tries to sign in, and from where. */

@@ -9,6 +9,7 @@ import type {
 } from '../authentication-options.ts';
 import type { AttemptLimiter, AuthScheme, PasswordHasher } from '../pipeline/ports.ts';
 import type { AttemptOptions } from '../plugins/auth/attempts.ts';
+import type { RateLimitOptions } from '../plugins/auth/rate-limiter.ts';
 import {
   callback,
   flag,
@@ -160,6 +161,13 @@ const attempts: OptionTable<AttemptOptions> = {
   now: callback(),
 };
 
+const hashRequests: OptionTable<RateLimitOptions> = {
+  perAddress: count,
+  window: number({ above: 0 }),
+  capacity: count,
+  now: callback(),
+};
+
 const authenticationOptions: OptionTable<AuthenticationOptions> = {
   useUserContext: flag,
   useUserParameters: flag,
@@ -198,6 +206,7 @@ const authenticationOptions: OptionTable<AuthenticationOptions> = {
   passwordVerificationSucceededCommand: nullable(text),
   serializeAuthEndpointsResponse: flag,
   attempts: or(group(attempts), objectWith<AttemptLimiter>('mayTry', 'failed', 'succeeded', 'withdrawn')),
+  hashRequests: group(hashRequests),
   trustedProxies: listOf(text),
   allowedOrigins: listOf(text),
   crossSite: oneOf('refuse', 'allow'),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PasswordHasher } from '../../src/pipeline/ports.ts';
-import { createPasswordHasher, TooManySignIns } from '../../src/plugins/auth/password.ts';
+import { createPasswordHasher, TooManyPasswords } from '../../src/plugins/auth/password.ts';
 
 const quick = (options: { readonly atOnce?: number; readonly waiting?: number } = {}): PasswordHasher =>
   createPasswordHasher({ rounds: 1000, ...options });
@@ -73,7 +73,25 @@ describe('a crowd', () => {
       ...Array.from({ length: 5 }, () => 'fulfilled'),
       ...Array.from({ length: 5 }, () => 'rejected'),
     ]);
-    expect(refused.every((error) => error instanceof TooManySignIns && error.headers[1] === '5')).toBe(true);
+    expect(refused.every((error) => error instanceof TooManyPasswords && error.headers[1] === '5')).toBe(true);
+  });
+
+  test('that hashes does not keep a password from being verified', async () => {
+    const hasher = quick({ atOnce: 1, waiting: 3 });
+    const hash = await hasher.hash('secret');
+    const crowd = Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash('another')));
+    expect(await Promise.all([hasher.verify('secret', hash), hasher.verify('wrong', hash)])).toEqual([true, false]);
+    expect((await crowd).filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+  });
+
+  test('of one address does not keep others out', async () => {
+    const hasher = quick({ atOnce: 1, waiting: 4 });
+    const hash = await hasher.hash('secret');
+    const crowd = Promise.allSettled(Array.from({ length: 100 }, () => hasher.verify('guess', hash, '192.0.2.1')));
+    const others = ['192.0.2.2', '192.0.2.3', '2001:db8::1'].map((address) => hasher.verify('secret', hash, address));
+    expect(await Promise.all(others)).toEqual([true, true, true]);
+    // One that ran and one that waited; the others have made room.
+    expect((await crowd).filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   });
 
   test('leaves no place taken behind: afterwards as many are served as before', async () => {

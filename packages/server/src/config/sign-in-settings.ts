@@ -100,6 +100,14 @@ const authentication = z
       .max(1_000_000)
       .default(50)
       .describe('Failed sign-ins from an address before it has to wait.'),
+    hashRequestsPerAddress: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(20)
+      .describe(
+        'Requests of an address in a minute that have a parameter hashed (`param … is hash of …`), such as sign-ups.',
+      ),
   })
   .prefault({})
   .describe('Who calls: sign-in, and what routines learn of their callers.');

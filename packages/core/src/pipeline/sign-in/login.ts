@@ -115,8 +115,8 @@ function steering({ status, message, scheme, hash }: Login): ReadonlySet<number>
 }
 
 /** As long as a wrong password takes: otherwise the time would tell who is a user. */
-async function wasteTime({ login, options }: Try): Promise<void> {
-  if (login.hash !== null && login.password !== null) await options.hasher.waste();
+async function wasteTime({ login, options, request }: Try): Promise<void> {
+  if (login.hash !== null && login.password !== null) await options.hasher.waste(request.remoteAddress);
 }
 
 function textAt({ columns }: Try, row: Row, index: number | null): string | null {
@@ -138,14 +138,15 @@ function statusOf(attempt: Try, row: Row): number {
 }
 
 /** Null: there is nothing to verify. */
-async function verify({ call, login, options }: Try, row: Row): Promise<boolean | null> {
+async function verify({ call, login, options, request }: Try, row: Row): Promise<boolean | null> {
   if (login.hash === null || login.password === null) return null;
   const hash = row[login.hash] ?? null;
   if (hash === null && options.allowNullHash) return null;
   const index = call.parameters.findIndex(({ position }) => position === login.password);
   const password = call.values[index] ?? null;
-  if (hash !== null && typeof password === 'string') return options.hasher.verify(password, hash);
-  await options.hasher.waste();
+  if (hash !== null && typeof password === 'string')
+    return options.hasher.verify(password, hash, request.remoteAddress);
+  await options.hasher.waste(request.remoteAddress);
   return false;
 }
 

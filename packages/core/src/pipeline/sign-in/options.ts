@@ -1,5 +1,5 @@
 import type { ClaimTypes } from '../caller/identity.ts';
-import type { AttemptLimiter, AuthScheme, PasswordHasher, SiteGuard } from '../ports.ts';
+import type { AttemptLimiter, AuthScheme, PasswordHasher, RateLimiter, SiteGuard } from '../ports.ts';
 
 /** What signing in and out needs besides the call itself. */
 export interface SignInOptions {
@@ -8,6 +8,8 @@ export interface SignInOptions {
   readonly authenticationType: string;
   readonly hasher: PasswordHasher;
   readonly attempts: AttemptLimiter;
+  /** Of requests whose parameters are hashed. */
+  readonly hashRequests: RateLimiter;
   readonly siteGuard: SiteGuard;
   readonly claimTypes: ClaimTypes;
   /** A NULL hash means that the routine has verified the password itself; otherwise it is a failed verification. */

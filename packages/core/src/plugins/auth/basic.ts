@@ -140,10 +140,10 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
       .digest('base64');
     const wasVerified = (hash: string): boolean => verified.get(`${digest} ${hash}`) === true;
     const hasher: Verifier = {
-      waste: () => options.hasher.waste(),
+      waste: () => options.hasher.waste(keys.address),
       verify: async (password, hash) => {
         if (wasVerified(hash)) return true;
-        const right = await options.hasher.verify(password, hash);
+        const right = await options.hasher.verify(password, hash, keys.address);
         if (right) verified.set(`${digest} ${hash}`, true, now() + remember * 1000);
         return right;
       },
