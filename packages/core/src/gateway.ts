@@ -13,6 +13,7 @@ import { contactAll } from './first-contact.ts';
 import type { Handle } from './http/response.ts';
 import { type GatewayOptions, type Options, runDefaults } from './options.ts';
 import { createHandle } from './pipeline/handle.ts';
+import { deliverLargeBodies } from './pipeline/respond/large-body.ts';
 import type { Observer, SchemeRoute } from './pipeline/ports.ts';
 import { planDefaults } from './plan/defaults.ts';
 import type { Diagnostic } from './plan/diagnostic.ts';
@@ -145,7 +146,8 @@ function handleOf(published: () => Published, doors: Doors): Handle {
     ownRoutes(doors),
     doors,
   );
-  return withClientOrigin(inner, options.authentication.trustedProxies);
+  const handle = withClientOrigin(inner, options.authentication.trustedProxies);
+  return deliverLargeBodies(handle, options.readerTimeout * 1_000);
 }
 
 /**

@@ -113,7 +113,7 @@ export const connectionDefaults: Omit<ConnectionOptions, 'connectionString'> = O
 export interface RunOptions extends ConnectionOptions {
   /** Seconds that a routine may take before it is cancelled and answered 504; null: 30. */
   readonly commandTimeout: number | null;
-  /** Seconds that the reader of a stream may take nothing before it is cut off: it holds a connection. Default 30. */
+  /** Seconds that a client may take nothing of its answer before it is cut off: the answer keeps memory, and perhaps a connection. Default 30. */
   readonly readerTimeout: number;
   /**
    * How PostgreSQL plans prepared calls: it chooses between one plan for all values and a plan for the values of each call (`auto`),

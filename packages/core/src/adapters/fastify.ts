@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { cancelOnThrow } from '../http/cancel-on-throw.ts';
 import {
   type ByteSource,
   contentTypeOptions,
@@ -83,7 +84,7 @@ async function answer(handle: Handle, request: FastifyRequest, reply: FastifyRep
     if (response.kind === 'stream') response.body.cancel();
     return reply.hijack();
   }
-  return send(response, reply);
+  return cancelOnThrow(response, () => send(response, reply));
 }
 
 function send(response: GatewayResponse, reply: FastifyReply): FastifyReply {

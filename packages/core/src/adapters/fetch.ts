@@ -1,3 +1,4 @@
+import { cancelOnThrow } from '../http/cancel-on-throw.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { type ByteSource, contentTypeOptions, type GatewayResponse, type Handle } from '../http/response.ts';
@@ -68,7 +69,7 @@ function addressIn(connection: FetchConnection | undefined): string | undefined 
 export function fetchHandler(handle: Handle): FetchHandler {
   return async (request, connection) => {
     const response = await handle(new FetchRequest(request, connection));
-    return response === undefined ? undefined : toResponse(response);
+    return response === undefined ? undefined : cancelOnThrow(response, () => toResponse(response));
   };
 }
 
@@ -94,7 +95,7 @@ function readable(source: ByteSource): ReadableStream<Uint8Array> {
           return (controller.desiredSize ?? 0) > 0;
         },
         end: (chunk) => {
-          controller.enqueue(chunk);
+          if (chunk.length > 0) controller.enqueue(chunk);
           controller.close();
         },
         fail: (error) => controller.error(error),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { cancelOnThrow } from '../http/cancel-on-throw.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { type ByteSource, contentTypeOptions, type GatewayResponse, type Handle } from '../http/response.ts';
@@ -162,7 +163,7 @@ function send(response: GatewayResponse, outgoing: ServerResponse): void {
   }
   const { status, headers } = response;
   if (response.kind === 'stream') {
-    writeHead(outgoing, status, headers.concat(contentTypeOptions));
+    cancelOnThrow(response, () => writeHead(outgoing, status, headers.concat(contentTypeOptions)));
     return pipe(response.body, outgoing);
   }
   const { body } = response;

@@ -33,6 +33,8 @@ export interface WholeResponse {
   readonly headers: HeaderList;
   /** Null: no body and no length (204, 205, HEAD). */
   readonly body: Uint8Array | string | null;
+  /** The body is kept for other requests too. */
+  readonly isShared?: boolean;
   /** A host's own handlers may answer instead: the path is ours, the method is not. */
   readonly passable?: boolean;
 }

@@ -1,3 +1,4 @@
+import { cancelOnThrow } from '../http/cancel-on-throw.ts';
 import type { Handle } from '../http/response.ts';
 import { bind } from './bind/bind.ts';
 import { recall } from './cache/recall.ts';
@@ -46,7 +47,7 @@ export function createHandle(pipeline: () => Pipeline): Handle {
       const { format, head } = call.candidate.rendering(request.header('accept'));
       const headers = head(call);
       const outcome = await recall(current, { call, format, request, caller }, caller);
-      return withCallerHeaders(respond(request, { format, headers, outcome }), caller);
+      return cancelOnThrow(outcome, () => withCallerHeaders(respond(request, { format, headers, outcome }), caller));
     } catch (error) {
       return withCallerHeaders(await failed(error, request, { call, targets: routed.targets }, current), caller);
     }

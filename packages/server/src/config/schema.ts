@@ -114,7 +114,7 @@ const gateway = z
       .positive()
       .max(86_400)
       .default(30)
-      .describe('Seconds that the reader of a streamed answer may take nothing before it is cut off.'),
+      .describe('Seconds that a client may take nothing of its answer before it is cut off.'),
     maxBodySize: z.int().min(0).max(1_073_741_824).default(1_048_576).describe('Most bytes of a request body.'),
     maxUriLength: z.int().min(64).max(1_048_576).default(8192).describe('Most characters of a path with its query.'),
     strict: z

@@ -1,20 +1,16 @@
 import type { CallHandle, RowSink } from '../../database/port.ts';
 import type { ByteSink, ByteSource } from '../../http/response.ts';
 import { Bytes } from './bytes.ts';
+import { Delivery, ReaderTooSlow } from './delivery.ts';
 import type { Format } from './format.ts';
 
-/** An answer up to this size leaves whole, with its length. */
-const wholeLimit = 128 * 1024;
+/** An answer up to this size leaves in one piece, with its length. */
+export const wholeLimit: number = 128 * 1024;
 /** Rows that came slowly are not held back longer than this, in milliseconds, once there are enough for a write. */
 const patience = 20;
 /** What may pile up for a reader that is slower than those who share its connection, before it is cut off. */
 const backlogLimit = 32 * 1024 * 1024;
 const streamChunk = 64 * 1024;
-
-/** An answer that its reader could not take in time, while others waited for the connection. */
-export class ReaderTooSlow extends Error {
-  override readonly name = 'ReaderTooSlow';
-}
 
 export interface AnswerEvents {
   /** The whole body, when it was small and quick. An empty one may be a value: `rows` tells how many had something to say. */
@@ -54,14 +50,11 @@ export class Answering implements RowSink, ByteSource {
   /** Rows that were not handed to the client yet. */
   #pending = 0;
   #state: 'collecting' | 'streaming' | 'ended' = 'collecting';
-  #sink: ByteSink | null = null;
-  #finished = false;
-  #error: Error | null = null;
-  /** Bytes that the client was given after it had said that it can take no more. */
+  /** Where the bytes of a stream go. */
+  #delivery: Delivery | null = null;
+  /** Bytes that came for the reader after it had asked for a pause. */
   #owed = 0;
-  #impatience: NodeJS.Timeout | null = null;
-  /** Milliseconds that a reader may take nothing. */
-  readonly #patience: number;
+  readonly #readerTimeout: number;
   /** The size of the answer so far, in bytes. */
   bytesOut = 0;
 
@@ -69,7 +62,7 @@ export class Answering implements RowSink, ByteSource {
     this.#format = format;
     this.#bufferRows = manner.bufferRows;
     this.#hold = manner.hold;
-    this.#patience = manner.readerTimeout;
+    this.#readerTimeout = manner.readerTimeout;
     this.#events = events;
     this.#out = new Bytes(manner.sizeHint);
     this.#out.append(format.open);
@@ -111,91 +104,70 @@ export class Answering implements RowSink, ByteSource {
   }
 
   done(): void {
+    if (this.#state === 'ended') return;
     this.#out.append(this.#format.close);
-    this.#finished = true;
-    if (this.#state === 'collecting') {
-      this.#state = 'ended';
-      this.bytesOut = this.#out.length;
-      this.#events.whole(this.#out.take(0), this.#rows);
-    } else {
-      this.#end();
-    }
+    this.bytesOut += this.#out.length;
+    const isWhole = this.#state === 'collecting';
+    this.#state = 'ended';
+    if (isWhole) this.#events.whole(this.#out.take(0), this.#rows);
+    else this.#delivery!.end(this.#out.take(0));
   }
 
   failed(error: Error): void {
-    if (this.#state === 'collecting') {
-      this.#state = 'ended';
-      return this.#events.failed(error);
-    }
-    this.#error ??= error;
-    this.#end();
+    const isWhole = this.#state === 'collecting';
+    this.#state = 'ended';
+    if (isWhole) this.#events.failed(error);
+    else this.#delivery?.fail(error);
   }
 
   // — bytes out —
 
   pipe(sink: ByteSink): void {
-    this.#sink = sink;
-    if (this.#finished || this.#error !== null) return this.#end();
-    if (this.#writeOn()) this.#handle?.resume();
+    this.#delivery!.open(sink);
+    this.#goOn();
   }
 
   resume(): void {
-    this.#owed = 0;
-    this.#goesOn();
-    if (this.#state === 'streaming') this.#handle?.resume();
+    this.#delivery!.resume();
+    this.#goOn();
   }
 
   cancel(): void {
-    this.#goesOn();
+    this.#delivery?.stop();
     this.#state = 'ended';
     this.#handle?.cancel();
+  }
+
+  #goOn(): void {
+    if (this.#state !== 'streaming' || this.#delivery!.isFull) return;
+    this.#owed = 0;
+    this.#handle?.resume();
   }
 
   /** Gives the client what there is; false when it cannot take more for now. */
   #writeOn(): boolean {
-    if (this.#state === 'collecting') {
-      this.#state = 'streaming';
-      this.#events.stream(this);
-      return false;
-    }
     if (this.#state === 'ended') return true;
-    if (this.#sink === null) return false;
+    const delivery = this.#delivery ?? this.#begin();
     const size = this.#out.length;
     this.#pending = 0;
     this.bytesOut += size;
-    if (this.#sink.write(this.#out.take(streamChunk))) return true;
+    if (delivery.write(this.#out.take(streamChunk))) return true;
     this.#owed += size;
-    if (this.#owed > backlogLimit) this.#giveUp(new ReaderTooSlow('the answer was fetched too slowly'));
-    else this.#stalled();
+    // The first bytes came before the reader could say anything.
+    if (this.#owed > backlogLimit && this.#owed > size)
+      this.#giveUp(new ReaderTooSlow('the answer was fetched too slowly'));
     return false;
   }
 
-  /** A reader that takes nothing at all holds a connection of the database: not forever. */
-  #stalled(): void {
-    this.#impatience ??= setTimeout(
-      () => this.#giveUp(new ReaderTooSlow('the answer was not fetched')),
-      this.#patience,
-    );
-  }
-
-  #goesOn(): void {
-    if (this.#impatience === null) return;
-    clearTimeout(this.#impatience);
-    this.#impatience = null;
+  #begin(): Delivery {
+    this.#state = 'streaming';
+    this.#delivery = new Delivery({ readerTimeout: this.#readerTimeout, cutOff: (error) => this.#giveUp(error) });
+    this.#events.stream(this);
+    return this.#delivery;
   }
 
   #giveUp(error: Error): void {
     this.failed(error);
-    this.#state = 'ended';
     this.#handle?.cancel();
-  }
-
-  #end(): void {
-    this.#goesOn();
-    if (this.#sink === null || this.#state === 'ended') return;
-    this.#state = 'ended';
-    this.bytesOut += this.#out.length;
-    if (this.#error === null) this.#sink.end(this.#out.take(0));
-    else this.#sink.fail(this.#error);
   }
 }

@@ -30,7 +30,7 @@ function responseOf({ format, headers: own, outcome }: Answer): GatewayResponse 
     // Whatever the author's headers say, there is no content for a content type to describe.
     return { kind: 'whole', status: 204, headers: headers.slice(2), body: null };
   }
-  return { kind: 'whole', status: 200, headers, body };
+  return { kind: 'whole', status: 200, headers, body, isShared: kept !== null };
 }
 
 /** The client has it already. A stream is of no use then, and its work is stopped. */
