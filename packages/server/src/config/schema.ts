@@ -83,9 +83,7 @@ const gateway = z
     planCacheMode: z
       .enum(['force_generic_plan', 'auto'])
       .default('auto')
-      .describe(
-        'How PostgreSQL plans prepared calls: `auto` leaves it to choose between one plan for all values and a plan for the values of each call.',
-      ),
+      .describe('How PostgreSQL plans prepared calls: by its own choice, or once for all values.'),
     errorFormat: z
       .enum(['problem', 'text'])
       .default('problem')

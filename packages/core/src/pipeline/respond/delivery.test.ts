@@ -121,7 +121,11 @@ describe('a delivery', () => {
 describe('held answers', () => {
   const held = (
     most: number,
-  ): { readonly answers: HeldAnswers; readonly ended: string[]; hold(name: string, bytes: number): void } => {
+  ): {
+    readonly answers: HeldAnswers;
+    readonly ended: string[];
+    readonly hold: (name: string, bytes: number) => void;
+  } => {
     const answers = new HeldAnswers(most);
     const ended: string[] = [];
     const keys = new Map<string, object>();
