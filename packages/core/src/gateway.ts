@@ -110,8 +110,8 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
       return published.diagnostics;
     },
     handle,
-    middleware: nodeMiddleware(handle),
-    fetch: fetchHandler(handle),
+    middleware: nodeMiddleware(handle, options),
+    fetch: fetchHandler(handle, options),
     refresh: shared.refresh,
     health: () => ({ broadcast: broadcast.health() }),
     endStreams: () => streams.close(),

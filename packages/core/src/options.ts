@@ -129,6 +129,11 @@ export interface RunOptions extends ConnectionOptions {
    * contains …"), columns that it may not read among them. Default false.
    */
   readonly returnRowDetails: boolean;
+  /**
+   * Whether every answer has an `X-Request-Id`: that of its request where it is at most 128 characters of visible ASCII, else a new one.
+   * Log lines have it as `requestId`.
+   */
+  readonly requestIdHeader: boolean;
   /** SQLSTATE, or a class of two characters, to HTTP status; extends and overrides the built-in table. */
   readonly postgreSqlErrorCodeToHttpStatusCodeMapping: Readonly<Record<string, number>>;
   /** Whether a key that is no parameter refuses a request or passes. Default `reject`. */
@@ -198,6 +203,7 @@ export const runDefaults: Omit<RunOptions & CacheOptions & LogOptions & StartHoo
   errorFormat: 'problem',
   returnGatewayExceptionMessage: true,
   returnRowDetails: false,
+  requestIdHeader: false,
   postgreSqlErrorCodeToHttpStatusCodeMapping: {},
   unknownParameters: 'reject',
   maxBodySize: 1024 * 1024,

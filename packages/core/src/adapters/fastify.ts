@@ -54,10 +54,24 @@ async function registerGateway(app: FastifyInstance, options: GatewayPluginOptio
   );
 }
 
-/** A request whose body a hook of `preParsing` has replaced, by a decompressed one: its encoding was that of the old one. */
-class DecodedRequest extends NodeRequest {
+/** A request of Fastify, which has an id already, and perhaps a body that a hook of `preParsing` has decompressed. */
+class HostRequest extends NodeRequest {
+  readonly #request: FastifyRequest;
+  readonly #isReplaced: boolean;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, body: Readable | null) {
+    super(request.raw, reply.raw, body ?? request.raw);
+    this.#request = request;
+    this.#isReplaced = body !== null;
+  }
+
+  override get id(): string {
+    return this.#request.id;
+  }
+
   override header(name: string): string | undefined {
-    return name === 'content-encoding' ? undefined : super.header(name);
+    // It was the encoding of the body that came.
+    return this.#isReplaced && name === 'content-encoding' ? undefined : super.header(name);
   }
 }
 
@@ -73,9 +87,7 @@ function addRoutes(scope: FastifyInstance, handle: Handle): void {
 async function answer(handle: Handle, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { body, raw } = request;
   const isReplaced = body instanceof Readable && body !== raw;
-  const response = await handle(
-    isReplaced ? new DecodedRequest(raw, reply.raw, body) : new NodeRequest(raw, reply.raw),
-  );
+  const response = await handle(new HostRequest(request, reply, isReplaced ? body : null));
   if (response === undefined) {
     reply.callNotFound();
     return reply;

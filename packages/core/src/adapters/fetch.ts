@@ -1,7 +1,14 @@
 import { cancelOnThrow } from '../http/cancel-on-throw.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import { type ByteSource, contentTypeOptions, type GatewayResponse, type Handle } from '../http/response.ts';
+import {
+  type AnswerOptions,
+  type ByteSource,
+  contentTypeOptions,
+  type GatewayResponse,
+  type Handle,
+} from '../http/response.ts';
+import { requestId } from './request-id.ts';
 
 /** What a `Request` does not say of the connection that it came by. */
 export interface FetchConnection {
@@ -19,6 +26,7 @@ class FetchRequest implements GatewayRequest {
   readonly remoteAddress: string | undefined;
   readonly secure: boolean;
   readonly #request: Request;
+  #id: string | null = null;
 
   constructor(request: Request, connection: FetchConnection | undefined) {
     const url = new URL(request.url);
@@ -28,6 +36,10 @@ class FetchRequest implements GatewayRequest {
     this.secure = url.protocol === 'https:';
     this.remoteAddress = addressIn(connection);
     this.#request = request;
+  }
+
+  get id(): string {
+    return (this.#id ??= requestId(this.header('x-request-id')));
   }
 
   header(name: string): string | undefined {
@@ -66,10 +78,17 @@ function addressIn(connection: FetchConnection | undefined): string | undefined 
 }
 
 /** The gateway as a fetch handler, for Hono, Bun, Deno, Next.js and their kin. */
-export function fetchHandler(handle: Handle): FetchHandler {
-  return async (request, connection) => {
-    const response = await handle(new FetchRequest(request, connection));
-    return response === undefined ? undefined : cancelOnThrow(response, () => toResponse(response));
+export function fetchHandler(
+  handle: Handle,
+  { requestIdHeader }: AnswerOptions = { requestIdHeader: false },
+): FetchHandler {
+  return async (webRequest, connection) => {
+    const request = new FetchRequest(webRequest, connection);
+    const answered = await handle(request);
+    if (answered === undefined) return undefined;
+    const response = cancelOnThrow(answered, () => toResponse(answered));
+    if (requestIdHeader) response.headers.set('x-request-id', request.id);
+    return response;
   };
 }
 

@@ -4,7 +4,15 @@ import type { TLSSocket } from 'node:tls';
 import { cancelOnThrow } from '../http/cancel-on-throw.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import { type ByteSource, contentTypeOptions, type GatewayResponse, type Handle } from '../http/response.ts';
+import {
+  type AnswerOptions,
+  type ByteSource,
+  contentTypeOptions,
+  type GatewayResponse,
+  type Handle,
+  type HeaderList,
+} from '../http/response.ts';
+import { requestId } from './request-id.ts';
 
 /** What `node:http`, Connect and Express call. Without `next` the gateway is the only one who answers. */
 export type NodeMiddleware = (
@@ -27,6 +35,7 @@ export class NodeRequest implements GatewayRequest {
   readonly #incoming: MaybeParsed;
   readonly #outgoing: ServerResponse;
   readonly #body: Readable;
+  #id: string | null = null;
 
   /** @param body the bytes of the body, where the host has put another stream in their place */
   constructor(incoming: IncomingMessage, outgoing: ServerResponse, body: Readable = incoming) {
@@ -38,6 +47,10 @@ export class NodeRequest implements GatewayRequest {
     this.#incoming = incoming;
     this.#outgoing = outgoing;
     this.#body = body;
+  }
+
+  get id(): string {
+    return (this.#id ??= requestId(this.header('x-request-id')));
   }
 
   get remoteAddress(): string | undefined {
@@ -131,13 +144,17 @@ function readBody(incoming: Readable, limit: number): Promise<Uint8Array> {
 }
 
 /** The gateway as a handler of `node:http`, Connect or Express: `app.use(middleware)`, `createServer(middleware)`. */
-export function nodeMiddleware(handle: Handle): NodeMiddleware {
+export function nodeMiddleware(
+  handle: Handle,
+  { requestIdHeader }: AnswerOptions = { requestIdHeader: false },
+): NodeMiddleware {
   return (incoming, outgoing, next) => {
     const answer = async (): Promise<void> => {
-      const response = await handle(new NodeRequest(incoming, outgoing));
-      if (response !== undefined && !(isPassable(response) && next !== undefined)) send(response, outgoing);
-      else if (next === undefined) notFound(outgoing);
-      else next();
+      const request = new NodeRequest(incoming, outgoing);
+      const answered = await handle(request);
+      if (next !== undefined && (answered === undefined || isPassable(answered))) return next();
+      const response = answered ?? notFound;
+      send(response, requestIdHeader ? [...response.headers, 'x-request-id', request.id] : response.headers, outgoing);
     };
     answer().catch((error: unknown) => {
       // Whatever a host's handler or an impossible head has thrown: this request fails, and only this one.
@@ -151,17 +168,19 @@ function isPassable(response: GatewayResponse): boolean {
   return response.kind === 'whole' && response.passable === true;
 }
 
-function notFound(outgoing: ServerResponse): void {
-  const body = JSON.stringify({ type: 'about:blank', title: 'There is nothing here', status: 404 });
-  send({ kind: 'whole', status: 404, headers: ['content-type', 'application/problem+json'], body }, outgoing);
-}
+const notFound: GatewayResponse = {
+  kind: 'whole',
+  status: 404,
+  headers: ['content-type', 'application/problem+json'],
+  body: JSON.stringify({ type: 'about:blank', title: 'There is nothing here', status: 404 }),
+};
 
-function send(response: GatewayResponse, outgoing: ServerResponse): void {
+function send(response: GatewayResponse, headers: HeaderList, outgoing: ServerResponse): void {
   if (outgoing.destroyed || outgoing.headersSent) {
     if (response.kind === 'stream') response.body.cancel();
     return;
   }
-  const { status, headers } = response;
+  const { status } = response;
   if (response.kind === 'stream') {
     cancelOnThrow(response, () => writeHead(outgoing, status, headers.concat(contentTypeOptions)));
     return pipe(response.body, outgoing);

@@ -24,6 +24,9 @@ function readerOf(trustedProxies: readonly string[]): OriginReader {
 function seenAs(request: GatewayRequest, originOf: OriginReader): GatewayRequest {
   const { address, secure } = originOf(request);
   return {
+    get id() {
+      return request.id;
+    },
     method: request.method,
     path: request.path,
     query: request.query,

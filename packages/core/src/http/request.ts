@@ -3,6 +3,8 @@
  * it is lazy, so that what an endpoint does not need is never computed.
  */
 export interface GatewayRequest {
+  /** By which log lines and answers of this request are found: its `X-Request-Id` where that is safe, else an id of our own. */
+  readonly id: string;
   /** Upper case. */
   readonly method: string;
   /** As sent: percent-encoded, with its leading slash, without the query. */

@@ -6,6 +6,12 @@ export type HeaderList = readonly string[];
 /** Every answer has it: browsers must not take an answer for another media type than it says (https://fetch.spec.whatwg.org/#x-content-type-options-header). */
 export const contentTypeOptions = ['x-content-type-options', 'nosniff'] as const;
 
+/** What an adapter adds to answers. */
+export interface AnswerOptions {
+  /** Every answer has an `X-Request-Id`, by which its log lines are found. */
+  readonly requestIdHeader: boolean;
+}
+
 /** Where the bytes of a stream go. One consumer, chunks in order. */
 export interface ByteSink {
   /** Takes a chunk. False asks the source to pause until its `resume` is called. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Cancelled } from '../database/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
@@ -35,7 +34,7 @@ export async function failed(
   const { mappedCodes, showRowDetails: rowDetails } = refusal;
   const statuses = endpoint?.signIn?.kind === 'login' ? statusesOfLogin(mappedCodes) : mappedCodes;
   const problem = explain(error, { statuses, refused, constraintMessages, rowDetails });
-  const correlationId = problem.status >= 500 || !refusal.showDatabaseMessage ? randomUUID() : null;
+  const correlationId = problem.status >= 500 || !refusal.showDatabaseMessage ? request.id : null;
   const reason = error instanceof Error ? error : new Error(String(error));
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: reason });
   return refuse(problem, correlationId, refusal);

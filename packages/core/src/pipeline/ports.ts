@@ -295,7 +295,7 @@ export type Observation =
       /** Null when it failed before one of several overloads was chosen. */
       readonly endpoint: Endpoint | null;
       readonly status: number;
-      /** Also in the answer, where that says nothing else. Null when the refusal is the client's own business. */
+      /** The id of the request, also in the answer. Null when the refusal is the client's own business. */
       readonly correlationId: string | null;
       readonly error: Error;
     };

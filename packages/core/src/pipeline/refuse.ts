@@ -16,12 +16,13 @@ export function refuse(problem: Problem, correlationId: string | null, options: 
   const { status } = problem;
   if (bodiless.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
   const hidden = problem.code === 'internal' || (tellsOfDatabase(problem) && !options.showDatabaseMessage);
+  const correlation = correlationId === null ? {} : { correlationId };
   return options.format === 'text'
     ? answer(problem, 'text/plain; charset=utf-8', hidden ? hiddenText(correlationId) : text(problem, options))
     : answer(
         problem,
         'application/problem+json',
-        JSON.stringify(hidden ? masked(problem, correlationId) : open(problem)),
+        JSON.stringify({ ...(hidden ? masked(problem) : open(problem)), ...correlation }),
       );
 }
 
@@ -45,7 +46,7 @@ function open(problem: Problem): object {
   return { type: typeOf(code), title, status, ...(detail === undefined ? {} : { detail }), ...members };
 }
 
-function masked(problem: Problem, correlationId: string | null): object {
+function masked(problem: Problem): object {
   const { code, status, members } = problem;
   const { parameters } = members;
   const named = parameters === undefined ? {} : { parameters };
@@ -54,7 +55,6 @@ function masked(problem: Problem, correlationId: string | null): object {
     title: problemTypes[code].title,
     status,
     ...named,
-    ...(correlationId === null ? {} : { correlationId }),
   };
 }
 

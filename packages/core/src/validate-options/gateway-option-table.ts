@@ -78,6 +78,7 @@ export const gatewayOptionTable: OptionTable<HostOptions> = {
   errorFormat: oneOf('problem', 'text'),
   returnGatewayExceptionMessage: flag,
   returnRowDetails: flag,
+  requestIdHeader: flag,
   postgreSqlErrorCodeToHttpStatusCodeMapping: recordOf(whole({ min: 200, max: 599 }), sqlstateFault),
   unknownParameters: oneOf('reject', 'ignore'),
   maxBodySize: whole({ min: 0 }),

@@ -15,6 +15,7 @@ export interface RequestParts {
 export function requestOf(parts: RequestParts = {}): GatewayRequest {
   const { method = 'GET', path = '/', headers = {}, body = '', secure = false, remoteAddress = '192.0.2.1' } = parts;
   return {
+    id: 'r1',
     method,
     path,
     query: '',

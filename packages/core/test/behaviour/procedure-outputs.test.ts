@@ -211,7 +211,9 @@ describe('as a function with the same outputs', () => {
   });
 
   test.each(['/api/slow', '/api/slow-to-tell'])('a timeout of %s', async (path) => {
-    expect(problem(await gateway.send(`POST ${path}`))).toEqual(problemOf(504, { type: 'urn:pgway:problem:timeout' }));
+    expect(problem(await gateway.send(`POST ${path}`))).toEqual(
+      problemOf(504, { type: 'urn:pgway:problem:timeout', correlationId: expect.any(String) }),
+    );
   });
 
   test('the conversion ends when its client leaves', async () => {

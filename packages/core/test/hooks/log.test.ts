@@ -127,7 +127,7 @@ test('a failure of ours is an error with an id that the client was told too', as
   const [line] = await linesOf('GET /api/broken', { returnGatewayExceptionMessage: false });
   expect(line!.slice(0, 2)).toEqual(['error', 'request failed']);
   expect(line![2]).toMatchObject({ path: '/api/broken', status: 500, routine: 'public.broken()' });
-  expect(line![2]['correlationId']).toMatch(/^[0-9a-f-]{36}$/);
+  expect(line![2]['correlationId']).toMatch(/^[0-9a-f]{12}-[0-9a-z]+$/);
 });
 
 test("a client's mistake is no error, and its query is in no line", async () => {
@@ -155,7 +155,7 @@ describe('of a sensitive endpoint', () => {
 
   test('so does one that is told by an id', async () => {
     const [line] = await linesOf('GET /api/hidden-number?diagnosis=hunter2', { returnGatewayExceptionMessage: false });
-    const correlationId = expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown;
+    const correlationId = expect.stringMatching(/^[0-9a-f]{12}-[0-9a-z]+$/) as unknown;
     const fields = { ...common, status: 400, correlationId, reason: '22P02' };
     expect(line).toEqual(['error', 'request failed', fields]);
   });
@@ -206,7 +206,18 @@ test('all lines of a request have one id, also when it brought none', async () =
   const lines = await linesOf('GET /api/broken', { logCommands: true }, {});
   const ids = lines.map(([, message, fields]) => [message, fields['requestId']]);
   expect(ids).toEqual([
-    ['command', expect.stringMatching(/^[0-9a-f-]{36}$/)],
+    ['command', expect.stringMatching(/^[0-9a-f]{12}-[0-9a-z]+$/)],
     ['request failed', lines[0]![2]['requestId']],
   ]);
+});
+
+test('a line about what the database has said has its SQLSTATE', async () => {
+  const [failed] = await linesOf('GET /api/broken', {});
+  expect(failed![2]).toMatchObject({ status: 500, sqlstate: '42703' });
+  const [refused] = await linesOf('GET /api/told?a=x', {});
+  expect(refused![2]).toMatchObject({
+    status: 400,
+    reason: 'invalid input syntax for type integer: "x"',
+    sqlstate: '22P02',
+  });
 });

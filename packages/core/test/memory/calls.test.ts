@@ -13,6 +13,7 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void;
 
 const request: GatewayRequest = {
+  id: 'r1',
   method: 'GET',
   path: '/api/add',
   query: 'a=1&b=2',

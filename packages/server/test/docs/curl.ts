@@ -75,6 +75,7 @@ const leftOut = new Set([
   'content-length',
   'transfer-encoding',
   'x-content-type-options',
+  'x-request-id',
 ]);
 
 /**
@@ -95,7 +96,7 @@ export async function curl(words: readonly string[], portOf: (shown: string) => 
   const text = await textOf(response);
   const cookies = response.headers['set-cookie'] ?? [];
   if (jar !== null) jars.set(jar, cookies.map((line) => line.split(';', 1)[0]!).join('; '));
-  return showHead ? [...headOf(response), '', text].join('\n') : text;
+  return showHead ? [...headOf(response, 'x-request-id' in headers), '', text].join('\n') : text;
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {
@@ -104,10 +105,13 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): readonly string[] {
+/** @param brought the request has brought its id, and the example is about it */
+function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage, brought: boolean): readonly string[] {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (!leftOut.has(rawHeaders[index]!.toLowerCase())) lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
+    const name = rawHeaders[index]!.toLowerCase();
+    if (!leftOut.has(name) || (brought && name === 'x-request-id'))
+      lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
   }
   return lines;
 }

@@ -46,11 +46,11 @@ function stateLine(observation: State | Stream): [Level, Fields, string] {
     case 'connection-failed':
       return ['warn', connectionFields(observation), observation.error.message];
     case 'authentication-problem':
-      return ['error', { error: observation.error }, 'authentication'];
+      return ['error', errorFields(observation.error), 'authentication'];
     case 'refresh-failed':
-      return ['error', { error: observation.error }, 'refresh failed'];
+      return ['error', errorFields(observation.error), 'refresh failed'];
     case 'cache-away':
-      return ['warn', { error: observation.error }, 'the cache is away; requests go on without it'];
+      return ['warn', errorFields(observation.error), 'the cache is away; requests go on without it'];
     case 'cache-back':
       return ['info', {}, 'the cache is back'];
     default:
@@ -78,8 +78,20 @@ function settingFields({ endpoint, setting }: Of<'setting-left'>): Fields {
   return { routine: endpoint.id, setting };
 }
 
-function connectionFields({ connection }: Of<'connection-failed'>): Fields {
-  return connection === null ? {} : { connection };
+function connectionFields({ connection, error }: Of<'connection-failed'>): Fields {
+  return { ...(connection === null ? {} : { connection }), ...sqlstateField(error) };
+}
+
+function errorFields(error: Error): Fields {
+  return { error, ...sqlstateField(error) };
+}
+
+/** The SQLSTATE of what the database has said, on its own: logs in which an error is only its message have it too. */
+function sqlstateField(error: Error): Fields {
+  const code = [error, error.cause]
+    .map(codeFrom)
+    .find((found) => found !== null && /^(?=.*\d)[0-9A-Z]{5}$/.test(found));
+  return code === undefined ? {} : { sqlstate: code };
 }
 
 function endpointFields({ endpoint }: Of<'endpoint-created'>): Fields {
@@ -151,33 +163,21 @@ function failureLine({
   // What a problem says to its client may quote the request, and what the database says may quote a value.
   const quotes = endpoint?.sensitive === true || (error instanceof Problem && error.status < 500);
   if (status < 500 && correlationId === null) {
-    return ['debug', { ...fields, reason: quotes ? codeOf(error) : error.message }, 'request refused'];
+    const reason = quotes ? { reason: codeOf(error) } : { reason: error.message, ...sqlstateField(error) };
+    return ['debug', { ...fields, ...reason }, 'request refused'];
   }
-  const why = quotes ? { reason: codeOf(error) } : { error };
+  const why = quotes ? { reason: codeOf(error) } : errorFields(error);
   return ['error', { ...fields, ...(correlationId === null ? {} : { correlationId }), ...why }, 'request failed'];
-}
-
-/** What a client sends as an id is no place for a novel. */
-const longestId = 128;
-const ids = new WeakMap<object, string>();
-
-/** The id that came with the request, or one of our own: all lines of a request have the same. */
-function idOf(request: Of<'command'>['request']): string {
-  const known = ids.get(request);
-  if (known !== undefined) return known;
-  const id = request.header('x-request-id')?.slice(0, longestId) ?? crypto.randomUUID();
-  ids.set(request, id);
-  return id;
 }
 
 /** What an error is without its words: the code of a problem, a SQLSTATE; its class where it has neither. */
 function codeOf(error: Error): string {
-  return ownCode(error) ?? ownCode(error.cause) ?? error.name;
+  return codeFrom(error) ?? codeFrom(error.cause) ?? error.name;
 }
 
-function ownCode(error: unknown): string | null {
+function codeFrom(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null;
-  if ('diagnostics' in error) return ownCode(error.diagnostics);
+  if ('diagnostics' in error) return codeFrom(error.diagnostics);
   return 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
@@ -186,13 +186,16 @@ function hidesPath({ sensitive, parameters }: Endpoint): boolean {
   return sensitive || parameters.some(({ inPath, name }) => inPath && secret.test(name));
 }
 
+/** What a client sends as a trace may be of any length. */
+const longestTraceparent = 128;
+
 /** A request is found again by its id, or by the trace that it belongs to. */
 function requestFields(request: Of<'command'>['request'], endpoint: Endpoint | null): Fields {
-  const traceparent = request.header('traceparent')?.slice(0, longestId);
+  const traceparent = request.header('traceparent')?.slice(0, longestTraceparent);
   return {
     method: request.method,
     path: endpoint !== null && hidesPath(endpoint) ? endpoint.path : request.path,
-    requestId: idOf(request),
+    requestId: request.id,
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
