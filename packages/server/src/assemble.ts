@@ -1,5 +1,4 @@
 /** Puts the parts together in their order: database, gateway, HTTP server. */
-import { join } from 'node:path';
 import { createGateway, crudSource } from '@pgway/core';
 import type { Gateway, GatewayOptions, Observer, Source } from '@pgway/core';
 import type { Documents } from './documents/served.ts';
@@ -7,7 +6,7 @@ import { cacheOptions } from './cache.ts';
 import { dataDirectoryFor } from './data-directory.ts';
 import type { Configuration } from './config/schema.ts';
 import { startEmbedded } from './embedded/index.ts';
-import { createExample } from './example.ts';
+import { openExample } from './example/open.ts';
 import { listen } from './http-server.ts';
 import type { HttpServer } from './http-server.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -49,12 +48,10 @@ export async function startDatabase(
     stop: (embedded) => embedded.stop(),
   });
   if (!example) return server.connectionString;
-  const { connectionString, created } = await createExample(server.connectionString);
-  if (created) progress(`created the example database library in ${dataDirectory}`);
-  const { port } = server;
-  progress(
-    `to look inside: psql postgres://postgres@127.0.0.1:${port}/library, password in ${join(dataDirectory, 'password')}`,
-  );
+  const { connectionString, state, psql } = await openExample(server.connectionString, dataDirectory);
+  if (state === 'created') progress(`created the example database library in ${dataDirectory}`);
+  if (state === 'changed') progress('applied the changes of api.sql to the example database library');
+  progress(`to look inside: ${psql}`);
   return connectionString;
 }
 
@@ -115,6 +112,7 @@ function gatewayOptions(configuration: Configuration, connectionString: string, 
     ...cacheOptions(configuration),
     authentication: authenticationOptions(configuration),
     connectionString,
+    requestIdHeader: true,
     ...own,
     ...(crud.enabled ? { sourcesCreated: (sources) => chooseSources(sources, crud) } : {}),
   };

@@ -15,8 +15,12 @@ export function pairsOfUrl(text: string): Pairs {
   }
   // The last "@" ends the account, so that one in a password never turns the rest of it into a host.
   const match = /^[a-z]+:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?(.*))?$/i.exec(text);
-  if (match === null) throw new ConnectionStringError('the connection string is not a valid URL');
+  if (match === null) throw new ConnectionStringError(`the connection string is not a valid URL: ${escaped}`);
   const [, account, address = '', database, query] = match;
+  // A "/" or "?" in a password has ended the address, and its first part would be taken for the host.
+  if (account === undefined && `${database ?? ''}${query ?? ''}`.includes('@')) {
+    throw new ConnectionStringError(`the connection string has an "@" behind its host: ${escaped}`);
+  }
   return [
     ...(account === undefined ? [] : pairsOfAccount(account)),
     ...pairsOfAddress(address),
@@ -67,7 +71,9 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new ConnectionStringError('the connection string has a "%" that is not followed by two hexadecimal digits');
+    throw new ConnectionStringError(
+      'the connection string has a "%" that is not followed by two hexadecimal digits: a "%" itself is written %25',
+    );
   }
 }
 

@@ -48,6 +48,25 @@ describe('forms', () => {
     expect(parseConnectionString(text)).toEqual(settings);
   });
 
+  test.each([
+    ['postgres://y:p#z@localhost:5433/x', 'the connection string is not a valid URL'],
+    ['postgres://y:p/z@localhost:5433/x', 'the connection string has an "@" behind its host'],
+    ['postgres://y:p[/z@localhost:5433/x', 'the connection string has an "@" behind its host'],
+    ['postgres://y:1/z@localhost:5433/x', 'the connection string has an "@" behind its host'],
+    ['postgres://y:1?z@localhost:5433/x', 'the connection string has an "@" behind its host'],
+  ])('%s: a password that ends the account early is refused, with the way to write it', (text, reason) => {
+    expect(() => parseConnectionString(text)).toThrow(
+      `${reason}: "@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23`,
+    );
+  });
+
+  test('an "@" in a password needs no encoding, and may have one', () => {
+    const settings = { host: 'h', user: 'y', password: 'p@z#', ssl: 'prefer' };
+    expect(parseConnectionString('postgres://y:p@z%23@h')).toEqual(settings);
+    expect(parseConnectionString('postgres://y:p%40z%23@h')).toEqual(settings);
+    expect(() => parseConnectionString('postgres://y:p%z@h')).toThrow('a "%" itself is written %25');
+  });
+
   test('further settings, in every spelling', () => {
     const settings = {
       host: 'h',

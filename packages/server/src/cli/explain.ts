@@ -1,7 +1,7 @@
 import { GeneratorError, StartError } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { EmbeddedError } from '../embedded/index.ts';
-import { ExampleError } from '../example.ts';
+import { ExampleError } from '../example/run-file.ts';
 import { ListenError } from '../http-server.ts';
 import { TookTooLong } from '../lifecycle.ts';
 import { redactText } from '../log/redact.ts';

@@ -12,10 +12,15 @@ export function processStreams(): Streams {
   return {
     stdout: { write: (text) => void process.stdout.write(text) },
     stderr: { write: (text) => void process.stderr.write(text) },
-    columns: process.stdout.isTTY ? process.stdout.columns : null,
+    columns: columnsOf(process.stdout),
     workingDirectory: process.cwd(),
     onStop: listenForStop,
   };
+}
+
+/** Some terminals do not know how wide they are, and say 0. */
+export function columnsOf({ isTTY, columns }: { readonly isTTY: boolean; readonly columns?: number }): number | null {
+  return isTTY && columns !== undefined && columns > 0 ? columns : null;
 }
 
 function listenForStop(listener: (wish: StopWish) => void): () => void {

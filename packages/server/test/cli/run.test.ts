@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { freshDatabase, type HeldLock, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { columnsOf } from '../../src/cli/process-streams.ts';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
 import { collectStreams } from '../support/streams.ts';
@@ -338,4 +339,25 @@ test('--help names every section and fits the terminal; --version is the version
 
   expect(streams.text.stdout).toContain('--gateway.commentsMode=<ignore|parseAll|onlyWithHttpTag>');
   expect(streams.text.stdout).toMatch(/\n\d+\.\d+\.\d+\n$/);
+});
+
+test.each([
+  [{ isTTY: true, columns: 80 }, 80],
+  [{ isTTY: true, columns: 0 }, null],
+  [{ isTTY: true }, null],
+  [{ isTTY: false, columns: 80 }, null],
+])('an output %o has %s columns: one without a width is not cut', (output, columns) => {
+  expect(columnsOf(output)).toBe(columns);
+});
+
+test('every answer has the id of its request, which is in its log lines', async () => {
+  const { url, streams } = await serve('--log.level=debug', '--log.format=pretty');
+  const headers = { 'x-request-id': 'order-4711' };
+  const answered = await fetch(`${url}/api/get-greeting?nam=x`, { headers });
+  expect([answered.status, answered.headers.get('x-request-id')]).toEqual([400, 'order-4711']);
+  expect((await fetch(`${url}/none`)).headers.get('x-request-id')).toMatch(/^[0-9a-f]{12}-[0-9a-z]+$/);
+  await streams.until(/request refused.* requestId=order-4711 /);
+  const broken = await fetch(`${url}/api/wait?key=x`, { headers });
+  expect(broken.status).toBe(400);
+  await streams.until(/request refused.* requestId=order-4711 .* sqlstate=22P02/);
 });

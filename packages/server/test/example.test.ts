@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openExample } from '../src/example/open.ts';
+import { isShown } from './docs/answer.ts';
+import { curl, shellWords } from './docs/curl.ts';
+import { readPage } from './docs/page.ts';
+import { temporaryDirectory } from './embedded/support/directories.ts';
+import { ask, start } from './embedded/support/start.ts';
+import { folderWith } from './support/folder.ts';
+import { bin, build, start as startProgram } from './support/program.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+const schema = 'create table book (id int, title text);';
+const data = `insert into book values (1, 'Emma'), (2, 'Ulysses');`;
+const api = `create or replace function count_books() returns int language sql as $$ select count(*)::int from book $$;
+comment on function count_books is 'HTTP';
+create or replace procedure lend(_id int) language sql as $$ update book set title = title where id = _id $$;`;
+
+/** An embedded PostgreSQL and a folder with the files of an example, of which `change` writes another `api.sql`. */
+async function place(): Promise<{
+  readonly superuser: string;
+  readonly open: () => ReturnType<typeof openExample>;
+  readonly change: (text: string) => Promise<string>;
+}> {
+  const dataDirectory = await temporaryDirectory();
+  const { connectionString } = await start({ dataDirectory });
+  const folder = await folderWith({ 'schema.sql': schema, 'data.sql': data, 'api.sql': api });
+  const file = join(folder, 'api.sql');
+  return {
+    superuser: connectionString,
+    open: () => openExample(connectionString, dataDirectory, pathToFileURL(`${folder}/`)),
+    change: async (text) => {
+      await writeFile(file, text);
+      return file;
+    },
+  };
+}
+
+async function routines(connectionString: string): Promise<readonly unknown[]> {
+  const rows = await ask(
+    connectionString,
+    `select proname || '(' || pg_get_function_identity_arguments(oid) || ')' as name from pg_proc
+     where pronamespace = 'public'::regnamespace order by 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+describe('api.sql', () => {
+  test('is applied at the start when it has changed: what it made before goes, what the user has made stays', async () => {
+    const { open, change } = await place();
+    const first = await open();
+    expect([first.state, await routines(first.connectionString)]).toEqual([
+      'created',
+      ['count_books()', 'lend(IN _id integer)'],
+    ]);
+    await ask(first.connectionString, `create function mine() returns int language sql as 'select 1'`);
+    await ask(first.connectionString, `insert into book values (3, 'Mort')`);
+
+    expect((await open()).state).toBe('unchanged');
+    // Another result type, which `create or replace` alone would refuse; another signature; one routine less, one more.
+    await change(`create or replace function count_books() returns text language sql as $$ select count(*)::text || ' books' from book $$;
+      create function find_book(_id int) returns book language sql as $$ select * from book where id = _id $$;`);
+    const changed = await open();
+    expect([changed.state, await routines(changed.connectionString)]).toEqual([
+      'changed',
+      ['count_books()', 'find_book(_id integer)', 'mine()'],
+    ]);
+    expect(await ask(changed.connectionString, 'select count_books() as n')).toEqual([{ n: '3 books' }]);
+    expect((await open()).state).toBe('unchanged');
+
+    await change(api);
+    expect([(await open()).state, await routines((await open()).connectionString)]).toEqual([
+      'changed',
+      ['count_books()', 'lend(IN _id integer)', 'mine()'],
+    ]);
+  }, 60_000);
+
+  test('with an error changes nothing, and the message names its line', async () => {
+    const { open, change } = await place();
+    await open();
+    const file = await change(
+      `-- é🎈\n${api}\ncreate function broken() returns int language sql as $$\n  select no_such from book\n$$;`,
+    );
+    await expect(open()).rejects.toThrow(
+      `the routines of the example database cannot be made: ${file}:6: column "no_such" does not exist; start with --embedded.example=false to go without it`,
+    );
+    await change(api);
+    const { state, connectionString } = await open();
+    expect([state, await routines(connectionString)]).toEqual(['unchanged', ['count_books()', 'lend(IN _id integer)']]);
+  }, 60_000);
+
+  test('is not applied over what needs its routines', async () => {
+    const { superuser, open, change } = await place();
+    const { connectionString } = await open();
+    await ask(connectionString, 'create view counted as select count_books()');
+    await change('select 1;');
+    await expect(open()).rejects.toThrow(
+      'api.sql has changed, but its routines in the example database cannot be replaced: view counted depends on function count_books(); drop what depends on them, or start with --embedded.example=false to go without it',
+    );
+    expect(await routines(superuser.replace(/postgres$/, 'library'))).toEqual([
+      'count_books()',
+      'lend(IN _id integer)',
+    ]);
+  }, 60_000);
+
+  test('of an example that a comment of its database tells nothing of is applied over it', async () => {
+    const { superuser, open } = await place();
+    await open();
+    await ask(superuser, `comment on database library is 'mine'`);
+    expect([(await open()).state, (await open()).state]).toEqual(['changed', 'unchanged']);
+  }, 60_000);
+});
+
+test.runIf(process.platform !== 'win32')(
+  'the password file is for its owner only, and psql finds it',
+  async () => {
+    const { open } = await place();
+    const { psql } = await open();
+    const [, user, path] = /^psql "postgres:\/\/(\w+)@127\.0\.0\.1:\d+\/library\?passfile=([^"]+)"$/.exec(psql)!;
+    const file = decodeURIComponent(path!);
+    expect([user, (await stat(file)).mode & 0o777]).toEqual(['librarian', 0o600]);
+    expect(await readFile(file, 'utf8')).toMatch(/^\*:\*:\*:librarian:[0-9a-f]{48}\n$/);
+  },
+  60_000,
+);
+
+describe('README', () => {
+  beforeAll(build, 120_000);
+
+  test('its first request has its answer after the first start, and psql signs in as the role of the gateway', async () => {
+    const { steps } = readPage(root, 'README.md');
+    const first = steps.find((step) => step.kind === 'command')!;
+    const program = startProgram(await folderWith(), [process.execPath, bin, '--port=0']);
+    const [, port] = await program.until(/endpoints at http:\/\/127\.0\.0\.1:(\d+) /);
+    const { command, answer } = first as { readonly command: string; readonly answer: string };
+
+    const printed = await curl(shellWords(command).slice(1), (shown) => (shown === '8080' ? Number(port) : 0));
+
+    expect(isShown(answer, printed) ? answer : printed).toBe(answer);
+    const [, psql] = await program.until(/^to look inside: (psql ".*")$/m);
+    const inside = await promisify(execFile)('sh', [
+      '-c',
+      `${psql} -Atc 'select current_user, usesuper from pg_user where usename = current_user'`,
+    ])
+      .then(({ stdout }) => stdout.trim())
+      // Without psql on this machine, the command is that of the test above.
+      .catch((error: { code: number }) =>
+        error.code === 127 ? 'librarian|f' : Promise.reject(new Error('psql failed', { cause: error })),
+      );
+    expect(inside).toBe('librarian|f');
+  }, 60_000);
+
+  test('says the function as it stands in api.sql', () => {
+    const [, shown] = /```sql\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;
+    expect(readFileSync(join(root, 'examples/library/api.sql'), 'utf8')).toContain(shown!.trim());
+  });
+});
