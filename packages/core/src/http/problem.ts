@@ -14,6 +14,7 @@ export const problemTypes = {
   'invalid-execution-id': { status: 400, title: 'The execution id is none that is hard enough to guess' },
   'no-matching-signature': { status: 400, title: 'No signature of this endpoint takes the given parameters' },
   'ambiguous-signature': { status: 400, title: 'Several signatures of this endpoint take the given parameters' },
+  'too-many-conditions': { status: 400, title: 'The request has more conditions than one request may have' },
   'unfiltered-delete': { status: 400, title: 'A delete without any condition is not allowed here' },
   unauthenticated: { status: 401, title: 'This endpoint needs a signed-in caller' },
   forbidden: { status: 403, title: 'The caller has none of the roles that this endpoint needs' },

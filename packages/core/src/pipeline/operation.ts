@@ -19,7 +19,19 @@ import { negotiate, type RowMedia } from './respond/negotiate.ts';
 /** A client may choose which keys it gives, and so the statement: the one that was longest of no use makes room past this many. */
 const mostStatements = 200;
 
+/**
+ * A statement of a form that comes so often is kept on connections. What comes more rarely is parsed at every call, so that ever new
+ * choices of keys leave nothing behind.
+ */
+const usesBeforeName = 3;
+
 let statements = 0;
+
+/** A statement that requests may have again, and how often it was wanted. */
+interface Form {
+  statement: Statement;
+  uses: number;
+}
 
 /** Methods by which browsers ask for what other sites link to (RFC 9110, 9.2.1). */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -59,7 +71,7 @@ export class Operation {
   /** What a client may ask for instead. */
   readonly #others: Readonly<Partial<Record<RowMedia, Rendering>>>;
   readonly #columns: Statement['columns'];
-  readonly #statements = new Map<string, Statement>();
+  readonly #forms = new Map<string, Form>();
   /** The routine's call with every parameter given: the one that is asked for most. Null where the source makes the commands. */
   readonly #whole: Statement | null;
 
@@ -120,13 +132,24 @@ export class Operation {
   }
 
   #kept(form: string, columns: Statement['columns'], sql: () => string): Statement {
-    const known = this.#statements.get(form);
-    const statement = known ?? this.#named(sql(), columns);
+    const kept = this.#forms.get(form) ?? { statement: this.#rare(sql(), columns), uses: 0 };
+    kept.uses++;
+    if (kept.uses === usesBeforeName && kept.statement.name === '')
+      kept.statement = this.#named(kept.statement.sql, columns);
     // The order of the map is the order of use: the first is the one that makes room.
-    if (known !== undefined) this.#statements.delete(form);
-    this.#statements.set(form, statement);
-    if (this.#statements.size > mostStatements) this.#statements.delete(this.#statements.keys().next().value!);
-    return statement;
+    this.#forms.delete(form);
+    this.#forms.set(form, kept);
+    if (this.#forms.size > mostStatements) this.#forms.delete(this.#forms.keys().next().value!);
+    return kept.statement;
+  }
+
+  /**
+   * A statement without a name is checked when it already runs. That harms no statement which only reads, and none that gives no
+   * columns; the others are prepared first.
+   */
+  #rare(sql: string, columns: Statement['columns']): Statement {
+    const mayRunUnchecked = this.endpoint.volatility !== 'volatile' || (columns ?? []).length === 0;
+    return mayRunUnchecked ? { sql, name: '', ...expecting(columns) } : this.#named(sql, columns);
   }
 
   #named(sql: string, columns: Statement['columns']): Statement {

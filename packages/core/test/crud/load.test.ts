@@ -1,9 +1,10 @@
+import { crudSource, functionsSource } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 import { connectDatabase } from '../../src/database/connect.ts';
 import { parseConnectionString } from '../../src/database/connection-string.ts';
 import type { Database } from '../../src/database/port.ts';
-import { ask, tables } from './support.ts';
+import { ask, refusal, tables } from './support.ts';
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
@@ -54,18 +55,26 @@ test('past 200 sets of keys the oldest statements make room, and past 500 on a c
     `create table many (id int primary key, ${names.map((name) => `${name} int`).join(', ')});
      create view kept as select count(*)::int as n from pg_prepared_statements;
      create view names as select max(substring(name from '\\d+')::int) as newest from pg_prepared_statements where name ~ '^pgway_\\d+$'`,
-    { ...tables(), poolSize: 1 },
+    { ...tables(), poolSize: 1, acquireTimeout: 60 },
   );
   const kept = async (): Promise<number> =>
     ((await ask(gateway, 'GET /api/kept')) as [number, { n: number }[]])[1][0]!.n;
   const sets = range(700).map((bits) => names.filter((_, index) => ((bits + 1) >> index) % 2 === 1));
-  await Promise.all(
-    sets.map(async (columns, index) => {
-      const body = Object.fromEntries(columns.map((name) => [name, index]));
-      expect(await ask(gateway, 'PUT /api/many', { id: index, ...body })).toEqual([204, null]);
-    }),
-  );
-  expect(await gateway.database.query('select count(*)::int as n from many')).toEqual([{ n: 700 }]);
+  let id = 0;
+  /** As often as it takes until the statement is kept. */
+  const putOften = async (columns: readonly string[]): Promise<void> => {
+    for (const value of range(3)) {
+      const body = Object.fromEntries(columns.map((name) => [name, value]));
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await ask(gateway, 'PUT /api/many', { id: id++, ...body })).toEqual([204, null]);
+    }
+  };
+  for (const start of range(35)) {
+    // Within the 200 that are remembered.
+    // oxlint-disable-next-line no-await-in-loop
+    await Promise.all(sets.slice(start * 20, start * 20 + 20).map(putOften));
+  }
+  expect(await gateway.database.query('select count(*)::int as n from many')).toEqual([{ n: 2_100 }]);
   const before = await kept();
   expect(before).toBeGreaterThan(400);
   expect(before).toBeLessThanOrEqual(501);
@@ -73,12 +82,72 @@ test('past 200 sets of keys the oldest statements make room, and past 500 on a c
   const newest = async (): Promise<unknown> => (await ask(gateway, 'GET /api/names'))[1];
   await newest();
   const last = await newest();
-  expect(
-    await ask(gateway, 'PUT /api/many', { id: 1_000, ...Object.fromEntries(sets.at(-1)!.map((name) => [name, 1])) }),
-  ).toEqual([204, null]);
+  await putOften(sets.at(-1)!);
   expect(await newest()).toEqual(last);
-  expect(await ask(gateway, 'PUT /api/many', { id: 1_001, c0: 1 })).toEqual([204, null]);
+  await putOften(['c0']);
   expect(await newest()).not.toEqual(last);
+  await gateway.close();
+});
+
+test('ever new combinations of conditions leave no statements behind; those that come again are kept', async () => {
+  const names = range(40).map((index) => `c${index}`);
+  const gateway = await startGateway(
+    `create table wide (id int primary key, ${names.map((name) => `${name} int`).join(', ')});
+     comment on table wide is 'listing';
+     create function search(${range(10)
+       .map((index) => `_p${index} int default 0`)
+       .join(', ')}) returns int language sql stable as 'select 1';
+     create function kept() returns setof text language sql volatile as
+       $$ select statement from pg_prepared_statements where statement ~ '"(wide|search)"' $$;
+     comment on function kept() is 'HTTP GET';`,
+    { ...tables(), routineSources: [crudSource(), functionsSource()], poolSize: 1 },
+  );
+  const kept = async (): Promise<unknown> => (await ask(gateway, 'GET /api/kept'))[1];
+  for (const number of range(300)) {
+    const chosen = names.filter((_, index) => ((number + 1) >> (index % 10)) % 2 === 1).slice(0, 30);
+    const conditions = chosen.map((name) => `${name}=${number % 2 === 0 ? '' : 'gt.'}${number}`).join('&');
+    const given = range(10).filter((index) => ((number + 1) >> index) % 2 === 1);
+    // oxlint-disable-next-line no-await-in-loop
+    const [listed, deleted, called] = await Promise.all([
+      gateway.send(`GET /api/wide?${conditions}&order=${chosen.join()}`),
+      gateway.send(`DELETE /api/wide?${chosen.map((name) => `${name}=1`).join('&')}`),
+      gateway.send(`GET /api/search?${given.map((index) => `p${index}=1`).join('&')}`),
+    ]);
+    expect([listed.status, deleted.status, called.status]).toEqual([200, 204, 200]);
+  }
+  expect(await kept()).toEqual([]);
+  for (const _ of range(3)) {
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await ask(gateway, 'GET /api/wide?c1=1')).toEqual([200, []]);
+  }
+  expect(await kept()).toEqual([expect.stringContaining('"r"."c1" operator(pg_catalog.=) $1')]);
+  await gateway.close();
+});
+
+test('a request has at most 32 conditions, and is ordered by at most 32 columns', async () => {
+  const names = range(40).map((index) => `c${index}`);
+  const gateway = await startGateway(
+    `create table wide (id int primary key, ${names.map((name) => `${name} int`).join(', ')});
+     create table listed (like wide including all); comment on table listed is 'listing';`,
+    tables(),
+  );
+  const query = (count: number): string =>
+    names
+      .slice(0, count)
+      .map((name) => `${name}=1`)
+      .join('&');
+  const tooMany = refusal(400, { type: 'urn:pgway:problem:too-many-conditions', detail: /33/ });
+  for (const line of ['GET /api/wide', 'GET /api/listed', 'DELETE /api/wide/returning']) {
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await ask(gateway, `${line}?${query(32)}`)).toEqual([200, []]);
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await ask(gateway, `${line}?${query(33)}`)).toEqual(tooMany);
+  }
+  const repeated = range(33).map((index) => `c1=neq.${index}`);
+  expect(await ask(gateway, `GET /api/listed?${repeated.slice(1).join('&')}`)).toEqual([200, []]);
+  expect(await ask(gateway, `GET /api/listed?${repeated.join('&')}`)).toEqual(tooMany);
+  expect(await ask(gateway, `GET /api/listed?order=${names.slice(0, 32).join()}`)).toEqual([200, []]);
+  expect(await ask(gateway, `GET /api/listed?order=${names.slice(0, 33).join()}`)).toEqual(tooMany);
   await gateway.close();
 });
 
@@ -124,11 +193,10 @@ test('two thousand tables and as many views are read by one statement, in reason
     { ...tables(), includeNames: ['t1', 'v10'] },
   );
   const begin = performance.now();
-  const { crudSource } = await import('@pgway/core');
   const database = connectDatabase(parseConnectionString(gateway.database.connectionString), {
     poolSize: 1,
     acquireTimeout: 10_000,
-    statementTimeout: 10_000,
+    statementTimeout: 60_000,
     shareConnections: false,
     planCacheMode: 'auto',
     pooler: 'session',

@@ -1,4 +1,5 @@
 import type { Value } from '../../../database/port.ts';
+import { Problem } from '../../../pipeline/ports.ts';
 import { type Fragment, join, plain } from './fragment.ts';
 import { type GivenColumn, reference, type TableColumn } from './given.ts';
 
@@ -63,6 +64,20 @@ export function compared(column: TableColumn, operator: '=' | '<>', value: Value
 /** Every given column equals its value; NULL is asked for by `is null`, which an index can answer. */
 export function equalities(given: readonly GivenColumn[]): readonly Fragment[] {
   return given.map((column) => compared(column, '=', column.value));
+}
+
+/** Each combination of conditions is a statement of its own, which costs memory of the server. */
+export const mostConditions = 32;
+
+/**
+ * Conditions that a client has chosen.
+ * @throws Problem `too-many-conditions` past 32 of them
+ */
+export function bounded(conditions: readonly Fragment[]): readonly Fragment[] {
+  if (conditions.length <= mostConditions) return conditions;
+  throw new Problem('too-many-conditions', {
+    detail: `The request has ${conditions.length} conditions; give at most ${mostConditions}.`,
+  });
 }
 
 /** ` where …`, or nothing where there is no condition. */

@@ -1,5 +1,5 @@
 import { type CommandMaker, Problem } from '../../../pipeline/ports.ts';
-import { equalities, where } from './condition.ts';
+import { bounded, equalities, where } from './condition.ts';
 import { join, plain, statementOf } from './fragment.ts';
 import { givenColumns, tableName, tableOf } from './given.ts';
 import { planning } from './planning.ts';
@@ -21,7 +21,7 @@ export const deleteCommand: CommandMaker = (parts) => {
   const statement = join(
     [
       plain('', `delete from ${tableName(endpoint)}`),
-      where([...equalities(given), ...conditions]),
+      where([...bounded(equalities(given)), ...conditions]),
       plain(noRow === undefined ? '' : 'counted', returning(endpoint, refusal)),
     ],
     '',

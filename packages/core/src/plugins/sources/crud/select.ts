@@ -1,7 +1,7 @@
 import type { CommandMaker, CommandParts, MadeCommand } from '../../../pipeline/ports.ts';
 import type { Endpoint, Listing } from '../../../plan/endpoint.ts';
 import { rowList } from '../../../plan/statement.ts';
-import { equalities, where } from './condition.ts';
+import { bounded, equalities, where } from './condition.ts';
 import { type Fragment, join, statementOf } from './fragment.ts';
 import { type GivenColumn, givenColumns, row, tableName, tableOf } from './given.ts';
 import { readComparisons } from './listing/comparison.ts';
@@ -14,7 +14,7 @@ export const selectCommand: CommandMaker = (parts) => {
   const { listing } = tableOf(parts.endpoint);
   if (listing !== null) return listed(parts, listing);
   const given = givenColumns(parts);
-  const statement = join([selectFrom(parts.endpoint), where(equalities(given))], '');
+  const statement = join([selectFrom(parts.endpoint), where(bounded(equalities(given)))], '');
   return { ...statementOf('select', statement), ...planning(parts.endpoint, given, statement.values.length) };
 };
 
@@ -26,7 +26,10 @@ function listed(parts: CommandParts, listing: Listing): MadeCommand {
   const { endpoint } = parts;
   const { conditions, equal } = readComparisons(givenColumns(parts), endpoint.queryNull);
   const page = pageOf(parts, listing);
-  const statement = join([selectFrom(endpoint), where([...conditions, ...page.after]), page.order, page.limit], '');
+  const statement = join(
+    [selectFrom(endpoint), where([...bounded(conditions), ...page.after]), page.order, page.limit],
+    '',
+  );
   return {
     ...statementOf('select', statement),
     ...planning(endpoint, page.after.length === 0 && isOnly(equal, conditions) ? equal : [], statement.values.length),

@@ -1,4 +1,6 @@
 import type { Endpoint, EndpointParameter } from '../../../../plan/endpoint.ts';
+import { Problem } from '../../../../pipeline/ports.ts';
+import { mostConditions } from '../condition.ts';
 import { allColumns, reference, refusedValue, type TableColumn } from '../given.ts';
 
 /** A column by which rows are ordered. */
@@ -18,6 +20,11 @@ const term = /(?:"((?:[^"\\]|\\.)*)"|([^",]*?))(?:\.(asc|desc))?(?:\.nulls(first
 export function readOrder(endpoint: Endpoint, parameter: EndpointParameter, text: string | null): readonly OrderTerm[] {
   const columns = allColumns(endpoint);
   const asked = text === null || text === '' ? [] : readTerms(text, columns, parameter);
+  if (asked.length > mostConditions) {
+    throw new Problem('too-many-conditions', {
+      detail: `"${parameter.key}" names ${asked.length} columns; give at most ${mostConditions}.`,
+    });
+  }
   const seen = new Set<TableColumn>();
   for (const { column } of asked) {
     if (seen.has(column)) throw refusedValue(parameter, `"${parameter.key}" names "${column.parameter.key}" twice.`);
