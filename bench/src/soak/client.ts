@@ -13,6 +13,8 @@ export interface Load {
   readonly statistics: Statistics;
   readonly roles: Roles;
   readonly anonymous: User;
+  /** Names of the routines that leave something in their session. */
+  readonly leftovers: readonly string[];
   /** `session_state` without its token, before anything ran. */
   sessionState: string;
 }

@@ -1,8 +1,10 @@
+import type { Route } from './options.ts';
+
 /**
  * What a routine can leave behind in its session. Each entry is the body of a function `leave_<name>(_token text)`; the
  * function `session_state` shows what the next caller would see of it.
  */
-export const leftovers: Readonly<Record<string, string>> = {
+const leftovers: Readonly<Record<string, string>> = {
   setting: `perform set_config('soak.left', _token, false)`,
   identity: `perform set_config('request.user_id', 'forged', false)`,
   search_path: `perform set_config('search_path', 'vault, public', false)`,
@@ -20,6 +22,15 @@ export const leftovers: Readonly<Record<string, string>> = {
   cursor: `execute 'declare soak_left cursor with hold for select 1'`,
   prepared_statement: `execute 'prepare soak_left as select 1'`,
 };
+
+/**
+ * What a route can undo. A pooler has prepared statements of its own in a session, so that the gateway deallocates none behind
+ * one.
+ */
+export function leftoversOf(route: Route): readonly string[] {
+  const names = Object.keys(leftovers);
+  return route === 'direct' ? names : names.filter((name) => name !== 'prepared_statement');
+}
 
 export function leftoverSql(adminRole: string): string {
   return Object.entries(leftovers)

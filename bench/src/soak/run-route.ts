@@ -8,6 +8,7 @@ import { FaultProxy } from './fault-proxy.ts';
 import { startGatewayProcess } from './gateway-process.ts';
 import { HttpClient } from './http-client.ts';
 import { verifyItems } from './item-model.ts';
+import { leftoversOf } from './leftovers.ts';
 import { createClients, runLoad } from './load.ts';
 import { MemorySamples, mebibytes } from './memory.ts';
 import { observe, type RouteBounds, type Run } from './observe.ts';
@@ -79,6 +80,7 @@ async function runGateway(run: Run): Promise<RouteResult> {
     statistics: new Statistics(),
     roles: database.roles,
     anonymous: { id: null, role: database.roles.anonymous, token: null },
+    leftovers: leftoversOf(route),
     sessionState: '',
   };
   const { violations, statistics } = load;

@@ -1,17 +1,14 @@
 import type { Call, Client } from '../client.ts';
-import { leftovers } from '../leftovers.ts';
 import { expectAnswer, type Operation, parse, tell } from './operation.ts';
-
-const names = Object.keys(leftovers).map((name) => name.replaceAll('_', '-'));
 
 /** A routine that leaves something in its session; its own answer is what it always is. */
 async function leaveSomething(client: Client): Promise<void> {
   const token = client.token();
-  const name = client.random.pick(names);
+  const name = client.random.pick(client.load.leftovers);
   const call: Call = {
     operation: 'leaves session state',
     user: client.anyUser(),
-    line: `POST /leave-${name}`,
+    line: `POST /leave-${name.replaceAll('_', '-')}`,
     body: { token },
   };
   expectAnswer(client, call, await client.call(call), token);
