@@ -106,8 +106,10 @@ export function warnOfOpenDoor(configuration: Configuration, observer: Observer)
 /** The gateway's options are the section of the same name; null means that the gateway decides. */
 function gatewayOptions(configuration: Configuration, connectionString: string, own: OwnOptions): GatewayOptions {
   const { gateway, crud, events } = configuration;
+  const { nameConverter, ...options } = gateway;
   return {
-    ...gateway,
+    ...options,
+    ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
     events,
     ...cacheOptions(configuration),
     authentication: authenticationOptions(configuration),

@@ -143,17 +143,23 @@ function readBody(incoming: Readable, limit: number): Promise<Uint8Array> {
   });
 }
 
+/** What this adapter decides itself. */
+interface NodeAnswerOptions extends AnswerOptions {
+  /** How a path that is not ours is answered where there is no `next`. */
+  readonly errorFormat?: 'problem' | 'text';
+}
+
 /** The gateway as a handler of `node:http`, Connect or Express: `app.use(middleware)`, `createServer(middleware)`. */
 export function nodeMiddleware(
   handle: Handle,
-  { requestIdHeader }: AnswerOptions = { requestIdHeader: false },
+  { requestIdHeader, errorFormat = 'problem' }: NodeAnswerOptions = { requestIdHeader: false },
 ): NodeMiddleware {
   return (incoming, outgoing, next) => {
     const answer = async (): Promise<void> => {
       const request = new NodeRequest(incoming, outgoing);
       const answered = await handle(request);
       if (next !== undefined && (answered === undefined || isPassable(answered))) return next();
-      const response = answered ?? notFound;
+      const response = answered ?? notFound[errorFormat];
       send(response, requestIdHeader ? [...response.headers, 'x-request-id', request.id] : response.headers, outgoing);
     };
     answer().catch((error: unknown) => {
@@ -168,11 +174,16 @@ function isPassable(response: GatewayResponse): boolean {
   return response.kind === 'whole' && response.passable === true;
 }
 
-const notFound: GatewayResponse = {
-  kind: 'whole',
-  status: 404,
-  headers: ['content-type', 'application/problem+json'],
-  body: JSON.stringify({ type: 'about:blank', title: 'There is nothing here', status: 404 }),
+const nothingHere = 'There is nothing here';
+
+const notFound: Readonly<Record<'problem' | 'text', GatewayResponse>> = {
+  problem: {
+    kind: 'whole',
+    status: 404,
+    headers: ['content-type', 'application/problem+json'],
+    body: JSON.stringify({ type: 'about:blank', title: nothingHere, status: 404 }),
+  },
+  text: { kind: 'whole', status: 404, headers: ['content-type', 'text/plain; charset=utf-8'], body: nothingHere },
 };
 
 function send(response: GatewayResponse, headers: HeaderList, outgoing: ServerResponse): void {

@@ -27,6 +27,14 @@ describe('camelCase', () => {
     ['p_URL_x', 'pURLX'],
     ['Äpfel_über', 'äpfelÜber'],
     ['a-b c', 'a-b c'],
+    ['CUSTOMER_ID', 'customerId'],
+    ['ID', 'id'],
+    ['_P_1', 'p1'],
+    ['ÄPFEL_ÜBER', 'äpfelÜber'],
+    ['customerID', 'customerID'],
+    ['Customer_ID', 'customerID'],
+    ['$1', '$1'],
+    ['0_A', '0A'],
     ['__', '__'],
   ])('%s becomes %s', (name, key) => {
     expect(camelCase(name)).toBe(key);

@@ -18,10 +18,13 @@ export function kebabPath(routine: Pick<Routine, 'schema' | 'name'>, prefix: str
 /**
  * The public name of a parameter or column: split on `_`, empty parts dropped, the first letter of the first part
  * lowered, the first letters of the rest raised, nothing else changed. `_smallint_array` becomes `smallintArray`.
+ * A name without any lower-case letter that begins with a letter is lowered first: `CUSTOMER_ID` becomes `customerId`, and `ID` `id`.
  * A name of underscores only has no parts and stays as it is: an empty key could not be told apart from another.
  */
 export function camelCase(name: string): string {
-  const parts = name.split('_').filter((part) => part !== '');
+  // What was converted once begins with a lower-case letter, or with none: converted again it stays as it is.
+  const isUpperCase = name === name.toUpperCase() && /^_*\p{L}/u.test(name);
+  const parts = (isUpperCase ? name.toLowerCase() : name).split('_').filter((part) => part !== '');
   if (parts.length === 0) return name;
   return parts.map((part, index) => withFirstLetter(part, index > 0)).join('');
 }

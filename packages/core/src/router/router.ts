@@ -55,9 +55,10 @@ export function createRouter<Target extends { readonly endpoint: Endpoint }>(
   const hasPatterns = root.literals.size > 0 || root.parameter !== null;
   return {
     match(method, path) {
-      if (needlesslyEncoded.test(path)) return none;
+      if (lettersEncoded.test(path)) return none;
       const plain = path.includes('%') ? decodePath(path) : path;
       const methods = plain === null ? undefined : literal.get(withoutSlash(plain));
+      if (methods !== undefined && marksEncoded.test(path)) return none;
       const targets = methods === undefined ? undefined : targetsOf(methods, method);
       if (targets !== undefined) return { kind: 'match', targets, path: noParameters };
       return hasPatterns ? matchPattern(root, method, path, methods) : refuse(methods);
@@ -66,10 +67,16 @@ export function createRouter<Target extends { readonly endpoint: Endpoint }>(
 }
 
 /**
- * Letters, digits, `-`, `.`, `_` and `~` written as percent codes. No client writes them so by itself; a host's or a proxy's
- * guard, which looks at the path as it was sent, would not know it again.
+ * Letters and digits written as percent codes. No client writes them so by itself; a host's or a proxy's guard, which looks at the
+ * path as it was sent, would not know it again.
  */
-const needlesslyEncoded = /%(?:3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae]|2[de])/i;
+const lettersEncoded = /%(?:3\d|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])/i;
+
+/** `-`, `.`, `_` and `~` as percent codes: some encoders write values so. A literal is found only as it is. */
+const marksEncoded = /%(?:2[de]|5f|7e)/i;
+
+/** A segment that URL parsers take for `.` or `..`, and so for another path. */
+const dots = /^(?:\.|%2e){1,2}$/i;
 
 /** HEAD is answered wherever GET is. */
 function targetsOf<Target>(methods: Methods<Target>, method: string): readonly Target[] | undefined {
@@ -152,16 +159,18 @@ function matchPattern<Target>(
   path: string,
   literal: Methods<Target> | undefined,
 ): Routed<Target> {
-  const segments: string[] = [];
+  const segments: Sent[] = [];
   for (const raw of segmentsOf(path)) {
-    const segment = decodeSegment(raw);
-    if (segment === null) return none;
-    segments.push(segment);
+    const value = raw.includes('%') && dots.test(raw) ? null : decodeSegment(raw);
+    if (value === null) return none;
+    segments.push({ value, marked: marksEncoded.test(raw) });
   }
   const ends = endsOf(root, segments);
-  for (const { branch: end, values } of ends) {
+  // The pattern that comes first decides, so that no encoding leads around it.
+  if (ends[0]?.disguised === true) return none;
+  for (const { branch: end, values, disguised } of ends) {
     const targets = targetsOf(end.methods, method);
-    if (targets === undefined) continue;
+    if (targets === undefined || disguised) continue;
     const named = targets.flatMap((target) =>
       end.names.get(target)!.map((name, index) => [name, values[index]!] as const),
     );
@@ -170,24 +179,35 @@ function matchPattern<Target>(
   return refuse(literal, ...ends.map(({ branch: end }) => end.methods));
 }
 
+/** A segment of a request. */
+interface Sent {
+  /** Decoded. */
+  readonly value: string;
+  /** Encoded where it need not be. */
+  readonly marked: boolean;
+}
+
 interface End<Target> {
   readonly branch: Branch<Target>;
   readonly values: readonly string[];
+  /** A literal of the pattern was sent encoded where it need not be. */
+  readonly disguised: boolean;
 }
 
 /** Every pattern that the segments fit, those with a literal where others have a parameter first. */
 function endsOf<Target>(
   at: Branch<Target>,
-  segments: readonly string[],
+  segments: readonly Sent[],
   values: readonly string[] = [],
+  disguised = false,
 ): End<Target>[] {
   const [segment, ...rest] = segments;
-  if (segment === undefined) return at.methods.size > 0 ? [{ branch: at, values }] : [];
-  const literal = at.literals.get(segment);
-  const ends = literal === undefined ? [] : endsOf(literal, rest, values);
+  if (segment === undefined) return at.methods.size > 0 ? [{ branch: at, values, disguised }] : [];
+  const literal = at.literals.get(segment.value);
+  const ends = literal === undefined ? [] : endsOf(literal, rest, values, disguised || segment.marked);
   // An empty segment is no value.
-  if (at.parameter === null || segment === '') return ends;
-  return [...ends, ...endsOf(at.parameter, rest, [...values, segment])];
+  if (at.parameter === null || segment.value === '') return ends;
+  return [...ends, ...endsOf(at.parameter, rest, [...values, segment.value], disguised)];
 }
 
 function decodeSegment(segment: string): string | null {

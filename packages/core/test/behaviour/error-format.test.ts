@@ -43,3 +43,10 @@ test.each([
   const answer = await gateway.send(line);
   expect(plain(answer)).toEqual({ status, type, body: expect.stringContaining(part) });
 });
+
+test('a path that is not there too', async () => {
+  for (const line of ['GET /api/nothing', 'POST /api/one/%ff', 'GET /']) {
+    // oxlint-disable-next-line no-await-in-loop
+    expect(plain(await gateway.send(line))).toEqual({ status: 404, type, body: 'There is nothing here' });
+  }
+});

@@ -52,10 +52,10 @@ test('converted names of parameters and columns', async () => {
   });
   expect(problem(answer)).toMatchObject(problemOf(400));
   const right = await gateway.send('POST /api/converted', {
-    body: { p1: '1', smallintArray: [1, 2], pLast: '3', camelCase: '4', uPPERCASE: '5', xDouble: '6' },
+    body: { p1: '1', smallintArray: [1, 2], pLast: '3', camelCase: '4', upperCase: '5', xDouble: '6' },
   });
   expect(plain(right)).toEqual(
-    json('[{"p1Out":"1","uPPEROUT":"5","camelOut":"4","leadTrail":"6","ünïCödé":"3","with space":"{1,2}"}]'),
+    json('[{"p1Out":"1","upperOut":"5","camelOut":"4","leadTrail":"6","ünïCödé":"3","with space":"{1,2}"}]'),
   );
 });
 
@@ -64,7 +64,7 @@ test('the original names are accepted too', async () => {
     body: { _p1: '1', _smallint_array: [1], p_last: '3', camelCase: '4', UPPER_CASE: '5', x__double_: '6' },
   });
   expect(plain(answer)).toEqual(
-    json('[{"p1Out":"1","uPPEROUT":"5","camelOut":"4","leadTrail":"6","ünïCödé":"3","with space":"{1}"}]'),
+    json('[{"p1Out":"1","upperOut":"5","camelOut":"4","leadTrail":"6","ünïCödé":"3","with space":"{1}"}]'),
   );
 });
 
@@ -72,7 +72,7 @@ test.each([
   ['both names of one parameter', { p1: '1', _p1: '1' }, '"p1"'],
   ['another case', { P1: '1' }, '"P1"'],
 ])('%s is 400', async (_, keys, named) => {
-  const body = { smallintArray: [1], pLast: '3', camelCase: '4', uPPERCASE: '5', xDouble: '6', ...keys };
+  const body = { smallintArray: [1], pLast: '3', camelCase: '4', upperCase: '5', xDouble: '6', ...keys };
   const answer = problem(await gateway.send('POST /api/converted', { body }));
   expect(answer).toMatchObject(problemOf(400));
   expect(answer.problem['detail']).toContain(named);

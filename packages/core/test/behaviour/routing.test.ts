@@ -109,6 +109,10 @@ describe('parameters in the path', () => {
     comment on function page(int) is 'HTTP GET /pages/{number?}';
     create function label(_text text) returns text language sql immutable as $$ select '[' || _text || ']' $$;
     comment on function label(text) is 'HTTP GET /label/{text}';
+    create function dotted(_a text) returns text language sql immutable as $$ select 'dotted ' || _a $$;
+    comment on function dotted(text) is 'HTTP GET /dotted.path/{a}';
+    create function fixed() returns text language sql immutable as $$ select 'fixed' $$;
+    comment on function fixed() is 'HTTP GET /dotted.path/fixed-name';
     create function tail_literal(_a text) returns text language sql immutable as $$ select 'tail ' || _a $$;
     comment on function tail_literal(text) is 'HTTP GET /mix/{a}/end';
     create function tail_parameter(_b text) returns text language sql immutable as $$ select 'b ' || _b $$;
@@ -128,6 +132,10 @@ describe('parameters in the path', () => {
     ['GET /label/a%2Fb', '[a/b]'],
     ['GET /label/%C3%A9%F0%9F%8E%88', '[é🎈]'],
     ['GET /label/a+b', '[a+b]'],
+    ['GET /label/a%2Eb', '[a.b]'],
+    ['GET /label/a%2eb%2D%5F%7E.pdf', '[a.b-_~.pdf]'],
+    ['GET /label/%2E%2E%2E', '[...]'],
+    ['GET /customers/7/orders/v1%2E2', '7|v1.2|10'],
     ['GET /label/%7Btext%7D', '[{text}]'],
     ['GET /mix/first/x', 'b x'],
     ['GET /mix/first/end', 'b end'],
@@ -160,6 +168,30 @@ describe('parameters in the path', () => {
     const answer = problem(await gateway.send('GET /customers/seven'));
     expect(answer).toMatchObject(problemOf(400, { code: '22P02' }));
     expect(answer.problem['detail']).toContain('"customerId"');
+  });
+
+  // A guard of the host looks at the path as it was sent: letters, digits and literals in disguise lead nowhere.
+  test.each([
+    'GET /lab%65l/x',
+    'GET /label/%78',
+    'GET /label/%31',
+    'GET /dotted%2Epath/x',
+    'GET /dotted.path/fixed%2Dname',
+    'GET /dotted%2Epath/fixed-name',
+  ])('%s is not there', async (line) => {
+    expect(problem(await gateway.send(line))).toMatchObject(problemOf(404));
+  });
+
+  test('an encoded dot segment is not there, as URL parsers take it for another path', async () => {
+    const paths = ['/label/%2E', '/label/%2e%2E', '/label/.%2e', '/customers/%2e%2e/name'];
+    const answers = await Promise.all(paths.map((path) => sendRaw(gateway.url, { path })));
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  });
+
+  test('what has dots and hyphens in its path is there under these', async () => {
+    expect(plain(await gateway.send('GET /dotted.path/x'))).toEqual(text('dotted x'));
+    expect(plain(await gateway.send('GET /dotted.path/x%2Ey'))).toEqual(text('dotted x.y'));
+    expect(plain(await gateway.send('GET /dotted.path/fixed-name'))).toEqual(text('fixed'));
   });
 
   test.each(['GET /customers', 'GET /customers//', 'GET /label/%ff', 'GET /label/x/y'])(

@@ -154,6 +154,10 @@ const gateway = z
       .enum(['nested', 'flat'])
       .default('nested')
       .describe('Composite columns as nested objects, or their fields in the place of the column.'),
+    nameConverter: z
+      .enum(['camelCase', 'none'])
+      .default('camelCase')
+      .describe('The names of parameters and columns for clients: `customer_id` as `customerId`, or as they are.'),
     query: z.string().nullable().default(null).describe('Replaces the query that lists routines.'),
     refreshEndpointEnabled: z.boolean().default(false).describe('An endpoint that reads the catalog again.'),
     refreshMethod: z.enum(methods).default('POST').describe('The method of the refresh endpoint.'),

@@ -24,7 +24,7 @@ export function valueOfTexts(place: Place, texts: readonly string[], rule: Endpo
   const { element, textual } = place.type;
   if (element !== undefined) {
     const items = texts.map((text) => (queryNull(text, element.textual, rule) ? null : wellFormed(place, text)));
-    return arrayLiteral(items, element.delimiter);
+    return listLiteral(place.type, items);
   }
   if (texts.length > 1) {
     throw new Problem('repeated-parameter', {
@@ -87,13 +87,23 @@ function arrayOfJson(place: Place, array: JsonSlice, strings: JsonString, outer 
   // Each level reads its text again: what PostgreSQL would refuse is refused before that.
   if (!holdsJson && outer + openingBrackets(array) > deepestArray(place.type)) throw tooManyDimensions(place);
   const items = itemsOf(array);
-  const nested = !holdsJson && items.length > 0 && items.every(({ kind }) => kind === 'array');
+  // Where the element is itself an array, by a domain, each item is one such value and no further dimension.
+  const nested =
+    !holdsJson && element.element === undefined && items.length > 0 && items.every(({ kind }) => kind === 'array');
   if (nested) {
     const dimensions = items.map((item) => arrayOfJson(place, item, strings, outer + 1));
     return dimensionsLiteral(dimensions, element.delimiter);
   }
   const elements = items.map((item) => valueOfJson({ key: place.key, type: element }, item, strings));
-  return arrayLiteral(elements, element.delimiter);
+  return listLiteral(place.type, elements);
+}
+
+/** The two types of PostgreSQL that hold a list and have no braces in their text: `1 2 3`. NULL is none of their elements. */
+const vectors: ReadonlySet<string | null> = new Set(['int2vector', 'oidvector']);
+
+function listLiteral({ builtin, element }: KeyedType, items: readonly (string | null)[]): string {
+  if (vectors.has(builtin)) return items.map((item) => item ?? 'NULL').join(' ');
+  return arrayLiteral(items, element?.delimiter);
 }
 
 const openings = /[[ \t\n\r]*/y;
