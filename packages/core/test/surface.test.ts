@@ -84,6 +84,7 @@ test('the codes of problems and their statuses', () => {
       "400 missing-parameter",
       "400 no-matching-signature",
       "400 repeated-parameter",
+      "400 too-many-conditions",
       "400 unfiltered-delete",
       "400 unknown-parameter",
       "401 unauthenticated",
