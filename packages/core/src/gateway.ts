@@ -90,7 +90,7 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     await contactAll(connections, startRetry, observe);
     authentication = await openAuthentication(options, connections, observe);
     if (refreshOnNotify !== null) watch = await watchChannel(connections, refreshOnNotify, observe);
-    events = await openEvents(options.events, authentication.access, connections, observe);
+    events = await openEvents(options.events, authentication, connections, observe);
     caching = await openCaching(options, connections, observe);
     await read();
   } catch (error) {

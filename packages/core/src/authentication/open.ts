@@ -16,7 +16,7 @@ import { type CrossSite, crossSite } from '../plugins/auth/cross-site.ts';
 import { jwtScheme } from '../plugins/auth/jwt.ts';
 import { keysInDatabase } from '../plugins/auth/keys/database.ts';
 import { keysInFolder } from '../plugins/auth/keys/folder.ts';
-import { type KeyRing, openKeyRing } from '../plugins/auth/keys/key-ring.ts';
+import { type KeyRing, openKeyRing, type Protector } from '../plugins/auth/keys/key-ring.ts';
 import { keysInMemory } from '../plugins/auth/keys/memory.ts';
 import type { KeyStorage } from '../plugins/auth/keys/storage.ts';
 import { createPasswordHasher } from '../plugins/auth/password.ts';
@@ -32,6 +32,8 @@ export interface Authentication {
   readonly signIn: SignInOptions;
   readonly contextKeys: ContextKeys;
   readonly roleContext: RoleContext | null;
+  /** Keys that other instances have too, to protect what is exchanged with them; null: there are none. */
+  readonly sharedKeys: Protector | null;
   /** Endpoints of the schemes. */
   readonly routes: readonly SchemeRoute[];
   readonly crossSite: CrossSite;
@@ -63,7 +65,9 @@ export async function openAuthentication(
   const { authentication } = options;
   checkAuthentication(options);
   const parts = partsOf(authentication, connections, observe);
-  const ring = needsKeys(authentication) ? await openRing(parts, observe) : null;
+  const shares = keepsKeys(authentication);
+  const broadcasts = shares && options.events.broadcast !== 'local';
+  const ring = needsKeys(authentication) || broadcasts ? await openRing(parts, observe) : null;
   const schemes = schemesOf(parts, ring, observe);
   const guard = siteGuard(authentication, ring);
   const stop = followSessions(authentication, connections, parts.sessions);
@@ -100,6 +104,7 @@ export async function openAuthentication(
       authentication.userRoleContext === null
         ? null
         : { claim: authentication.userRoleContext, otherwise: authentication.anonymousRole },
+    sharedKeys: shares ? ring : null,
     routes: schemes.flatMap(({ routes }) => routes),
     crossSite: guard,
     ownScheme: (endpoint) => ownScheme(endpoint, parts),
@@ -153,6 +158,10 @@ function sessionsOf({ sessions }: AuthenticationOptions, query: Query): SessionS
 
 const needsKeys = ({ cookie, bearer, antiforgeryPath }: AuthenticationOptions): boolean =>
   cookie !== false || bearer !== false || antiforgeryPath !== null;
+
+/** Keys in memory are those of one instance. */
+const keepsKeys = ({ dataProtection: { folder = null, readCommand = null } }: AuthenticationOptions): boolean =>
+  folder !== null || readCommand !== null;
 
 async function openRing({ options, query, sessions, report }: Parts, observe: Observer): Promise<KeyRing> {
   const { secret = null, application, keyLifetime } = options.dataProtection;

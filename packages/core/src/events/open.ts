@@ -2,14 +2,18 @@ import type { Connections } from '../connections.ts';
 import type { EventsOptions } from '../events-options.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Access } from '../pipeline/caller/admit.ts';
+import type { RoleContext } from '../pipeline/caller/context.ts';
 import type { StreamPlan } from '../pipeline/events/stream.ts';
 import { Streams } from '../pipeline/events/streams.ts';
 import type { Broadcast, Observer } from '../pipeline/ports.ts';
+import type { Protector } from '../plugins/auth/keys/key-ring.ts';
 import { localBroadcast } from '../plugins/notices/local.ts';
 import { postgresBroadcast } from '../plugins/notices/postgres.ts';
 import { redisBroadcast } from '../plugins/notices/redis.ts';
+import { sealedBroadcast } from '../plugins/notices/sealed.ts';
 import { StartError } from '../start-error.ts';
 import { Channels } from './channels.ts';
+import { RoutinePrivileges } from './routine-privileges.ts';
 
 /** Streams, the channels that feed them, and what carries events to other instances. */
 export interface Events {
@@ -23,18 +27,33 @@ export interface Events {
   close(): Promise<void>;
 }
 
+/** What the streams have to know of callers. */
+interface Callers {
+  readonly access: Access;
+  /** Null: calls run under the role of their connection. */
+  readonly roleContext: RoleContext | null;
+  /** Keys that other instances have too; null: there are none. */
+  readonly sharedKeys: Protector | null;
+}
+
 /** @throws StartError for options that cannot be */
 export async function openEvents(
   options: EventsOptions,
-  access: Access,
+  { access, roleContext, sharedKeys }: Callers,
   connections: Connections,
   observe: Observer,
 ): Promise<Events> {
   const headers = headersOf(options);
-  const broadcast = await openBroadcast(options, connections, observe);
+  const carrier = await openBroadcast(options, connections, observe);
+  const refused = (count: number): void => observe({ kind: 'broadcast-refused', count });
+  const broadcast =
+    sharedKeys === null || carrier === localBroadcast
+      ? carrier
+      : sealedBroadcast(carrier, { protector: sharedKeys, refused });
   const { replayEvents, replaySeconds, replayBytes } = options;
   const streams = new Streams({
     access,
+    privileges: roleContext === null ? null : new RoutinePrivileges(connections, roleContext),
     broadcast,
     observe,
     headers,

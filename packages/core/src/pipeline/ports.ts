@@ -279,6 +279,8 @@ export type Observation =
   | { readonly kind: 'unknown-hint'; readonly endpoint: Endpoint; readonly hint: string }
   /** A reader of a stream took too little of what there was for it, or nothing at all, and was cut off. */
   | { readonly kind: 'stream-dropped'; readonly path: string }
+  /** Messages that came as of other instances could not be opened with the keys of this one, and were dropped. */
+  | { readonly kind: 'broadcast-refused'; readonly count: number }
   /** Other instances cannot be reached, or can be again; null: they can. */
   | { readonly kind: 'broadcast'; readonly error: Error | null }
   /** A command that is about to run; told only where commands are wanted (`logCommands`). */

@@ -3,7 +3,7 @@ export interface EventScope {
   /**
    * - `self`: the stream of the caller that has the execution id of the call
    * - `matching`: who may call the endpoint
-   * - `authorize`: who is signed in and, when names are given, has one of them as a role, user id or user name
+   * - `authorize`: who is signed in and, when names are given, has one of them: a role, `user:` and a name, `id:` and an id
    * - `all`: everybody
    */
   readonly kind: 'self' | 'matching' | 'authorize' | 'all';

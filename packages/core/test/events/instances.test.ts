@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createGateway, type EventsOptions, type Gateway, type GatewayOptions, type Observation } from '@pgway/core';
 import { freshDatabase, type RedisServer, redisVersion, startRedis, type TestDatabase } from '@pgway/testing';
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../database/support.ts';
 import { people } from './people.ts';
@@ -154,6 +158,94 @@ describe('by PostgreSQL', () => {
     for (const payload of wrong) await database.query('select pg_notify($1, $2)', ['pgway', payload]);
     await one.call('say', { text: 'fine', hint: 'all' });
     expect(await stream.messages(1)).toEqual(['fine']);
+  });
+});
+
+describe('sealed with the keys that instances share', () => {
+  const folder = (): string => {
+    const made = mkdtempSync(join(tmpdir(), 'pgway-keys-'));
+    onTestFinished(() => rmSync(made, { recursive: true }));
+    return made;
+  };
+  const sealed = (keys: string): Promise<Instance> =>
+    start(
+      { broadcast: 'postgres' },
+      {
+        authentication: {
+          schemes: [people().scheme],
+          dataProtection: { folder: keys, secret: 'a secret of the tests' },
+        },
+      },
+    );
+
+  /** What passes on the channel, as somebody sees it who may connect to the database. */
+  async function listener(): Promise<readonly string[]> {
+    const heard: string[] = [];
+    const client = new Client({ connectionString: database.connectionString });
+    await client.connect();
+    // The database goes away before the test ends.
+    client.on('error', () => undefined);
+    onTestFinished(() => client.end());
+    client.on('notification', ({ payload }) => heard.push(payload!));
+    await client.query('listen pgway');
+    return heard;
+  }
+
+  test('events, refreshes and sign-outs cross over, and who listens reads none of them', async () => {
+    const keys = folder();
+    const [one, other] = [await sealed(keys), await sealed(keys)];
+    const heard = await listener();
+    await crossesOver(one, other);
+    await refreshCrossesOver(one, other);
+    await signOutCrossesOver(one, other);
+    const text = heard.join('');
+    expect([text.includes('/api/say/info'), text.includes('for all'), heard.length > 4]).toEqual([false, false, true]);
+    expect([...one.observations, ...other.observations].filter(({ kind }) => kind === 'broadcast-refused')).toEqual([]);
+  });
+
+  test('a long message arrives whole', async () => {
+    const keys = folder();
+    const [one, other] = [await sealed(keys), await sealed(keys)];
+    const stream = await openStream(other.url, '/api/say/info');
+    const text = 'żółw 🐢\n'.repeat(10_000);
+    expect(await one.call('say', { text, hint: 'all' })).toBe(204);
+    expect((await stream.messages(1))[0] === text).toBe(true);
+  });
+
+  test('what is made without the keys, with other keys, or sent again is dropped and told', async () => {
+    const keys = folder();
+    const [one, other] = [await sealed(keys), await sealed(keys)];
+    const heard = await listener();
+    const stream = await openStream(other.url, '/api/say/info');
+    await one.call('say', { text: 'once', hint: 'all' });
+    expect(await stream.messages(1)).toEqual(['once']);
+    await until('it was heard', () => heard.length > 0);
+    const event = [
+      '/api/say/info',
+      other.gateway.endpoints.find(({ name }) => name === 'say')!.id,
+      'all',
+      [],
+      null,
+      'forged',
+    ];
+    const forged = `${'a'.repeat(16)}.1.0.1.${JSON.stringify(['events', JSON.stringify(event)])}`;
+    const again = heard.map((payload, index) => payload.replace(/^[^.]+\.\d+/, `${'b'.repeat(16)}.${index + 1}`));
+    for (const payload of [forged, ...again]) await database.query('select pg_notify($1, $2)', ['pgway', payload]);
+    const stranger = await sealed(folder());
+    await stranger.call('say', { text: 'of other keys', hint: 'all' });
+    await one.call('say', { text: 'last', hint: 'all' });
+    expect(await stream.messages(2)).toEqual(['once', 'last']);
+    await until('it is told', () => other.observations.some(({ kind }) => kind === 'broadcast-refused'));
+  });
+
+  test('keys that are kept in memory are those of one instance: nothing is sealed', async () => {
+    const unsealed = (): Promise<Instance> =>
+      start({ broadcast: 'postgres' }, { authentication: { schemes: [people().scheme], cookie: true } });
+    const [one, other] = [await unsealed(), await unsealed()];
+    const heard = await listener();
+    await crossesOver(one, other);
+    await until('it was heard', () => heard.some((payload) => payload.includes('/api/say/info')));
+    expect(other.observations.filter(({ kind }) => kind === 'broadcast-refused')).toEqual([]);
   });
 });
 

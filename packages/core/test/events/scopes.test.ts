@@ -18,7 +18,8 @@ const gateway = useGateway(
     raising('matching_open', 'info_path\ninfo_scope matching'),
     raising('matching_admin', 'info_path\ninfo_scope matching\nauthorize admin'),
     raising('signed_in', 'info_path\ninfo_scope authorize'),
-    raising('named', 'info_path\ninfo_scope authorize Staff, ada, id-eve'),
+    raising('named', 'info_path\ninfo_scope authorize Staff, user:ada, id:id-eve'),
+    raising('names_alone', 'info_path\ninfo_scope authorize ada, id-bob, user:Eve, id:eve, user:staff'),
     raising('everybody', 'info_path\ninfo_scope all'),
     raising('closed_to_all', 'info_path\ninfo_scope all\nauthorize admin'),
     raising('unknown', 'info_path\ninfo_scope everyone'),
@@ -77,6 +78,7 @@ describe('who gets a message', () => {
     ['matching_admin', [401, 403, 'bob admin', 403, 403]],
     ['signed_in', [401, 'ada', 'bob admin', 'cyd staff', 'eve']],
     ['named', [401, 'ada', 403, 'cyd staff', 'eve']],
+    ['names_alone', [401, 403, 403, 403, 403]],
     ['everybody', [null, 'ada', 'bob admin', 'cyd staff', 'eve']],
     ['closed_to_all', [null, 'ada', 'bob admin', 'cyd staff', 'eve']],
     ['unknown', []],
@@ -89,13 +91,27 @@ describe('who gets a message', () => {
     ['everybody', 'self', []],
     ['everybody', 'authorize', ['ada', 'bob admin', 'cyd staff', 'eve']],
     ['everybody', 'authorize STAFF', ['cyd staff']],
-    ['everybody', ' Authorize  admin,eve ', ['bob admin', 'eve']],
+    ['everybody', ' Authorize  admin,user:eve ', ['bob admin', 'eve']],
+    ['everybody', 'authorize ada', []],
+    ['everybody', 'authorize user:ada id:id-bob', ['ada', 'bob admin']],
+    ['everybody', 'authorize user:admin', []],
     ['closed_to_all', 'matching', ['bob admin']],
-    ['named', 'authorize bob', [401, 'ada', 403, 'cyd staff', 'eve']],
+    ['named', 'authorize user:bob', [401, 'ada', 403, 'cyd staff', 'eve']],
     ['signed_in', 'authorize admin', [401, 'bob admin']],
     ['everybody', 'MATCHING', [null, 'ada', 'bob admin', 'cyd staff', 'eve']],
   ] as const)('by its hint: %s, %s', async (name, hint, expected) => {
     expect(await hearers(name, hint)).toEqual(expected);
+  });
+
+  test('a user who is called as a role is called gets nothing of that role', async () => {
+    const [staff, cyd] = [
+      await openStream(gateway.url, '/api/everybody/info', as('staff')),
+      await openStream(gateway.url, '/api/everybody/info', as('cyd staff')),
+    ];
+    await call('everybody', { text: 'for staff', hint: 'authorize staff' });
+    await call('everybody', { text: 'last', hint: 'all' });
+    expect([await staff.messages(1), await cyd.messages(2)]).toEqual([['last'], ['for staff', 'last']]);
+    expect((await openStream(gateway.url, '/api/named/info', as('staff'))).status).toBe(403);
   });
 
   test('an unknown hint is the scope of the endpoint, and told', async () => {

@@ -42,6 +42,7 @@ describe('a stream', () => {
         'content-type': 'text/event-stream',
         'cache-control': 'no-store',
         'x-accel-buffering': 'no',
+        'x-content-type-options': 'nosniff',
         connection: 'close',
         'transfer-encoding': 'chunked',
       },

@@ -1,5 +1,6 @@
 import { arrayText } from '../../database/literal.ts';
 import { Problem } from '../../http/problem.ts';
+import type { Caller } from '../ports.ts';
 import type { Setting } from '../settings.ts';
 import type { Calling } from './fillings.ts';
 import { claimOf, type ClaimTypes, claimsAsJson, rolesOf } from './identity.ts';
@@ -40,11 +41,20 @@ export interface RoleContext {
 }
 
 /**
- * As a setting of the transaction: PostgreSQL refuses a role that the connection's own is no member of.
+ * The role of a caller; null: that of the connection.
  * @throws Problem 403 for `none`, which is no role, but would be that of the connection
  */
-export function roleSettings({ caller }: Calling, { claim, otherwise }: RoleContext): readonly Setting[] {
+export function roleOf(caller: Caller | null, { claim, otherwise }: RoleContext): string | null {
   const role = (caller && claimOf(caller.claims, claim)) ?? otherwise;
   if (role === 'none') throw new Problem('forbidden');
+  return role;
+}
+
+/**
+ * As a setting of the transaction: PostgreSQL refuses a role that the connection's own is no member of.
+ * @throws Problem 403 for `none`
+ */
+export function roleSettings({ caller }: Calling, context: RoleContext): readonly Setting[] {
+  const role = roleOf(caller, context);
   return role === null ? [] : [['role', role]];
 }

@@ -7,15 +7,28 @@ import type { Operation } from '../operation.ts';
 import type { AuthScheme, Caller } from '../ports.ts';
 import type { StreamEvent } from './event.ts';
 
+/** Asks the database which routines a caller may execute. */
+export interface Privileges {
+  /**
+   * @returns the ids of those endpoints whose routine the role of the caller may execute
+   * @throws Problem 403 for a caller who has no role, 503 when the database does not answer
+   */
+  executable(caller: Caller | null, operations: readonly Operation[]): Promise<ReadonlySet<string>>;
+}
+
 /** Who reads a stream. */
 export interface Audience {
   readonly caller: Caller | null;
   /** What has recognised the caller, where it was not one of the gateway's own schemes. */
   readonly via: AuthScheme | null;
+  /** The ids of the endpoints that the caller's database role may execute; null: calls run under no role of their callers. */
+  readonly executable: ReadonlySet<string> | null;
 }
 
 /** A stream as a guarded thing: what an endpoint asks of who wants its events. */
 interface StreamGuard extends Guarded {
+  /** The id of the endpoint whose routine the caller's role has to be allowed to execute; null: the scope is wider than that. */
+  readonly executes: string | null;
   readonly names: readonly string[];
 }
 
@@ -27,7 +40,8 @@ function guardOf({ endpoint, ownScheme }: Operation): StreamGuard {
   const { channel, scope: own } = endpoint.events!;
   const scope = channel?.scope ?? own;
   const asked = { all: open, authorize: signedIn, matching: endpoint, self: endpoint }[scope.kind];
-  return { endpoint: asked, needsCaller: true, changesData: false, ownScheme, names: scope.names };
+  const executes = asked === endpoint ? endpoint.id : null;
+  return { endpoint: asked, executes, needsCaller: true, changesData: false, ownScheme, names: scope.names };
 }
 
 /** Whether nobody has to be somebody for it. */
@@ -45,26 +59,46 @@ export function isOpen(operations: readonly Operation[]): boolean {
 export async function admitReader(
   operations: readonly Operation[],
   request: GatewayRequest,
-  access: Access,
+  { access, privileges }: ReaderAccess,
 ): Promise<Audience> {
   const { candidates, caller } = await admit(operations.map(guardOf), request, access);
-  const passed = candidates.find(({ names }) => names.length === 0 || isNamed(caller, names, access.claimTypes));
+  const executable = privileges === null ? null : await privileges.executable(caller, operations);
+  const passed = candidates.find(
+    ({ names, executes }) =>
+      (names.length === 0 || isNamed(caller, names, access.claimTypes)) &&
+      (executes === null || mayExecute(executable, executes)),
+  );
   if (passed === undefined) throw new Problem('forbidden');
-  return { caller, via: passed.ownScheme };
+  return { caller, via: passed.ownScheme, executable };
 }
 
+/** What decides who may read. */
+export interface ReaderAccess {
+  readonly access: Access;
+  /** Null: calls run under no role of their callers. */
+  readonly privileges: Privileges | null;
+}
+
+function mayExecute(executable: ReadonlySet<string> | null, endpoint: string): boolean {
+  return executable === null || executable.has(endpoint);
+}
+
+/** A name is a role, in upper and lower case alike; `user:ada` and `id:7` are one person, as written. */
 function isNamed(caller: Caller | null, names: readonly string[], types: ClaimTypes): boolean {
   if (caller === null) return false;
   const { claims } = caller;
-  const user = [claimOf(claims, types.id), claimOf(claims, types.name)];
   const roles = rolesOf(caller, types).map((role) => role.toLowerCase());
-  return names.some((name) => user.includes(name) || roles.includes(name.toLowerCase()));
+  return names.some((name) => {
+    const [, kind, person] = /^(user|id):(.*)$/is.exec(name) ?? [];
+    if (kind === undefined) return roles.includes(name.toLowerCase());
+    return person === claimOf(claims, kind.toLowerCase() === 'id' ? types.id : types.name);
+  });
 }
 
 /** Whether an event is for this reader; `key` is that of the execution id that the reader has given. */
 export function reaches(
   { scope, key }: Pick<StreamEvent, 'scope' | 'key'>,
-  { caller, via, key: own }: Audience & { readonly key: string | null },
+  { caller, via, executable, key: own }: Audience & { readonly key: string | null },
   operation: Operation,
   types: ClaimTypes,
 ): boolean {
@@ -78,7 +112,7 @@ export function reaches(
     case 'authorize':
       return known !== null && (scope.names.length === 0 || isNamed(known, scope.names, types));
     case 'matching':
-      return mayCall(operation, known, types);
+      return mayCall(operation, known, types) && mayExecute(executable, operation.endpoint.id);
   }
 }
 

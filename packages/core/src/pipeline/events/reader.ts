@@ -32,6 +32,7 @@ export class Reader implements ByteSource, Audience {
   readonly parts: ReaderParts;
   caller: Audience['caller'];
   via: Audience['via'];
+  executable: Audience['executable'];
   /** The last event that it was sent or that was not for it: from there it can resume. */
   place: number;
   /** While it is found out whether it may go on reading. */
@@ -50,6 +51,7 @@ export class Reader implements ByteSource, Audience {
     this.parts = parts;
     this.caller = parts.caller;
     this.via = parts.via;
+    this.executable = parts.executable;
     this.place = place;
   }
 

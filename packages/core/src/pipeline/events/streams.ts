@@ -4,7 +4,7 @@ import type { HeaderList } from '../../http/response.ts';
 import type { Access } from '../caller/admit.ts';
 import type { Operation } from '../operation.ts';
 import type { Broadcast, Observer } from '../ports.ts';
-import { admitReader, type Audience, isOpen } from './audience.ts';
+import { admitReader, type Audience, isOpen, type Privileges } from './audience.ts';
 import { packEvent, type StreamEvent, unpackEvent } from './event.ts';
 import { bindingOf, digest, executionKey } from './execution-id.ts';
 import { type Farewell, joiner, Reader, type ReaderParts } from './reader.ts';
@@ -14,6 +14,8 @@ import { Stream, type StreamPlan } from './stream.ts';
 
 export interface StreamsOptions {
   readonly access: Access;
+  /** Null: calls run under no role of their callers. */
+  readonly privileges: Privileges | null;
   readonly broadcast: Broadcast;
   readonly observe: Observer;
   /** Milliseconds. */
@@ -111,7 +113,7 @@ export class Streams {
 
   /** @throws Problem for somebody who may read none of its events */
   admit({ operations }: StreamPlan, request: GatewayRequest): Promise<Audience> {
-    return admitReader(operations, request, this.#options.access);
+    return admitReader(operations, request, this.#options);
   }
 
   /**
@@ -224,18 +226,24 @@ export class Streams {
   /** Whoever may not open the stream any more may not go on reading it. */
   async #check(reader: Reader): Promise<void> {
     const plan = this.#streams.get(reader.parts.path)?.plan;
-    if (plan === undefined || reader.checking || (reader.caller === null && isOpen(plan.operations))) return;
+    if (plan === undefined || reader.checking || this.#neverChanges(reader, plan)) return;
     reader.checking = true;
     try {
-      const { caller, via } = await this.admit(plan, reader.parts.request);
+      const { caller, via, executable } = await this.admit(plan, reader.parts.request);
       if (bindingOf(caller, this.#options.access.claimTypes) !== reader.parts.binding) reader.end('signed-out');
       reader.caller = caller;
       reader.via = via;
+      reader.executable = executable;
       reader.unknown = 0;
     } catch (error) {
       this.#notAdmitted(reader, error);
     }
     reader.checking = false;
+  }
+
+  /** A stream that is open to an anonymous reader stays so, as long as no role decides. */
+  #neverChanges({ caller }: Reader, { operations }: StreamPlan): boolean {
+    return caller === null && this.#options.privileges === null && isOpen(operations);
   }
 
   /** A database that cannot be asked for a moment ends nobody's session; one that stays away must not lengthen it. */

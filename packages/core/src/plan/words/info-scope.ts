@@ -20,7 +20,7 @@ export const infoScope: Word = {
   names: ['info_scope', 'info_events_scope', 'info_streaming_scope'],
   syntax: ['info_scope self | matching | all', 'info_scope authorize', 'info_scope authorize <name> …'],
   documentation:
-    'Who gets the events of `info_path`: `self` is the stream of the caller with the execution id of the call, and the default; `matching` those who may call the endpoint; `authorize` whoever is signed in and, when names are given, has one of them as a role, user id or user name; `all` everybody. A `HINT` of the same words says it for one message.',
+    'Who gets the events of `info_path`: `self` is the stream of the caller with the execution id of the call, and the default; `matching` those who may call the endpoint; `authorize` whoever is signed in and, when names are given, has one of these roles, or is one of these users (`user:<name>`, `id:<id>`); `all` everybody. A `HINT` of the same words says it for one message.',
   guards: true,
   supported: true,
   apply,

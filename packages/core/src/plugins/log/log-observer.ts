@@ -36,7 +36,7 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
 type State = Of<
   'start-warning' | 'connection-failed' | 'authentication-problem' | 'refresh-failed' | 'cache-away' | 'cache-back'
 >;
-type Stream = Of<'unknown-hint' | 'stream-dropped' | 'broadcast'>;
+type Stream = Of<'unknown-hint' | 'stream-dropped' | 'broadcast' | 'broadcast-refused'>;
 
 /** How the gateway and what it needs are doing. */
 function stateLine(observation: State | Stream): [Level, Fields, string] {
@@ -64,12 +64,17 @@ function streamLine(observation: Stream): [Level, Fields, string] {
       return ['warn', { routine: observation.endpoint.id, hint: observation.hint }, 'a hint says no scope'];
     case 'stream-dropped':
       return ['info', { path: observation.path }, 'a reader of the stream took too little and was cut off'];
+    case 'broadcast-refused':
+      return ['warn', { count: observation.count }, refusedAdvice];
     case 'broadcast':
       return observation.error === null
         ? ['info', {}, 'other instances can be reached again']
         : ['warn', { error: observation.error }, 'other instances cannot be reached'];
   }
 }
+
+const refusedAdvice =
+  'messages on the broadcast channel could not be opened and were dropped: give all instances the same keys (dataProtection), and other gateways another broadcastChannel';
 
 const settingAdvice =
   'a routine has left a setting of its session changed, and its connection was closed: use set local, or a SET clause';

@@ -35,8 +35,11 @@ export interface Protector {
    * @throws KeyRingError when there is no key and none can be made
    */
   protect(purpose: string, payload: object, expires: number): Promise<string>;
-  /** Null: not a token of ours for this purpose, or no longer. Never throws, whatever the text is. */
-  unprotect(purpose: string, token: string): Promise<object | null>;
+  /**
+   * Null: not a token of ours for this purpose, or no longer. Never throws, whatever the text is.
+   * @param longest characters; a longer text is no token. Default 65,536
+   */
+  unprotect(purpose: string, token: string, longest?: number): Promise<object | null>;
 }
 
 export interface KeyRing extends Protector {
@@ -68,8 +71,8 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
         .setExpirationTime(expires)
         .encrypt(keyFor(key, application, purpose));
     },
-    unprotect: async (purpose, token) => {
-      if (token.length > longestToken || !tokenForm.test(token)) return null;
+    unprotect: async (purpose, token, longest = longestToken) => {
+      if (token.length > longest || !tokenForm.test(token)) return null;
       return readToken(token, new Date(seconds() * 1000), async (id) => {
         const key = await keys.find(id);
         return key === null ? null : keyFor(key, application, purpose);
