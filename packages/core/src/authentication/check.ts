@@ -9,6 +9,7 @@ import { StartError } from '../start-error.ts';
 export function checkAuthentication({ authentication, requestHeadersContextKey }: Options): void {
   checkSettings(authentication, requestHeadersContextKey);
   checkRoles(authentication);
+  checkRoleClaim(authentication);
   if (authentication.basic !== null) checkBasic(authentication.basic);
   checkNames(authentication);
   const { antiforgeryPath: path } = authentication;
@@ -45,6 +46,24 @@ function checkRoles({ userRoleContext, anonymousRole }: AuthenticationOptions): 
   if (anonymousRole === 'none' || anonymousRole === '') {
     throw new StartError(`anonymousRole: ${JSON.stringify(anonymousRole)} is no role`);
   }
+}
+
+/** A claim that a scheme moves to another name is never there under its old one: all callers would have the role of anonymous ones. */
+function checkRoleClaim({ userRoleContext: claim, jwt }: AuthenticationOptions): void {
+  if (claim === null) return;
+  for (const { name = 'jwt', claims = {} } of [jwt ?? []].flat()) {
+    if (Object.hasOwn(claims, claim)) continue;
+    const renamed = Object.entries(claims).find(([, path]) => takes(path, claim));
+    if (renamed === undefined) continue;
+    throw new StartError(
+      `userRoleContext: the scheme "${name}" has no claim ${JSON.stringify(claim)}, because its option claims makes ${JSON.stringify(renamed[0])} of it: set userRoleContext to ${JSON.stringify(renamed[0])}, or add ${JSON.stringify(claim)} to claims`,
+    );
+  }
+}
+
+/** Whether a claim that is read from this place in the token is no claim under the given name any more. */
+function takes(path: string | readonly string[], claim: string): boolean {
+  return path === claim || (typeof path === 'string' ? path.split('.') : path)[0] === claim;
 }
 
 function checkBasic({ user = null, hash = null, command = null }: BasicOptions): void {

@@ -77,6 +77,7 @@ export async function openAuthentication(
       claimTypes: parts.claimTypes,
       siteGuard: guard,
       everyCall: authentication.userRoleContext !== null,
+      tokenRefused: (request, refusal) => observe({ kind: 'token-refused', request, ...refusal }),
     },
     signIn: {
       schemes,

@@ -64,11 +64,9 @@ async function answer(
 
 /** Tells the observer of a failure that is not the client's; gives the id by which the answer is found in the log. */
 function observeFailure(problem: Problem, request: GatewayRequest, observe: Observer): string | null {
-  const { status, cause, members } = problem;
+  const { status, cause } = problem;
   if (status < 500) return null;
-  const told = members['correlationId'];
-  const correlationId = typeof told === 'string' ? told : crypto.randomUUID();
   const error = cause instanceof Error ? cause : problem;
-  observe({ kind: 'request-failed', request, endpoint: null, status, correlationId, error });
-  return correlationId;
+  observe({ kind: 'request-failed', request, endpoint: null, status, correlationId: request.id, error });
+  return request.id;
 }

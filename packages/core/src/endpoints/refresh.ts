@@ -44,12 +44,11 @@ async function callerOf(request: GatewayRequest, { refreshRoles }: Options, acce
   return (await admit([guarded], request, access)).caller;
 }
 
-/** The reason may name hosts, ports and roles: it is for a signed-in caller. The log has it under the correlation id. */
+/** The reason may name hosts, ports and roles: it is for a signed-in caller. The log has it under the id of the request. */
 function refreshFailed(error: unknown, caller: Caller | null, { returnGatewayExceptionMessage }: Options): Problem {
   const detail = error instanceof Error ? error.message : String(error);
   return new Problem('refresh-failed', {
     ...(caller !== null && returnGatewayExceptionMessage ? { detail } : {}),
-    members: { correlationId: crypto.randomUUID() },
     cause: error,
   });
 }

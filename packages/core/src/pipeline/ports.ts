@@ -29,8 +29,11 @@ export type ConnectionProvider = (
   endpoint: Endpoint,
 ) => ProvidedConnection | null | undefined | Promise<ProvidedConnection | null | undefined>;
 
-/** One thing that is known of a caller. The same name several times is several values. */
-export type Claim = readonly [name: string, value: string];
+/**
+ * One thing that is known of a caller. The same name several times is several values. `json`: the value is the JSON text of a number,
+ * a boolean, an object or an array, and stays that where claims are told as JSON; otherwise it is text.
+ */
+export type Claim = readonly [name: string, value: string, kind?: 'json'];
 
 /** Who is calling, as told by a scheme that trusts what it saw. */
 export interface Caller {
@@ -72,6 +75,11 @@ export interface AuthScheme {
   readonly name: string;
   /** Null: this scheme saw nothing that it trusts; the next one is asked, then the caller is anonymous. */
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null>;
+  /**
+   * After `authenticate` has given null: why the request's token was refused, in a sentence for the log and for `error_description`.
+   * Such a request is answered 401 and never as anonymous. Null, or no such method: it brought no token of this scheme.
+   */
+  refusal?(request: GatewayRequest): string | null;
   /** A value of `WWW-Authenticate` for a 401; null: there is none for it. */
   challenge(request: GatewayRequest): string | null;
   /** Null: nobody signs in by it. */
@@ -270,6 +278,13 @@ export type Observation =
   | { readonly kind: 'cache-away'; readonly error: Error }
   /** It can be used again. */
   | { readonly kind: 'cache-back' }
+  /** A request brought a token that a scheme has refused: it is answered 401, unless another scheme knows its caller. */
+  | {
+      readonly kind: 'token-refused';
+      readonly request: GatewayRequest;
+      readonly scheme: string;
+      readonly reason: string;
+    }
   /** Something that sign-in needs does not work; callers may be anonymous for it. */
   | { readonly kind: 'authentication-problem'; readonly error: Error }
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }

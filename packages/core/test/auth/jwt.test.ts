@@ -313,7 +313,7 @@ describe('forged tokens', () => {
 describe('the claims', () => {
   const claimsIn = (payload: object, paths = {}) => claimsOf(payload as Record<string, unknown>, paths);
 
-  test('text as it is, numbers and booleans as text, arrays one by one, objects as JSON', () => {
+  test('text as it is, numbers, booleans and objects as JSON, arrays one by one', () => {
     const payload = {
       s: 'Zoë',
       n: 1.5,
@@ -326,14 +326,14 @@ describe('the claims', () => {
     };
     expect(claimsIn(payload)).toEqual([
       ['s', 'Zoë'],
-      ['n', '1.5'],
-      ['i', '-7'],
-      ['t', 'true'],
+      ['n', '1.5', 'json'],
+      ['i', '-7', 'json'],
+      ['t', 'true', 'json'],
       ['a', 'x'],
-      ['a', '1'],
-      ['a', '{"b":1}'],
-      ['a', '["c"]'],
-      ['o', '{"k":["v"]}'],
+      ['a', '1', 'json'],
+      ['a', '{"b":1}', 'json'],
+      ['a', '["c"]', 'json'],
+      ['o', '{"k":["v"]}', 'json'],
     ]);
   });
 
@@ -345,7 +345,7 @@ describe('the claims', () => {
   test('a number that is not the one that was sent is nobody', () => {
     // 9007199254740993 arrives as the number of another user.
     expect(claimsIn(JSON.parse('{"id":9007199254740993,"ok":9007199254740991}') as object)).toEqual([
-      ['ok', '9007199254740991'],
+      ['ok', '9007199254740991', 'json'],
     ]);
   });
 
@@ -566,15 +566,9 @@ describe('at the start', () => {
   });
 });
 
-test('a known token costs little: tens of microseconds', async () => {
+test('a known token is not verified again: its caller is told at once', async () => {
   const { scheme } = make({ signingKey: signingKeys.RS256 });
   const request = requestWith(await signIn(scheme));
-  await scheme.authenticate(request);
-  const rounds = 5000;
-  const began = performance.now();
-  for (let count = 0; count < rounds; count += 1) {
-    // What is known is told at once.
-    expect(scheme.authenticate(request)).not.toBeInstanceOf(Promise);
-  }
-  expect(((performance.now() - began) * 1000) / rounds).toBeLessThan(40);
+  const caller = await scheme.authenticate(request);
+  expect([caller?.claims, scheme.authenticate(request)]).toEqual([ada, caller]);
 });

@@ -65,7 +65,7 @@ describe('who may call', () => {
     const answer = await gateway.send('POST /api/for-members', { headers });
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
       401,
-      'Cookie realm="pgway", Bearer realm="pgway", error="invalid_token"',
+      'Cookie realm="pgway", Bearer realm="pgway", error="invalid_token", error_description="The token is not one of this server or has expired"',
     ]);
   });
 });

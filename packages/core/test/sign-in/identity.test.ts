@@ -222,7 +222,7 @@ describe('user context', () => {
       `["7","ada","{admin,\\"a b\\"}","127.0.0.1","${user}"]`,
     );
     expect((await gateway.send('GET /api/left-over')).body).toBe('none');
-    expect((await gateway.send('GET /api/fails', { headers })).status).toBe(400);
+    expect((await gateway.send('GET /api/fails', { headers: { ...headers, ...ownPage } })).status).toBe(400);
     expect((await gateway.send('GET /api/left-over')).body).toBe('none');
     expect((await gateway.send('GET /api/context')).body).toBe(`["","","","127.0.0.1","${user}"]`);
     await gateway.close();

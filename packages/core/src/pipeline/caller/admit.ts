@@ -7,7 +7,7 @@ import { type ClaimTypes, rolesOf } from './identity.ts';
 
 /** What says who may call: an endpoint, or whatever else is guarded in its manner. */
 export interface Guarded {
-  readonly endpoint: Pick<Endpoint, 'authorization' | 'basic'>;
+  readonly endpoint: Pick<Endpoint, 'authorization' | 'basic'> & Partial<Pick<Endpoint, 'signIn'>>;
   /** Whether the call depends on who its caller is. */
   readonly needsCaller: boolean;
   /** Whether the call may change data: requests that other sites make are refused then. */
@@ -23,6 +23,14 @@ export interface Access {
   readonly siteGuard: SiteGuard;
   /** Every call depends on its caller: it runs under a role of the caller's. */
   readonly everyCall: boolean;
+  /** Told of tokens that were refused. */
+  readonly tokenRefused: (request: GatewayRequest, refusal: Refusal) => void;
+}
+
+/** Which scheme has refused the token of a request, and why. */
+export interface Refusal {
+  readonly scheme: string;
+  readonly reason: string;
 }
 
 /** The endpoints that this caller may call. */
@@ -48,6 +56,7 @@ export async function admit<Candidate extends Guarded>(
   access: Access,
 ): Promise<Admitted<Candidate>> {
   let known = false;
+  const refusals: Refusal[] = [];
   // Overloads may have schemes of their own; whoever is recognised for one is not for that known to another.
   for (const scheme of new Set(candidates.map(({ ownScheme }) => ownScheme))) {
     const schemes = scheme === null ? access.schemes : [scheme];
@@ -55,7 +64,16 @@ export async function admit<Candidate extends Guarded>(
     // oxlint-disable-next-line no-await-in-loop
     const caller = await identify(request, schemes);
     known ||= caller !== null;
-    const admitted = candidates.filter((one) => one.ownScheme === scheme && mayCall(one, caller, access.claimTypes));
+    const refused = caller === null ? refusalsOf(request, schemes) : [];
+    for (const refusal of refused) access.tokenRefused(request, refusal);
+    refusals.push(...refused);
+    const admitted = candidates.filter(
+      (one) =>
+        one.ownScheme === scheme &&
+        mayCall(one, caller, access.claimTypes) &&
+        // With a token that has expired, a caller may sign in again, and do nothing else.
+        (refused.length === 0 || one.endpoint.signIn?.kind === 'login'),
+    );
     if (admitted.length === 0) continue;
     if (caller === null) refuseAnonymousCrossSite(admitted, request, access);
     // oxlint-disable-next-line no-await-in-loop
@@ -63,7 +81,21 @@ export async function admit<Candidate extends Guarded>(
     return { candidates: admitted, caller };
   }
   if (known) throw new Problem('forbidden');
-  throw new Problem('unauthenticated', { headers: challenges(schemesOf(candidates, access), request) });
+  throw unauthenticated(challenges(schemesOf(candidates, access), request), refusals);
+}
+
+function unauthenticated(headers: HeaderList, refusals: readonly Refusal[]): Problem {
+  if (refusals.length === 0) return new Problem('unauthenticated', { headers });
+  const reasons = new Set(refusals.map(({ reason }) => `${reason}.`));
+  return new Problem('unauthenticated', { title: 'The token is refused', detail: [...reasons].join(' '), headers });
+}
+
+/** Why the schemes, none of which knows the caller, have refused the token that the request brought. */
+function refusalsOf(request: GatewayRequest, schemes: readonly AuthScheme[]): readonly Refusal[] {
+  return schemes.flatMap((scheme) => {
+    const reason = scheme.refusal?.(request) ?? null;
+    return reason === null ? [] : [{ scheme: scheme.name, reason }];
+  });
 }
 
 function schemesOf(candidates: readonly Guarded[], { schemes }: Access): readonly AuthScheme[] {

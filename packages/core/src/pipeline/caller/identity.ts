@@ -18,17 +18,18 @@ export function rolesOf({ claims }: Caller, { role }: ClaimTypes): readonly stri
   return claims.flatMap(([name, value]) => (name === role ? [value] : []));
 }
 
-/** All claims as one JSON object: roles and whatever has several values as arrays, all else as strings. */
+/** All claims as one JSON object: roles and what has several values as arrays, text as strings, JSON as it is. */
 export function claimsAsJson({ claims }: Caller, { role }: ClaimTypes): string {
   const members = new Map<string, string[]>();
-  for (const [name, value] of claims) {
+  for (const [name, value, kind] of claims) {
+    const json = kind === 'json' ? value : JSON.stringify(value);
     const known = members.get(name);
-    if (known === undefined) members.set(name, [value]);
-    else known.push(value);
+    if (known === undefined) members.set(name, [json]);
+    else known.push(json);
   }
   const texts = [...members].map(([name, values]) => {
     const one = values.length === 1 && name !== role;
-    return `${JSON.stringify(name)}:${JSON.stringify(one ? values[0] : values)}`;
+    return `${JSON.stringify(name)}:${one ? values[0] : `[${values.join(',')}]`}`;
   });
   return `{${texts.join(',')}}`;
 }

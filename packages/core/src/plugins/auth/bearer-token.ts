@@ -11,6 +11,21 @@ export function tokenIn(request: GatewayRequest, form: RegExp): string | null {
   return form.exec(header)?.[1] ?? null;
 }
 
+/** Whether the request brings a bearer token, of whatever form. */
+export function sendsBearer(request: GatewayRequest): boolean {
+  return /^bearer\b/i.test(request.header('authorization') ?? '');
+}
+
+/**
+ * The challenge of a 401 (RFC 6750, 3), with why the request's token was refused.
+ * @param realm in its quotes
+ */
+export function bearerChallenge(realm: string, request: GatewayRequest, reason: string | null): string {
+  const error = sendsBearer(request) ? ', error="invalid_token"' : '';
+  const description = reason === null ? '' : `, error_description="${reason}"`;
+  return `Bearer realm=${realm}${error}${description}`;
+}
+
 /** @throws Problem 500 for a token that would not come back in a header */
 export function refuseLongToken(token: string): void {
   if (token.length > longestToken)

@@ -1,8 +1,8 @@
 import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../../http/response.ts';
 import { type AuthScheme, type Caller, type Claim, Problem } from '../../pipeline/ports.ts';
-import { refuseLongToken, tokenIn } from './bearer-token.ts';
-import { Recognizer } from './recognize.ts';
+import { bearerChallenge, refuseLongToken, sendsBearer, tokenIn } from './bearer-token.ts';
+import { type Recognized, Recognizer } from './recognize.ts';
 import { readRefreshToken } from './refresh-route.ts';
 import {
   defaultCacheSize,
@@ -13,6 +13,7 @@ import {
 } from './session-scheme.ts';
 import { rememberedSessions, type SessionStore } from './sessions.ts';
 import { packTicket, type Ticket, unpackTicket } from './ticket.ts';
+import { TokenRefusals } from './token-refusals.ts';
 
 export interface BearerSchemeOptions extends SessionSchemeOptions {
   /** Seconds. Default an hour. */
@@ -48,6 +49,7 @@ export function bearerScheme(options: BearerSchemeOptions): AuthScheme {
     name,
     authenticate: (request) => scheme.authenticate(request),
     challenge: (request) => scheme.challenge(request),
+    refusal: (request) => scheme.refusal(request),
     signIn: async (claims, request) => ({ headers, body: await scheme.signIn(claims, request) }),
     signOut: (request) => scheme.signOut(request),
     routes: Object.freeze([{ method: 'POST', path, handle: (request: GatewayRequest) => scheme.refresh(request) }]),
@@ -64,6 +66,7 @@ class BearerScheme {
   readonly #accessPurpose: string;
   readonly #refreshPurpose: string;
   readonly #realm: string;
+  readonly #refusals = new TokenRefusals();
   readonly #now: () => number;
 
   constructor(options: BearerSchemeOptions) {
@@ -83,16 +86,34 @@ class BearerScheme {
   }
 
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
+    if (!sendsBearer(request)) return null;
     const token = tokenIn(request, credentials);
-    if (token === null) return null;
+    if (token === null) return this.#refusals.refuse(request, 'The token is malformed');
     const recognized = this.#recognizer.recognize(token);
-    if (recognized instanceof Promise) return recognized.then((result) => result?.caller ?? null);
-    return recognized?.caller ?? null;
+    if (recognized !== null && !(recognized instanceof Promise)) return recognized.caller;
+    return this.#callerOf(request, token, recognized);
+  }
+
+  async #callerOf(
+    request: GatewayRequest,
+    token: string,
+    recognized: Promise<Recognized | null> | null,
+  ): Promise<Caller | null> {
+    const caller = (await recognized)?.caller ?? null;
+    if (caller !== null) return caller;
+    const isReadable = (await this.#recognizer.read(token)) !== null;
+    const reason = isReadable
+      ? 'The session of the token has ended'
+      : 'The token is not one of this server or has expired';
+    return this.#refusals.refuse(request, reason);
   }
 
   challenge(request: GatewayRequest): string {
-    const sent = /^bearer\b/i.test(request.header('authorization') ?? '');
-    return `Bearer realm=${this.#realm}${sent ? ', error="invalid_token"' : ''}`;
+    return bearerChallenge(this.#realm, request, this.refusal(request));
+  }
+
+  refusal(request: GatewayRequest): string | null {
+    return this.#refusals.reason(request);
   }
 
   async signIn(claims: readonly Claim[], request: GatewayRequest): Promise<string> {

@@ -12,8 +12,8 @@ type Json = Readonly<Record<string, unknown>>;
 const ofTheToken: ReadonlySet<string> = new Set(['iss', 'aud', 'exp', 'nbf', 'iat', 'jti']);
 
 /**
- * The claims of a token that counts: text as it is, numbers and booleans as text, a claim for each element of an array, objects as
- * JSON. Null is none; so is a whole number past 2⁵³, of which nobody knows any more which one it was.
+ * The claims of a token that counts: text as it is, numbers, booleans and objects as JSON, a claim for each element of an array.
+ * Null is none; so is a whole number past 2⁵³, of which nobody knows any more which one it was.
  */
 export function claimsOf(payload: Json, paths: ClaimPaths): readonly Claim[] {
   const mapped = Object.entries(paths).map(([name, path]) => ({ name, keys: keysOf(payload, path) }));
@@ -21,7 +21,7 @@ export function claimsOf(payload: Json, paths: ClaimPaths): readonly Claim[] {
   const own = Object.entries(payload).filter(([name]) => !taken.has(name) && !ofTheToken.has(name));
   const found = [...own, ...mapped.map(({ name, keys }) => [name, valueAt(payload, keys)] as const)];
   return Object.freeze(
-    found.flatMap(([name, value]) => textsOf(value).map((text) => Object.freeze([name, text] as const))),
+    found.flatMap(([name, value]) => [value].flat().flatMap((one): readonly Claim[] => claimOf(name, one))),
   );
 }
 
@@ -90,13 +90,10 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function textsOf(value: unknown): readonly string[] {
-  return (Array.isArray(value) ? value : [value]).map(textOf).filter((text) => text !== null);
-}
-
-function textOf(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string') return value;
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return null;
-  return JSON.stringify(value);
+/** None for what has no value. */
+function claimOf(name: string, value: unknown): readonly Claim[] {
+  if (value === null || value === undefined) return [];
+  if (typeof value === 'string') return [Object.freeze([name, value] as const)];
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return [];
+  return [Object.freeze([name, JSON.stringify(value), 'json'] as const)];
 }

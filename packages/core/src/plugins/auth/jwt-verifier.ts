@@ -1,4 +1,4 @@
-import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose';
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose';
 
 import type { Caller } from '../../pipeline/ports.ts';
 import { type JwksOptions, RemoteKeys, type TokenHeader } from './jwks.ts';
@@ -34,6 +34,27 @@ type Key = Parameters<typeof jwtVerify>[1];
 
 const longestSession = 256;
 
+const malformed = 'The token is malformed';
+const otherIssuer = 'The token is from another issuer';
+const wrongSignature = 'The signature of the token is not valid';
+
+const failedClaims: Readonly<Record<string, string>> = {
+  aud: 'The token is for another audience',
+  iss: otherIssuer,
+  nbf: 'The token is not valid yet',
+  exp: 'The token has no expiry',
+  iat: 'The token does not say when it was issued, or not rightly',
+  typ: 'The token is of another type',
+};
+
+function refusalOf(error: unknown): string {
+  if (error instanceof errors.JWSSignatureVerificationFailed) return wrongSignature;
+  if (error instanceof errors.JWTExpired)
+    return error.claim === 'iat' ? 'The token is too old' : 'The token has expired';
+  if (error instanceof errors.JWTClaimValidationFailed) return failedClaims[error.claim] ?? malformed;
+  return malformed;
+}
+
 /** Holds tokens against keys and rules. */
 export class JwtVerifier {
   readonly #rules: JwtRules;
@@ -45,43 +66,47 @@ export class JwtVerifier {
     this.#remote = rules.jwks === null ? null : new RemoteKeys(rules.jwks, rules.report, rules.now);
   }
 
-  /** Null: it does not count, for whatever reason. Never throws. */
-  async verify(token: string): Promise<Verified | null> {
+  /** What the token stands for; a text: why it is refused. Never throws. */
+  async verify(token: string): Promise<Verified | string> {
     const header = this.#headerOf(token);
-    if (header === null) return null;
+    if (typeof header === 'string') return header;
     const own = this.#rules.keys.filter((key) => mayHaveSigned(key, header)).map(({ verifying }) => verifying);
-    const verified = await this.#verifyWith(own, token, header);
-    if (verified !== null || this.#remote?.algorithms.includes(header.alg) !== true) return verified;
+    const verdict = await this.#verifyWith(own, token, header);
+    if (typeof verdict !== 'string' || this.#remote?.algorithms.includes(header.alg) !== true) return verdict;
     return this.#verifyWith(await this.#remote.find(header), token, header);
   }
 
-  /** Null: by what it says itself, the token is for none of our keys; nobody is asked for a key then. */
-  #headerOf(token: string): TokenHeader | null {
+  /** A text: by what it says itself, the token is for none of the known keys, and no address is asked for one. */
+  #headerOf(token: string): TokenHeader | string {
     const { issuers } = this.#rules;
     try {
       const { alg, kid } = decodeProtectedHeader(token);
       const { iss = '' } = decodeJwt(token);
-      if (typeof alg !== 'string' || (kid !== undefined && typeof kid !== 'string')) return null;
-      if (issuers?.includes(iss) === false) return null;
+      if (typeof alg !== 'string' || (kid !== undefined && typeof kid !== 'string')) return malformed;
+      if (issuers?.includes(iss) === false) return otherIssuer;
       return kid === undefined ? { alg } : { alg, kid };
     } catch {
-      return null;
+      return malformed;
     }
   }
 
   /** The keys are for the algorithm of the header: nothing else is tried with them. */
-  async #verifyWith(keys: readonly Key[], token: string, { alg }: TokenHeader): Promise<Verified | null> {
+  async #verifyWith(keys: readonly Key[], token: string, { alg }: TokenHeader): Promise<Verified | string> {
+    let refusal = 'The key of the token is not known';
     for (const key of keys) {
       try {
         // One of them at most is right.
         // oxlint-disable-next-line no-await-in-loop
         const { payload } = await jwtVerify(token, key, this.#options(alg));
         return this.#read(payload);
-      } catch {
-        // Forged, expired, for somebody else, damaged: whatever a client sends is answered alike.
+      } catch (error) {
+        // Forged, expired, for somebody else, damaged: whatever a client sends is no error of the server.
+        refusal = refusalOf(error);
+        // This key has signed it.
+        if (refusal !== wrongSignature) return refusal;
       }
     }
-    return null;
+    return refusal;
   }
 
   #options(algorithm: string): JWTVerifyOptions {
@@ -98,10 +123,10 @@ export class JwtVerifier {
     };
   }
 
-  #read(payload: JWTPayload): Verified | null {
+  #read(payload: JWTPayload): Verified | string {
     const { name, claims, clockTolerance, maximalAge } = this.#rules;
     const { jti, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
-    if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > longestSession)) return null;
+    if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > longestSession)) return malformed;
     const caller = { scheme: name, claims: claimsOf(payload, claims), session: jti ?? null, ambient: false };
     const end = maximalAge === null ? exp : Math.min(exp, iat + maximalAge);
     return Object.freeze({ caller: Object.freeze(caller), expires: end + clockTolerance });

@@ -3,7 +3,7 @@ import { type JWTPayload, SignJWT } from 'jose';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { HeaderList } from '../../http/response.ts';
 import type { AuthScheme, Caller, Claim } from '../../pipeline/ports.ts';
-import { refuseLongToken, tokenIn } from './bearer-token.ts';
+import { bearerChallenge, refuseLongToken, sendsBearer, tokenIn } from './bearer-token.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { type JwksOptions, jwksUrl } from './jwks.ts';
 import { type ClaimPaths, payloadOf } from './jwt-claims.ts';
@@ -18,6 +18,7 @@ import {
 } from './session-scheme.ts';
 import { rememberedSessions, type SessionStore } from './sessions.ts';
 import { TokenCache } from './token-cache.ts';
+import { TokenRefusals } from './token-refusals.ts';
 
 /** Revocation by a number (or any text) that each user has, and that changes when what was issued before counts no more. */
 export interface JwtVersions {
@@ -72,6 +73,7 @@ export interface JwtScheme extends AuthScheme {
 /** Three parts, the last not empty. Anything else is another scheme's business. */
 const credentials = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 const mostVersions = 10_000;
+const sessionEnded = 'The session of the token has ended';
 
 /**
  * Recognises callers by signed tokens (JWT; HS256, RS256, ES256), made here or by an issuer whose keys are known. Each key is
@@ -85,6 +87,7 @@ export function jwtScheme(options: JwtSchemeOptions): JwtScheme {
     warnings: scheme.warnings,
     authenticate: (request) => scheme.authenticate(request),
     challenge: (request) => scheme.challenge(request),
+    refusal: (request) => scheme.refusal(request),
     signIn: scheme.signs ? (claims, request) => scheme.signIn(claims, request) : null,
     signOut: (request) => scheme.signOut(request),
     routes: [],
@@ -101,6 +104,7 @@ class Jwt {
   readonly #cache: TokenCache<Verified>;
   readonly #versions: ExpiringMap<string>;
   readonly #realm: string;
+  readonly #refusals = new TokenRefusals();
   readonly #now: () => number;
 
   constructor(options: JwtSchemeOptions) {
@@ -121,14 +125,26 @@ class Jwt {
   }
 
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
+    if (!sendsBearer(request)) return null;
     const token = tokenIn(request, credentials);
-    if (token === null) return null;
+    if (token === null) return this.#refusals.refuse(request, 'The token is malformed');
     const known = this.#cache.get(token);
-    return known === undefined ? this.#authenticateAnew(token) : this.#admit(known.caller);
+    const verdict = known === undefined ? this.#authenticateAnew(token) : this.#admit(known.caller);
+    return verdict instanceof Promise
+      ? verdict.then((result) => this.#callerOf(request, result))
+      : this.#callerOf(request, verdict);
+  }
+
+  #callerOf(request: GatewayRequest, verdict: Caller | string): Caller | null {
+    return typeof verdict === 'string' ? this.#refusals.refuse(request, verdict) : verdict;
   }
 
   challenge(request: GatewayRequest): string {
-    return `Bearer realm=${this.#realm}${tokenIn(request, credentials) === null ? '' : ', error="invalid_token"'}`;
+    return bearerChallenge(this.#realm, request, this.refusal(request));
+  }
+
+  refusal(request: GatewayRequest): string | null {
+    return this.#refusals.reason(request);
   }
 
   async signIn(claims: readonly Claim[], request: GatewayRequest): Promise<{ headers: HeaderList; body: string }> {
@@ -151,38 +167,41 @@ class Jwt {
 
   async signOut(request: GatewayRequest): Promise<HeaderList> {
     const token = tokenIn(request, credentials);
-    const verified = token === null ? null : (this.#cache.get(token) ?? (await this.#verifier.verify(token)));
-    if (token !== null && verified !== null && verified.caller.session !== null) {
+    const verified = token === null ? '' : (this.#cache.get(token) ?? (await this.#verifier.verify(token)));
+    if (token !== null && typeof verified !== 'string' && verified.caller.session !== null) {
       this.#cache.delete(token);
       await this.#sessions.end(verified.caller.session, verified.expires);
     }
     return ['cache-control', 'no-store'];
   }
 
-  async #authenticateAnew(token: string): Promise<Caller | null> {
+  /** A text says why the token is refused, here and below. */
+  async #authenticateAnew(token: string): Promise<Caller | string> {
     const verified = await this.#verifier.verify(token);
-    if (verified === null) return null;
+    if (typeof verified === 'string') return verified;
     this.#cache.set(token, verified, verified.expires);
     return this.#admit(verified.caller);
   }
 
   /** What changes while a token counts is asked each time. */
-  #admit(caller: Caller): Caller | null | Promise<Caller | null> {
+  #admit(caller: Caller): Caller | string | Promise<Caller | string> {
     const { versions = null, sessions } = this.#options;
-    if (caller.session === null) return sessions === undefined ? this.#ofVersion(caller, versions) : null;
+    if (caller.session === null) {
+      return sessions === undefined ? this.#ofVersion(caller, versions) : 'The token names no session';
+    }
     const alive = this.#sessions.alive(caller.session);
-    if (typeof alive === 'boolean') return alive ? this.#ofVersion(caller, versions) : null;
-    return alive.then((answer) => (answer ? this.#ofVersion(caller, versions) : null));
+    if (typeof alive === 'boolean') return alive ? this.#ofVersion(caller, versions) : sessionEnded;
+    return alive.then((answer) => (answer ? this.#ofVersion(caller, versions) : sessionEnded));
   }
 
-  #ofVersion(caller: Caller, versions: JwtVersions | null): Caller | null | Promise<Caller | null> {
+  #ofVersion(caller: Caller, versions: JwtVersions | null): Caller | string | Promise<Caller | string> {
     if (versions === null) return caller;
     const userId = only(caller, this.#options.userIdClaim ?? 'id');
     const version = only(caller, versions.claim ?? 'version');
-    if (userId === null || version === null) return null;
+    if (userId === null || version === null) return 'The token names no user or no version';
     // One that differs may be newer than what is known: a sign-in right after the change counts.
     if (this.#versions.get(userId) === version) return caller;
-    return this.#current(userId, versions).then((current) => (current === version ? caller : null));
+    return this.#current(userId, versions).then((current) => (current === version ? caller : 'The token was revoked'));
   }
 
   async #current(userId: string, { current, trust = 5 }: JwtVersions): Promise<string | null> {

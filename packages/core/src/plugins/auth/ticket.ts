@@ -38,11 +38,12 @@ export function unpackTicket(payload: object | null): Ticket | null {
 
 function claimsOf(value: unknown): readonly Claim[] | null {
   if (!Array.isArray(value) || !value.every(isClaim)) return null;
-  return Object.freeze(value.map(([name, text]): Claim => Object.freeze([name, text] as const)));
+  return Object.freeze(value.map((claim): Claim => Object.freeze(claim)));
 }
 
 function isClaim(value: unknown): value is Claim {
-  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
+  if (!Array.isArray(value) || !value.every((part) => typeof part === 'string')) return false;
+  return value.length === 2 || (value.length === 3 && value[2] === 'json');
 }
 
 function isTime(value: unknown): value is number {

@@ -25,6 +25,8 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return line('info', commandFields(observation, options), 'command');
       case 'request-failed':
         return line(...failureLine(observation));
+      case 'token-refused':
+        return line('debug', refusalFields(observation), 'token refused');
       case 'setting-left':
         return line('warn', settingFields(observation), settingAdvice);
       default:
@@ -81,6 +83,11 @@ const settingAdvice =
 
 function settingFields({ endpoint, setting }: Of<'setting-left'>): Fields {
   return { routine: endpoint.id, setting };
+}
+
+/** Nothing of the token, and no path, which may hold what nobody may read. */
+function refusalFields({ request, scheme, reason }: Of<'token-refused'>): Fields {
+  return { method: request.method, requestId: request.id, scheme, reason };
 }
 
 function connectionFields({ connection, error }: Of<'connection-failed'>): Fields {

@@ -1,0 +1,188 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { startGateway, useGateway } from '@pgway/testing';
+import { SignJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+
+const secret = 'a secret of at least 32 bytes, really';
+const own = { issuer: 'https://books.example', audience: 'books' };
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+/** A token that counts, with one thing changed; what is undefined is left out. */
+function tokenOf(change: object = {}, header: object = {}, signed = secret): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  const { issuer: iss, audience: aud } = own;
+  const payload = { id: '7', name: 'ada', db_role: 'pg_monitor', iss, aud, iat: now, exp: now + 3600, ...change };
+  return new SignJWT(JSON.parse(JSON.stringify(payload)) as Record<string, unknown>)
+    .setProtectedHeader({ alg: 'HS256', ...header })
+    .sign(new TextEncoder().encode(signed));
+}
+
+const refusedTokens: readonly (readonly [string, string, () => Promise<string>])[] = [
+  ['expired', 'The token has expired', () => tokenOf({ exp: 1 })],
+  ['without an end', 'The token has no expiry', () => tokenOf({ exp: undefined })],
+  ['not valid yet', 'The token is not valid yet', () => tokenOf({ nbf: Date.now() })],
+  ['for others', 'The token is for another audience', () => tokenOf({ aud: 'others' })],
+  ['of others', 'The token is from another issuer', () => tokenOf({ iss: 'https://other.example' })],
+  [
+    'signed by others',
+    'The signature of the token is not valid',
+    () => tokenOf({}, {}, 'another secret of at least 32 bytes'),
+  ],
+  ['with an unknown key', 'The key of the token is not known', () => tokenOf({}, { kid: 'unknown' })],
+  ['cut off', 'The token is malformed', async () => (await tokenOf()).slice(0, 30)],
+  ['of another form', 'The token is malformed', async () => 'nonsense'],
+  ['too long', 'The token is malformed', async () => `a.b.${'c'.repeat(9000)}`],
+];
+
+describe('a JWT that does not count', () => {
+  const lines: (readonly [object, string])[] = [];
+  const log = (fields: object, message: string): void => void lines.push([fields, message]);
+  const ignored = (): void => undefined;
+  const gateway = useGateway(
+    `create function who(_user_name text default 'anonymous') returns text language sql stable as $$ select _user_name || ' as ' || current_user $$;
+    comment on function who is 'HTTP
+    user_parameters';
+    create function login(_name text) returns table (name text) language sql as $$ select _name $$;
+    comment on function login is 'HTTP
+    login';`,
+    {
+      authentication: {
+        cookie: true,
+        jwt: { keys: [{ secret, id: 'ours' }], ...own },
+        userRoleContext: 'db_role',
+        anonymousRole: 'pg_read_all_stats',
+      },
+      logger: { debug: log, info: ignored, warn: ignored, error: ignored },
+    },
+  );
+
+  test('without a token the caller is anonymous, with one that counts it is known', async () => {
+    expect((await gateway.send('GET /api/who')).body).toBe('anonymous as pg_read_all_stats');
+    const headers = bearer(await tokenOf());
+    expect((await gateway.send('GET /api/who', { headers })).body).toBe('ada as pg_monitor');
+  });
+
+  test.each(refusedTokens)('%s: 401 whatever anonymousRole says, and why: %s', async (_, reason, make) => {
+    const token = await make();
+    lines.length = 0;
+    const answer = await gateway.send('GET /api/who', { headers: { ...bearer(token), 'x-request-id': 'the-request' } });
+    expect([answer.status, answer.headers.get('www-authenticate'), JSON.parse(answer.body)]).toEqual([
+      401,
+      `Cookie realm="pgway", Bearer realm="pgway", error="invalid_token", error_description="${reason}"`,
+      {
+        type: 'urn:pgway:problem:unauthenticated',
+        title: 'The token is refused',
+        status: 401,
+        detail: `${reason}.`,
+      },
+    ]);
+    expect(lines).toContainEqual([
+      { name: 'Gateway', method: 'GET', requestId: 'the-request', scheme: 'jwt', reason },
+      'token refused',
+    ]);
+    expect(JSON.stringify(lines)).not.toContain(token);
+  });
+
+  test('does not keep its caller from signing in again', async () => {
+    const headers = bearer(await tokenOf({ exp: 1 }));
+    const answer = await gateway.send('POST /api/login', { headers, body: { name: 'ada' } });
+    expect([answer.status, answer.headers.getSetCookie().length]).toEqual([200, 1]);
+  });
+
+  test('another scheme may know its caller', async () => {
+    const signedIn = await gateway.send('POST /api/login', { body: { name: 'bob' } });
+    const cookie = signedIn.headers.getSetCookie()[0]!.split(';', 1)[0]!;
+    const answer = await gateway.send('GET /api/who', { headers: { ...bearer('nonsense'), cookie } });
+    expect([answer.status, answer.body]).toEqual([200, 'bob as pg_read_all_stats']);
+  });
+});
+
+test('an opaque token that does not count: 401, and whether its session has ended', async () => {
+  const gateway = await startGateway(
+    `create function login() returns table (name text) language sql as $$ select 'ada' $$;
+    comment on function login is 'HTTP
+    login';
+    create function logout() returns void language sql as $$ $$;
+    comment on function logout is 'HTTP
+    logout';
+    create function who(_user_name text default 'anonymous') returns text language sql stable as $$ select _user_name $$;
+    comment on function who is 'HTTP
+    user_parameters';`,
+    { authentication: { bearer: true } },
+  );
+  const { body } = await gateway.send('POST /api/login');
+  const { access_token: token } = JSON.parse(body) as Record<string, string>;
+  const who = async (sent: string): Promise<unknown> => {
+    const answer = await gateway.send('GET /api/who', { headers: bearer(sent) });
+    return [answer.status, answer.status === 200 ? answer.body : answer.headers.get('www-authenticate')];
+  };
+  const refused = (reason: string): unknown => [
+    401,
+    `Bearer realm="pgway", error="invalid_token", error_description="${reason}"`,
+  ];
+  expect(await who(token!)).toEqual([200, 'ada']);
+  expect(await who(`${token!}x`)).toEqual(refused('The token is not one of this server or has expired'));
+  expect(await who('spaces in it')).toEqual(refused('The token is malformed'));
+  await gateway.send('POST /api/logout', { headers: bearer(token!) });
+  expect(await who(token!)).toEqual(refused('The session of the token has ended'));
+  await gateway.close();
+});
+
+test('numbers, booleans and objects of a token stay what they are in the claims; text stays text', async () => {
+  const gateway = await startGateway(
+    `create function claims(_user_claims json) returns json language sql stable as
+    $$ select json_build_array(_user_claims, current_setting('request.user_claims')::json) $$;
+    comment on function claims is 'HTTP
+    user_parameters
+    user_context';`,
+    { authentication: { jwt: { keys: [{ secret }], ...own }, userClaimsContextKey: 'request.user_claims' } },
+  );
+  const claims = {
+    id: '7',
+    level: 7,
+    rate: -1.5,
+    verified: true,
+    address: { city: 'Zürich', zip: 8001, tags: ['a', 1] },
+    numbers: [1, '1', { one: 1 }],
+    roles: ['admin'],
+  };
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(own.issuer)
+    .setAudience(own.audience)
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(secret));
+  const answer = await gateway.send('GET /api/claims', { headers: bearer(token) });
+  expect([answer.status, JSON.parse(answer.body)]).toEqual([200, [claims, claims]]);
+  await gateway.close();
+});
+
+describe('a claim for the role that claims gives another name', () => {
+  const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
+    type: 'spki',
+    format: 'pem',
+  }) as string;
+  const start = (userRoleContext: string, claims: Record<string, string | readonly string[]>) =>
+    startGateway('', { authentication: { userRoleContext, jwt: { keys: [{ pem: key }], ...own, claims } } });
+
+  test.each([
+    ['db_role', { role: 'db_role' }, 'role'],
+    ['realm_access', { roles: 'realm_access.roles' }, 'roles'],
+    ['https://books.example/role', { role: 'https://books.example/role' }, 'role'],
+    ['app', { role: ['app', 'role'] }, 'role'],
+  ])('%s in %j stops the start', async (claim, claims, name) => {
+    await expect(start(claim, claims as Record<string, string>)).rejects.toThrow(
+      `userRoleContext: the scheme "jwt" has no claim "${claim}", because its option claims makes "${name}" of it: set userRoleContext to "${name}", or add "${claim}" to claims`,
+    );
+  });
+
+  test.each([
+    ['role', { role: 'db_role' }],
+    ['db_role', { role: 'db_role', db_role: 'db_role' }],
+    ['db_role', { id: 'sub' }],
+  ])('%s in %j is there', async (claim, claims) => {
+    const gateway = await start(claim, claims as Record<string, string>);
+    expect(gateway.gateway.endpoints).toEqual([]);
+    await gateway.close();
+  });
+});
