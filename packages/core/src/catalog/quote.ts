@@ -7,6 +7,11 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** A name for people, quoted when it would be misread otherwise. */
+export function displayIdentifier(name: string): string {
+  return /^[\p{Ll}_][\p{Ll}\d_$]*$/u.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
 /**
  * A text as a literal of SQL, for what an author has written: whatever a request sends is bound and never written. Throws a
  * RangeError for NUL, which no text of PostgreSQL can hold.

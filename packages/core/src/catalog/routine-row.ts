@@ -12,6 +12,7 @@ import {
   textOrNull,
   whole,
 } from './facts.ts';
+import { displayIdentifier as label } from './quote.ts';
 import type { Column, Routine, RoutineParameter, RoutineResult, TypeFacts } from './routine.ts';
 import type { TypeLookup } from './types.ts';
 
@@ -136,9 +137,4 @@ function displayOf(returns: TypeFacts, set: boolean, outputs: readonly Argument[
 
 function labelOf({ name, type, variadic }: RoutineParameter): string {
   return [...(variadic ? ['VARIADIC'] : []), ...(name === null ? [] : [label(name)]), type.display].join(' ');
-}
-
-/** A name for people, quoted when it would be misread otherwise. */
-function label(name: string): string {
-  return /^[\p{Ll}_][\p{Ll}\d_$]*$/u.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

@@ -22,6 +22,7 @@ import { planRequestHeaders } from './request-headers.ts';
 import { planRoute, planSource } from './route.ts';
 import { withoutDuplicateRoutes } from './routes.ts';
 import { planTable } from './table.ts';
+import { oncePerTable, reportNothingToSet, type RoutineDiagnostic } from './table-diagnostics.ts';
 
 /** What is published, and what authors should know. */
 export interface Plan {
@@ -34,7 +35,7 @@ export interface Plan {
  * diagnostic of severity error is not among the result. The order of routines is kept; everything is frozen.
  */
 export function planEndpoints(routines: readonly Routine[], options: PlanOptions): Plan {
-  const diagnostics: Diagnostic[] = [];
+  const said: RoutineDiagnostic[] = [];
   const planned: Endpoint[] = [];
   const { nameConverter } = options;
   const convert = (name: string): string => madeByHost('nameConverter', name, () => nameConverter(name));
@@ -44,13 +45,13 @@ export function planEndpoints(routines: readonly Routine[], options: PlanOptions
     const draft = new Draft(routine, options);
     const endpoint = planEndpoint(draft, names, known);
     if (endpoint !== null && !draft.stopped) planned.push(endpoint);
-    diagnostics.push(...draft.diagnostics);
+    said.push(...draft.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
   }
   const routed = withoutDuplicateRoutes(planned);
   const streamed = withoutDuplicateStreams(routed.endpoints);
   return deepFreeze({
     endpoints: streamed.endpoints,
-    diagnostics: [...diagnostics, ...routed.diagnostics, ...streamed.diagnostics],
+    diagnostics: [...oncePerTable(said), ...routed.diagnostics, ...streamed.diagnostics],
   });
 }
 
@@ -109,6 +110,7 @@ function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
   const raw = planRaw(draft, answer);
   const bodyParameter = planBodyParameter(draft, parameters);
   if (raw === null) warnOfText(draft);
+  reportNothingToSet(draft);
   return {
     id: routine.signature,
     source: routine.source ?? 'functions',

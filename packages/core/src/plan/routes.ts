@@ -2,6 +2,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import { display } from './display.ts';
 import type { Endpoint } from './endpoint.ts';
 import { parsePath } from './path.ts';
+import { duplicatesPerTable } from './table-diagnostics.ts';
 
 /**
  * The routes that a path answers: without a final slash, without the names of parameters, and one for every number of
@@ -71,8 +72,9 @@ export function withoutDuplicateRoutes(endpoints: readonly Endpoint[]): {
   }
   return {
     endpoints: endpoints.filter((endpoint) => !rivals.has(endpoint)),
-    diagnostics: [...rivals].map(([endpoint, rival]) =>
-      overloads(endpoint, rival) ? readApart(endpoint, rival) : duplicate(endpoint, rival),
+    diagnostics: duplicatesPerTable(
+      [...rivals].map(([endpoint, rival]) => ({ endpoint, rival })),
+      (endpoint, rival) => (overloads(endpoint, rival) ? readApart(endpoint, rival) : duplicate(endpoint, rival)),
     ),
   };
 }

@@ -401,10 +401,18 @@ describe('columns', () => {
   test('two columns of one converted name stop the table, and both are named', () => {
     expect(operations(gateway, 'hidden_twins')).toEqual([]);
     const errors = gateway.gateway.diagnostics.filter(({ routine }) => routine.includes('hidden_twins'));
-    expect(errors.length).toBeGreaterThanOrEqual(11);
-    for (const { severity, message } of errors) {
-      expect([severity, message.includes('user_name') && message.includes('userName')]).toEqual(['error', true]);
-    }
+    expect(errors).toEqual([
+      {
+        severity: 'error',
+        code: expect.any(String),
+        routine: 'public.hidden_twins',
+        line: null,
+        message: expect.stringMatching(/user_name.*userName|userName.*user_name/),
+      },
+      ...errors.slice(1),
+    ]);
+    // Once of the parameters, once of the columns of answers.
+    expect(errors.length).toBeLessThanOrEqual(2);
     expect(operations(gateway, 'single_underscore')).toEqual(everything);
   });
 });

@@ -1,3 +1,4 @@
+import { displayIdentifier as label } from '../../../catalog/quote.ts';
 import type { DefaultRoute, Routine, RoutineParameter, RoutineResult } from '../../../catalog/routine.ts';
 import type { TableColumn, TableOperation } from '../../../catalog/table.ts';
 import type { CrudSettings } from './options.ts';
@@ -152,9 +153,4 @@ function resultOf(operation: TableOperation, columns: readonly TableColumn[], sh
 
 function parameterOf({ name, type }: TableColumn, index: number): RoutineParameter {
   return Object.freeze({ name, position: index + 1, type, hasDefault: true, variadic: false, mode: 'in' });
-}
-
-/** A name for people, quoted when it would be misread otherwise. */
-function label(name: string): string {
-  return /^[\p{Ll}_][\p{Ll}\d_$]*$/u.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
