@@ -98,3 +98,17 @@ test.each([
 ])('an answer is shown by %s', (_, shown, printed, expected) => {
   expect(isShown(shown, printed)).toBe(expected);
 });
+
+const aged = (age: number, left: number, body = 'age: 0'): string =>
+  `HTTP/1.1 200 OK\nage: ${age}\ncache-control: public, max-age=${left}\n\n${body}`;
+
+test.each([
+  ['nothing passed', aged(0, 299), true],
+  ['two seconds passed', aged(2, 297), true],
+  ['three seconds passed, which is more than there were', aged(3, 296), false],
+  ['only one of them has moved too far', aged(1, 290), false],
+  ['the age is of the future', aged(0, 300), false],
+  ['a body has moved', aged(0, 299, 'age: 1'), false],
+])('what a head counts in seconds, two of them after the page began: %s', (_, printed, expected) => {
+  expect(isShown(aged(0, 299), printed, 2)).toBe(expected);
+});

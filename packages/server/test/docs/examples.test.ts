@@ -45,8 +45,10 @@ beforeAll(build, 120_000);
 
 describe.each(pages.filter((page) => page.steps.some(({ kind }) => kind !== 'heading')))('$file', ({ file, steps }) => {
   let stage: Stage | undefined;
+  let begun = 0;
   beforeAll(async () => {
     stage = await Stage.open();
+    begun = performance.now();
   });
   afterAll(() => stage?.close());
 
@@ -58,7 +60,8 @@ describe.each(pages.filter((page) => page.steps.some(({ kind }) => kind !== 'hea
     test.skipIf(isOfProgram && missing.length > 0)(`${file}:${step.line} ${nameOf(step)}`, async () => {
       const printed = await stage!.play(step);
       const answer = step.kind === 'command' ? step.answer : '';
-      expect(isShown(answer, printed) ? answer : printed).toBe(answer);
+      const seconds = Math.ceil((performance.now() - begun) / 1000);
+      expect(isShown(answer, printed, seconds) ? answer : printed).toBe(answer);
     });
   }
 });
