@@ -79,7 +79,7 @@ describe('api.sql', () => {
       'changed',
       ['count_books()', 'lend(IN _id integer)', 'mine()'],
     ]);
-  }, 60_000);
+  }, 120_000);
 
   test('with an error changes nothing, and the message names its line', async () => {
     const { open, change } = await place();
@@ -93,7 +93,7 @@ describe('api.sql', () => {
     await change(api);
     const { state, connectionString } = await open();
     expect([state, await routines(connectionString)]).toEqual(['unchanged', ['count_books()', 'lend(IN _id integer)']]);
-  }, 60_000);
+  }, 120_000);
 
   test('is not applied over what needs its routines', async () => {
     const { superuser, open, change } = await place();
@@ -107,14 +107,14 @@ describe('api.sql', () => {
       'count_books()',
       'lend(IN _id integer)',
     ]);
-  }, 60_000);
+  }, 120_000);
 
   test('of an example that a comment of its database tells nothing of is applied over it', async () => {
     const { superuser, open } = await place();
     await open();
     await ask(superuser, `comment on database library is 'mine'`);
     expect([(await open()).state, (await open()).state]).toEqual(['changed', 'unchanged']);
-  }, 60_000);
+  }, 120_000);
 });
 
 test.runIf(process.platform !== 'win32')(
@@ -127,7 +127,7 @@ test.runIf(process.platform !== 'win32')(
     expect([user, (await stat(file)).mode & 0o777]).toEqual(['librarian', 0o600]);
     expect(await readFile(file, 'utf8')).toMatch(/^\*:\*:\*:librarian:[0-9a-f]{48}\n$/);
   },
-  60_000,
+  120_000,
 );
 
 describe('README', () => {
@@ -154,7 +154,7 @@ describe('README', () => {
         error.code === 127 ? 'librarian|f' : Promise.reject(new Error('psql failed', { cause: error })),
       );
     expect(inside).toBe('librarian|f');
-  }, 60_000);
+  }, 120_000);
 
   test('says the function as it stands in api.sql', () => {
     const [, shown] = /```sql\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;

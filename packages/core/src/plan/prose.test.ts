@@ -14,7 +14,8 @@ test.each([
 });
 
 test.each(['a', '.', '-'])('a line of a million times %j is looked at in no time', (character) => {
-  const started = performance.now();
+  // Of this process only: other work of the machine does not count.
+  const started = process.cpuUsage();
   expect(looksLikeProse(['authorize', `${character.repeat(1_000_000)}_`])).toBe(false);
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(process.cpuUsage(started).user / 1000).toBeLessThan(1_000);
 });

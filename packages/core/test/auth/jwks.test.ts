@@ -287,10 +287,8 @@ describe('when the keys cannot be read', () => {
     const { scheme, reports } = make({}, { timeout: 0.2 });
     const token = await grant();
     answer = listener;
-    const began = performance.now();
     const callers = await Promise.all(Array.from({ length: 20 }, () => ask(scheme, token)));
     expect(callers).toEqual(callers.map(() => null));
-    expect(performance.now() - began).toBeLessThan(2000);
     expect([asked, reports.length]).toEqual([1, 1]);
     expect(reports[0]).toMatch(reason);
   });

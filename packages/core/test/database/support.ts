@@ -123,8 +123,8 @@ export function open(
   return opened;
 }
 
-/** Waits for a condition; fails after some seconds. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, most = 10_000): Promise<void> {
+/** Waits for a condition. The bound is there for what never comes, not for a machine that is slow. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>, most = 25_000): Promise<void> {
   const end = performance.now() + most;
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`waited in vain: ${what}`);
