@@ -1,5 +1,6 @@
 import type { Authentication } from './authentication/open.ts';
 import type { Caching } from './caching.ts';
+import { checkCatalog } from './check-catalog.ts';
 import { functionsSource } from './catalog/functions.ts';
 import { commandTimeout, type Connections } from './connections.ts';
 import type { Routine } from './catalog/routine.ts';
@@ -51,13 +52,21 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   const reachable = withoutOwnRoutes(changed.endpoints, parts.own);
   tell(reachable.diagnostics, options, observe);
   const endpoints = Object.freeze(reachable.endpoints);
+  const checked = await checkCatalog(connections.main, { routines, sources, endpoints }, options, observe);
+  tell(checked, options, observe);
   await asked('endpointsCreated', () => options.endpointsCreated?.(endpoints));
   for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
   const generated = await runCreateHandlers(endpoints, options);
   tell(generated, options, observe);
   return {
     endpoints,
-    diagnostics: deepFreeze([...plan.diagnostics, ...changed.diagnostics, ...reachable.diagnostics, ...generated]),
+    diagnostics: deepFreeze([
+      ...plan.diagnostics,
+      ...changed.diagnostics,
+      ...reachable.diagnostics,
+      ...checked,
+      ...generated,
+    ]),
     pipeline: pipelineOf(parts, operationsOf(endpoints, sources, authentication), options, observe),
   };
 }

@@ -50,6 +50,10 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     rooms: ['connections', 'database', 'options', 'plan', 'pipeline', 'plugins', 'start-error'],
     packages: [],
   },
+  'check-catalog': {
+    rooms: ['annotations', 'catalog', 'database', 'options', 'pipeline', 'plan', 'validation'],
+    packages: [],
+  },
   'first-contact': { rooms: ['database', 'pipeline', 'start-error'], packages: ['node'] },
   'refresh-on-notify': { rooms: ['connections', 'database', 'pipeline', 'start-error'], packages: [] },
   authentication: {
@@ -70,6 +74,7 @@ const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     rooms: [
       'authentication',
       'caching',
+      'check-catalog',
       'connections',
       'options',
       'catalog',

@@ -126,6 +126,8 @@ export class Draft {
   readonly invalidates: { readonly name: string; readonly line: number }[] = [];
   /** True once an `HTTP` line was read. */
   tagged = false;
+  /** The number of the scope with the last `HTTP` line. */
+  httpScope: number | null = null;
   /** Where the comment set what it set last, for what only the whole comment can tell. */
   readonly #uses = new Map<keyof Settings, WordUse>();
   scope: Scope = { number: 0, applies: true, unknown: [] };

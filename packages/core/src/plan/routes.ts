@@ -72,10 +72,51 @@ export function withoutDuplicateRoutes(endpoints: readonly Endpoint[]): {
   }
   return {
     endpoints: endpoints.filter((endpoint) => !rivals.has(endpoint)),
-    diagnostics: duplicatesPerTable(
-      [...rivals].map(([endpoint, rival]) => ({ endpoint, rival })),
-      (endpoint, rival) => (overloads(endpoint, rival) ? readApart(endpoint, rival) : duplicate(endpoint, rival)),
-    ),
+    diagnostics: [
+      ...duplicatesPerTable(
+        [...rivals].map(([endpoint, rival]) => ({ endpoint, rival })),
+        (endpoint, rival) => (overloads(endpoint, rival) ? readApart(endpoint, rival) : duplicate(endpoint, rival)),
+      ),
+      ...indistinguishable([...byRoute.values()].map((group) => group.filter((endpoint) => !rivals.has(endpoint)))),
+    ],
+  };
+}
+
+/**
+ * Overloads that take the same names, all of them and those that have a default, so that every request fits both. Callers may tell
+ * them apart: those with other roles are left out before the choice.
+ */
+function indistinguishable(groups: readonly (readonly Endpoint[])[]): readonly Diagnostic[] {
+  const told = new Set<Endpoint>();
+  return groups.flatMap((group) => {
+    const first = new Map<string, Endpoint>();
+    return group.flatMap((endpoint) => {
+      const names = namesTaken(endpoint);
+      const other = first.get(names);
+      if (other === undefined) first.set(names, endpoint);
+      if (other === undefined || told.has(endpoint)) return [];
+      told.add(endpoint);
+      return [ambiguous(endpoint, other)];
+    });
+  });
+}
+
+function namesTaken({ parameters, bodyParameter, authorization }: Endpoint): string {
+  const names = parameters.flatMap(({ key, optional, inPath, position, filling, fields }) =>
+    filling === undefined
+      ? [[key, optional, inPath, position === bodyParameter, fields?.map((field) => field.key)] as const]
+      : [],
+  );
+  return JSON.stringify([names.toSorted(([one], [other]) => (one < other ? -1 : 1)), authorization]);
+}
+
+function ambiguous(endpoint: Endpoint, other: Endpoint): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'ambiguous-overload',
+    routine: endpoint.id,
+    line: null,
+    message: `takes parameters of the same names as ${other.id} at ${endpoint.method} ${display(endpoint.path)}, so that no request can tell them apart and each is answered 400; name the parameters differently, or give one of them another path`,
   };
 }
 

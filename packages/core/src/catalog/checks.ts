@@ -1,0 +1,106 @@
+import { arrayLiteral } from '../database/literal.ts';
+import type { Database } from '../database/port.ts';
+import { filterCondition, filterValues } from './filters.sql.ts';
+import { queryCatalog } from './query.ts';
+import type { Filters } from './source.ts';
+
+/** Questions to the catalog about what the sources of endpoints say nothing of: what is missing, and what may not be called. */
+
+const schemasSql = 'select nspname from pg_namespace order by 1';
+
+/** The names of all schemas. */
+export async function schemaNames(database: Database): Promise<readonly string[]> {
+  const rows = await queryCatalog(database, schemasSql, []);
+  return rows.map(([name]) => name!);
+}
+
+/** Why an object with an `HTTP` line is no endpoint. */
+export type UnpublishableKind = 'aggregate' | 'window' | 'language' | 'partition';
+
+export interface Unpublishable {
+  readonly kind: UnpublishableKind;
+  /** With its schema and arguments. */
+  readonly signature: string;
+  readonly comment: string;
+  /** The language of a routine, the parent of a partition. */
+  readonly detail: string;
+}
+
+const unpublishableSql = `select case p.prokind when 'a' then 'aggregate' when 'w' then 'window' else 'language' end,
+    format('%s.%s(%s)', n.nspname, p.proname, pg_get_function_arguments(p.oid)), d.description, l.lanname
+  from pg_proc p
+    join pg_namespace n on n.oid = p.pronamespace
+    join pg_language l on l.oid = p.prolang
+    join pg_description d on d.objoid = p.oid and d.classoid = 'pg_proc'::regclass and d.objsubid = 0
+  where (p.prokind in ('a', 'w') or l.lanname in ('internal', 'c'))
+    and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+    and d.description ~* 'http'
+    and ${filterCondition('n.nspname::text', 'p.proname::text')}
+    and not exists (
+      select from pg_depend e where e.classid = 'pg_proc'::regclass and e.objid = p.oid and e.deptype = 'e')
+union all
+  select 'partition', format('%s.%s', n.nspname, c.relname), d.description, i.inhparent::regclass::text
+  from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    join pg_inherits i on i.inhrelid = c.oid
+    join pg_description d on d.objoid = c.oid and d.classoid = 'pg_class'::regclass and d.objsubid = 0
+  where c.relispartition and d.description ~* 'http'
+    and ${filterCondition('n.nspname::text', 'c.relname::text')}
+order by 2`;
+
+/** Objects whose comment speaks of HTTP, and which no source lists. */
+export async function unpublishable(database: Database, filters: Filters): Promise<readonly Unpublishable[]> {
+  const rows = await queryCatalog(database, unpublishableSql, filterValues(filters));
+  return rows.map(([kind, signature, comment, detail]) => ({
+    kind: kind as UnpublishableKind,
+    signature: signature!,
+    comment: comment!,
+    detail: detail!,
+  }));
+}
+
+/** What a role lacks. */
+export interface MissingPrivileges {
+  /** The role that was asked about; null: there is none of that name. */
+  readonly role: string | null;
+  /** Schemas without USAGE. */
+  readonly schemas: ReadonlySet<string>;
+  /** Routines without EXECUTE, by `routineKey`. */
+  readonly routines: ReadonlySet<string>;
+}
+
+/** A routine by schema, name and the OIDs of its input types. */
+export function routineKey(schema: string, name: string, types: readonly number[]): string {
+  return JSON.stringify([schema, name, types.join(' ')]);
+}
+
+const roleSql = 'select rolname from pg_roles where rolname = coalesce($1::name, current_user)';
+
+const privilegesSql = `select n.nspname, null, null
+  from pg_namespace n
+  where n.nspname = any ($2::name[]) and not has_schema_privilege($1::name, n.oid, 'usage')
+union all
+  select n.nspname, p.proname, p.proargtypes::text
+  from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+  where n.nspname = any ($2::name[]) and not has_function_privilege($1::name, p.oid, 'execute')`;
+
+/**
+ * What the role may not use of these schemas and the routines in them.
+ * @param role null: that of the connection
+ */
+export async function missingPrivileges(
+  database: Database,
+  role: string | null,
+  schemas: readonly string[],
+): Promise<MissingPrivileges> {
+  const [found] = await queryCatalog(database, roleSql, [role]);
+  if (found === undefined) return { role: null, schemas: new Set(), routines: new Set() };
+  const rows = await queryCatalog(database, privilegesSql, [found[0]!, arrayLiteral(schemas)]);
+  return {
+    role: found[0]!,
+    schemas: new Set(rows.flatMap(([schema, name]) => (name === null ? [schema!] : []))),
+    routines: new Set(
+      rows.flatMap(([schema, name, types]) => (name === null ? [] : [JSON.stringify([schema, name, types])])),
+    ),
+  };
+}

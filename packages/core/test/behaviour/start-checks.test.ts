@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { createGateway, crudSource, type GatewayOptions } from '@pgway/core';
+import { freshDatabase, type TestGateway, startGateway } from '@pgway/testing';
+import { expect, test } from 'vitest';
+
+/** What an author of comments, or a host, has asked for and cannot have is told at the start. */
+
+/** Diagnostics but for those that tell what annotations did. */
+function told({ gateway }: Pick<TestGateway, 'gateway'>): readonly string[] {
+  return gateway.diagnostics
+    .filter(({ severity }) => severity !== 'info')
+    .map(({ severity, code, routine, line, message }) => `${severity} ${code} ${routine} ${line}: ${message}`);
+}
+
+async function toldOf(sql: string, options: Partial<GatewayOptions> = {}): Promise<readonly string[]> {
+  const gateway = await startGateway(sql, options);
+  await gateway.close();
+  return told(gateway);
+}
+
+test('overloads that take parameters of the same names', async () => {
+  const gateway = await startGateway(`
+    create function find(_a int) returns text language sql stable as $$ select 'int' $$;
+    comment on function find(int) is 'HTTP';
+    create function find(_a text) returns text language sql stable as $$ select 'text' $$;
+    comment on function find(text) is 'HTTP';
+    create function find(_a text, _b text) returns text language sql stable as $$ select 'two' $$;
+    comment on function find(text, text) is 'HTTP';
+    create function unnamed(int) returns text language sql stable as $$ select 'int' $$;
+    comment on function unnamed(int) is 'HTTP';
+    create function unnamed(text) returns text language sql stable as $$ select 'text' $$;
+    comment on function unnamed(text) is 'HTTP';
+    create function apart(_a int) returns text language sql stable as $$ select 'int' $$;
+    comment on function apart(int) is 'HTTP';
+    create function apart(_b text) returns text language sql stable as $$ select 'text' $$;
+    comment on function apart(text) is 'HTTP';
+    create function elsewhere(_a int) returns text language sql stable as $$ select 'int' $$;
+    comment on function elsewhere(int) is 'HTTP';
+    create function elsewhere(_a text) returns text language sql stable as $$ select 'text' $$;
+    comment on function elsewhere(text) is 'HTTP GET /elsewhere';
+    create function by_role(_a int) returns text language sql stable as $$ select 'int' $$;
+    comment on function by_role(int) is 'HTTP';
+    create function by_role(_a text) returns text language sql stable as $$ select 'text' $$;
+    comment on function by_role(text) is 'HTTP
+    authorize';
+  `);
+  expect(told(gateway)).toMatchInlineSnapshot(`
+    [
+      "warning ambiguous-overload public.find(_a text) null: takes parameters of the same names as public.find(_a integer) at GET "/api/find", so that no request can tell them apart and each is answered 400; name the parameters differently, or give one of them another path",
+      "warning ambiguous-overload public.unnamed(text) null: takes parameters of the same names as public.unnamed(integer) at GET "/api/unnamed", so that no request can tell them apart and each is answered 400; name the parameters differently, or give one of them another path",
+    ]
+  `);
+  expect((await gateway.send('GET /api/find?a=1')).status).toBe(400);
+  expect((await gateway.send('GET /api/find?a=1&b=2')).body).toBe('two');
+  await gateway.close();
+});
+
+test('an HTTP line where nothing can be published', async () => {
+  const sql = `
+    create aggregate total(int) (sfunc = int4pl, stype = int, initcond = '0');
+    comment on aggregate total(int) is 'HTTP GET';
+    create aggregate quiet(int) (sfunc = int4pl, stype = int, initcond = '0');
+    comment on aggregate quiet(int) is 'Speaks of HTTP only.';
+    create function nth(int) returns int language internal window as 'window_row_number';
+    comment on function nth(int) is 'Counts.
+    @http';
+    create function nulls(variadic "any") returns int language internal as 'pg_num_nulls';
+    comment on function nulls("any") is 'HTTP';
+    create function input(internal) returns int language internal as 'pg_num_nulls';
+    comment on function input(internal) is 'HTTP';
+    create function same(anyelement) returns anyelement language sql as $$ select $1 $$;
+    comment on function same(anyelement) is 'HTTP';
+    create table log (id int, day date) partition by range (day);
+    create table log_2024 partition of log for values from ('2024-01-01') to ('2025-01-01');
+    comment on table log_2024 is 'HTTP';
+  `;
+  expect(await toldOf(sql, { sourcesCreated: (sources) => void sources.push(crudSource()) })).toMatchInlineSnapshot(`
+    [
+      "error uncallable-type public.same(anyelement) null: no request can give a value of type anyelement (parameter "$1"); the routine is not published",
+      "error unpublishable public.input(internal) null: the comment has an HTTP line, but functions of the language internal are not published, whose parameters may be no values (internal, "any"); publish an SQL function that calls it",
+      "error unpublishable public.log_2024 null: the comment has an HTTP line, but a partition is reached by its table; comment on public.log",
+      "error unpublishable public.nth(integer) null: the comment has an HTTP line, but a window function takes the rows of a query and not a request; publish a function that calls it",
+      "error unpublishable public.nulls(VARIADIC "any") null: the comment has an HTTP line, but functions of the language internal are not published, whose parameters may be no values (internal, "any"); publish an SQL function that calls it",
+      "error unpublishable public.total(integer) null: the comment has an HTTP line, but an aggregate takes the rows of a query and not a request; publish a function that calls it",
+    ]
+  `);
+  expect((await toldOf(sql)).filter((line) => line.includes('partition'))).toEqual([]);
+  expect((await toldOf(sql, { excludeSchemas: ['public'] })).filter((line) => line.includes('HTTP line'))).toEqual([]);
+});
+
+test('a second HTTP line, and a verb that is nearly one', async () => {
+  const f = (name: string, comment: string): string =>
+    `create function ${name}() returns int language sql stable as $$ select 1 $$; comment on function ${name} is '${comment}';`;
+  expect(
+    await toldOf(
+      f('two', 'HTTP GET\nA sentence.\nHTTP POST /two') +
+        f('scoped', 'HTTP\nfor stable\nHTTP GET /scoped') +
+        f('gett', 'HTTP GETT') +
+        f('pots', 'HTTP pots /x') +
+        f('moved', 'HTTP wrong-verb'),
+    ),
+  ).toMatchInlineSnapshot(`
+    [
+      "warning unknown-verb public.gett() 1: "GETT" is no verb, so it is taken as the path; did you mean GET? A path begins with /",
+      "warning unknown-verb public.moved() 1: "wrong-verb" is no verb, so it is taken as the path; begin a path with / to say so",
+      "warning extra-arguments public.pots() 1: HTTP takes a verb and a path; the path is "pots" now, and "/x" means nothing; did you mean POST?",
+      "warning second-http public.two() 3: "HTTP POST /two" is the second HTTP line; what it says counts, keep one of them",
+    ]
+  `);
+});
+
+test('a schema that is not there', async () => {
+  const gateway = await startGateway('create schema api', { includeSchemas: ['apii', 'api'], excludeSchemas: ['old'] });
+  const warnings = gateway.observations.filter(({ kind }) => kind === 'start-warning');
+  await gateway.close();
+  expect(warnings).toEqual([
+    expect.objectContaining({ code: 'privileged-role' }),
+    {
+      kind: 'start-warning',
+      code: 'unknown-schema',
+      message: 'includeSchemas: there is no schema "apii" in the database; did you mean "api"?',
+    },
+    {
+      kind: 'start-warning',
+      code: 'unknown-schema',
+      message: 'excludeSchemas: there is no schema "old" in the database; create it, or take it out of the option',
+    },
+  ]);
+});
+
+test('a role that may not call what is published', async () => {
+  const role = `pgway_test_${randomBytes(6).toString('hex')}`;
+  const database = await freshDatabase(`
+    create role ${role};
+    create schema closed;
+    create table closed.thing (id int primary key);
+    comment on table closed.thing is 'HTTP';
+    create function closed.inside() returns int language sql stable as $$ select 1 $$;
+    comment on function closed.inside() is 'HTTP';
+    create function open(_a int, _b text[]) returns int language sql stable as $$ select 1 $$;
+    comment on function open is 'HTTP';
+    create function kept(_a int, _b text[]) returns int language sql stable as $$ select 1 $$;
+    comment on function kept is 'HTTP';
+    create function signed_in(_a int) returns int language sql stable as $$ select 1 $$;
+    comment on function signed_in is 'HTTP
+    authorize';
+    create procedure run(inout _a int) language sql as $$ select 1 $$;
+    comment on procedure run is 'HTTP';
+    revoke execute on function kept, signed_in from public;
+    revoke execute on procedure run from public;
+  `);
+  const toldWith = async (options: object, connectionString = database.connectionString) => {
+    const gateway = await createGateway({
+      connectionString,
+      sourcesCreated: (sources) => void sources.push(crudSource({ crudTypes: 'select' })),
+      ...options,
+    });
+    await gateway.close();
+    return told({ gateway }).map((line) => line.replaceAll(role, 'web'));
+  };
+  try {
+    expect(await toldWith({})).toEqual([]);
+    const asAnonymous = { authentication: { userRoleContext: 'role', anonymousRole: role } };
+    expect(await toldWith(asAnonymous)).toMatchInlineSnapshot(`
+      [
+        "warning missing-privilege closed.inside() null: the role "web" has no USAGE on the schema "closed", so that its calls are answered 403; grant usage on schema "closed" to "web"",
+        "warning missing-privilege public.kept(_a integer, _b text[]) null: the role "web" has no EXECUTE on this function, so that its calls are answered 403; grant execute on function public.kept(_a integer, _b text[]) to "web"",
+        "warning missing-privilege public.run(_a integer) null: the role "web" has no EXECUTE on this procedure, so that its calls are answered 403; grant execute on procedure public.run(_a integer) to "web"",
+        "warning missing-privilege select closed.thing null: the role "web" has no USAGE on the schema "closed", so that its calls are answered 403; grant usage on schema "closed" to "web"",
+      ]
+    `);
+    const asRole = `${database.connectionString}?options=${encodeURIComponent(`-c role=${role}`)}`;
+    expect((await toldWith({}, asRole)).map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
+      'warning missing-privilege closed.inside()',
+      'warning missing-privilege public.kept(_a',
+      'warning missing-privilege public.run(_a',
+      'warning missing-privilege public.signed_in(_a',
+      'warning missing-privilege select',
+    ]);
+  } finally {
+    await database.query(`drop owned by ${role}; drop role ${role}`);
+    await database.drop();
+  }
+});
+
+test('an anonymous role that is not there', async () => {
+  const gateway = await startGateway(
+    `create function f() returns int language sql stable as $$ select 1 $$; comment on function f is 'HTTP';`,
+    { authentication: { userRoleContext: 'role', anonymousRole: 'nobody_at_all' } },
+  );
+  const warnings = gateway.observations.filter((one) => one.kind === 'start-warning' && one.code === 'unknown-role');
+  await gateway.close();
+  expect(warnings).toHaveLength(1);
+});
