@@ -35,7 +35,8 @@ export class Violations {
     const found = this.#found.get(name) ?? { count: 0, examples: [] };
     found.count++;
     if (found.examples.length < keptExamples) {
-      found.examples.push(example.length > longestExample ? `${example.slice(0, longestExample)}…` : example);
+      const text = example.replaceAll(/\p{Cc}/gu, '\u{fffd}');
+      found.examples.push(text.length > longestExample ? `${text.slice(0, longestExample)}…` : text);
     }
     this.#found.set(name, found);
   }
