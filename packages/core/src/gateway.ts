@@ -12,7 +12,9 @@ import { followRefreshes } from './events/refreshes.ts';
 import { contactAll } from './first-contact.ts';
 import type { Handle } from './http/response.ts';
 import { type GatewayOptions, type Options, runDefaults } from './options.ts';
+import { healing } from './heal.ts';
 import { createHandle } from './pipeline/handle.ts';
+import type { Pipeline } from './pipeline/pipeline.ts';
 import { deliverLargeBodies } from './pipeline/respond/large-body.ts';
 import type { Observer, SchemeRoute } from './pipeline/ports.ts';
 import { planDefaults } from './plan/defaults.ts';
@@ -101,7 +103,7 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   const reread = oneAtATime(read);
   watch?.begin(reread);
   const shared = followRefreshes(reread, broadcast, observe);
-  const handle = handleOf(() => published, { refresh: shared.refresh, options, authentication, observe });
+  const handle = handleOf(() => published, { refresh: shared.refresh, reread, options, authentication, observe });
   return {
     get endpoints() {
       return published.endpoints;
@@ -124,13 +126,15 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
 
 interface Doors {
   readonly refresh: () => Promise<void>;
+  /** Of this instance alone. */
+  readonly reread: () => Promise<void>;
   readonly options: Options;
   readonly authentication: Authentication;
   readonly observe: Observer;
 }
 
 /** What is answered without a routine. */
-function ownRoutes({ refresh, options, authentication }: Doors): readonly SchemeRoute[] {
+function ownRoutes({ refresh, options, authentication }: Omit<Doors, 'reread'>): readonly SchemeRoute[] {
   return [
     ...refreshEndpoint(refresh, options, authentication.access),
     ...authentication.routes,
@@ -140,12 +144,9 @@ function ownRoutes({ refresh, options, authentication }: Doors): readonly Scheme
 
 /** From the wall inwards: the client as proxies tell of it, the endpoints of our own, those of the database. */
 function handleOf(published: () => Published, doors: Doors): Handle {
-  const { options } = doors;
-  const inner = withOwnEndpoints(
-    createHandle(() => published().pipeline),
-    ownRoutes(doors),
-    doors,
-  );
+  const { options, reread, observe } = doors;
+  const pipeline = (): Pipeline => published().pipeline;
+  const inner = withOwnEndpoints(createHandle(pipeline, healing(pipeline, reread, observe)), ownRoutes(doors), doors);
   const handle = withClientOrigin(inner, options.authentication.trustedProxies);
   return deliverLargeBodies(handle, options.readerTimeout * 1_000);
 }

@@ -45,7 +45,7 @@ export abstract class Exchange {
     const same =
       expected.length === types.length &&
       expected.every((oids, index) => oids === null || oids.includes(types[index]!));
-    if (!same) this.error ??= new ColumnsChanged(`unexpected result columns of ${statement!.sql}`);
+    if (!same) this.error ??= columnsChanged(statement!.sql, expected, types);
   }
 
   /** The sink of the statement whose rows are coming; null discards them. */
@@ -71,6 +71,18 @@ export abstract class Exchange {
 
   /** The connection went away. */
   abstract lost(error: ConnectionLost): void;
+}
+
+/** By the OIDs of the types, as `select oid, typname from pg_type` has them. */
+function columnsChanged(
+  sql: string,
+  expected: NonNullable<Statement['columns']>,
+  types: readonly number[],
+): ColumnsChanged {
+  const wanted = expected.map((oids) => (oids === null ? 'any' : oids.join(' or '))).join(', ');
+  return new ColumnsChanged(
+    `unexpected result columns: types (${wanted}) were wanted, (${types.join(', ')}) came of ${sql}`,
+  );
 }
 
 /** Told which statements are ready, and what kept the others from it. */

@@ -34,7 +34,10 @@ export const problemTypes = {
   'refresh-failed': { status: 500, title: 'The endpoints could not be read again; the old ones stay' },
   internal: { status: 500, title: 'The request could not be answered' },
   'invalid-response-header': { status: 500, title: 'The endpoint made a response header that cannot be sent' },
-  'stale-endpoint': { status: 500, title: 'The routine has changed since the gateway read it: refresh the gateway' },
+  'stale-endpoint': {
+    status: 500,
+    title: 'The endpoint is not what the database has: it was changed after the gateway read it',
+  },
   'database-error': { status: 500, title: 'The database refused the request' },
   'database-unavailable': { status: 503, title: 'The database cannot be reached' },
   'no-free-stream': { status: 503, title: 'This server opens no more streams now' },

@@ -1,13 +1,7 @@
-import {
-  AcquireTimeout,
-  CallTimeout,
-  ColumnsChanged,
-  ConnectionLost,
-  DatabaseError,
-  type Diagnostics,
-} from '../database/port.ts';
+import { AcquireTimeout, CallTimeout, ConnectionLost, DatabaseError, type Diagnostics } from '../database/port.ts';
 import { Problem, problemTypes } from '../http/problem.ts';
 import type { ValueOwner } from './ports.ts';
+import { isStale, type StaleError } from './stale.ts';
 import { statusOfSqlstate } from './sqlstate.ts';
 
 /** `nowait`, or `lock_timeout`: what holds the lock will be done with it. */
@@ -27,14 +21,20 @@ export interface Explanation {
 /** Every error that a request can end with, as the problem that its client is told. */
 export function explain(error: unknown, explanation: Explanation): Problem {
   if (error instanceof Problem) return error;
+  if (isStale(error)) return staleEndpoint(error);
   if (error instanceof DatabaseError)
     return isAmbiguous(error) ? severalSignatures(error) : ofDatabase(error, explanation);
   if (error instanceof CallTimeout) return new Problem('timeout', { cause: error });
   if (error instanceof AcquireTimeout) return new Problem('no-free-connection', { headers: retryAfter, cause: error });
   if (error instanceof ConnectionLost)
     return new Problem('database-unavailable', { headers: retryAfter, cause: error });
-  if (error instanceof ColumnsChanged) return new Problem('stale-endpoint', { cause: error });
   return new Problem('internal', { cause: error });
+}
+
+/** The log has what the database says, with the statement. */
+function staleEndpoint(error: StaleError): Problem {
+  const code = error instanceof DatabaseError ? { code: error.diagnostics.code } : {};
+  return new Problem('stale-endpoint', { members: code, cause: error });
 }
 
 /** PostgreSQL cannot tell two overloads apart that differ in omitted defaults only, whatever is given by name. */

@@ -9,6 +9,7 @@ import type { Operation } from './operation.ts';
 import type { Pipeline } from './pipeline.ts';
 import { refuse } from './refuse.ts';
 import { refusedParameter } from './refused-parameter.ts';
+import { isStale } from './stale.ts';
 import { statusesOfLogin } from './sqlstate.ts';
 
 /** How far a request came. */
@@ -29,7 +30,7 @@ export async function failed(
   if (error instanceof Cancelled) return { kind: 'whole', status: 499, headers: [], body: null };
   const endpoint = meant({ call, targets });
   const database = endpoint === null ? pipeline.database : databaseOf(pipeline, endpoint);
-  const refused = await refusedParameter(error, call, database);
+  const refused = isStale(error) ? null : await refusedParameter(error, call, database);
   const constraintMessages = endpoint?.constraintMessages ?? {};
   const { mappedCodes, showRowDetails: rowDetails } = refusal;
   const statuses = endpoint?.signIn?.kind === 'login' ? statusesOfLogin(mappedCodes) : mappedCodes;

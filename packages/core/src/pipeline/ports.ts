@@ -272,6 +272,8 @@ export type Observation =
   | { readonly kind: 'start-warning'; readonly code: string; readonly message: string }
   /** A connection could not be opened; requests may not have noticed. Null: the main one. */
   | { readonly kind: 'connection-failed'; readonly connection: string | null; readonly error: Error }
+  /** What an endpoint calls was changed or dropped after the catalog was read, which is now read again. */
+  | { readonly kind: 'endpoint-stale'; readonly endpoint: Endpoint; readonly error: Error }
   /** A refresh that nobody asked for by a call: the old endpoints stay. */
   | { readonly kind: 'refresh-failed'; readonly error: Error }
   /** Where answers are kept cannot be used: requests go on without it. */

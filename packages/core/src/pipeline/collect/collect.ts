@@ -12,11 +12,25 @@ const nothing: Given = { source: 'body', values: new Map() };
  * Reads what the client has sent from where the endpoint wants it; the other place is not looked at.
  * @throws Problem for a body or query that cannot be read: 400, 413, 415
  */
-export function collect(request: GatewayRequest, endpoint: Endpoint, limit: number): Given | Promise<Given> {
+function collect(request: GatewayRequest, endpoint: Endpoint, limit: number): Given | Promise<Given> {
   if (endpoint.parameterSource === 'body') return collectBody(request, limit);
   const values = readQuery(request.query);
   // What is at hand costs no turn.
   return endpoint.bodyParameter === null ? { source: 'query', values, body: null } : withBody(values, request, limit);
+}
+
+/**
+ * The same, with what an earlier attempt has read where the endpoint wants it from the same place.
+ * @throws what `collect` throws
+ */
+export function collectOnce(
+  earlier: Given | null,
+  request: GatewayRequest,
+  endpoint: Endpoint,
+  limit: number,
+): Given | Promise<Given> {
+  if (earlier === null || earlier.source !== endpoint.parameterSource) return collect(request, endpoint, limit);
+  return earlier;
 }
 
 async function collectBody(request: GatewayRequest, limit: number): Promise<Given> {

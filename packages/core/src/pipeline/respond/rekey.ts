@@ -100,26 +100,34 @@ function writeObject(out: Bytes, chunk: Uint8Array, start: number, shape: KeySha
     out.append(field.after);
     position = writeValue(out, chunk, position, field.shape);
   }
-  if (chunk[position] !== closeBrace) throw typeChanged();
+  if (chunk[position] !== closeBrace) throw typeChanged('its end', chunk, position);
   out.byte(closeBrace);
   return position + 1;
 }
 
 function writeComma(out: Bytes, chunk: Uint8Array, position: number): number {
-  if (chunk[position] !== comma) throw typeChanged();
+  if (chunk[position] !== comma) throw typeChanged('one more field', chunk, position);
   out.byte(comma);
   return position + 1;
 }
 
 /** The key is compared: a value must not go out under a name that is not its own. */
 function pastKey(chunk: Uint8Array, start: number, key: Uint8Array): number {
-  for (let index = 0; index < key.length; index++) if (chunk[start + index] !== key[index]) throw typeChanged();
+  for (let index = 0; index < key.length; index++)
+    if (chunk[start + index] !== key[index]) throw typeChanged(Buffer.from(key).toString(), chunk, start);
   return start + key.length;
 }
 
+const keyAhead = /^,?"(?:[^"\\]|\\.)*":/;
+
 /** A composite type that is altered gives other fields at once, while the plan still has the old ones. */
-function typeChanged(): ColumnsChanged {
-  return new ColumnsChanged('a composite type is not what it was when the catalog was read');
+function typeChanged(wanted: string, chunk: Uint8Array, position: number): ColumnsChanged {
+  // A key may be told, a value may not.
+  const ahead = Buffer.from(chunk.subarray(position, position + 1_000)).toString();
+  const came = keyAhead.exec(ahead)?.[0] ?? (ahead.startsWith('}') ? 'its end' : 'something else');
+  return new ColumnsChanged(
+    `a composite type is not what it was when the catalog was read: ${wanted} was wanted, ${came} came`,
+  );
 }
 
 function endOfValue(chunk: Uint8Array, start: number): number {

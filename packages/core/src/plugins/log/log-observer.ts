@@ -27,6 +27,8 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return line(...failureLine(observation));
       case 'token-refused':
         return line('debug', refusalFields(observation), 'token refused');
+      case 'endpoint-stale':
+        return line('warn', staleFields(observation), 'the database has changed: the endpoints are read again');
       case 'setting-left':
         return line('warn', settingFields(observation), settingAdvice);
       default:
@@ -88,6 +90,10 @@ function settingFields({ endpoint, setting }: Of<'setting-left'>): Fields {
 /** Nothing of the token, and no path, which may hold what nobody may read. */
 function refusalFields({ request, scheme, reason }: Of<'token-refused'>): Fields {
   return { method: request.method, requestId: request.id, scheme, reason };
+}
+
+function staleFields({ endpoint, error }: Of<'endpoint-stale'>): Fields {
+  return { routine: endpoint.id, ...errorFields(error) };
 }
 
 function connectionFields({ connection, error }: Of<'connection-failed'>): Fields {
