@@ -78,7 +78,7 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     published = next;
     await caching!.published(next.endpoints);
   };
-  let published!: Published;
+  let published: Published | undefined;
   let watch: Watch | null = null;
   const close = async (): Promise<void> => {
     watch?.stop();
@@ -90,7 +90,8 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   };
   try {
     await contactAll(connections, startRetry, observe);
-    authentication = await openAuthentication(options, connections, observe);
+    const altersSession = (sql: string): boolean => published?.altersSession(sql) ?? true;
+    authentication = await openAuthentication(options, { connections, altersSession }, observe);
     if (refreshOnNotify !== null) watch = await watchChannel(connections, refreshOnNotify, observe);
     events = await openEvents(options.events, authentication, connections, observe);
     caching = await openCaching(options, connections, observe);
@@ -103,13 +104,14 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   const reread = oneAtATime(read);
   watch?.begin(reread);
   const shared = followRefreshes(reread, broadcast, observe);
-  const handle = handleOf(() => published, { refresh: shared.refresh, reread, options, authentication, observe });
+  const current = (): Published => published!;
+  const handle = handleOf(current, { refresh: shared.refresh, reread, options, authentication, observe });
   return {
     get endpoints() {
-      return published.endpoints;
+      return current().endpoints;
     },
     get diagnostics() {
-      return published.diagnostics;
+      return current().diagnostics;
     },
     handle,
     middleware: nodeMiddleware(handle, options),

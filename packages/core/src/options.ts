@@ -82,6 +82,11 @@ export interface ConnectionOptions {
   /** Whether short calls may share a busy connection; each stays a transaction of its own. Default true. */
   readonly shareConnections: boolean;
   /**
+   * After which calls a connection is reset (`DISCARD ALL`), so that nothing that a routine leaves in its session reaches another caller:
+   * `auto` after those of routines whose text, or that of what they use, may leave something; `always` or `never`. Default `auto`.
+   */
+  readonly connectionReset: 'auto' | 'always' | 'never';
+  /**
    * A channel of `NOTIFY`: whatever is notified there makes the gateway read the catalog again. With an event trigger, every
    * gateway follows every migration:
    *
@@ -105,6 +110,7 @@ export const connectionDefaults: Omit<ConnectionOptions, 'connectionString'> = O
   poolSize: null,
   acquireTimeout: 5,
   shareConnections: true,
+  connectionReset: 'auto',
   refreshOnNotify: null,
   listenConnectionString: null,
 });

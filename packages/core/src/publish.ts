@@ -2,8 +2,9 @@ import type { Authentication } from './authentication/open.ts';
 import type { Caching } from './caching.ts';
 import { checkCatalog } from './check-catalog.ts';
 import { functionsSource } from './catalog/functions.ts';
+import { readSessionUses, unknownUses } from './catalog/session-use.ts';
 import { commandTimeout, type Connections } from './connections.ts';
-import type { Routine } from './catalog/routine.ts';
+import type { Routine, SessionUses } from './catalog/routine.ts';
 import type { Options, Source } from './options.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { type Streams, streamsOf } from './pipeline/events/streams.ts';
@@ -17,6 +18,7 @@ import type { Diagnostic } from './plan/diagnostic.ts';
 import type { Endpoint } from './plan/endpoint.ts';
 import { deepFreeze } from './plan/freeze.ts';
 import { type OwnRoute, withoutOwnRoutes } from './plan/routes.ts';
+import { resets, withSessionUses } from './plan/session-use.ts';
 import { createRouter } from './router/router.ts';
 import { StartError } from './start-error.ts';
 
@@ -25,6 +27,8 @@ export interface Published {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
   readonly pipeline: Pipeline;
+  /** Whether a statement may leave something in its session. */
+  readonly altersSession: (sql: string) => boolean;
 }
 
 /** What lives longer than one reading. */
@@ -43,13 +47,18 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   const { query, readDefinitions: definitions } = options;
   const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await asked('sourcesCreated', () => options.sourcesCreated?.(sources));
-  const routines = await readAll(sources, connections, options);
+  const [routines, main] = await Promise.all([
+    readAll(sources, connections, options),
+    readSessionUses(connections.main),
+  ]);
   const connectionNames = [...connections.named.keys()];
   const plan = planEndpoints(routines, { ...options, connectionNames });
   tell(plan.diagnostics, options, observe);
   const changed = checkChanged(await reviewed(plan.endpoints, options), connectionNames);
   tell(changed.diagnostics, options, observe);
-  const reachable = withoutOwnRoutes(changed.endpoints, parts.own);
+  const uses = await sessionUsesOf(changed.endpoints, main, connections);
+  const used = withSessionUses(changed.endpoints, { uses, connectionReset: options.connectionReset });
+  const reachable = withoutOwnRoutes(used, parts.own);
   tell(reachable.diagnostics, options, observe);
   const endpoints = Object.freeze(reachable.endpoints);
   const checked = await checkCatalog(connections.main, { routines, sources, endpoints }, options, observe);
@@ -67,6 +76,7 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
       ...checked,
       ...generated,
     ]),
+    altersSession: (sql) => resets(main.statement(sql), options),
     pipeline: pipelineOf(parts, operationsOf(endpoints, sources, authentication), options, observe),
   };
 }
@@ -99,6 +109,19 @@ async function runCreateHandlers(
     for (const diagnostic of diagnostics) byContent.set(JSON.stringify(diagnostic), diagnostic);
   }
   return [...byContent.values()];
+}
+
+/** Reads what routines and tables may do to a session, in each database that endpoints name. */
+async function sessionUsesOf(
+  endpoints: readonly Endpoint[],
+  main: SessionUses,
+  { named }: Connections,
+): Promise<ReadonlyMap<string | null, SessionUses>> {
+  const names = [...new Set(endpoints.flatMap(({ connection }) => connection ?? []))];
+  // What a database that is away would say is not known until the endpoints are read again.
+  const read = names.map((name) => readSessionUses(named.get(name)!).catch(() => unknownUses));
+  const uses = await Promise.all(read);
+  return new Map([[null, main], ...names.map((name, index) => [name, uses[index]!] as const)]);
 }
 
 /** A source that makes its own commands makes those of its own endpoints. */

@@ -53,18 +53,24 @@ interface Parts {
   readonly report: (error: Error) => void;
 }
 
+export interface AuthenticationNeeds {
+  readonly connections: Connections;
+  /** Whether a command may leave something in its session. */
+  readonly altersSession: (sql: string) => boolean;
+}
+
 /**
  * Opens what sign-in needs. Where nobody can sign in, nothing is opened.
  * @throws StartError for what cannot be, or may not be in production
  */
 export async function openAuthentication(
   options: Options,
-  connections: Connections,
+  { connections, altersSession }: AuthenticationNeeds,
   observe: Observer,
 ): Promise<Authentication> {
   const { authentication } = options;
   checkAuthentication(options);
-  const parts = partsOf(authentication, connections, observe);
+  const parts = partsOf(authentication, { connections, altersSession }, observe);
   const shares = keepsKeys(authentication);
   const broadcasts = shares && options.events.broadcast !== 'local';
   const ring = needsKeys(authentication) || broadcasts ? await openRing(parts, observe) : null;
@@ -118,14 +124,17 @@ async function databaseName({ main }: Connections): Promise<string> {
   return row?.[0] ?? '';
 }
 
-function partsOf(options: AuthenticationOptions, { main }: Connections, observe: Observer): Parts {
+function partsOf(
+  options: AuthenticationOptions,
+  { connections: { main }, altersSession }: AuthenticationNeeds,
+  observe: Observer,
+): Parts {
   // Said to be text, a value that the command has no use for is none the less one that it can be given.
-  const query: Query = (sql, values) =>
-    main.query(
-      sql,
-      values,
-      values.map(() => textOid),
-    );
+  const within =
+    (timeout: number): Query =>
+    (sql, values) =>
+      main.query(sql, values, { types: values.map(() => textOid), timeout, altersSession: altersSession(sql) });
+  const query = within(commandTimeoutMs);
   const { attempts } = options;
   return {
     options,
@@ -137,12 +146,16 @@ function partsOf(options: AuthenticationOptions, { main }: Connections, observe:
     },
     hasher: options.passwordHasher ?? createPasswordHasher(),
     attempts: 'mayTry' in attempts ? attempts : attemptLimiter(attempts),
-    sessions: sessionsOf(options, query),
+    sessions: sessionsOf(options, within(sessionTimeoutMs)),
     report: (error) => observe({ kind: 'authentication-problem', error }),
   };
 }
 
 const textOid = 25;
+/** Of commands that check passwords, and read and write keys. */
+const commandTimeoutMs = 30_000;
+/** Most requests wait for the check of their session. */
+const sessionTimeoutMs = 3_000;
 
 function sessionsOf({ sessions }: AuthenticationOptions, query: Query): SessionStore {
   if (sessions === null) return rememberedSessions();

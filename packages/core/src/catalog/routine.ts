@@ -74,6 +74,22 @@ export interface RoutineResult {
   readonly display: string;
 }
 
+/** What the calls of an endpoint may do to the session that they run in. */
+export interface SessionUse {
+  /** They may leave something in it. */
+  readonly alters: boolean;
+  /** They may have to wait for others, as for a row lock. */
+  readonly mayBlock: boolean;
+}
+
+/** Answers what a routine, a relation or a statement may do to its session, with everything that it uses. */
+export interface SessionUses {
+  /** Of all overloads together. A routine that the catalog does not tell of may do anything. */
+  routine(schema: string, name: string): SessionUse;
+  relation(schema: string, name: string): SessionUse;
+  statement(sql: string): SessionUse;
+}
+
 /** What a source decides of the path and verb of what it tells of, where its comment says nothing. */
 export interface DefaultRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -1,5 +1,5 @@
 import { type ClientInternals, type DataListener, internalsOf } from './client-socket.ts';
-import type { Run } from './exchange.ts';
+import type { Run } from './run.ts';
 import type { Manner } from './manner.ts';
 import { sendCancel } from './pg.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from './port.ts';
 import { Session } from './session.ts';
 
-const manner: Manner = { unnamed: true, everyCall: null, lent: true };
+const manner: Manner = { unnamed: true, everyCall: null, lent: true, reset: 'none' };
 const cancelWithin = 15_000;
 const sweepInterval = 250;
 const readyForQuery = 0x5a;

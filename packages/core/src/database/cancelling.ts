@@ -39,6 +39,22 @@ export class Cancelling {
     this.#cancel(head, firstRepeat, () => clearTimeout(impatience));
   }
 
+  /**
+   * Cancels a call that is past its timeout.
+   * @returns milliseconds that the call at the head is past it; 0 when it is not
+   */
+  sweep(now: number): number {
+    const head = this.#session.exchanges[0];
+    const run = head?.run;
+    if (head === undefined || !run || run.call.timeout === 0 || run.stalled) return 0;
+    // The server's own statement_timeout comes first; this one is for a server that does not answer.
+    const late = now - head.startedAt - run.call.timeout;
+    if (late < Math.min(1_000, run.call.timeout)) return 0;
+    run.timedOut = true;
+    this.whenAlone();
+    return late;
+  }
+
   #cancel(exchange: Exchange, repeat: number, settled: () => void): void {
     const { exchanges, cancel, barrier, lose } = this.#session;
     this.#underWay++;

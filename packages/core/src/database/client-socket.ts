@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import { handshakeCheck } from './handshake.ts';
 import { NotOpened } from './port.ts';
 
 /** The part of a `pg` client that we use and that `pg` does not declare. */
@@ -46,9 +47,11 @@ export function keepThrowsIn({ connection }: Pick<ClientInternals, 'connection'>
     const before = stream.listeners('data');
     attach(stream);
     for (const listener of stream.listeners('data').filter((one) => !before.includes(one)) as DataListener[]) {
+      const check = handshakeCheck();
       stream.off('data', listener);
       stream.on('data', (chunk: Buffer) => {
         try {
+          check(chunk);
           listener(chunk);
         } catch (error) {
           stream.destroy(error as Error);

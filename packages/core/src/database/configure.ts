@@ -38,7 +38,7 @@ export async function configure(session: Session, { settings, target, timeout, n
   };
   await once(session, step, timeout);
   const told = rows.rows[0]!.slice(names.length);
-  session.watch(new ReportedSettings(told.slice(0, reportedNames.length)));
+  session.began(new ReportedSettings(told.slice(0, reportedNames.length)), settings);
   const [isReadOnly, isStandby] = told.slice(reportedNames.length);
   const reason = unfit(target, isReadOnly === 'on', isStandby === 't');
   if (reason === null) return;
@@ -54,6 +54,8 @@ export function once(session: Session, step: Step, timeout: number): Promise<voi
     session.run({
       steps: [step],
       mayShare: false,
+      // Whatever it was, it was for this connection alone.
+      repeatable: true,
       timeout: 0,
       done: () => {
         clearTimeout(impatience);

@@ -54,7 +54,9 @@ export function connectDatabase(connection: ConnectionSettings, options: Databas
 export function borrowDatabase(source: DataSource, options: DatabaseOptions): Database {
   const base = baseSettings(options);
   const pooled = options.pooler === 'transaction';
-  const open = sessionsOf(source, pooled ? {} : base, mannerOf(options, pooled ? base : null));
+  const manner = mannerOf(options, pooled ? base : null);
+  // The host's pool may have set up its connections in ways that a reset would undo.
+  const open = sessionsOf(source, pooled ? {} : base, pooled ? manner : { ...manner, reset: 'close' });
   return poolOf(open, options, { size: undefined, idleTimeout: lentIdleTimeout });
 }
 
@@ -72,7 +74,12 @@ export function baseSettings(options: SessionOptions, connection?: ConnectionSet
 }
 
 function mannerOf({ preparedStatements }: SessionOptions, everyCall: Settings | null): Manner {
-  return { unnamed: !preparedStatements, everyCall, lent: false };
+  return {
+    unnamed: !preparedStatements,
+    everyCall,
+    lent: false,
+    reset: everyCall === null ? 'discard' : 'inTransaction',
+  };
 }
 
 function startUpSettings(options: string | undefined): Settings {

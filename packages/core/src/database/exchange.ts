@@ -1,18 +1,30 @@
+import { ProtocolViolation } from './frames.ts';
 import {
   type Call,
-  CallTimeout,
-  Cancelled,
   ColumnsChanged,
   type ConnectionLost,
   DatabaseError,
   type Diagnostics,
-  type RowSink,
   type Statement,
 } from './port.ts';
 
-const queryCanceled = '57014';
-/** A statement cancelled after this part of its timeout was cancelled by the timeout: clocks differ a little. */
-const timeoutTolerance = 0.9;
+/** The call that an exchange serves, as far as others look after it. */
+export interface ServedCall {
+  readonly call: Call;
+  readonly stalled: boolean;
+  /** Its outcome is of no interest any more, and its statement may be cancelled. */
+  readonly unwanted: boolean;
+  timedOut: boolean;
+}
+
+/** What the end of a connection says of an exchange: its transaction never began, was rolled back, or may have been committed. */
+export type Fate = 'not begun' | 'rolled back' | 'unknown';
+
+/**
+ * FATAL errors that PostgreSQL raises between messages or where a statement may be interrupted, never within a commit: a transaction
+ * whose statements were not all answered is rolled back. Shutdown, the timeouts of idle sessions and of transactions.
+ */
+const rolledBack: ReadonlySet<string> = new Set(['57P01', '57P05', '25P03', '25P04']);
 
 /** What goes out up to one Sync, and what comes back up to one ReadyForQuery. */
 export abstract class Exchange {
@@ -22,18 +34,44 @@ export abstract class Exchange {
   protected step = 0;
   protected phase: 'parse' | 'bind' | 'execute' = 'parse';
   protected error: Error | null = null;
+  /** An ErrorResponse came: the server skips everything up to the Sync. */
+  #refused = false;
 
+  /** Whether a transaction was begun for it. */
+  readonly begun: boolean = false;
   /** The call that it serves; null when it serves the connection. */
-  abstract readonly run: Run | null;
+  abstract readonly run: ServedCall | null;
+  /** How many statements have to be answered. */
+  protected abstract readonly count: number;
+
+  /** Every statement was answered, or one of them refused. Without that a ReadyForQuery belongs to something else. */
+  get complete(): boolean {
+    return this.#refused || this.step === this.count;
+  }
+
+  /**
+   * What became of it, when it was sent and the connection has ended. PostgreSQL executes one message after the other: behind the
+   * exchange in which it said that it ends, nothing was executed.
+   * @param index its place among those in flight
+   * @param fatal how the server ended the connection
+   */
+  fate(index: number, fatal: Diagnostics | null): Fate {
+    if (fatal === null || !rolledBack.has(fatal.code)) return 'unknown';
+    if (index > 0) return 'not begun';
+    // What is missing is the ReadyForQuery alone, before which the commit is; and a procedure may have committed on its way.
+    return this.step === this.count || this.run?.call.atomic === true ? 'unknown' : 'rolled back';
+  }
 
   /** The statement that a RowDescription describes. */
   protected abstract statement(): Statement | undefined;
 
   parseComplete(): void {
+    this.expect('parse', 'ParseComplete');
     this.phase = 'bind';
   }
 
   bindComplete(): void {
+    this.expect('bind', 'BindComplete');
     this.phase = 'execute';
   }
 
@@ -48,19 +86,27 @@ export abstract class Exchange {
     if (!same) this.error ??= columnsChanged(statement!.sql, expected, types);
   }
 
-  /** The sink of the statement whose rows are coming; null discards them. */
-  get rows(): RowSink | null {
-    return null;
+  /**
+   * A DataRow whose body begins at `start`. Only a call has a reader of rows.
+   * @throws ProtocolViolation for a row that is none of this exchange's
+   */
+  row(_chunk: Buffer, _start: number, _end: number): void {
+    this.expect('execute', 'DataRow');
   }
 
-  abstract statementComplete(): void;
+  /** CommandComplete. */
+  statementComplete(): void {
+    this.expect('execute', 'CommandComplete');
+    this.enter(this.step + 1);
+  }
 
   refused(diagnostics: Diagnostics): void {
-    this.error ??= new DatabaseError(diagnostics, this.step, this.phase);
+    this.#refused = true;
+    this.error ??= this.databaseError(diagnostics);
   }
 
   notice(_notice: Diagnostics): void {
-    // Only a call has somebody to tell.
+    // Only a call has a listener.
   }
 
   /**
@@ -70,7 +116,57 @@ export abstract class Exchange {
   abstract finished(now: number, left: string | null): void;
 
   /** The connection went away. */
-  abstract lost(error: ConnectionLost): void;
+  abstract lost(error: ConnectionLost, fate: Fate): void;
+
+  protected databaseError(diagnostics: Diagnostics): DatabaseError {
+    return new DatabaseError(diagnostics, this.step, this.phase);
+  }
+
+  /** For another run of the same statements. */
+  protected restart(): void {
+    this.error = null;
+    this.#refused = false;
+  }
+
+  protected enter(step: number): void {
+    this.step = step;
+    this.phase = this.statement()?.name === '' ? 'parse' : 'bind';
+  }
+
+  /** A message out of its order means that answers and calls no longer match: an answer could reach another caller. */
+  protected expect(phase: Exchange['phase'], message: string): void {
+    if (this.phase !== phase || this.complete) throw new ProtocolViolation(`a ${message} out of its order`);
+  }
+}
+
+/** Statements of the session's own without names, or none at all: then it is done when everything before it is. */
+export class Maintenance extends Exchange {
+  override readonly run = null;
+  protected override readonly count: number;
+  readonly #settled: (error: Error | null) => void;
+
+  constructor(count: number, settled: (error: Error | null) => void) {
+    super();
+    this.count = count;
+    this.#settled = settled;
+  }
+
+  protected override statement(): undefined {
+    return undefined;
+  }
+
+  protected override enter(step: number): void {
+    this.step = step;
+    this.phase = 'parse';
+  }
+
+  override finished(): void {
+    this.#settled(this.error);
+  }
+
+  override lost(error: ConnectionLost): void {
+    this.#settled(error);
+  }
 }
 
 /** By the OIDs of the types, as `select oid, typname from pg_type` has them. */
@@ -83,182 +179,4 @@ function columnsChanged(
   return new ColumnsChanged(
     `unexpected result columns: types (${wanted}) were wanted, (${types.join(', ')}) came of ${sql}`,
   );
-}
-
-/** Told which statements are ready, and what kept the others from it. */
-type Settled = (ready: readonly Statement[], error: Error | null) => void;
-
-/** Parses statements under their names and checks their columns, before anything is executed. */
-export class Preparation extends Exchange {
-  override readonly run: Run;
-  readonly statements: readonly Statement[];
-  readonly #settled: Settled;
-
-  constructor(run: Run, statements: readonly Statement[], settled: Settled) {
-    super();
-    this.run = run;
-    this.statements = statements;
-    this.#settled = settled;
-  }
-
-  protected override statement(): Statement | undefined {
-    return this.statements[this.step];
-  }
-
-  override parseComplete(): void {
-    // Its columns are still to come; until then an error is one of parsing.
-  }
-
-  override described(types: readonly number[]): void {
-    super.described(types);
-    this.step++;
-  }
-
-  override statementComplete(): void {
-    // Nothing is executed here.
-  }
-
-  override refused(diagnostics: Diagnostics): void {
-    const statement = this.statement();
-    const step = this.run.call.steps.findIndex((candidate) => candidate.statement === statement);
-    this.error ??= new DatabaseError(diagnostics, Math.max(step, 0), this.phase);
-  }
-
-  override finished(): void {
-    this.#settled(this.statements.slice(0, this.step), this.error);
-  }
-
-  override lost(error: ConnectionLost): void {
-    this.#settled([], error);
-  }
-}
-
-/** Asks for nothing: its ReadyForQuery proves that the server has done with all before it. */
-export class Barrier extends Exchange {
-  override readonly run = null;
-  readonly #settled: () => void;
-
-  constructor(settled: () => void) {
-    super();
-    this.#settled = settled;
-  }
-
-  protected override statement(): undefined {
-    return undefined;
-  }
-
-  override statementComplete(): void {
-    // A barrier has no statement.
-  }
-
-  override finished(): void {
-    this.#settled();
-  }
-
-  override lost(): void {
-    this.#settled();
-  }
-}
-
-/** One call of the port. */
-export class Run extends Exchange {
-  readonly call: Call;
-  /** Nobody waits any more: rows are dropped, and the outcome is told as `Cancelled`. */
-  abandoned = false;
-  /** The statement was cancelled because of the call's timeout. */
-  timedOut = false;
-  /** The sink asked for a pause. */
-  stalled = false;
-  /** Takes over when a prepared statement turned out to be gone: once. */
-  #retry: ((run: Run) => void) | null;
-
-  constructor(call: Call, retry: (run: Run) => void) {
-    super();
-    this.call = call;
-    this.#retry = retry;
-    this.#enter(0);
-  }
-
-  override get run(): Run {
-    return this;
-  }
-
-  /** Its outcome is of no interest any more, and its statement may be cancelled. */
-  get unwanted(): boolean {
-    return this.abandoned || this.timedOut;
-  }
-
-  protected override statement(): Statement | undefined {
-    return this.call.steps[this.step]?.statement;
-  }
-
-  override get rows(): RowSink | null {
-    if (this.abandoned || this.error !== null) return null;
-    return this.call.steps[this.step]?.rows ?? null;
-  }
-
-  override statementComplete(): void {
-    this.#enter(this.step + 1);
-  }
-
-  override notice(notice: Diagnostics): void {
-    if (!this.abandoned) this.call.notice?.(notice);
-  }
-
-  override finished(now: number, left: string | null): void {
-    if (this.abandoned) this.call.failed(new Cancelled('the caller went away'));
-    else if (this.error === null) this.call.done(now - this.startedAt, left);
-    else if (this.#retry !== null && this.#nothingWasGiven() && preparedStatementIsStale(this.error))
-      this.#again(this.#retry);
-    else this.call.failed(this.#explained(this.error, now));
-  }
-
-  /** Its statements could not be prepared, or nobody wants it now that they are. */
-  unprepared(error: Error | null, startedAt: number): void {
-    this.startedAt = startedAt;
-    this.error = error ?? this.#late();
-    this.#retry = null;
-    this.finished(performance.now(), null);
-  }
-
-  override lost(error: ConnectionLost): void {
-    this.call.failed(this.abandoned ? new Cancelled('the caller went away') : (this.error ?? error));
-  }
-
-  #nothingWasGiven(): boolean {
-    return this.call.steps.slice(0, this.step).every((step) => step.rows === undefined);
-  }
-
-  #again(retry: (run: Run) => void): void {
-    this.#retry = null;
-    this.error = null;
-    this.#enter(0);
-    retry(this);
-  }
-
-  #enter(step: number): void {
-    this.step = step;
-    this.phase = this.statement()?.name === '' ? 'parse' : 'bind';
-  }
-
-  #explained(error: Error, now: number): Error {
-    if (!(error instanceof DatabaseError) || error.diagnostics.code !== queryCanceled) return error;
-    const { timeout } = this.call;
-    const ours = this.timedOut || (timeout > 0 && now - this.startedAt >= timeout * timeoutTolerance);
-    return ours ? this.#late() : error;
-  }
-
-  #late(): CallTimeout {
-    return new CallTimeout(`no answer within ${this.call.timeout} ms`);
-  }
-}
-
-/**
- * The statement was deallocated behind our back, or its plan can no longer give the columns it was prepared with. Both
- * are found out before anything of the statement has run, so that it is safe to prepare and run it again.
- */
-function preparedStatementIsStale(error: Error): boolean {
-  if (!(error instanceof DatabaseError) || error.phase !== 'bind') return false;
-  const { code, routine } = error.diagnostics;
-  return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
 }

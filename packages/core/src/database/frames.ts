@@ -18,9 +18,12 @@ export class Frames {
   #store = Buffer.allocUnsafeSlow(smallStore);
   #held = 0;
   readonly #read: FrameReader;
+  readonly #longest: number;
 
-  constructor(read: FrameReader) {
+  /** @param longest the most bytes of a message */
+  constructor(read: FrameReader, longest: number = longestMessage) {
     this.#read = read;
+    this.#longest = longest;
   }
 
   /** @throws ProtocolViolation when a length cannot be true */
@@ -46,7 +49,7 @@ export class Frames {
     let position = 0;
     while (end - position >= 5) {
       const length = chunk.readInt32BE(position + 1);
-      if (length < 4 || length > longestMessage) {
+      if (length < 4 || length > this.#longest) {
         throw new ProtocolViolation(`a message of ${length} bytes announced`);
       }
       const next = position + 1 + length;

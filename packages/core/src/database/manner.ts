@@ -1,4 +1,4 @@
-import { type Call, DatabaseError, type Statement, type Step } from './port.ts';
+import type { Call, Statement, Step } from './port.ts';
 import { settingsStatement, type Settings } from './settings.ts';
 
 /** How a connection has to be spoken to. */
@@ -11,29 +11,96 @@ export interface Manner {
   readonly lent: boolean;
   /** A transaction is open before the call: no other can be begun for it, and no procedure can end it. */
   readonly open?: boolean;
+  /**
+   * How a session is reset after a call that may have altered it: `discard` by `DISCARD ALL` and the settings that it began with;
+   * `close` where its beginning is not known; `inTransaction` behind a pooler, which gives the session to others right after it; `none`
+   * where the session is the host's.
+   */
+  readonly reset: 'discard' | 'close' | 'inTransaction' | 'none';
 }
 
 /** A connection that is ours alone. */
-export const own: Manner = { unnamed: false, everyCall: null, lent: false };
+export const own: Manner = { unnamed: false, everyCall: null, lent: false, reset: 'discard' };
+
+/** The steps of a call as its connection wants them. */
+export interface AdaptedCall {
+  readonly steps: readonly Step[];
+  /** How many of them stand before the call's own. */
+  readonly before: number;
+  /** Whether a transaction was begun for the call. */
+  readonly begun: boolean;
+}
 
 const begin: Step = { statement: { name: 'pgway_begin', sql: 'begin' }, values: [] };
 const commit: Step = { statement: { name: 'pgway_commit', sql: 'commit' }, values: [] };
+/** Ends the transaction that was begun for a call which has failed. */
+export const rollback: Step = { statement: { name: '', sql: 'rollback' }, values: [] };
+/** Whatever role a session was left in: this is the one that it began with. */
+const resetRole: Step = { statement: { name: 'pgway_reset_role', sql: 'reset role' }, values: [] };
+/**
+ * PostgreSQL keeps plans for a session, not for a role: also those that routines have made of their own statements. In them the right
+ * to use a schema was checked when they were parsed, and to call an inlined or constant function when they were planned.
+ */
+const discardPlans: Step = { statement: { name: 'pgway_discard_plans', sql: 'discard plans' }, values: [] };
 
-/** The call as the connection wants it; `atomic` no longer where the transaction is the host's. */
-export function inManner(call: Call, { unnamed, everyCall, open = false }: Manner): Call {
-  const settings = everyCall === null ? [] : [settingsStep(everyCall)];
-  const accompanied = settings.length + call.steps.length > 1;
-  const atomic = call.atomic === true && accompanied && !open;
-  if (!unnamed && settings.length === 0 && !atomic) return call;
-  const before = atomic ? [begin, ...settings] : settings;
-  const steps = [...before, ...call.steps, ...(atomic ? [commit] : [])];
+/**
+ * What `DISCARD ALL` does, as far as a transaction can do it. Prepared statements stay, as a pooler counts on its own; a routine
+ * can make some only by dynamic SQL.
+ */
+const resetInTransaction: readonly Step[] = [
+  'close all',
+  'unlisten *',
+  'select pg_catalog.pg_advisory_unlock_all()',
+  'discard temp',
+  'discard sequences',
+  'reset session authorization',
+  'reset all',
+].map((sql) => ({ statement: { name: '', sql }, values: [] }));
+
+/**
+ * The call's steps; null when they are as they should be, as most are.
+ * @param switchesRole the plans of the session may have been made for another role
+ */
+export function adapt(call: Call, manner: Manner, switchesRole: boolean): AdaptedCall | null {
+  if (isPlain(call, manner) && !switchesRole) return null;
+  const before = stepsBefore(call, manner, switchesRole);
+  const after = call.altersSession === true && manner.reset === 'inTransaction' ? resetInTransaction : [];
+  const accompanied = before.length + call.steps.length + after.length > 1;
+  const begun = call.atomic === true && accompanied && manner.open !== true;
+  const steps = [...(begun ? [begin] : []), ...before, ...call.steps, ...after, ...(begun ? [commit] : [])];
   return {
-    ...call,
-    atomic,
-    mayShare: call.mayShare && !atomic,
-    steps: unnamed ? steps.map((step) => ({ ...step, statement: withoutName(step.statement) })) : steps,
-    failed: (error) => call.failed(stepsBack(error, before.length)),
+    steps: keepsNames(call, manner) ? steps : unnamed(steps),
+    before: before.length + (begun ? 1 : 0),
+    begun,
   };
+}
+
+/** A pooler may serve all callers with one statement of a text, parsed for another role. */
+function keepsNames({ role }: Call, manner: Manner): boolean {
+  return !manner.unnamed && (manner.everyCall === null || role === undefined);
+}
+
+function unnamed(steps: readonly Step[]): readonly Step[] {
+  return steps.map((step) => ({ ...step, statement: withoutName(step.statement) }));
+}
+
+function isPlain({ role, atomic }: Call, manner: Manner): boolean {
+  return role !== null && atomic !== true && !manner.unnamed && manner.everyCall === null;
+}
+
+function stepsBefore({ role }: Call, { everyCall, lent }: Manner, switchesRole: boolean): readonly Step[] {
+  const before = switchesRole ? [discardPlans] : [];
+  if (role === null && !lent) before.push(resetRole);
+  if (everyCall !== null) before.push(settingsStep(everyCall));
+  return before;
+}
+
+/** The steps behind which the statements of a call are parsed, so that it is done for its role. */
+export function roleSteps(role: string | null | undefined, switchesRole: boolean): readonly Step[] {
+  const steps = switchesRole ? [discardPlans] : [];
+  if (role === null) steps.push(resetRole);
+  if (typeof role === 'string') steps.push({ statement: settingsStatement(1), values: ['role', role] });
+  return unnamed(steps);
 }
 
 function settingsStep(settings: Settings): Step {
@@ -42,10 +109,4 @@ function settingsStep(settings: Settings): Step {
 
 function withoutName(statement: Statement): Statement {
   return statement.name === '' ? statement : { ...statement, name: '' };
-}
-
-/** Callers count their own steps. */
-function stepsBack(error: Error, count: number): Error {
-  if (count === 0 || !(error instanceof DatabaseError)) return error;
-  return new DatabaseError(error.diagnostics, error.step - count, error.phase);
 }

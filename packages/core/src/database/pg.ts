@@ -6,7 +6,8 @@ import type { ConnectionSettings } from './connection-string.ts';
 import { type Manner, own } from './manner.ts';
 import { type ConnectionConfiguration, ConnectionLost, DatabaseError, type DataSource, NotOpened } from './port.ts';
 import { type Attempt, firstThatWillDo } from './servers.ts';
-import { Session, type SessionEvents } from './session.ts';
+import { Session } from './session.ts';
+import type { SessionEvents } from './session-events.ts';
 import type { Settings } from './settings.ts';
 
 const defaultConnectTimeout = 15_000;

@@ -1,15 +1,17 @@
-import type { Run } from './exchange.ts';
+import { QueuedCall } from './queued-call.ts';
+import type { Run } from './run.ts';
 import { Listener } from './listening.ts';
 import type { OpenSession } from './pg.ts';
 import {
   AcquireTimeout,
   type Call,
   type CallHandle,
-  Cancelled,
+  CallTimeout,
   ConnectionLost,
   type Database,
   type Heard,
   type Notice,
+  type QueryOptions,
   type TextTable,
   type Value,
 } from './port.ts';
@@ -25,6 +27,8 @@ const shareDepth = 32;
  */
 const gatherWork = 4;
 const sweepInterval = 100;
+/** Milliseconds. */
+const queryTimeout = 30_000;
 /** The longest wait between two attempts to connect, while the database is away: what a request then waits for its refusal. */
 const longestBackOff = 500;
 
@@ -47,41 +51,13 @@ export interface PoolOptions {
   readonly problem: (error: Error) => void;
 }
 
-class Waiting implements CallHandle {
-  readonly call: Call;
-  readonly since: number;
-  readonly #pool: Pool;
-  #session: Session | null = null;
-  #run: Run | null = null;
-
-  constructor(call: Call, pool: Pool) {
-    this.call = call;
-    this.since = performance.now();
-    this.#pool = pool;
-  }
-
-  begin(session: Session): void {
-    this.#session = session;
-    this.#run = session.run(this.call);
-  }
-
-  resume(): void {
-    if (this.#run !== null) this.#session!.resume(this.#run);
-  }
-
-  cancel(): void {
-    if (this.#run !== null) this.#session!.abandon(this.#run);
-    else if (this.#pool.forget(this)) this.call.failed(new Cancelled('the caller went away'));
-  }
-}
-
 /** Connections that are opened when needed, a queue with a bound on its length and on waiting, and sharing of the busy ones. */
 export class Pool implements Database {
   readonly #options: PoolOptions;
   readonly #sessions = new Set<Session>();
   /** The most recently used last: the others may grow old and be closed. */
   readonly #idle: { readonly session: Session; readonly since: number }[] = [];
-  readonly #queue: Waiting[] = [];
+  readonly #queue: QueuedCall[] = [];
   /** The session that was given a call last. */
   #newest: Session | null = null;
   /** Milliseconds of work that it was given since. */
@@ -94,6 +70,12 @@ export class Pool implements Database {
   #closing: (() => void) | null = null;
   #closed: Promise<void> | null = null;
   readonly #sweeper: NodeJS.Timeout;
+  /** Takes a call out of the queue; false when it is no longer in it. */
+  readonly #forget = (waiting: QueuedCall): boolean => {
+    const index = this.#queue.indexOf(waiting);
+    if (index !== -1) this.#queue.splice(index, 1);
+    return index !== -1;
+  };
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -102,22 +84,34 @@ export class Pool implements Database {
   }
 
   run(call: Call): CallHandle {
-    const waiting = new Waiting(call, this);
+    const waiting = new QueuedCall(call, this.#forget);
     if (this.#closed !== null) this.#refuse(waiting, new ConnectionLost('the gateway is closing'));
     else this.#place(waiting);
     return waiting;
   }
 
-  query(sql: string, values: readonly Value[] = [], types: readonly number[] = []): Promise<TextTable> {
+  query(sql: string, values: readonly Value[] = [], options: QueryOptions = {}): Promise<TextTable> {
+    const { types = [], timeout = queryTimeout, altersSession = false } = options;
     return new Promise((resolve, reject) => {
       const rows = textRows();
-      this.run({
+      const handle = this.run({
         steps: [{ statement: { name: '', sql, types }, values, rows }],
         mayShare: false,
-        timeout: 0,
-        done: () => resolve(rows.rows),
-        failed: reject,
+        altersSession,
+        timeout,
+        done: () => {
+          clearTimeout(timer);
+          resolve(rows.rows);
+        },
+        failed: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
       });
+      const timer = setTimeout(() => {
+        handle.cancel();
+        reject(new CallTimeout(`no answer within ${timeout} ms`));
+      }, timeout);
     });
   }
 
@@ -142,16 +136,16 @@ export class Pool implements Database {
     return this.#closed;
   }
 
-  /** Takes a call out of the queue; false when it is no longer in it. */
-  forget(waiting: Waiting): boolean {
-    const index = this.#queue.indexOf(waiting);
-    if (index !== -1) this.#queue.splice(index, 1);
-    return index !== -1;
+  /** A connection could not finish a call that may be run once more. */
+  #again({ handle }: Run): boolean {
+    if (!(handle instanceof QueuedCall) || this.#closed !== null || !handle.again()) return false;
+    this.#place(handle);
+    return true;
   }
 
-  #place(waiting: Waiting): void {
+  #place(waiting: QueuedCall): void {
     if (this.#gather(waiting)) return;
-    const session = this.#takeIdle();
+    const session = this.#takeIdle(waiting.call.role);
     if (session !== null) {
       this.#newest = session;
       this.#gathered = waiting.call.expected ?? 0;
@@ -167,10 +161,11 @@ export class Pool implements Database {
   }
 
   /** With the calls that arrived just before it, on the connection that they were given. */
-  #gather(waiting: Waiting): boolean {
+  #gather(waiting: QueuedCall): boolean {
     const session = this.#newest;
     if (session === null || !this.#options.share || !waiting.call.mayShare) return false;
-    if (!session.gathering || session.load >= shareDepth || !session.canShare(waiting.call)) return false;
+    if (!session.gathering || session.load >= shareDepth) return false;
+    if (!session.canShare(waiting.call, performance.now())) return false;
     const gathered = this.#gathered + (waiting.call.expected ?? 0);
     if (gathered > gatherWork) return false;
     this.#gathered = gathered;
@@ -178,16 +173,25 @@ export class Pool implements Database {
     return true;
   }
 
-  #takeIdle(): Session | null {
-    return this.#idle.pop()?.session ?? null;
+  /** The most recently used one, of those whose plans are for the role where there are some. */
+  #takeIdle(role: string | null | undefined): Session | null {
+    if (role !== undefined) {
+      const index = this.#idle.findLastIndex(({ session }) => session.idle && session.isFor(role));
+      if (index !== -1) return this.#idle.splice(index, 1)[0]!.session;
+    }
+    for (let entry = this.#idle.pop(); entry !== undefined; entry = this.#idle.pop()) {
+      if (entry.session.idle) return entry.session;
+    }
+    return null;
   }
 
   /** Behind the shortest of the lines that it may join. With calls in the queue nobody shares, so that the queue gets its turn. */
-  #share(waiting: Waiting): boolean {
+  #share(waiting: QueuedCall): boolean {
     if (!this.#options.share || !waiting.call.mayShare) return false;
+    const now = performance.now();
     let best: Session | null = null;
     for (const session of this.#sessions) {
-      if (session.load < (best?.load ?? shareDepth) && session.canShare(waiting.call)) best = session;
+      if (session.load < (best?.load ?? shareDepth) && session.canShare(waiting.call, now)) best = session;
     }
     if (best === null) return false;
     waiting.begin(best);
@@ -206,7 +210,8 @@ export class Pool implements Database {
     this.#opening++;
     const released = (session: Session): void => this.#released(session);
     const closed = (session: Session): void => this.#lost(session);
-    open({ released, closed, notice }).then(
+    const again = (run: Run): boolean => this.#again(run);
+    open({ released, closed, notice, again }).then(
       (session) => this.#opened(session),
       (error: unknown) => this.#notOpened(error instanceof Error ? error : new Error(String(error))),
     );
@@ -252,8 +257,9 @@ export class Pool implements Database {
   #fill(session: Session): void {
     if (!this.#options.share) return;
     const most = Math.min(shareDepth, Math.ceil((this.#queue.length + 1) / this.#options.size));
+    const now = performance.now();
     for (let next = this.#queue[0]; next !== undefined && session.load < most; next = this.#queue[0]) {
-      if (!next.call.mayShare || !session.canShare(next.call)) return;
+      if (!next.call.mayShare || !session.canShare(next.call, now)) return;
       this.#queue.shift();
       next.begin(session);
     }
@@ -267,7 +273,7 @@ export class Pool implements Database {
     this.#settle();
   }
 
-  #refuse(waiting: Waiting, error: Error): void {
+  #refuse(waiting: QueuedCall, error: Error): void {
     // Never before `run` has returned: its caller would not know the handle yet.
     queueMicrotask(() => waiting.call.failed(error));
   }

@@ -40,6 +40,17 @@ export interface Call {
   readonly mayShare: boolean;
   /** Milliseconds that the database will probably need for a call that may share. Default 0: next to nothing. */
   readonly expected?: number;
+  /** True: the call may have to wait, as for a row lock. It may go behind others, but no call goes behind it. Default false. */
+  readonly mayBlock?: boolean;
+  /** True: running the call twice does no harm, so that one whose connection was lost is run again. Default false. */
+  readonly repeatable?: boolean;
+  /** True: the call may leave something in its session, which is reset before the next call. Default false. */
+  readonly altersSession?: boolean;
+  /**
+   * The role that the call runs under, which one of its settings sets: its statements are parsed and planned under that role too.
+   * Null: the role that the session began with, which is set again first. Undefined: no call of this gateway sets a role.
+   */
+  readonly role?: string | null | undefined;
   /**
    * True: where other statements travel with it, such as settings, in a transaction that is begun and committed for them, so that a
    * procedure cannot end the one in which they hold; nobody goes behind it then. Otherwise in the implicit one, which a procedure
@@ -59,7 +70,7 @@ export interface Call {
    * @param left a setting that the call has left changed: its connection is not used again
    */
   done(elapsed: number, left: string | null): void;
-  /** Once, instead of `done`. A DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout or Cancelled. */
+  /** Once, instead of `done`. A DatabaseError, ConnectionLost, OutcomeUnknown, AcquireTimeout, CallTimeout or Cancelled. */
   failed(error: Error): void;
 }
 
@@ -84,9 +95,21 @@ export type Heard =
 /** Rows of values in PostgreSQL's own text form. */
 export type TextTable = readonly (readonly (string | null)[])[];
 
+export interface QueryOptions {
+  /** OIDs of the values' types; PostgreSQL finds out those that are not said. */
+  readonly types?: readonly number[];
+  /** Milliseconds, waiting for a connection included. Default 30,000. */
+  readonly timeout?: number;
+  /** As of a call. */
+  readonly altersSession?: boolean;
+}
+
 export interface Database extends Runner {
-  /** All rows of one statement as text: for start and for maintenance, never for requests. */
-  query(sql: string, values?: readonly Value[], types?: readonly number[]): Promise<TextTable>;
+  /**
+   * All rows of one statement as text: for start and for maintenance, never for what requests ask for.
+   * Rejects with CallTimeout where there is no answer in time, however long the server or the network takes.
+   */
+  query(sql: string, values?: readonly Value[], options?: QueryOptions): Promise<TextTable>;
   /**
    * Listens to a channel of `NOTIFY`, on one connection for all channels, which is opened again whenever it is lost.
    * @returns stops listening
@@ -163,9 +186,17 @@ export class DatabaseError extends Error {
   }
 }
 
-/** The connection went away, or none could be opened. Transient by nature. */
+/**
+ * The connection went away, or none could be opened. Transient by nature. A call that fails with it was not executed, or may be
+ * executed again without harm.
+ */
 export class ConnectionLost extends Error {
-  override readonly name = 'ConnectionLost';
+  override readonly name: string = 'ConnectionLost';
+}
+
+/** The connection went away after the call was sent: the database may have committed it. */
+export class OutcomeUnknown extends ConnectionLost {
+  override readonly name = 'OutcomeUnknown';
 }
 
 /**
@@ -173,7 +204,7 @@ export class ConnectionLost extends Error {
  * the server ask of each other did not allow it: no time helps.
  */
 export class NotOpened extends ConnectionLost {
-  override readonly name = 'NotOpened' as 'ConnectionLost';
+  override readonly name = 'NotOpened';
 }
 
 /** No connection became free within the bound on waiting. */

@@ -6,6 +6,11 @@ export const reportedNames: readonly string[] = [
   'TimeZone',
   'is_superuser',
   'session_authorization',
+  'default_transaction_read_only',
+  'standard_conforming_strings',
+  'application_name',
+  // From PostgreSQL 18 on.
+  'search_path',
 ];
 
 /**

@@ -1,31 +1,25 @@
 import type { Duplex } from 'node:stream';
 import { Cancelling, patience } from './cancelling.ts';
 import { readDiagnostics, readNotification } from './diagnostics.ts';
-import { Barrier, type Exchange, Preparation, Run } from './exchange.ts';
-import { checkRow, Frames } from './frames.ts';
-import { inManner, type Manner, own } from './manner.ts';
-import { Outgoing } from './outgoing.ts';
-import { type Call, ConnectionLost, type Notice, type Statement } from './port.ts';
+import { type Exchange, Maintenance } from './exchange.ts';
+import { Flow } from './flow.ts';
+import { Frames, ProtocolViolation } from './frames.ts';
+import { adapt, type Manner, own, roleSteps, rollback } from './manner.ts';
+import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
 import { Prepared } from './prepared.ts';
 import { progress, unasked } from './progress.ts';
-import { ReportedSettings } from './reported-settings.ts';
+import type { ReportedSettings } from './reported-settings.ts';
+import { loseAll, moveFollowers, type Rerun, rerunSpoiled } from './rerun.ts';
+import { mayBeFollowed, Run } from './run.ts';
+import type { SessionEvents } from './session-events.ts';
+import { SendQueue } from './send-queue.ts';
+import { SessionState } from './session-state.ts';
+import type { Settings } from './settings.ts';
 
 /** How a ReadyForQuery says that no transaction is open. */
 const noTransaction = 0x49;
-
-export interface SessionEvents {
-  /** The session can take another call, or changed so that it may. */
-  released(session: Session): void;
-  closed(session: Session): void;
-  /** A notice outside of any call. */
-  notice(notice: Notice): void;
-  /** On a connection that listens. */
-  notification?(channel: string, payload: string): void;
-  /** On a lent connection: every message but rows, whose bytes are gone afterwards. */
-  passOn?(type: number, message: Buffer): void;
-  /** Asks the server, on a connection of its own, to cancel what this session runs; resolves when it has been told. */
-  cancel(): Promise<void>;
-}
+/** Milliseconds after which calls behind it that may run elsewhere do so. */
+const blockedHead = 100;
 
 /**
  * The extended query protocol on a connection that is open and idle. Several calls may be in flight: each is one
@@ -36,30 +30,34 @@ export class Session {
   readonly #events: SessionEvents;
   readonly #manner: Manner;
   readonly #frames: Frames;
-  readonly #outgoing = new Outgoing();
-  readonly #exchanges: Exchange[] = [];
+  readonly #queue = new SendQueue((bytes) => {
+    if (this.#closed === null) this.#socket.write(bytes);
+  });
+  readonly #outgoing = this.#queue.outgoing;
+  readonly #exchanges = this.#queue.exchanges;
   readonly #prepared = new Prepared(this.#outgoing);
   /** Calls that wait for their statements to be prepared. */
   #preparing = 0;
-  #flushing = false;
-  #paused = false;
+  readonly #flow: Flow;
   #closed: ConnectionLost | null = null;
   /** We said that we end the connection: nothing may be sent any more. */
   #ending = false;
   readonly #cancelling: Cancelling;
-  #reported: ReportedSettings = new ReportedSettings();
-  /** Why the server said that it ends the connection. */
-  #farewell: string | null = null;
+  readonly #state: SessionState;
+  /** The FATAL error with which the server ended the connection. */
+  #fatal: Notice | null = null;
 
   constructor(socket: Duplex, events: SessionEvents, manner: Manner = own) {
     this.#socket = socket;
     this.#events = events;
     this.#manner = manner;
+    this.#state = new SessionState(manner);
+    this.#flow = new Flow(socket);
     this.#frames = new Frames((type, chunk, start, end) => this.#message(type, chunk, start, end));
     this.#cancelling = new Cancelling({
       exchanges: this.#exchanges,
       cancel: () => events.cancel(),
-      barrier: (passed) => this.#push(new Barrier(passed)),
+      barrier: (passed) => this.#maintain([], () => passed()),
       lose: (reason) => this.#lose(reason),
     });
     socket.on('data', this.#onData);
@@ -74,11 +72,12 @@ export class Session {
    * One for all calls: V8 puts a function that is assigned to a property straight among its old objects, where one of each call
    * would keep all of that call until the next full collection.
    */
-  readonly #again = (run: Run): void => this.#startAgain(run);
+  readonly #retry = (run: Run): void => this.#startAgain(run);
+  readonly #elsewhere: Rerun = (run) => this.#events.again?.(run) === true;
 
-  /** From now on no call may leave one of these changed. */
-  watch(reported: ReportedSettings): void {
-    this.#reported = reported;
+  /** What the session began with: no call may leave it changed, and a reset brings it back. */
+  began(reported: ReportedSettings, settings: Settings): void {
+    this.#state.began(reported, settings);
   }
 
   /** How many calls it has been given and not finished. */
@@ -88,7 +87,7 @@ export class Session {
 
   /** Calls were given to it that have not left yet: one more of their kind travels in the same packet. */
   get gathering(): boolean {
-    return this.#flushing;
+    return this.#queue.gathering;
   }
 
   get idle(): boolean {
@@ -97,35 +96,41 @@ export class Session {
 
   /** Whether anything may be sent. */
   get #open(): boolean {
-    return !this.#cancelling.underWay && !this.#ending && this.#closed === null;
+    return !this.#cancelling.underWay && !this.#ending && this.#state.spoiledBy === null && this.#closed === null;
   }
 
-  /** Whether a short call with these statements may go behind those that are in flight. */
-  canShare(call: Call): boolean {
-    if (!this.#open || this.#paused || this.#preparing > 0 || this.#reported.changed !== null) return false;
-    for (const exchange of this.#exchanges) {
-      if (!(exchange instanceof Run) || !exchange.call.mayShare || exchange.unwanted || exchange.stalled) return false;
-    }
-    return this.#manner.unnamed || this.#prepared.missing(call).length === 0;
+  /**
+   * Whether a short call with these statements may go behind those that are in flight.
+   * @param now `performance.now()`: a head that runs for long may be waiting for a lock, with everything behind it
+   */
+  canShare(call: Call, now: number): boolean {
+    if (!this.#open || this.#flow.stopped || this.#preparing > 0 || this.#state.changed !== null) return false;
+    if (!mayBeFollowed(this.#exchanges, now) || this.#state.switchesRole(call)) return false;
+    return this.#manner.unnamed || this.#prepared.missing(call.steps).length === 0;
   }
 
   /** Sends a call; statements that this connection does not know yet are prepared first. Returns its exchange. */
   run(call: Call): Run {
-    const run = new Run(inManner(call, this.#manner), this.#again);
+    const switchesRole = this.#state.switchesRole(call);
+    const run = new Run(call, adapt(call, this.#manner, switchesRole), { switchesRole, retry: this.#retry });
     this.#start(run);
     return run;
+  }
+
+  /** Whether the plans of the session were made for this role. */
+  isFor(role: string | null): boolean {
+    return this.#state.isFor(role);
   }
 
   resume(run: Run): void {
     run.stalled = false;
     // One that has ended, or whose turn is still to come, has no say in the flow of another.
-    if (this.#exchanges[0] === run) this.#flow();
+    if (this.#exchanges[0] === run) this.#flow.go();
   }
 
   /** Nobody waits for the call any more. */
   abandon(run: Run): void {
-    if (run.abandoned) return;
-    run.abandoned = true;
+    if (!run.abandon()) return;
     this.resume(run);
     this.#cancelling.whenAlone();
   }
@@ -133,13 +138,8 @@ export class Session {
   /** Looks after the call that runs: called from time to time with `performance.now()`. */
   sweep(now: number): void {
     const head = this.#exchanges[0];
-    const run = head?.run;
-    if (head === undefined || !run || run.call.timeout === 0 || run.stalled) return;
-    // The server's own statement_timeout comes first; this one is for a server that does not answer.
-    const late = now - head.startedAt - run.call.timeout;
-    if (late < Math.min(1_000, run.call.timeout)) return;
-    run.timedOut = true;
-    this.#cancelling.whenAlone();
+    if (head !== undefined && now - head.startedAt > blockedHead) moveFollowers(this.#exchanges, this.#elsewhere);
+    const late = this.#cancelling.sweep(now);
     if (late > patience) this.destroy('the server did not answer');
   }
 
@@ -148,7 +148,7 @@ export class Session {
     if (this.#closed !== null || this.#ending) return;
     this.#ending = true;
     this.#outgoing.terminate();
-    this.#flush();
+    this.#queue.flush();
     this.#socket.end();
     setTimeout(() => this.#lose('the server did not end the connection'), patience).unref();
   }
@@ -169,62 +169,65 @@ export class Session {
   }
 
   #start(run: Run): void {
-    const missing = this.#prepared.missing(run.call);
+    const missing = this.#prepared.missing(run.steps);
     if (missing.length === 0) this.#send(run);
     else this.#prepare(run, missing);
   }
 
+  /** Statements are parsed under the role of the call: what it may not use is refused here. */
   #prepare(run: Run, missing: readonly Statement[]): void {
-    for (const statement of missing) {
-      this.#outgoing.parse(statement.name, statement.sql, statement.types);
-      this.#outgoing.describe(statement.name);
-    }
+    const setRole = roleSteps(run.call.role, run.switchesRole);
+    this.#outgoing.steps(setRole);
     this.#preparing++;
-    const settled = (ready: readonly Statement[], error: Error | null): void => {
+    const preparation = this.#prepared.prepare(run, { missing, before: setRole.length }, (error) => {
       this.#preparing--;
-      this.#prepared.add(ready);
-      if (error === null && !run.unwanted) this.#send(run);
+      if (error instanceof ConnectionLost && run.untouched && this.#elsewhere(run)) return;
+      // Another call may have found one of its statements stale meanwhile.
+      if (error === null && !run.unwanted) this.#start(run);
       else run.unprepared(error, preparation.startedAt);
-      // What was parsed but refused afterwards is of no use under its name.
-      if (error !== null) for (const statement of missing) this.#prepared.forget(statement);
-      this.#prepared.makeRoom();
-    };
-    const preparation = new Preparation(run, missing, settled);
+    });
     this.#push(preparation);
   }
 
   #send(run: Run): void {
     try {
-      this.#outgoing.steps(run.call.steps);
+      this.#outgoing.steps(run.steps);
     } catch (error) {
       return queueMicrotask(() => {
         run.call.failed(error as Error);
         this.#events.released(this);
       });
     }
+    this.#state.plansFor(run.call.role);
     this.#push(run);
   }
 
   /** A prepared statement was gone or stale: once more, from its preparation. */
   #startAgain(run: Run): void {
-    for (const { statement } of run.call.steps) if (statement.name !== '') this.#prepared.forget(statement);
+    this.#prepared.forget(run.steps);
     this.#start(run);
   }
 
-  #push(exchange: Exchange): void {
-    if (this.#closed !== null) return exchange.lost(this.#closed);
-    this.#outgoing.sync();
-    if (this.#exchanges.length === 0) exchange.startedAt = performance.now();
-    this.#exchanges.push(exchange);
-    if (this.#flushing) return;
-    this.#flushing = true;
-    // After the current round of the event loop: calls that arrived together leave in one packet.
-    setImmediate(() => this.#flush());
+  /** Brings the session back to how it began. */
+  #reset(): void {
+    this.#prepared.clear();
+    for (const steps of this.#state.resetSteps) this.#maintain(steps, (error) => this.#wasReset(error));
   }
 
-  #flush(): void {
-    this.#flushing = false;
-    if (this.#closed === null && this.#outgoing.length > 0) this.#socket.write(this.#outgoing.take());
+  #maintain(steps: readonly Step[], done: (error: Error | null) => void): void {
+    this.#outgoing.steps(steps);
+    this.#push(new Maintenance(steps.length, done));
+  }
+
+  #wasReset(error: Error | null): void {
+    const changed = this.#exchanges.length === 0 ? this.#state.changed : null;
+    const reason = error?.message ?? (changed === null ? null : `${changed} is not as it was`);
+    if (reason !== null) this.#lose(`the session could not be reset: ${reason}`);
+  }
+
+  #push(exchange: Exchange): void {
+    if (this.#closed === null) this.#queue.push(exchange);
+    else exchange.lost(this.#closed, 'not begun');
   }
 
   #receive(chunk: Buffer): void {
@@ -244,83 +247,83 @@ export class Session {
     if (!(head instanceof Run)) return;
     if (head.rows?.chunkEnd?.() === false) head.stalled = true;
     // A stalled call never holds up others: with some behind it, the flow goes on and its sink has to bear it.
-    if (!head.stalled || this.#exchanges.length > 1 || this.#paused) return;
-    this.#paused = true;
-    this.#socket.pause();
-  }
-
-  #flow(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#socket.resume();
+    if (head.stalled && this.#exchanges.length === 1) this.#flow.stop();
   }
 
   #message(type: number, chunk: Buffer, start: number, end: number): void {
     const head = this.#exchanges[0];
-    if (type === 0x44 && head !== undefined) return this.#row(head, chunk, start, end);
+    if (type === 0x44 && head !== undefined) return head.row(chunk, start, end);
     this.#events.passOn?.(type, chunk.subarray(start - 5, end));
     if (type === 0x4e || type === 0x45) return this.#told(type === 0x45, readDiagnostics(chunk, start, end));
     if (type === 0x41) return this.#events.notification?.(...readNotification(chunk, start));
     // ParameterStatus comes at any time; what counts is how things are when a call has ended.
-    if (type === 0x53) return this.#reported.tell(chunk, start);
+    if (type === 0x53) return this.#state.tell(chunk, start);
     if (head === undefined) return unasked(type);
     if (type === 0x5a) this.#ready(head, chunk[start]!);
     else progress(head, type, chunk, start);
-  }
-
-  #row(head: Exchange, chunk: Buffer, start: number, end: number): void {
-    const sink = head.rows;
-    if (sink === null) return;
-    const fields = chunk.readUInt16BE(start);
-    checkRow(chunk, start + 2, end, fields);
-    if (!sink.row(chunk, start + 2, fields)) (head as Run).stalled = true;
   }
 
   #told(isError: boolean, diagnostics: Notice): void {
     const head = this.#exchanges[0];
     if (!isError && head instanceof Run) head.notice(diagnostics);
     else if (!isError) this.#events.notice(diagnostics);
-    // A FATAL error is the server's farewell, whoever's statement is running: the calls are lost, not refused.
-    else if (diagnostics.severity === 'FATAL' || diagnostics.severity === 'PANIC') this.#farewell = diagnostics.message;
+    // A FATAL error ends the connection, whichever statement is running: the calls are lost, not refused.
+    else if (diagnostics.severity === 'FATAL' || diagnostics.severity === 'PANIC') this.#ended(diagnostics);
     else head?.refused(diagnostics);
   }
 
+  /** The end of the connection follows; on an idle one it must not find a call that was given to it meanwhile. */
+  #ended(fatal: Notice): void {
+    this.#fatal = fatal;
+    if (this.#queue.sent === 0) this.#lose(fatal.message);
+  }
+
   #ready(head: Exchange, transaction: number): void {
+    if (!head.complete) throw new ProtocolViolation('a ReadyForQuery before every statement was answered');
     const now = performance.now();
     this.#exchanges.shift();
     const next = this.#exchanges[0];
     if (next !== undefined) next.startedAt = now;
-    this.#flow();
-    const open = transaction !== noTransaction;
-    const ours = head instanceof Run && head.call.atomic === true;
-    // Before its end is told: nobody may come between.
-    if (open && ours) this.#rollBack();
-    const left = this.#reported.changed;
-    head.finished(now, left);
-    if (left !== null) return this.#discard(left);
-    // A statement that left a transaction open would hand it to the next caller.
-    if (open && !ours && !this.#manner.lent) return this.#lose('a statement left its transaction open');
+    this.#flow.go();
+    this.#settle(head, now, transaction !== noTransaction);
     this.#cancelling.whenAlone();
     if (this.#closed === null) this.#events.released(this);
   }
 
-  /** Ends the transaction that was begun for a call which has failed. */
-  #rollBack(): void {
-    this.#outgoing.steps([{ statement: { name: '', sql: 'rollback' }, values: [] }]);
-    this.#push(new Barrier(() => undefined));
+  /** Tells a call how it ended, and sees to what it has left in the session: before anything else can run there. */
+  #settle(head: Exchange, now: number, open: boolean): void {
+    if (open && head.begun) this.#maintain([rollback], () => undefined);
+    const left = this.#state.leftBy(head);
+    if (left !== null) this.#spoil(left);
+    if (!rerunSpoiled(head, this.#elsewhere)) head.finished(now, left);
+    // A statement that left a transaction open would hand it to the next caller.
+    if (open && !head.begun && !this.#manner.lent) this.#lose('a statement left its transaction open');
+    if (head instanceof Run && this.#closed === null) this.#clean(head);
   }
 
-  /** The calls behind the one that left a setting changed are lost: their answers would not be what they should. */
-  #discard(setting: string): void {
-    if (this.#exchanges.length === 0) this.end();
-    else this.destroy(`a routine has left ${setting} changed`);
+  #clean({ call }: Run): void {
+    const { reset } = this.#manner;
+    if (this.#state.spoiledBy !== null && this.#exchanges.length === 0) this.end();
+    if (call.altersSession !== true || this.#ending) return;
+    if (reset === 'discard') this.#reset();
+    if (reset === 'close') this.end();
+  }
+
+  /** The calls that were sent behind the one that left a setting changed run with it: their rows may not be what they should be. */
+  #spoil(setting: string): void {
+    this.#state.spoiledBy = setting;
+    for (const exchange of this.#exchanges) if (exchange instanceof Run) exchange.spoiledBy = setting;
   }
 
   #lose(reason: string): void {
     if (this.#closed !== null) return;
-    this.#closed = new ConnectionLost(`the database connection was lost: ${this.#farewell ?? reason}`);
+    const error = new ConnectionLost(`the database connection was lost: ${this.#fatal?.message ?? reason}`);
+    this.#closed = error;
     this.#socket.destroy();
-    for (const exchange of this.#exchanges.splice(0)) exchange.lost(this.#closed);
+    const { sent } = this.#queue;
+    // A pooler says FATAL for itself too, without knowing what became of the statement.
+    const fatal = this.#manner.everyCall === null ? this.#fatal : null;
+    loseAll(this.#exchanges.splice(0), { error, sent, fatal }, this.#elsewhere);
     this.#events.closed(this);
   }
 }

@@ -1,4 +1,4 @@
-import type { Statement } from './port.ts';
+import type { Statement, Step } from './port.ts';
 
 /** PostgreSQL's settings, by their names. */
 export type Settings = Readonly<Record<string, string>>;
@@ -12,6 +12,17 @@ export function settingsStatement(count: number): Statement {
   const statement = { name: `pgway_settings_${count}`, sql: `select ${settingCalls(count, true).join(', ')}` };
   statements.set(count, statement);
   return statement;
+}
+
+/** What a connection pool sends before a session serves another client. */
+export const discardAll: Step = { statement: { name: '', sql: 'discard all' }, values: [] };
+
+/** Settings of the session; no step without any. */
+export function sessionSettingsStep(settings: Settings): readonly Step[] {
+  const names = Object.keys(settings);
+  if (names.length === 0) return [];
+  const sql = `select ${settingCalls(names.length, false).join(', ')}`;
+  return [{ statement: { name: '', sql }, values: Object.entries(settings).flat() }];
 }
 
 /** The calls that make so many settings, for the transaction alone or for the session. */

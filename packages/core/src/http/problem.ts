@@ -40,6 +40,7 @@ export const problemTypes = {
   },
   'database-error': { status: 500, title: 'The database refused the request' },
   'database-unavailable': { status: 503, title: 'The database cannot be reached' },
+  'outcome-unknown': { status: 503, title: 'The connection was lost, and the call may have been executed' },
   'no-free-stream': { status: 503, title: 'This server opens no more streams now' },
   'no-free-connection': { status: 503, title: 'No database connection became free in time' },
   timeout: { status: 504, title: 'The database did not answer in time' },

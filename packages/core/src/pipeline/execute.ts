@@ -1,7 +1,17 @@
-import type { Call, CallHandle, Database, Notice, RowSink, Runner, Step } from '../database/port.ts';
+import {
+  type Call,
+  type CallHandle,
+  type Database,
+  type Notice,
+  OutcomeUnknown,
+  type RowSink,
+  type Runner,
+  type Step,
+} from '../database/port.ts';
 import type { ByteSource, HeaderList } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../plan/endpoint.ts';
+import type { RoleContext } from './caller/context.ts';
 import { type Raising, raising } from './events/raise.ts';
 import type { Formulated } from './formulate.ts';
 import type { Operation } from './operation.ts';
@@ -51,6 +61,8 @@ export interface Execution extends Raising {
   /** A call of the endpoint has left a setting of its connection changed. */
   settingLeft(endpoint: Endpoint, setting: string): void;
   readonly invalidation: Invalidation;
+  /** Null: calls run under the role of their connection. */
+  readonly roleContext: RoleContext | null;
   /** Gives a connection of the host's for a request, null for one of ours. Null: the host gives none at all. */
   readonly provide: ((request: GatewayRequest, endpoint: Endpoint) => Promise<Lent | null>) | null;
 }
@@ -105,9 +117,10 @@ function runOn(
   { call, format, request, lasting = false, watch, hold, endWith }: Task,
   notice: NoticeListener,
 ): Promise<Outcome> {
-  const { endpoint, pace } = call.candidate;
+  const { endpoint, pace, sessionUse } = call.candidate;
   const { readerTimeout, invalidation } = execution;
   const settled = endpoint.invalidates.length === 0 ? null : () => invalidation.done(endpoint);
+  const last = settled === null ? null : invalidation.step(endpoint);
   return new Promise((resolve, reject) => {
     const told = call.head === null ? null : new HeadRow(call.head.names);
     const answering = new Answering(
@@ -123,14 +136,13 @@ function runOn(
     const rows = counting ?? watch?.(answering) ?? answering;
     const half = call.candidate.converts ? new SecondHalf(call, rows) : null;
     const made: Call = {
-      steps: stepsOf(call, {
-        rows: half ?? rows,
-        told,
-        lasting,
-        last: settled === null ? null : invalidation.step(endpoint),
-      }),
-      mayShare: pace.quick,
+      steps: stepsOf(call, { rows: half ?? rows, told, lasting, last }),
+      mayShare: pace.quick && !sessionUse.alters,
       expected: pace.expected,
+      mayBlock: sessionUse.mayBlock,
+      altersSession: sessionUse.alters,
+      repeatable: endpoint.volatility !== 'volatile',
+      role: roleOf(execution, call),
       // A procedure that could commit would go on without its settings, and so without its role.
       atomic: endpoint.kind === 'procedure',
       timeout: endpoint.timeout ?? execution.timeout,
@@ -150,10 +162,16 @@ function runOn(
   });
 }
 
-/** Those who share its connection would lose theirs with it. */
-function settingLeft(execution: Execution, { endpoint, pace }: Operation, setting: string): void {
-  pace.distrust();
-  execution.settingLeft(endpoint, setting);
+/** The calls of the endpoint have their connection to themselves from now on, and it is reset after each of them. */
+function settingLeft(execution: Execution, operation: Operation, setting: string): void {
+  operation.leavesSettings();
+  execution.settingLeft(operation.endpoint, setting);
+}
+
+/** The role that one of the call's settings sets; with a role context, callers without one have that of the connection. */
+function roleOf({ roleContext }: Execution, { settings }: Formulated): string | null | undefined {
+  const set = settings.findLast(([name]) => name.toLowerCase() === 'role');
+  return set?.[1] ?? (roleContext === null ? undefined : null);
 }
 
 /** What the success of a call brings about before anybody hears of it. Never rejects. */
@@ -167,7 +185,12 @@ function settling(call: Call, settled: Settled): Call {
     if (first === undefined) call.done(elapsed, left);
     else void first.then(() => call.done(elapsed, left));
   };
-  return { ...call, done };
+  const failed: Call['failed'] = (error) => {
+    // It may have been committed: nothing that was kept before may outlive it.
+    if (error instanceof OutcomeUnknown) void settled();
+    call.failed(error);
+  };
+  return { ...call, done, failed };
 }
 
 interface Start {

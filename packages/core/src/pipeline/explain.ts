@@ -1,4 +1,11 @@
-import { AcquireTimeout, CallTimeout, ConnectionLost, DatabaseError, type Diagnostics } from '../database/port.ts';
+import {
+  AcquireTimeout,
+  CallTimeout,
+  ConnectionLost,
+  DatabaseError,
+  type Diagnostics,
+  OutcomeUnknown,
+} from '../database/port.ts';
 import { Problem, problemTypes } from '../http/problem.ts';
 import type { ValueOwner } from './ports.ts';
 import { isStale, type StaleError } from './stale.ts';
@@ -7,6 +14,9 @@ import { statusOfSqlstate } from './sqlstate.ts';
 /** `nowait`, or `lock_timeout`: what holds the lock will be done with it. */
 const lockNotAvailable = '55P03';
 const retryAfter: readonly string[] = ['retry-after', '1'];
+/** No `Retry-After`: the database may have committed what a second request would do again. */
+const outcomeUnknown =
+  'The call had been sent to the database when its connection was lost. Find out whether it took effect before you send it again.';
 
 export interface Explanation {
   readonly statuses: Readonly<Record<string, number>>;
@@ -26,6 +36,7 @@ export function explain(error: unknown, explanation: Explanation): Problem {
     return isAmbiguous(error) ? severalSignatures(error) : ofDatabase(error, explanation);
   if (error instanceof CallTimeout) return new Problem('timeout', { cause: error });
   if (error instanceof AcquireTimeout) return new Problem('no-free-connection', { headers: retryAfter, cause: error });
+  if (error instanceof OutcomeUnknown) return new Problem('outcome-unknown', { detail: outcomeUnknown, cause: error });
   if (error instanceof ConnectionLost)
     return new Problem('database-unavailable', { headers: retryAfter, cause: error });
   return new Problem('internal', { cause: error });

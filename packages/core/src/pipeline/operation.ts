@@ -1,6 +1,6 @@
 import type { Statement, Value } from '../database/port.ts';
 import { Problem } from '../http/problem.ts';
-import type { Endpoint, EndpointParameter } from '../plan/endpoint.ts';
+import type { Endpoint, EndpointParameter, SessionUse } from '../plan/endpoint.ts';
 import {
   answerColumns,
   callStatement,
@@ -24,6 +24,8 @@ const mostStatements = 200;
  * choices of keys leave nothing behind.
  */
 const usesBeforeName = 3;
+/** Of a call that only reads. */
+const harmless: SessionUse = Object.freeze({ alters: false, mayBlock: false });
 
 let statements = 0;
 
@@ -67,6 +69,7 @@ export class Operation {
   /** Whether what the call gives has to be converted by a second statement. */
   readonly converts: boolean;
   readonly pace: Pace = new Pace();
+  #sessionUse: SessionUse;
   readonly #plain: Rendering;
   /** What a client may ask for instead. */
   readonly #others: Readonly<Partial<Record<RowMedia, Rendering>>>;
@@ -78,6 +81,7 @@ export class Operation {
   constructor(endpoint: Endpoint, { make = null, ownScheme = null }: Partial<OperationParts> = {}) {
     const { parameters } = endpoint;
     this.endpoint = endpoint;
+    this.#sessionUse = endpoint.sessionUse ?? harmless;
     this.make = make;
     this.ownScheme = ownScheme;
     this.needsCaller = dependsOnCaller(endpoint);
@@ -92,6 +96,16 @@ export class Operation {
     this.converts = make === null && endpoint.converts !== undefined;
     this.#columns = make === null ? resultColumns(endpoint) : answerColumns(endpoint);
     this.#whole = make === null ? this.#named(callStatement(endpoint, endpoint.parameters), this.#columns) : null;
+  }
+
+  /** What its calls may do to the session that they run in. */
+  get sessionUse(): SessionUse {
+    return this.#sessionUse;
+  }
+
+  /** A call has left a setting changed, which its routine's text did not tell. */
+  leavesSettings(): void {
+    this.#sessionUse = { ...this.#sessionUse, alters: true };
   }
 
   /** The form that the client prefers among those on offer. */

@@ -10,11 +10,10 @@ export class Pace {
   #calls = 0;
   #milliseconds = 0;
   #bytes = 0;
-  #trusted = true;
 
   /** Quick and small so far. One slow call is enough to lose that until a few quick ones have followed. */
   get quick(): boolean {
-    return this.#trusted && this.#calls >= trial && this.#milliseconds < quickMilliseconds && this.#bytes < smallBytes;
+    return this.#calls >= trial && this.#milliseconds < quickMilliseconds && this.#bytes < smallBytes;
   }
 
   /** Milliseconds that the database will probably work on the next call. */
@@ -25,11 +24,6 @@ export class Pace {
   /** What the next answer will probably need, in bytes. */
   get sizeHint(): number {
     return Math.max(256, Math.min(smallBytes, Math.ceil(this.#bytes * 1.25) + 64));
-  }
-
-  /** From now on its calls have a connection for themselves. */
-  distrust(): void {
-    this.#trusted = false;
   }
 
   record(milliseconds: number, bytes: number): void {

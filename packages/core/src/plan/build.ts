@@ -145,6 +145,7 @@ function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
     ...simpleSettings(draft),
     description: description(draft.description),
     volatility: routine.volatility,
+    ...(settings.connectionReset === null ? {} : { connectionReset: settings.connectionReset }),
     ...(routine.definition === undefined ? {} : { definition: routine.definition }),
   };
 }

@@ -23,6 +23,7 @@ export interface Settings {
   bodyParameterName: string | null;
   sensitive: boolean | null;
   planCacheMode: Endpoint['planCacheMode'];
+  connectionReset: boolean | null;
   bufferRows: number | null;
   timeout: number | null;
   textNull: Endpoint['textNull'] | null;
@@ -92,6 +93,7 @@ export class Draft {
     bodyParameterName: null,
     sensitive: null,
     planCacheMode: null,
+    connectionReset: null,
     bufferRows: null,
     timeout: null,
     textNull: null,

@@ -1,6 +1,9 @@
+import type { SessionUse } from '../catalog/routine.ts';
 import type { ListingLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
 import type { EventScope } from './event-scope.ts';
 import type { KeyedType } from './keyed-type.ts';
+
+export type { SessionUse } from '../catalog/routine.ts';
 
 /** What we publish: decided at start, frozen, plain data that survives JSON. A request only fills it in. */
 
@@ -261,6 +264,10 @@ export interface Endpoint {
   /** The author's prose, without the annotation lines; generators and listings show it. */
   readonly description: string;
   readonly volatility: 'volatile' | 'stable' | 'immutable';
+  /** Whether the connection is reset after each call, where the comment says so. */
+  readonly connectionReset?: boolean;
+  /** What its calls may do to their session; absent for one that only reads. */
+  readonly sessionUse?: SessionUse;
   /** The statement that creates the routine; absent unless the gateway was to read it. */
   readonly definition?: string;
 }

@@ -29,6 +29,7 @@ import { paramType } from './words/param-type.ts';
 import { param } from './words/param.ts';
 import { path } from './words/path.ts';
 import { planCacheMode } from './words/plan-cache-mode.ts';
+import { connectionReset } from './words/connection-reset.ts';
 import { queryStringNullHandling } from './words/query-string-null-handling.ts';
 import { raw } from './words/raw.ts';
 import { requestHeadersParameterName } from './words/request-headers-parameter-name.ts';
@@ -75,6 +76,7 @@ export const vocabulary: readonly Word[] = Object.freeze([
   commandTimeout,
   connectionName,
   planCacheMode,
+  connectionReset,
   requestHeaders,
   requestHeadersParameterName,
   bodyParameterName,

@@ -70,6 +70,7 @@ export const gatewayOptionTable: OptionTable<HostOptions> = {
   poolSize: nullable(whole({ min: 1, max: 10_000 })),
   acquireTimeout: seconds,
   shareConnections: flag,
+  connectionReset: oneOf('auto', 'always', 'never'),
   refreshOnNotify: nullable(text),
   listenConnectionString: nullable(secret),
   commandTimeout: nullable(secondsOrZero),

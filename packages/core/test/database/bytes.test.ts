@@ -179,7 +179,7 @@ describe('the same answers, however the bytes arrive', () => {
       const { answers } = await converse(natural.lengths, (bytes) => cutAt(bytes, [position]));
       expect({ position, answers }).toEqual({ position, answers: natural.answers });
     }
-  });
+  }, 120_000);
 
   test('cut anywhere', async () => {
     await fc.assert(

@@ -1,6 +1,6 @@
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
-import { ColumnsChanged, DatabaseError } from '../../src/database/port.ts';
+import { ColumnsChanged, DatabaseError, type Statement } from '../../src/database/port.ts';
 import { ask, backendOf, errorOf, named, open, rowsOf, until } from './support.ts';
 
 const db = useDatabase(`
@@ -204,19 +204,37 @@ describe('prepared statements', () => {
     expect(await database.query(prepared)).toEqual(once);
   });
 
-  test('make room past 500, and the oldest comes back when it is wanted', async () => {
+  test('are evicted past 500, the least recently used first, and come back when they are wanted', async () => {
     const database = open(db);
     const statements = Array.from({ length: 520 }, (_, n) => named(`select ${n}`));
     for (const [n, statement] of statements.entries()) {
       expect(await rowsOf(ask(database, [[statement]]))).toEqual([[String(n)]]);
     }
-    expect(await database.query(preparedCount)).toEqual([['500']]);
+    const count = async (): Promise<number> => Number((await database.query(preparedCount))[0]![0]);
+    expect(await count()).toBeLessThanOrEqual(500);
+    const isPrepared = async ({ name }: Statement): Promise<boolean> =>
+      (await database.query('select from pg_prepared_statements where name = $1', [name])).length === 1;
+    expect(await isPrepared(statements[0]!)).toBe(false);
+    expect(await isPrepared(statements[519]!)).toBe(true);
     expect(await rowsOf(ask(database, [[statements[0]!], [statements[21]!], [statements[519]!]]))).toEqual([['519']]);
     // A call whose own statement is the oldest while another of its statements is being prepared.
-    expect(await rowsOf(ask(database, [[statements[23]!], [named('select 600')], [statements[23]!]]))).toEqual([
-      ['23'],
+    expect(await rowsOf(ask(database, [[statements[70]!], [named('select 600')], [statements[70]!]]))).toEqual([
+      ['70'],
     ]);
-    expect(await database.query(preparedCount)).toEqual([['500']]);
+    expect(await count()).toBeLessThanOrEqual(500);
+  });
+
+  test('are evicted by the bytes of their SQL as well', async () => {
+    const database = open(db);
+    for (let n = 0; n < 40; n++) {
+      const long = named(`select ${n} /* ${'x'.repeat(30_000)} */`);
+      expect(await rowsOf(ask(database, [[long]]))).toEqual([[String(n)]]);
+    }
+    const [[bytes]] = (await database.query(
+      `select sum(length(statement)) from pg_prepared_statements where name like 'test_%'`,
+    )) as [[string]];
+    expect(Number(bytes)).toBeLessThanOrEqual(512 * 1024);
+    expect(Number(bytes)).toBeGreaterThan(256 * 1024);
   });
 
   test.each(['deallocate all', 'discard all'])('%s behind our back is not noticed by callers', async (sql) => {
@@ -337,7 +355,7 @@ describe('what a statement may leave behind', () => {
 
   test('COPY FROM STDIN fails at once, and the next call works', { timeout: 4_000 }, async () => {
     const database = open(db);
-    expect(await errorOf(ask(database, ['copy fruit from stdin']))).toBe('ConnectionLost');
+    expect(await errorOf(ask(database, ['copy fruit from stdin']))).toBe('OutcomeUnknown');
     expect(await errorOf(ask(database, ['copy fruit from stdin', 'select 1']))).not.toBe('done');
     expect(await database.query('select count(*) from fruit')).toEqual([['3']]);
   });

@@ -31,6 +31,11 @@ export interface Asked {
 
 export interface AskOptions {
   readonly mayShare?: boolean;
+  readonly mayBlock?: boolean;
+  readonly repeatable?: boolean;
+  readonly altersSession?: boolean;
+  readonly role?: string | null;
+  readonly atomic?: boolean;
   readonly timeout?: number;
   /** Instead of the collector, for the last step. */
   readonly sink?: RowSink;
@@ -49,7 +54,7 @@ export function named(sql: string, columns?: Statement['columns']): Statement {
 export function ask(
   database: { run(call: Call): CallHandle },
   questions: readonly Question[],
-  options: AskOptions = {},
+  { sink, ...options }: AskOptions = {},
 ): Asked {
   const notices: Notice[] = [];
   const sinks = questions.map(() => textRows());
@@ -58,7 +63,7 @@ export function ask(
     return {
       statement: typeof statement === 'string' ? { name: '', sql: statement } : statement!,
       values: values as readonly Value[],
-      rows: index === questions.length - 1 ? (options.sink ?? sinks[index]!) : sinks[index]!,
+      rows: index === questions.length - 1 ? (sink ?? sinks[index]!) : sinks[index]!,
     };
   });
   let handle!: CallHandle;
@@ -72,8 +77,9 @@ export function ask(
     };
     handle = database.run({
       steps,
-      mayShare: options.mayShare ?? false,
-      timeout: options.timeout ?? 0,
+      mayShare: false,
+      timeout: 0,
+      ...options,
       notice: (notice) => void notices.push(notice),
       done: () => once(() => resolve({ rows: sinks.map((sink) => sink.rows), notices })),
       failed: (error) => once(() => reject(error)),

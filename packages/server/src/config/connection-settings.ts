@@ -47,6 +47,12 @@ export const connections = {
     .boolean()
     .default(true)
     .describe('Short calls may share a busy connection, one after the other on the wire.'),
+  connectionReset: z
+    .enum(['auto', 'always', 'never'])
+    .default('auto')
+    .describe(
+      'After which calls a connection is reset (DISCARD ALL): those of routines whose text may leave something in the session, all, or none.',
+    ),
   connectionStrings: z
     .record(z.string(), z.string())
     .default({})

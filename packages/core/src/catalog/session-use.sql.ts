@@ -1,0 +1,61 @@
+/**
+ * What routines and relations are made of, as text in which names can be found: `kind` (`routine`, `relation` or `writes`), `schema`,
+ * `name`, `language` (of routines) and `source`.
+ *
+ * The source of a routine is its body with the defaults of its parameters; of an aggregate, its functions. A relation has two: what runs
+ * whenever it is used (its view, its policies), and under `writes` what runs when it is written to (the functions of its triggers, rules,
+ * defaults, constraints, and the names of its partitions and of the tables that its foreign keys lead to).
+ */
+export const sessionUseSql: string = `
+  select 'routine' as kind, n.nspname::pg_catalog.text as schema, p.proname::pg_catalog.text as name,
+    l.lanname::pg_catalog.text as language,
+    pg_catalog.concat_ws(' ',
+      case when p.prosrc = '' and p.prokind in ('f', 'p')
+        then coalesce(pg_catalog.substring(pg_catalog.pg_get_functiondef(p.oid), '\n((?:BEGIN ATOMIC|RETURN ).*)$'),
+          pg_catalog.pg_get_functiondef(p.oid))
+        else p.prosrc end,
+      pg_catalog.pg_get_expr(p.proargdefaults, 0)) as source
+  from pg_catalog.pg_proc p
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    join pg_catalog.pg_language l on l.oid = p.prolang
+  where ${authored('n')} and l.lanname::pg_catalog.text not in ('internal', 'c')
+union all
+  select 'routine', n.nspname::pg_catalog.text, p.proname::pg_catalog.text, 'sql',
+    pg_catalog.concat_ws(' ', a.aggtransfn::pg_catalog.text, a.aggfinalfn::pg_catalog.text, a.aggmtransfn::pg_catalog.text)
+  from pg_catalog.pg_aggregate a
+    join pg_catalog.pg_proc p on p.oid = a.aggfnoid
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+  where ${authored('n')}
+union all
+  select 'relation', n.nspname::pg_catalog.text, c.relname::pg_catalog.text, '',
+    pg_catalog.concat_ws(' ',
+      case when c.relkind in ('v', 'm') then pg_catalog.pg_get_viewdef(c.oid) end,
+      (select pg_catalog.string_agg(pg_catalog.concat_ws(' ', pg_catalog.pg_get_expr(o.polqual, o.polrelid),
+          pg_catalog.pg_get_expr(o.polwithcheck, o.polrelid)), ' ')
+        from pg_catalog.pg_policy o where o.polrelid = c.oid))
+  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${authored('n')}
+union all
+  select 'writes', n.nspname::pg_catalog.text, c.relname::pg_catalog.text, '',
+    pg_catalog.concat_ws(' ',
+      (select pg_catalog.string_agg(p.proname::pg_catalog.text, ' ')
+        from pg_catalog.pg_trigger t join pg_catalog.pg_proc p on p.oid = t.tgfoid
+        where t.tgrelid = c.oid and not t.tgisinternal),
+      (select pg_catalog.string_agg(pg_catalog.pg_get_expr(d.adbin, d.adrelid), ' ')
+        from pg_catalog.pg_attrdef d where d.adrelid = c.oid),
+      (select pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ')
+        from pg_catalog.pg_constraint k where k.conrelid = c.oid and k.contype = 'c'),
+      (select pg_catalog.string_agg(pg_catalog.pg_get_ruledef(r.oid), ' ')
+        from pg_catalog.pg_rewrite r where r.ev_class = c.oid and r.rulename::pg_catalog.text <> '_RETURN'),
+      (select pg_catalog.string_agg(f.relname::pg_catalog.text, ' ')
+        from pg_catalog.pg_constraint k join pg_catalog.pg_class f on f.oid = k.conrelid
+        where k.confrelid = c.oid and k.contype = 'f'),
+      (select pg_catalog.string_agg(f.relname::pg_catalog.text, ' ')
+        from pg_catalog.pg_inherits i join pg_catalog.pg_class f on f.oid = i.inhrelid
+        where i.inhparent = c.oid))
+  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p', 'v', 'f') and ${authored('n')}`;
+
+function authored(namespace: string): string {
+  return `${namespace}.nspname::pg_catalog.text !~ '^pg_' and ${namespace}.nspname::pg_catalog.text <> 'information_schema'`;
+}

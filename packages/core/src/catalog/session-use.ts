@@ -1,0 +1,89 @@
+import type { Database } from '../database/port.ts';
+import { queryCatalog } from './query.ts';
+import type { SessionUse, SessionUses } from './routine.ts';
+import { sessionUseSql } from './session-use.sql.ts';
+import { type Effects, effectsOfForeignText, effectsOfSql } from './statement-effects.ts';
+
+/** Of a database whose catalog could not be read. */
+export const unknownUses: SessionUses = Object.freeze({
+  routine: () => anything,
+  relation: () => anything,
+  statement: () => anything,
+});
+
+const anything: SessionUse = Object.freeze({ alters: true, mayBlock: true });
+const readable: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
+
+interface Thing extends Effects {
+  readonly id: string;
+  readonly name: string;
+  /** It runs when a relation is written to, by statements that may block anyway. */
+  readonly onWrite: boolean;
+}
+
+/**
+ * Reads the source of all routines and relations, and finds those that may alter their session or wait, by themselves or by what they
+ * name: a word that is the name of such a routine or relation counts as a use of it, in whatever schema it is.
+ */
+export async function readSessionUses(database: Database): Promise<SessionUses> {
+  const things = (await queryCatalog(database, sessionUseSql, [])).map(thingOf);
+  const altering = namesReached(things, ({ alters }) => alters);
+  const read = things.filter(({ onWrite }) => !onWrite);
+  const blocking = namesReached(read, ({ mayBlock }) => mayBlock);
+  const useOf = ({ alters, mayBlock, words }: Effects): SessionUse => ({
+    alters: alters || meets(words, altering),
+    mayBlock: mayBlock || meets(words, blocking),
+  });
+  const uses = new Map<string, SessionUse>();
+  for (const thing of things) {
+    const { alters, mayBlock } = useOf(thing);
+    const other = uses.get(thing.id) ?? { alters: false, mayBlock: false };
+    uses.set(thing.id, { alters: alters || other.alters, mayBlock: (mayBlock && !thing.onWrite) || other.mayBlock });
+  }
+  return {
+    routine: (schema, name) => uses.get(idOf('routine', schema, name)) ?? anything,
+    relation: (schema, name) => uses.get(idOf('relation', schema, name)) ?? anything,
+    statement: (sql) => useOf(effectsOfSql(sql)),
+  };
+}
+
+function thingOf([kind, schema, name, language, source]: readonly (string | null)[]): Thing {
+  const text = source ?? '';
+  const routine = kind === 'routine';
+  const effects = routine && !readable.has(language!) ? effectsOfForeignText(text) : effectsOfSql(text);
+  return {
+    id: idOf(routine ? 'routine' : 'relation', schema!, name!),
+    name: name!,
+    onWrite: kind === 'writes',
+    ...effects,
+  };
+}
+
+function idOf(kind: 'routine' | 'relation', schema: string, name: string): string {
+  return JSON.stringify([kind, schema, name]);
+}
+
+/** The names of the things that have an effect, and of all that use one of those names. */
+function namesReached(things: readonly Thing[], has: (thing: Thing) => boolean): ReadonlySet<string> {
+  const users = new Map<string, string[]>();
+  for (const { words, name } of things) {
+    for (const word of words) {
+      const known = users.get(word);
+      if (known === undefined) users.set(word, [name]);
+      else known.push(name);
+    }
+  }
+  const reached = new Set<string>();
+  const waiting = things.filter(has).map(({ name }) => name);
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (reached.has(name)) continue;
+    reached.add(name);
+    waiting.push(...(users.get(name) ?? []));
+  }
+  return reached;
+}
+
+function meets(words: ReadonlySet<string>, names: ReadonlySet<string>): boolean {
+  for (const word of words) if (names.has(word)) return true;
+  return false;
+}

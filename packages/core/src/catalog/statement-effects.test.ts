@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { effectsOfForeignText, effectsOfSql } from './statement-effects.ts';
+
+describe('a statement or body that may leave something in its session', () => {
+  test.each([
+    ['set role x', 'SET of the session'],
+    ['SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY', 'session characteristics'],
+    ['begin set search_path = a; end', 'SET in a block'],
+    ['begin if x then set statement_timeout = 0; end if; end', 'SET in a branch'],
+    ['begin <<l>> set row_security = off; end', 'SET behind a label'],
+    ['/* note */ -- more\n reset all', 'RESET behind comments'],
+    [`select set_config('role', _role, false)`, 'set_config for the session'],
+    [`select pg_catalog . set_config('a.b', f(x, true), is_local => false)`, 'set_config with names'],
+    [`select set_config('a.b', 'x', _local)`, 'set_config whose scope is a value'],
+    [`select "set_config"('a.b', 'x', false)`, 'a quoted name'],
+    [`update pg_settings set setting = 'x' where name = 'y'`, 'pg_settings'],
+    ['perform pg_advisory_lock(1)', 'a lock of the session'],
+    ['select pg_try_advisory_lock_shared(1)', 'a shared one'],
+    ['listen news', 'LISTEN'],
+    ['prepare p as select 1', 'PREPARE'],
+    ['load $$x$$', 'LOAD'],
+    ['begin create temp table t (a int); end', 'a temporary table'],
+    ['create or replace temporary view v as select 1', 'a temporary view'],
+    ['select 1 as a into temp t', 'SELECT INTO TEMP'],
+    ['create table pg_temp.t ()', 'the schema of temporary tables'],
+    [`execute 'declare c cursor with hold for select 1'`, 'a cursor that is held'],
+    ['begin execute _sql; end', 'a statement that is not known'],
+    ['begin return query execute _sql using x; end', 'rows of a statement that is not known'],
+    [`begin execute 'set role ' || quote_ident(x); end`, 'a SET made at run time'],
+    [`begin execute format('%s', x); end`, 'a format of anything'],
+    [`begin execute 'select set_config(''a'', ''b'', false)'; end`, 'a call in a statement made at run time'],
+    ['do $$ begin set role x; end $$', 'a block of its own'],
+    [`select dblink_connect('x')`, 'a connection of its own'],
+    ['select setseed(0.5)', 'the seed of random()'],
+  ])('%s (%s)', (text) => expect(effectsOfSql(text).alters).toBe(true));
+
+  test.each([
+    [`select set_config('role', _role, true)`, 'for the transaction'],
+    [`select set_config('a.b', f(x, 'y'), is_local => true), set_config('c', 'd', true)`, 'twice for the transaction'],
+    ['set local role x', 'SET LOCAL'],
+    ['set constraints all deferred', 'SET CONSTRAINTS'],
+    ['update t set a = 1 where b', 'SET of UPDATE'],
+    ['insert into t values (1) on conflict (a) do update set b = 2', 'SET of an upsert'],
+    ['select pg_advisory_xact_lock(1)', 'a lock of the transaction'],
+    ['begin create temp table t (a int) on commit drop; end', 'a table that is dropped on commit'],
+    [`select 'set role x', $$reset all$$, $t$ listen $$ x $t$`, 'words in strings'],
+    [`select E'it\\'s', 'set_config(a, b, false)'`, 'an escaped quote'],
+    ['-- set role x\nselect 1 /* set_config(a, b, false) /* nested */ */', 'words in comments'],
+    [`begin execute format('select * from %I', t); end`, 'a SELECT made at run time'],
+    [`begin return query execute 'select a from t where b = $1' using x; end`, 'rows of one'],
+    ['select settings, reset_at, temp from t', 'names that hold the words'],
+    ['declare c cursor for select 1; begin end', 'DECLARE of a block'],
+  ])('not: %s (%s)', (text) => expect(effectsOfSql(text).alters).toBe(false));
+
+  test('of another language, every word counts', () => {
+    expect(effectsOfForeignText('plpy.execute("set role x")')).toMatchObject({ alters: true, mayBlock: true });
+    expect(effectsOfForeignText('return 1')).toMatchObject({ alters: false, mayBlock: true });
+  });
+});
+
+describe('a statement that may wait for others', () => {
+  test.each(['insert into t values (1)', 'select 1 from t for update', 'call p()', 'select pg_sleep(1)', 'lock t'])(
+    '%s',
+    (text) => expect(effectsOfSql(text).mayBlock).toBe(true),
+  );
+  test.each(['select 1', `select 'insert' from t where updated_at > now()`])('not: %s', (text) =>
+    expect(effectsOfSql(text).mayBlock).toBe(false),
+  );
+});

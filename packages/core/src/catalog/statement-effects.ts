@@ -1,0 +1,120 @@
+import { type SqlToken, sqlTokens } from './sql-tokens.ts';
+
+/** What a routine, a relation or a statement may do beyond its result, as far as its own text tells. */
+export interface Effects {
+  /** It may leave something in its session: a setting, a role, a lock, a temporary table, a listened channel, a cursor. */
+  readonly alters: boolean;
+  /** It may have to wait for others, as for a row lock. */
+  readonly mayBlock: boolean;
+  /** Every name that it may use. */
+  readonly words: ReadonlySet<string>;
+}
+
+/** Behind these, and at the beginning, a statement begins. */
+const statementEdges: ReadonlySet<string> = new Set([';', '>', 'begin', 'then', 'else', 'loop', 'atomic', 'as']);
+const alteringStatements: ReadonlySet<string> = new Set(['set', 'reset', 'listen', 'prepare', 'discard', 'load']);
+/** SET of the transaction alone. */
+const transactionScopes: ReadonlySet<string> = new Set(['local', 'constraints', 'transaction']);
+/** Functions and views whose use lasts longer than the transaction. */
+const alteringNames: ReadonlySet<string> = new Set([
+  'pg_advisory_lock',
+  'pg_advisory_lock_shared',
+  'pg_try_advisory_lock',
+  'pg_try_advisory_lock_shared',
+  'pg_settings',
+  'pg_temp',
+  'setseed',
+  'dblink_connect',
+  'dblink_connect_u',
+]);
+const blockingWords: ReadonlySet<string> = new Set(
+  [
+    'insert update delete merge truncate lock share call do copy execute refresh create alter drop grant revoke analyze reindex',
+    'cluster pg_sleep pg_sleep_for pg_sleep_until dblink dblink_exec',
+  ].flatMap((words) => words.split(' ')),
+);
+const advisoryLock = /^pg_(try_)?advisory_/;
+/** A statement made at run time that begins with one of these alters a session only by what it names. */
+const plainStatements =
+  /^\s*\(*\s*(select|with|insert|update|delete|merge|truncate|values|analyze|alter table|drop)\b/i;
+
+/** The effects of a statement, or of the body of a routine in SQL or PL/pgSQL. */
+export function effectsOfSql(text: string): Effects {
+  const tokens = sqlTokens(text);
+  const dynamic = tokens.some(({ kind, text: word }) => kind === 'word' && (word === 'execute' || word === 'do'));
+  // What is executed at run time stands in string literals, mostly.
+  const inner = dynamic ? tokens.flatMap((token) => (token.kind === 'literal' ? [effectsOfSql(token.text)] : [])) : [];
+  const words = new Set(tokens.flatMap(({ kind, text: word }) => (kind === 'word' ? [word] : [])));
+  for (const effects of inner) for (const word of effects.words) words.add(word);
+  return {
+    alters:
+      tokens.some((_, index) => altersAt(tokens, index)) || leavesTables(tokens) || inner.some(({ alters }) => alters),
+    mayBlock: [...words].some((word) => blockingWords.has(word) || advisoryLock.test(word)),
+    words,
+  };
+}
+
+const foreignWord =
+  /\b(set|reset|listen|prepare|discard|load|set_config|temp|temporary|hold|setseed|pg_settings|pg_(try_)?advisory_lock(_shared)?)\b/i;
+
+/** The effects of a routine in a language whose statements cannot be told from the rest of its text: every word counts. */
+export function effectsOfForeignText(text: string): Effects {
+  const words = new Set(text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu)?.map((word) => word.toLowerCase()));
+  return { alters: foreignWord.test(text), mayBlock: true, words };
+}
+
+function altersAt(tokens: readonly SqlToken[], index: number): boolean {
+  const { kind, text } = tokens[index]!;
+  if (kind !== 'word') return false;
+  if (alteringNames.has(text)) return true;
+  if (text === 'set_config') return !isLocal(tokens, index + 1);
+  if (text === 'hold') return wordAt(tokens, index - 1) === 'with';
+  if (text === 'execute') return executesAnything(tokens, index + 1);
+  if (!alteringStatements.has(text)) return false;
+  const before = tokens[index - 1];
+  const begins = before === undefined || statementEdges.has(before.text);
+  return begins && !(text === 'set' && transactionScopes.has(wordAt(tokens, index + 1)));
+}
+
+function wordAt(tokens: readonly SqlToken[], index: number): string {
+  const token = tokens[index];
+  return token?.kind === 'word' ? token.text : '';
+}
+
+/** Whether the last argument of `set_config` is `true`: then the setting ends with the transaction. */
+function isLocal(tokens: readonly SqlToken[], open: number): boolean {
+  let depth = 0;
+  for (let index = open; index < tokens.length; index++) {
+    const { kind, text } = tokens[index]!;
+    if (kind === 'symbol' && text === '(') depth++;
+    else if (kind === 'symbol' && text === ')' && --depth === 0) {
+      const before = tokens[index - 2]?.text;
+      return wordAt(tokens, index - 1) === 'true' && (before === ',' || before === '>');
+    }
+  }
+  return false;
+}
+
+/** Whether the statement that EXECUTE runs is not known to begin harmlessly. */
+function executesAnything(tokens: readonly SqlToken[], start: number): boolean {
+  // `create trigger … execute function`, `grant execute on`
+  if (['function', 'procedure', 'on'].includes(wordAt(tokens, start))) return false;
+  let index = start;
+  while (tokens[index]?.text === '(' || wordAt(tokens, index) === 'format') index++;
+  const first = tokens[index];
+  return first?.kind !== 'literal' || !plainStatements.test(first.text);
+}
+
+/** Temporary tables last as long as the session, unless they are dropped on commit. */
+function leavesTables(tokens: readonly SqlToken[]): boolean {
+  const texts = tokens.map(({ kind, text }) => (kind === 'word' ? text : ''));
+  const made = texts.filter(
+    (text, index) =>
+      ['temp', 'temporary'].includes(text) &&
+      ['create', 'replace', 'local', 'global', 'into'].includes(texts[index - 1] ?? ''),
+  );
+  const dropped = texts.filter(
+    (text, index) => text === 'drop' && texts[index - 1] === 'commit' && texts[index - 2] === 'on',
+  );
+  return made.length > dropped.length;
+}

@@ -1,0 +1,63 @@
+import type { Exchange } from './exchange.ts';
+import { type Manner, roleSteps } from './manner.ts';
+import type { Call, Step } from './port.ts';
+import { ReportedSettings } from './reported-settings.ts';
+import { Run } from './run.ts';
+import { discardAll, sessionSettingsStep, type Settings } from './settings.ts';
+
+/** What is in a session on the server besides its statements: what it began with, and what calls have made of it. */
+export class SessionState {
+  readonly #manner: Manner;
+  #reported: ReportedSettings = new ReportedSettings();
+  #settings: Settings = {};
+  /** The role that the plans of the session are for; null: the one that it began with. Undefined: it may be any. */
+  #role: string | null | undefined = null;
+  /** A call has left this setting changed: the connection ends with the calls that are in flight. */
+  spoiledBy: string | null = null;
+
+  constructor(manner: Manner) {
+    this.#manner = manner;
+  }
+
+  began(reported: ReportedSettings, settings: Settings): void {
+    this.#reported = reported;
+    this.#settings = settings;
+  }
+
+  /** A ParameterStatus, whose body begins at `start`. */
+  tell(chunk: Buffer, start: number): void {
+    this.#reported.tell(chunk, start);
+  }
+
+  /** A setting that is not as it was; null when all are. */
+  get changed(): string | null {
+    return this.#reported.changed;
+  }
+
+  /** The setting that a call has left changed, where the session is not reset behind it anyway; and whose plans it has left. */
+  leftBy(exchange: Exchange): string | null {
+    if (!(exchange instanceof Run)) return null;
+    if (exchange.switchesRole && !exchange.hasSwitchedRole) this.#role = undefined;
+    return exchange.call.altersSession === true || this.spoiledBy !== null ? null : this.changed;
+  }
+
+  isFor(role: string | null): boolean {
+    return this.#role === role;
+  }
+
+  /** Behind a pooler, and on a connection of the host's, the plans may be for any role. */
+  switchesRole({ role }: Call): boolean {
+    if (role === undefined) return false;
+    return role !== this.#role || this.#manner.everyCall !== null || (this.#manner.lent && role !== null);
+  }
+
+  /** A call without a role runs under that of the connection. */
+  plansFor(role: string | null | undefined): void {
+    this.#role = role ?? null;
+  }
+
+  /** Two transactions that bring the session back to how it began: the first statement cannot be in one with others. */
+  get resetSteps(): readonly [readonly Step[], readonly Step[]] {
+    return [[discardAll], [...roleSteps(null, false), ...sessionSettingsStep(this.#settings)]];
+  }
+}

@@ -1,0 +1,36 @@
+import type { SessionUse, SessionUses } from '../catalog/routine.ts';
+import type { Endpoint } from './endpoint.ts';
+import { deepFreeze } from './freeze.ts';
+
+export interface SessionUseOptions {
+  /** What routines and tables do in the database that a connection leads to, by its name; null is the gateway's own. */
+  readonly uses: ReadonlyMap<string | null, SessionUses>;
+  readonly connectionReset: 'auto' | 'always' | 'never';
+}
+
+/** Adds what the calls of each endpoint may do to their session. */
+export function withSessionUses(
+  endpoints: readonly Endpoint[],
+  { uses, connectionReset }: SessionUseOptions,
+): readonly Endpoint[] {
+  return endpoints.map((endpoint) => {
+    const { alters, mayBlock } = endpoint.sessionUse ?? sessionUseOf(endpoint, uses.get(endpoint.connection)!);
+    const use = { alters: endpoint.connectionReset ?? alters, mayBlock };
+    const sessionUse = { alters: resets(use, { connectionReset }), mayBlock };
+    return sessionUse.alters || mayBlock ? deepFreeze({ ...endpoint, sessionUse }) : endpoint;
+  });
+}
+
+/** Whether the connection is reset behind what may do this to its session. */
+export function resets(
+  { alters }: SessionUse,
+  { connectionReset }: Pick<SessionUseOptions, 'connectionReset'>,
+): boolean {
+  return connectionReset === 'auto' ? alters : connectionReset === 'always';
+}
+
+function sessionUseOf({ table, schema, name }: Endpoint, uses: SessionUses): SessionUse {
+  if (table === null) return uses.routine(schema, name);
+  const { alters, mayBlock } = uses.relation(schema, name);
+  return { alters, mayBlock: mayBlock || table.operation !== 'select' };
+}
