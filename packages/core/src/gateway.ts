@@ -66,7 +66,6 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   const options = optionsOf(wanted);
   const observe = observerOf(options);
   const connections = openConnections(options, observe);
-  const { startRetry, refreshOnNotify } = options;
   let authentication: Authentication | null = null;
   let events: Events | null = null;
   let caching: Caching | null = null;
@@ -89,10 +88,10 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     await caching?.close();
   };
   try {
-    await contactAll(connections, startRetry, observe);
-    const altersSession = (sql: string): boolean => published?.altersSession(sql) ?? true;
-    authentication = await openAuthentication(options, { connections, altersSession }, observe);
-    if (refreshOnNotify !== null) watch = await watchChannel(connections, refreshOnNotify, observe);
+    await contactAll(connections, options.startRetry, observe);
+    const needs = { connections, altersSession: (sql: string) => published?.altersSession(sql) ?? true };
+    authentication = await openAuthentication(options, needs, observe);
+    if (options.refreshOnNotify !== null) watch = await watchChannel(connections, options.refreshOnNotify, observe);
     events = await openEvents(options.events, authentication, connections, observe);
     caching = await openCaching(options, connections, observe);
     await read();
@@ -104,14 +103,13 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   const reread = oneAtATime(read);
   watch?.begin(reread);
   const shared = followRefreshes(reread, broadcast, observe);
-  const current = (): Published => published!;
-  const handle = handleOf(current, { refresh: shared.refresh, reread, options, authentication, observe });
+  const handle = handleOf(() => published!, { refresh: shared.refresh, reread, options, authentication, observe });
   return {
     get endpoints() {
-      return current().endpoints;
+      return published!.endpoints;
     },
     get diagnostics() {
-      return current().diagnostics;
+      return published!.diagnostics;
     },
     handle,
     middleware: nodeMiddleware(handle, options),

@@ -1,3 +1,4 @@
+import { query } from './query.ts';
 import { QueuedCall } from './queued-call.ts';
 import type { Run } from './run.ts';
 import { Listener } from './listening.ts';
@@ -6,7 +7,6 @@ import {
   AcquireTimeout,
   type Call,
   type CallHandle,
-  CallTimeout,
   ConnectionLost,
   type Database,
   type Heard,
@@ -17,7 +17,6 @@ import {
 } from './port.ts';
 import { isTransient } from './servers.ts';
 import type { Session } from './session.ts';
-import { textRows } from './text-rows.ts';
 
 /** How many short calls may be in flight on one connection. */
 const shareDepth = 32;
@@ -27,8 +26,6 @@ const shareDepth = 32;
  */
 const gatherWork = 4;
 const sweepInterval = 100;
-/** Milliseconds. */
-const queryTimeout = 30_000;
 /** The longest wait between two attempts to connect, while the database is away: what a request then waits for its refusal. */
 const longestBackOff = 500;
 
@@ -91,28 +88,7 @@ export class Pool implements Database {
   }
 
   query(sql: string, values: readonly Value[] = [], options: QueryOptions = {}): Promise<TextTable> {
-    const { types = [], timeout = queryTimeout, altersSession = false } = options;
-    return new Promise((resolve, reject) => {
-      const rows = textRows();
-      const handle = this.run({
-        steps: [{ statement: { name: '', sql, types }, values, rows }],
-        mayShare: false,
-        altersSession,
-        timeout,
-        done: () => {
-          clearTimeout(timer);
-          resolve(rows.rows);
-        },
-        failed: (error) => {
-          clearTimeout(timer);
-          reject(error);
-        },
-      });
-      const timer = setTimeout(() => {
-        handle.cancel();
-        reject(new CallTimeout(`no answer within ${timeout} ms`));
-      }, timeout);
-    });
+    return query(this, { sql, values, ...options });
   }
 
   listen(channel: string, hear: (heard: Heard) => void): () => void {
