@@ -47,10 +47,8 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   const { query, readDefinitions: definitions } = options;
   const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await asked('sourcesCreated', () => options.sourcesCreated?.(sources));
-  const [routines, main] = await Promise.all([
-    readAll(sources, connections, options),
-    readSessionUses(connections.main),
-  ]);
+  const routines = await readAll(sources, connections, options);
+  const main = await readSessionUses(connections.main);
   const connectionNames = [...connections.named.keys()];
   const plan = planEndpoints(routines, { ...options, connectionNames });
   tell(plan.diagnostics, options, observe);

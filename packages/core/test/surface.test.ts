@@ -107,6 +107,7 @@ test('the codes of problems and their statuses', () => {
       "503 database-unavailable",
       "503 no-free-connection",
       "503 no-free-stream",
+      "503 outcome-unknown",
       "504 timeout",
     ]
   `);

@@ -18,7 +18,7 @@ query_string_null_handling query_null_handling query_string_null query_null
 security_sensitive sensitive security · user_context · user_parameters user_params · upload · param parameter
 info_path info_events_path info_streaming_path · info_scope info_events_scope info_streaming_scope
 tags tag for · enabled · disabled
-tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode
+tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode · connection_reset
 listing · allow_unfiltered_delete · listen · invalidates`;
 
 const sets = (words: readonly string[]): string => [...words].toSorted().join(' ');
@@ -49,6 +49,7 @@ const effects: readonly (readonly [line: string, ...told: string[]])[] = [
   ['timeout 5s', 'timeout sets timeout to 5000'],
   ['connection replica', 'connection sets connection to replica'],
   ['plan_cache_mode auto', 'plan_cache_mode sets planCacheMode to auto'],
+  ['connection_reset off', 'connection_reset sets connectionReset to false'],
   ['request_headers parameter', 'request_headers sets requestHeadersMode to parameter'],
   ['request_headers_param_name h', 'request_headers_param_name sets requestHeadersParameterName to h'],
   ['body_param_name b', 'body_param_name sets bodyParameterName to b'],
