@@ -1,14 +1,12 @@
 import { borrow } from './database/borrow.ts';
 import { baseSettings, borrowDatabase, connectDatabase, type DatabaseOptions } from './database/connect.ts';
 import { type ConnectionSettings, parseConnectionString } from './database/connection-string.ts';
+import { defaultStatementTimeout } from './database/settings.ts';
 import { type Call, ConnectionLost, type Database, type Heard, type Runner } from './database/port.ts';
 import type { Options } from './options.ts';
 import type { ConnectionProvider, Observer } from './pipeline/ports.ts';
 import type { Lent } from './pipeline/second-half.ts';
 import { StartError, startError } from './start-error.ts';
-
-/** Seconds; what a database driver of this field waits when nobody says anything. */
-const defaultCommandTimeout = 30;
 
 /** The gateway's own database, and those that a comment may name; each has a pool of its own. */
 export interface Connections {
@@ -28,9 +26,9 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** Milliseconds. */
-export function commandTimeout(options: Options): number {
-  return (options.commandTimeout ?? defaultCommandTimeout) * 1_000;
+/** Milliseconds; on connections of the host's, whose `statement_timeout` is not asked. */
+export function commandTimeout({ commandTimeout: wanted }: Options): number {
+  return wanted === null ? defaultStatementTimeout : wanted * 1_000;
 }
 
 /** @throws StartError for a connection string that cannot be understood; nothing is connected yet */
@@ -129,7 +127,7 @@ function databaseOptions(options: Options, observe: Observer, name: string | nul
   return {
     ...options,
     acquireTimeout: options.acquireTimeout * 1_000,
-    statementTimeout: commandTimeout(options),
+    statementTimeout: options.commandTimeout === null ? null : options.commandTimeout * 1_000,
     ...(beforeConnectionOpen === null
       ? {}
       : { beforeOpen: (configuration) => beforeConnectionOpen(configuration, name) }),

@@ -117,7 +117,10 @@ export const connectionDefaults: Omit<ConnectionOptions, 'connectionString'> = O
 
 /** What only the gateway as a whole decides; the rest of its options are those of the plan, the filters and the hooks. */
 export interface RunOptions extends ConnectionOptions {
-  /** Seconds that a routine may take before it is cancelled and answered 504; null: 30. */
+  /**
+   * Seconds that a routine may take before it is cancelled and answered 504. Null: the `statement_timeout` that the database or the role
+   * has, and 30 where there is none. 0: that of the database, even if it is none.
+   */
   readonly commandTimeout: number | null;
   /** Seconds that a client may take nothing of its answer before it is cut off: the answer keeps memory, and perhaps a connection. Default 30. */
   readonly readerTimeout: number;

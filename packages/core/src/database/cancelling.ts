@@ -46,10 +46,10 @@ export class Cancelling {
   sweep(now: number): number {
     const head = this.#session.exchanges[0];
     const run = head?.run;
-    if (head === undefined || !run || run.call.timeout === 0 || run.stalled) return 0;
+    if (head === undefined || !run || run.timeout === 0 || run.stalled) return 0;
     // The server's own statement_timeout comes first; this one is for a server that does not answer.
-    const late = now - head.startedAt - run.call.timeout;
-    if (late < Math.min(1_000, run.call.timeout)) return 0;
+    const late = now - head.startedAt - run.timeout;
+    if (late < Math.min(1_000, run.timeout)) return 0;
     run.timedOut = true;
     this.whenAlone();
     return late;

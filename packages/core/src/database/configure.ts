@@ -3,12 +3,14 @@ import { ConnectionLost, type Step } from './port.ts';
 import { reportedNames, ReportedSettings } from './reported-settings.ts';
 import { unfit } from './servers.ts';
 import type { Session } from './session.ts';
-import { settingCalls, type Settings } from './settings.ts';
+import { defaultStatementTimeout, settingCalls, settingMilliseconds, type Settings, timeoutCall } from './settings.ts';
 import { textRows } from './text-rows.ts';
 
 export interface Beginning {
   /** What the session begins with. */
   readonly settings: Settings;
+  /** The default `statement_timeout` where the server has none: set for the session, unless each call brings its settings along. */
+  readonly boundsTime: boolean;
   readonly target: Target;
   /** Milliseconds; 0 means without end. */
   readonly timeout: number;
@@ -21,12 +23,15 @@ export interface Beginning {
  * that will do.
  * @throws ConnectionLost for a server that will not do
  */
-export async function configure(session: Session, { settings, target, timeout, name }: Beginning): Promise<void> {
+export async function configure(session: Session, beginning: Beginning): Promise<void> {
+  const { settings, boundsTime, target, timeout, name } = beginning;
   const names = Object.keys(settings);
+  // Without settings each call brings its own along, and there is nothing to watch.
+  const holds = names.length > 0;
   const asks = target !== 'any';
-  if (names.length === 0 && !asks) return;
   const columns = [
     ...settingCalls(names.length, false),
+    boundsTime && holds ? timeoutCall(false) : `pg_catalog.current_setting('statement_timeout')`,
     ...reportedNames.map((reported) => `pg_catalog.current_setting('${reported}')`),
     ...(asks ? [`pg_catalog.current_setting('transaction_read_only')`, 'pg_catalog.pg_is_in_recovery()'] : []),
   ];
@@ -37,8 +42,13 @@ export async function configure(session: Session, { settings, target, timeout, n
     rows,
   };
   await once(session, step, timeout);
-  const told = rows.rows[0]!.slice(names.length);
-  session.began(new ReportedSettings(told.slice(0, reportedNames.length)), settings);
+  const [statementTimeout, ...told] = rows.rows[0]!.slice(names.length);
+  const reported = new ReportedSettings(holds ? told.slice(0, reportedNames.length) : []);
+  const bound = settingMilliseconds(statementTimeout!);
+  session.began(reported, {
+    settings: holds ? { ...settings, statement_timeout: statementTimeout! } : settings,
+    statementTimeout: boundsTime && bound === 0 ? defaultStatementTimeout : bound,
+  });
   const [isReadOnly, isStandby] = told.slice(reportedNames.length);
   const reason = unfit(target, isReadOnly === 'on', isStandby === 't');
   if (reason === null) return;

@@ -7,8 +7,11 @@ import { type Settings, settingsOfOptions } from './settings.ts';
 import { ConnectionStringError } from './connection-pairs.ts';
 
 export interface SessionOptions {
-  /** Milliseconds; also set on the server, where it holds even if the gateway is gone. */
-  readonly statementTimeout: number;
+  /**
+   * Milliseconds; also set on the server, where it holds even if the gateway is gone. 0 leaves the server's own. Null: the server's own,
+   * and 30 seconds where that is without end.
+   */
+  readonly statementTimeout: number | null;
   readonly planCacheMode: 'force_generic_plan' | 'auto';
   /** What stands between us and the server: with `transaction`, nothing of a session is left to the next call. */
   readonly pooler: 'session' | 'transaction';
@@ -41,12 +44,20 @@ export function connectDatabase(connection: ConnectionSettings, options: Databas
   const { beforeOpen = null } = options;
   const base = baseSettings(options, connection);
   if (options.pooler === 'session') {
-    const open = sessionOpener(connection, base, { manner: mannerOf(options, null), beforeOpen });
+    const open = sessionOpener(connection, base, {
+      manner: mannerOf(options, null),
+      beforeOpen,
+      boundsTime: options.statementTimeout === null,
+    });
     return poolOf(open, options, { size: connection.poolSize, idleTimeout });
   }
   const { options: startUp, ...direct } = connection;
   const everyCall = { ...base, ...startUpSettings(startUp) };
-  const open = sessionOpener(direct, {}, { manner: mannerOf(options, everyCall), beforeOpen });
+  const open = sessionOpener(
+    direct,
+    {},
+    { manner: mannerOf(options, everyCall), beforeOpen, boundsTime: options.statementTimeout === null },
+  );
   return poolOf(open, options, { size: connection.poolSize, idleTimeout });
 }
 
@@ -56,7 +67,11 @@ export function borrowDatabase(source: DataSource, options: DatabaseOptions): Da
   const pooled = options.pooler === 'transaction';
   const manner = mannerOf(options, pooled ? base : null);
   // The host's pool may have set up its connections in ways that a reset would undo.
-  const open = sessionsOf(source, pooled ? {} : base, pooled ? manner : { ...manner, reset: 'close' });
+  const boundsTime = options.statementTimeout === null;
+  const open = sessionsOf(source, pooled ? {} : base, {
+    manner: pooled ? manner : { ...manner, reset: 'close' },
+    boundsTime,
+  });
   return poolOf(open, options, { size: undefined, idleTimeout: lentIdleTimeout });
 }
 
@@ -69,17 +84,14 @@ export function baseSettings(options: SessionOptions, connection?: ConnectionSet
     client_encoding: 'UTF8',
     ...(ownTimeZone ? {} : { TimeZone: connection?.timeZone ?? 'UTC' }),
     plan_cache_mode: options.planCacheMode,
-    statement_timeout: String(options.statementTimeout),
+    ...(options.statementTimeout ? { statement_timeout: String(options.statementTimeout) } : {}),
   };
 }
 
-function mannerOf({ preparedStatements }: SessionOptions, everyCall: Settings | null): Manner {
-  return {
-    unnamed: !preparedStatements,
-    everyCall,
-    lent: false,
-    reset: everyCall === null ? 'discard' : 'inTransaction',
-  };
+function mannerOf({ preparedStatements, statementTimeout }: SessionOptions, everyCall: Settings | null): Manner {
+  const reset = everyCall === null ? 'discard' : 'inTransaction';
+  const boundsTime = everyCall !== null && statementTimeout === null;
+  return { unnamed: !preparedStatements, everyCall, boundsTime, lent: false, reset };
 }
 
 function startUpSettings(options: string | undefined): Settings {

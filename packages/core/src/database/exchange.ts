@@ -11,6 +11,8 @@ import {
 /** The call that an exchange serves, as far as others look after it. */
 export interface ServedCall {
   readonly call: Call;
+  /** Milliseconds; 0 is without end. */
+  readonly timeout: number;
   readonly stalled: boolean;
   /** Its outcome is of no interest any more, and its statement may be cancelled. */
   readonly unwanted: boolean;

@@ -7,6 +7,8 @@ export interface Manner {
   readonly unnamed: boolean;
   /** Transaction-local settings that every call brings along, because the connection cannot hold any. */
   readonly everyCall: Settings | null;
+  /** Every call gets the default `statement_timeout` where the server has none. */
+  readonly boundsTime?: boolean;
   /** The connection is lent: what it tells besides the answers to our calls is passed on, and a transaction may be open. */
   readonly lent: boolean;
   /** A transaction is open before the call: no other can be begun for it, and no procedure can end it. */
@@ -88,10 +90,10 @@ function isPlain({ role, atomic }: Call, manner: Manner): boolean {
   return role !== null && atomic !== true && !manner.unnamed && manner.everyCall === null;
 }
 
-function stepsBefore({ role }: Call, { everyCall, lent }: Manner, switchesRole: boolean): readonly Step[] {
+function stepsBefore({ role }: Call, { everyCall, boundsTime, lent }: Manner, switchesRole: boolean): readonly Step[] {
   const before = switchesRole ? [discardPlans] : [];
   if (role === null && !lent) before.push(resetRole);
-  if (everyCall !== null) before.push(settingsStep(everyCall));
+  if (everyCall !== null) before.push(settingsStep(everyCall, boundsTime));
   return before;
 }
 
@@ -103,8 +105,9 @@ export function roleSteps(role: string | null | undefined, switchesRole: boolean
   return unnamed(steps);
 }
 
-function settingsStep(settings: Settings): Step {
-  return { statement: settingsStatement(Object.keys(settings).length), values: Object.entries(settings).flat() };
+function settingsStep(settings: Settings, boundsTime: boolean | undefined): Step {
+  const statement = settingsStatement(Object.keys(settings).length, boundsTime);
+  return { statement, values: Object.entries(settings).flat() };
 }
 
 function withoutName(statement: Statement): Statement {

@@ -19,6 +19,8 @@ export interface OpenerOptions {
   readonly manner: Manner;
   /** Right before every attempt to open a connection. */
   readonly beforeOpen: ((configuration: ConnectionConfiguration) => void | Promise<void>) | null;
+  /** The default `statement_timeout` holds where the server has none. */
+  readonly boundsTime: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface OpenerOptions {
 export function sessionOpener(
   connection: ConnectionSettings,
   settings: Settings,
-  { manner, beforeOpen }: OpenerOptions = { manner: own, beforeOpen: null },
+  { manner, beforeOpen, boundsTime }: OpenerOptions = { manner: own, beforeOpen: null, boundsTime: false },
 ): OpenSession {
   const timeout = connection.connectTimeout ?? defaultConnectTimeout;
   return (events) =>
@@ -37,7 +39,7 @@ export function sessionOpener(
       const cancel = (): Promise<void> => sendCancel(client, timeout);
       const session = new Session(takeSocket(client), { ...events, cancel }, manner);
       const { host, port } = client;
-      await configure(session, { settings, timeout, target: attempt.target, name: `${host}:${port}` });
+      await configure(session, { settings, boundsTime, timeout, target: attempt.target, name: `${host}:${port}` });
       return session;
     });
 }
@@ -46,7 +48,11 @@ export function sessionOpener(
  * Takes connections from a pool of the host's and gives them back to be closed: nothing of ours is left to whoever would
  * get them next.
  */
-export function sessionsOf(source: DataSource, settings: Settings, manner: Manner): OpenSession {
+export function sessionsOf(
+  source: DataSource,
+  settings: Settings,
+  { manner, boundsTime }: Omit<OpenerOptions, 'beforeOpen'>,
+): OpenSession {
   return async (events) => {
     const { lent, client } = await lend(source);
     const session = new Session(
@@ -61,7 +67,13 @@ export function sessionsOf(source: DataSource, settings: Settings, manner: Manne
       },
       manner,
     );
-    await configure(session, { settings, timeout: defaultConnectTimeout, target: 'any', name: 'the data source' });
+    await configure(session, {
+      settings,
+      boundsTime,
+      timeout: defaultConnectTimeout,
+      target: 'any',
+      name: 'the data source',
+    });
     return session;
   };
 }

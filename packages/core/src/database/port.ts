@@ -57,8 +57,8 @@ export interface Call {
    * may commit up to PostgreSQL 17.
    */
   readonly atomic?: boolean;
-  /** The most milliseconds that the call may take once it is sent; 0 means without end. */
-  readonly timeout: number;
+  /** The most milliseconds that the call may take once it is sent; 0 means without end. Null: the `statement_timeout` of its session. */
+  readonly timeout: number | null;
   /**
    * This, `done`, `failed` and the sink must not throw: whatever one of them throws ends the connection, and with it
    * the calls of others that share it.

@@ -23,6 +23,8 @@ const timeoutTolerance = 0.9;
 const oldestHead = 20;
 export interface RunOptions {
   readonly switchesRole: boolean;
+  /** Milliseconds; 0 is without end. */
+  readonly timeout: number;
   /** Takes over when a prepared statement turned out to be gone: once. */
   readonly retry: (run: Run) => void;
 }
@@ -31,6 +33,8 @@ export interface RunOptions {
 export class Run extends Exchange implements ServedCall {
   readonly call: Call;
   readonly steps: readonly Step[];
+  /** Milliseconds; 0 is without end. */
+  readonly timeout: number;
   /** How many steps stand before the call's own. */
   readonly before: number;
   override readonly begun: boolean;
@@ -56,7 +60,7 @@ export class Run extends Exchange implements ServedCall {
   /** Takes over when a prepared statement turned out to be gone: once. */
   #retry: ((run: Run) => void) | null;
 
-  constructor(call: Call, adapted: AdaptedCall | null, { switchesRole, retry }: RunOptions) {
+  constructor(call: Call, adapted: AdaptedCall | null, { switchesRole, timeout, retry }: RunOptions) {
     super();
     this.call = call;
     this.steps = adapted === null ? call.steps : adapted.steps;
@@ -64,6 +68,7 @@ export class Run extends Exchange implements ServedCall {
     this.begun = adapted !== null && adapted.begun;
     this.count = this.steps.length;
     this.switchesRole = switchesRole;
+    this.timeout = timeout;
     this.#retry = retry;
     this.enter(0);
   }
@@ -188,13 +193,13 @@ export class Run extends Exchange implements ServedCall {
 
   #explained(error: Error, now: number): Error {
     if (!(error instanceof DatabaseError) || error.diagnostics.code !== queryCanceled) return error;
-    const { timeout } = this.call;
+    const { timeout } = this;
     const ours = this.timedOut || (timeout > 0 && now - this.startedAt >= timeout * timeoutTolerance);
     return ours ? this.#late() : error;
   }
 
   #late(): CallTimeout {
-    return new CallTimeout(`no answer within ${this.call.timeout} ms`);
+    return new CallTimeout(`no answer within ${this.timeout} ms`);
   }
 }
 

@@ -5,11 +5,20 @@ import { ReportedSettings } from './reported-settings.ts';
 import { Run } from './run.ts';
 import { discardAll, sessionSettingsStep, type Settings } from './settings.ts';
 
+/** What a session begins with. */
+export interface Beginning {
+  readonly settings: Settings;
+  /** Milliseconds; 0 is without end. */
+  readonly statementTimeout: number;
+}
+
 /** What is in a session on the server besides its statements: what it began with, and what calls have made of it. */
 export class SessionState {
   readonly #manner: Manner;
   #reported: ReportedSettings = new ReportedSettings();
   #settings: Settings = {};
+  /** Milliseconds; 0 is without end. */
+  statementTimeout = 0;
   /** The role that the plans of the session are for; null: the one that it began with. Undefined: it may be any. */
   #role: string | null | undefined = null;
   /** A call has left this setting changed: the connection ends with the calls that are in flight. */
@@ -19,9 +28,10 @@ export class SessionState {
     this.#manner = manner;
   }
 
-  began(reported: ReportedSettings, settings: Settings): void {
+  began(reported: ReportedSettings, { settings, statementTimeout }: Beginning): void {
     this.#reported = reported;
     this.#settings = settings;
+    this.statementTimeout = statementTimeout;
   }
 
   /** A ParameterStatus, whose body begins at `start`. */

@@ -13,8 +13,7 @@ import { loseAll, moveFollowers, type Rerun, rerunSpoiled } from './rerun.ts';
 import { mayBeFollowed, Run } from './run.ts';
 import type { SessionEvents } from './session-events.ts';
 import { SendQueue } from './send-queue.ts';
-import { SessionState } from './session-state.ts';
-import type { Settings } from './settings.ts';
+import { type Beginning, SessionState } from './session-state.ts';
 
 /** How a ReadyForQuery says that no transaction is open. */
 const noTransaction = 0x49;
@@ -76,8 +75,8 @@ export class Session {
   readonly #elsewhere: Rerun = (run) => this.#events.again?.(run) === true;
 
   /** What the session began with: no call may leave it changed, and a reset brings it back. */
-  began(reported: ReportedSettings, settings: Settings): void {
-    this.#state.began(reported, settings);
+  began(reported: ReportedSettings, beginning: Beginning): void {
+    this.#state.began(reported, beginning);
   }
 
   /** How many calls it has been given and not finished. */
@@ -112,7 +111,11 @@ export class Session {
   /** Sends a call; statements that this connection does not know yet are prepared first. Returns its exchange. */
   run(call: Call): Run {
     const switchesRole = this.#state.switchesRole(call);
-    const run = new Run(call, adapt(call, this.#manner, switchesRole), { switchesRole, retry: this.#retry });
+    const run = new Run(call, adapt(call, this.#manner, switchesRole), {
+      switchesRole,
+      timeout: call.timeout ?? this.#state.statementTimeout,
+      retry: this.#retry,
+    });
     this.#start(run);
     return run;
   }

@@ -3,15 +3,45 @@ import type { Statement, Step } from './port.ts';
 /** PostgreSQL's settings, by their names. */
 export type Settings = Readonly<Record<string, string>>;
 
-const statements = new Map<number, Statement>();
+const statements = new Map<string, Statement>();
 
-/** Sets so many settings for one transaction; names and values are bound in turn. */
-export function settingsStatement(count: number): Statement {
-  const known = statements.get(count);
+/**
+ * Sets so many settings for one transaction; names and values are bound in turn.
+ * @param boundsTime the default `statement_timeout` as well, where the server has none
+ */
+export function settingsStatement(count: number, boundsTime = false): Statement {
+  const name = `pgway_settings_${count}${boundsTime ? '_bounded' : ''}`;
+  const known = statements.get(name);
   if (known !== undefined) return known;
-  const statement = { name: `pgway_settings_${count}`, sql: `select ${settingCalls(count, true).join(', ')}` };
-  statements.set(count, statement);
+  const calls = [...settingCalls(count, true), ...(boundsTime ? [timeoutCall(true)] : [])];
+  const statement = { name, sql: `select ${calls.join(', ')}` };
+  statements.set(name, statement);
   return statement;
+}
+
+/** Milliseconds that a statement may take where neither the host nor the server says; what drivers of this field wait. */
+export const defaultStatementTimeout = 30_000;
+
+/** Sets the default `statement_timeout`, for the transaction alone or for the session, where the server has none. */
+export function timeoutCall(local: boolean): string {
+  const current = `pg_catalog.current_setting('statement_timeout')`;
+  const wanted = `case when ${current} operator(pg_catalog.=) '0' then '${defaultStatementTimeout}' else ${current} end`;
+  return `pg_catalog.set_config('statement_timeout', ${wanted}, ${local})`;
+}
+
+const milliseconds: Readonly<Record<string, number>> = {
+  us: 0.001,
+  ms: 1,
+  s: 1_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** The milliseconds of a time as PostgreSQL shows settings: `0`, `1500ms`, `5min`. */
+export function settingMilliseconds(text: string): number {
+  const [, amount = '0', unit = 'ms'] = /^(\d+)([a-z]*)$/.exec(text) ?? [];
+  return Math.ceil(Number(amount) * (milliseconds[unit === '' ? 'ms' : unit] ?? 1));
 }
 
 /** What a connection pool sends before a session serves another client. */

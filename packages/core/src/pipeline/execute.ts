@@ -53,7 +53,7 @@ export interface Execution extends Raising {
   readonly database: Database;
   /** Those that an endpoint may name. */
   readonly namedDatabases: ReadonlyMap<string, Database>;
-  /** Milliseconds, where the endpoint says nothing. */
+  /** Milliseconds, where the endpoint says nothing and the connection is the host's. */
   readonly timeout: number;
   /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
   readonly readerTimeout: number;
@@ -145,7 +145,7 @@ function runOn(
       role: roleOf(execution, call),
       // A procedure that could commit would go on without its settings, and so without its role.
       atomic: endpoint.kind === 'procedure',
-      timeout: endpoint.timeout ?? execution.timeout,
+      timeout: endpoint.timeout ?? (lasting ? execution.timeout : null),
       notice,
       done: (elapsed, left) => {
         if (left !== null) settingLeft(execution, call.candidate, left);
@@ -209,7 +209,7 @@ function start(runner: Runner | Lent, call: Call, { half, settled, lasting }: St
       runner.run({
         ...call,
         steps: stepsOf(half.call, { rows: half.sink, told: null, lasting, last: null }),
-        timeout: timeout === 0 ? 0 : Math.max(1, timeout - elapsed),
+        timeout: timeout === null || timeout === 0 ? timeout : Math.max(1, timeout - elapsed),
         atomic: false,
         done: (more, alsoLeft) => call.done(elapsed + more, left ?? alsoLeft),
         failed: (error) => call.failed(ofSecondHalf(error)),

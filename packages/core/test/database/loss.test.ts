@@ -124,6 +124,12 @@ describe('a connection that breaks', () => {
       [0x44, 0, 0, 0, 10, 0, 1, 0x7f, 0xff, 0xff, 0xff],
       [0x44, 0, 0, 0, 14, 0, 2, 0x80, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff],
       [0x44, 0, 0, 0, 5, 0],
+      // A statement that was answered before it was, and a row behind it; the end of a call whose statement was not answered.
+      [0x43, 0, 0, 0, 6, 0x41, 0, 0x44, 0, 0, 0, 11, 0, 1, 0, 0, 0, 1, 0x61],
+      [0x5a, 0, 0, 0, 5, 0x49],
+      // Answers to messages that were not sent.
+      [0x31, 0, 0, 0, 4],
+      [0x32, 0, 0, 0, 4],
     ]) {
       const backend = await backendOf(database);
       const asked = ask(database, [[nap, '10']]);

@@ -155,3 +155,13 @@ test('calls that wait leave the queue by the handful when they may share', async
   proxy.release();
   await Promise.all([released, busy.answer, ...asked.map(({ answer }) => answer)]);
 });
+
+test('a query of the gateway fails in time when the server is gone without a word, and its connection is given up', async () => {
+  const proxy = await startProxy(db.connectionString);
+  const database = open(proxy.connectionString);
+  await backendOf(database);
+  proxy.swallow();
+  expect(await errorOf(database.query('select 1', [], { timeout: 100 }))).toBe('CallTimeout');
+  proxy.release();
+  await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
+});

@@ -1,6 +1,6 @@
 import { holdLock, useDatabase } from '@pgway/testing';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ask, type Asked, backendOf, errorOf, named, open, rowsOf, until } from './support.ts';
 
 const db = useDatabase(`
@@ -118,4 +118,57 @@ test('without sharing every call waits for its turn', async () => {
   const asked = Array.from({ length: 20 }, (_, n) => ask(database, [[echo, String(n)]], { mayShare: true }));
   const rows = await Promise.all(asked.map((one) => rowsOf(one)));
   expect(rows.map(([row]) => row![0])).toEqual(asked.map((_, n) => String(n)));
+});
+
+describe('a call that waits for a lock', () => {
+  test('holds up nothing where it may block: four connections, forty callers', async () => {
+    const database = open(db, { poolSize: 4 });
+    await ask(database, [[echo, '']]).answer;
+    const lock = await holdLock(db.connectionString, 5);
+    const blocked = ask(database, [[wait, '5']], { mayShare: true, mayBlock: true });
+    const asked = Array.from({ length: 40 }, (_, n) => ask(database, [[echo, String(n)]], { mayShare: true }));
+    const rows = await Promise.all(asked.map((one) => rowsOf(one)));
+    expect(rows.map(([row]) => row![0])).toEqual(asked.map((_, n) => String(n)));
+    await until('it waits', async () => (await lock.waiting()) === 1);
+    await lock.release();
+    expect(await errorOf(blocked)).toBe('done');
+  });
+
+  test('lets those behind it go elsewhere that may be run twice', async () => {
+    const database = open(db, { poolSize: 2 });
+    const [one, other] = [
+      ask(database, [[echo, '']]),
+      ask(database, [
+        [nap, '0.01'],
+        [wait, '0'],
+      ]),
+    ];
+    await Promise.all([one.answer, other.answer]);
+    const lock = await holdLock(db.connectionString, 6);
+    const blocked = ask(database, [[wait, '6']], { mayShare: true });
+    const asked = Array.from({ length: 8 }, (_, n) =>
+      ask(database, [[echo, String(n)]], { mayShare: true, repeatable: true }),
+    );
+    const rows = await Promise.all(asked.map((each) => rowsOf(each)));
+    expect(rows.map(([row]) => row![0])).toEqual(asked.map((_, n) => String(n)));
+    await until('it waits', async () => (await lock.waiting()) === 1);
+    await lock.release();
+    expect(await errorOf(blocked)).toBe('done');
+  });
+
+  test('takes no more calls when it has been running for long', async () => {
+    const database = open(db, { poolSize: 1, acquireTimeout: 500 });
+    await ask(database, [[echo, '']]).answer;
+    await ask(database, [[wait, '0']]).answer;
+    const lock = await holdLock(db.connectionString, 7);
+    const blocked = ask(database, [[wait, '7']], { mayShare: true });
+    await until('it has waited for a while', async () => {
+      const waiting = await db.query(`select from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock' and clock_timestamp() - query_start > interval '30 ms'`);
+      return waiting.length === 1;
+    });
+    expect(await errorOf(ask(database, [[echo, 'x']], { mayShare: true }))).toBe('AcquireTimeout');
+    await lock.release();
+    expect(await errorOf(blocked)).toBe('done');
+  });
 });

@@ -74,11 +74,13 @@ const gateway = z
       .describe('Rows per write of a JSON array; 0 writes every row on its own, 1 holds the whole answer.'),
     commandTimeout: z
       .number()
-      .positive()
+      .min(0)
       .max(86_400)
       .nullable()
       .default(null)
-      .describe('Seconds that a call may take in the database; null means the 30 seconds of the gateway.'),
+      .describe(
+        'Seconds that a call may take in the database. Null: the `statement_timeout` of the database or role, and 30 where there is none; 0: that of the database, even if it is none.',
+      ),
     ...connections,
     planCacheMode: z
       .enum(['force_generic_plan', 'auto'])
