@@ -45,7 +45,7 @@ export async function configure(session: Session, beginning: Beginning): Promise
   const [statementTimeout, ...told] = rows.rows[0]!.slice(names.length);
   const reported = new ReportedSettings(holds ? told.slice(0, reportedNames.length) : []);
   const bound = settingMilliseconds(statementTimeout!);
-  session.began(reported, {
+  session.state.began(reported, {
     settings: holds ? { ...settings, statement_timeout: statementTimeout! } : settings,
     statementTimeout: boundsTime && bound === 0 ? defaultStatementTimeout : bound,
   });

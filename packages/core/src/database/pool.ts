@@ -152,7 +152,7 @@ export class Pool implements Database {
   /** The most recently used one, of those whose plans are for the role where there are some. */
   #takeIdle(role: string | null | undefined): Session | null {
     if (role !== undefined) {
-      const index = this.#idle.findLastIndex(({ session }) => session.idle && session.isFor(role));
+      const index = this.#idle.findLastIndex(({ session }) => session.idle && session.state.isFor(role));
       if (index !== -1) return this.#idle.splice(index, 1)[0]!.session;
     }
     for (let entry = this.#idle.pop(); entry !== undefined; entry = this.#idle.pop()) {

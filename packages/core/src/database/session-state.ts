@@ -28,6 +28,7 @@ export class SessionState {
     this.#manner = manner;
   }
 
+  /** No call may leave what the session began with changed, and a reset brings it back. */
   began(reported: ReportedSettings, { settings, statementTimeout }: Beginning): void {
     this.#reported = reported;
     this.#settings = settings;
@@ -51,6 +52,7 @@ export class SessionState {
     return exchange.call.altersSession === true || this.spoiledBy !== null ? null : this.changed;
   }
 
+  /** Whether the plans of the session were made for this role. */
   isFor(role: string | null): boolean {
     return this.#role === role;
   }

@@ -8,12 +8,11 @@ import { adapt, type Manner, own, roleSteps, rollback } from './manner.ts';
 import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
 import { Prepared } from './prepared.ts';
 import { progress, unasked } from './progress.ts';
-import type { ReportedSettings } from './reported-settings.ts';
 import { loseAll, moveFollowers, type Rerun, rerunSpoiled } from './rerun.ts';
 import { mayBeFollowed, Run } from './run.ts';
 import type { SessionEvents } from './session-events.ts';
 import { SendQueue } from './send-queue.ts';
-import { type Beginning, SessionState } from './session-state.ts';
+import { SessionState } from './session-state.ts';
 
 /** How a ReadyForQuery says that no transaction is open. */
 const noTransaction = 0x49;
@@ -42,7 +41,7 @@ export class Session {
   /** We said that we end the connection: nothing may be sent any more. */
   #ending = false;
   readonly #cancelling: Cancelling;
-  readonly #state: SessionState;
+  readonly state: SessionState;
   /** The FATAL error with which the server ended the connection. */
   #fatal: Notice | null = null;
 
@@ -50,7 +49,7 @@ export class Session {
     this.#socket = socket;
     this.#events = events;
     this.#manner = manner;
-    this.#state = new SessionState(manner);
+    this.state = new SessionState(manner);
     this.#flow = new Flow(socket);
     this.#frames = new Frames((type, chunk, start, end) => this.#message(type, chunk, start, end));
     this.#cancelling = new Cancelling({
@@ -74,11 +73,6 @@ export class Session {
   readonly #retry = (run: Run): void => this.#startAgain(run);
   readonly #elsewhere: Rerun = (run) => this.#events.again?.(run) === true;
 
-  /** What the session began with: no call may leave it changed, and a reset brings it back. */
-  began(reported: ReportedSettings, beginning: Beginning): void {
-    this.#state.began(reported, beginning);
-  }
-
   /** How many calls it has been given and not finished. */
   get load(): number {
     return this.#exchanges.length + this.#preparing;
@@ -95,7 +89,7 @@ export class Session {
 
   /** Whether anything may be sent. */
   get #open(): boolean {
-    return !this.#cancelling.underWay && !this.#ending && this.#state.spoiledBy === null && this.#closed === null;
+    return !this.#cancelling.underWay && !this.#ending && this.state.spoiledBy === null && this.#closed === null;
   }
 
   /**
@@ -103,26 +97,21 @@ export class Session {
    * @param now `performance.now()`: a head that runs for long may be waiting for a lock, with everything behind it
    */
   canShare(call: Call, now: number): boolean {
-    if (!this.#open || this.#flow.stopped || this.#preparing > 0 || this.#state.changed !== null) return false;
-    if (!mayBeFollowed(this.#exchanges, now) || this.#state.switchesRole(call)) return false;
+    if (!this.#open || this.#flow.stopped || this.#preparing > 0 || this.state.changed !== null) return false;
+    if (!mayBeFollowed(this.#exchanges, now) || this.state.switchesRole(call)) return false;
     return this.#manner.unnamed || this.#prepared.missing(call.steps).length === 0;
   }
 
   /** Sends a call; statements that this connection does not know yet are prepared first. Returns its exchange. */
   run(call: Call): Run {
-    const switchesRole = this.#state.switchesRole(call);
+    const switchesRole = this.state.switchesRole(call);
     const run = new Run(call, adapt(call, this.#manner, switchesRole), {
       switchesRole,
-      timeout: call.timeout ?? this.#state.statementTimeout,
+      timeout: call.timeout ?? this.state.statementTimeout,
       retry: this.#retry,
     });
     this.#start(run);
     return run;
-  }
-
-  /** Whether the plans of the session were made for this role. */
-  isFor(role: string | null): boolean {
-    return this.#state.isFor(role);
   }
 
   resume(run: Run): void {
@@ -201,7 +190,7 @@ export class Session {
         this.#events.released(this);
       });
     }
-    this.#state.plansFor(run.call.role);
+    this.state.plansFor(run.call.role);
     this.#push(run);
   }
 
@@ -214,7 +203,7 @@ export class Session {
   /** Brings the session back to how it began. */
   #reset(): void {
     this.#prepared.clear();
-    for (const steps of this.#state.resetSteps) this.#maintain(steps, (error) => this.#wasReset(error));
+    for (const steps of this.state.resetSteps) this.#maintain(steps, (error) => this.#wasReset(error));
   }
 
   #maintain(steps: readonly Step[], done: (error: Error | null) => void): void {
@@ -223,7 +212,7 @@ export class Session {
   }
 
   #wasReset(error: Error | null): void {
-    const changed = this.#exchanges.length === 0 ? this.#state.changed : null;
+    const changed = this.#exchanges.length === 0 ? this.state.changed : null;
     const reason = error?.message ?? (changed === null ? null : `${changed} is not as it was`);
     if (reason !== null) this.#lose(`the session could not be reset: ${reason}`);
   }
@@ -260,7 +249,7 @@ export class Session {
     if (type === 0x4e || type === 0x45) return this.#told(type === 0x45, readDiagnostics(chunk, start, end));
     if (type === 0x41) return this.#events.notification?.(...readNotification(chunk, start));
     // ParameterStatus comes at any time; what counts is how things are when a call has ended.
-    if (type === 0x53) return this.#state.tell(chunk, start);
+    if (type === 0x53) return this.state.tell(chunk, start);
     if (head === undefined) return unasked(type);
     if (type === 0x5a) this.#ready(head, chunk[start]!);
     else progress(head, type, chunk, start);
@@ -296,7 +285,7 @@ export class Session {
   /** Tells a call how it ended, and sees to what it has left in the session: before anything else can run there. */
   #settle(head: Exchange, now: number, open: boolean): void {
     if (open && head.begun) this.#maintain([rollback], () => undefined);
-    const left = this.#state.leftBy(head);
+    const left = this.state.leftBy(head);
     if (left !== null) this.#spoil(left);
     if (!rerunSpoiled(head, this.#elsewhere)) head.finished(now, left);
     // A statement that left a transaction open would hand it to the next caller.
@@ -306,7 +295,7 @@ export class Session {
 
   #clean({ call }: Run): void {
     const { reset } = this.#manner;
-    if (this.#state.spoiledBy !== null && this.#exchanges.length === 0) this.end();
+    if (this.state.spoiledBy !== null && this.#exchanges.length === 0) this.end();
     if (call.altersSession !== true || this.#ending) return;
     if (reset === 'discard') this.#reset();
     if (reset === 'close') this.end();
@@ -314,7 +303,7 @@ export class Session {
 
   /** The calls that were sent behind the one that left a setting changed run with it: their rows may not be what they should be. */
   #spoil(setting: string): void {
-    this.#state.spoiledBy = setting;
+    this.state.spoiledBy = setting;
     for (const exchange of this.#exchanges) if (exchange instanceof Run) exchange.spoiledBy = setting;
   }
 

@@ -145,7 +145,7 @@ function runOn(
       role: roleOf(execution, call),
       // A procedure that could commit would go on without its settings, and so without its role.
       atomic: endpoint.kind === 'procedure',
-      timeout: endpoint.timeout ?? (lasting ? execution.timeout : null),
+      timeout: endpoint.timeout ?? timeoutOf(execution, lasting),
       notice,
       done: (elapsed, left) => {
         if (left !== null) settingLeft(execution, call.candidate, left);
@@ -166,6 +166,11 @@ function runOn(
 function settingLeft(execution: Execution, operation: Operation, setting: string): void {
   operation.leavesSettings();
   execution.settingLeft(operation.endpoint, setting);
+}
+
+/** On a connection of our own, the session knows. */
+function timeoutOf({ timeout }: Execution, lasting: boolean): number | null {
+  return lasting ? timeout : null;
 }
 
 /** The role that one of the call's settings sets; with a role context, callers without one have that of the connection. */
