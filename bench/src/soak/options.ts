@@ -21,7 +21,7 @@ export interface SoakOptions {
 
 export const usage: string = `npm run soak -- [options]
 
-  --quick             20,000 requests, at most 50 seconds of load
+  --quick             20,000 requests, at most 50 seconds of load: the form that CI runs
   --requests=N        requests in all (1000000)
   --seconds=N         bound on the seconds of load (3600)
   --connections=N     concurrent clients (48)
