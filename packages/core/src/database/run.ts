@@ -21,6 +21,7 @@ const timeoutTolerance = 0.9;
 
 /** Milliseconds that the call at the head may run before the connection takes no more calls. */
 const oldestHead = 20;
+
 export interface RunOptions {
   readonly switchesRole: boolean;
   /** Milliseconds; 0 is without end. */
