@@ -48,13 +48,13 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await asked('sourcesCreated', () => options.sourcesCreated?.(sources));
   const routines = await readAll(sources, connections, options);
-  const main = await readSessionUses(connections.main);
+  const main = await readSessionUses(connections.main, warnOfUnread(observe));
   const connectionNames = [...connections.named.keys()];
   const plan = planEndpoints(routines, { ...options, connectionNames });
   tell(plan.diagnostics, options, observe);
   const changed = checkChanged(await reviewed(plan.endpoints, options), connectionNames);
   tell(changed.diagnostics, options, observe);
-  const uses = await sessionUsesOf(changed.endpoints, main, connections);
+  const uses = await sessionUsesOf(changed.endpoints, main, { connections, observe });
   const used = withSessionUses(changed.endpoints, { uses, connectionReset: options.connectionReset });
   const reachable = withoutOwnRoutes(used, parts.own);
   tell(reachable.diagnostics, options, observe);
@@ -109,15 +109,23 @@ async function runCreateHandlers(
   return [...byContent.values()];
 }
 
+/** While a migration holds locks, PostgreSQL may not show the text of views: each call may do anything then. */
+function warnOfUnread(observe: Observer): (reason: string) => void {
+  return (reason) => {
+    const message = `the text of routines and views could not be read (${reason}): until the next refresh, connections are reset after every call`;
+    observe({ kind: 'start-warning', code: 'routines-not-read', message });
+  };
+}
+
 /** Reads what routines and tables may do to a session, in each database that endpoints name. */
 async function sessionUsesOf(
   endpoints: readonly Endpoint[],
   main: SessionUses,
-  { named }: Connections,
+  { connections: { named }, observe }: { readonly connections: Connections; readonly observe: Observer },
 ): Promise<ReadonlyMap<string | null, SessionUses>> {
   const names = [...new Set(endpoints.flatMap(({ connection }) => connection ?? []))];
   // What a database that is away would say is not known until the endpoints are read again.
-  const read = names.map((name) => readSessionUses(named.get(name)!).catch(() => unknownUses));
+  const read = names.map((name) => readSessionUses(named.get(name)!, warnOfUnread(observe)).catch(() => unknownUses));
   const uses = await Promise.all(read);
   return new Map([[null, main], ...names.map((name, index) => [name, uses[index]!] as const)]);
 }

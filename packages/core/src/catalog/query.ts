@@ -11,13 +11,19 @@ const timeout = 60_000;
 /**
  * Runs a catalog query of the gateway's own. It is parsed and run with a `search_path` of PostgreSQL's own schema, so that operators,
  * functions and types that a user has created elsewhere are not found.
+ * @param setting one more for its transaction
  */
-export function queryCatalog(database: Database, sql: string, values: readonly Value[]): Promise<TextTable> {
+export function queryCatalog(
+  database: Database,
+  sql: string,
+  values: readonly Value[],
+  setting: readonly [name: string, value: string] = searchPath,
+): Promise<TextTable> {
   return new Promise((resolve, reject) => {
     const rows = textRows();
     database.run({
       steps: [
-        { statement: settingsStatement(1), values: searchPath },
+        { statement: settingsStatement(2), values: [...searchPath, ...setting] },
         { statement: { name: '', sql }, values, rows },
       ],
       mayShare: false,

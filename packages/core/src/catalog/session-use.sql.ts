@@ -1,10 +1,11 @@
 /**
- * What routines and relations are made of, as text in which names can be found: `kind` (`routine`, `relation` or `writes`), `schema`,
+ * What routines and relations are made of, as text in which names can be found: `kind` (`routine`, `relation`, `writes`, `type` or `implicit`), `schema`,
  * `name`, `language` (of routines) and `source`.
  *
  * The source of a routine is its body with the defaults of its parameters; of an aggregate, its functions. A relation has two: what runs
  * whenever it is used (its view, its policies), and under `writes` what runs when it is written to (the functions of its triggers, rules,
- * defaults, constraints, and the names of its partitions and of the tables that its foreign keys lead to).
+ * defaults, constraints, and the names of its domains, of its partitions and of the tables that its foreign keys lead to). That of a domain is
+ * its checks. Functions behind operators and casts are `implicit`: no text names them where they are used.
  */
 export const sessionUseSql: string = `
   select 'routine' as kind, n.nspname::pg_catalog.text as schema, p.proname::pg_catalog.text as name,
@@ -14,7 +15,9 @@ export const sessionUseSql: string = `
         then coalesce(pg_catalog.substring(pg_catalog.pg_get_functiondef(p.oid), '\n((?:BEGIN ATOMIC|RETURN ).*)$'),
           pg_catalog.pg_get_functiondef(p.oid))
         else p.prosrc end,
-      pg_catalog.pg_get_expr(p.proargdefaults, 0)) as source
+      pg_catalog.pg_get_expr(p.proargdefaults, 0),
+      (select pg_catalog.string_agg(t.typname::pg_catalog.text, ' ')
+        from pg_catalog.pg_type t where t.oid = any (p.proargtypes::pg_catalog.oid[]) and t.typtype = 'd')) as source
   from pg_catalog.pg_proc p
     join pg_catalog.pg_namespace n on n.oid = p.pronamespace
     join pg_catalog.pg_language l on l.oid = p.prolang
@@ -38,9 +41,11 @@ union all
 union all
   select 'writes', n.nspname::pg_catalog.text, c.relname::pg_catalog.text, '',
     pg_catalog.concat_ws(' ',
-      (select pg_catalog.string_agg(p.proname::pg_catalog.text, ' ')
-        from pg_catalog.pg_trigger t join pg_catalog.pg_proc p on p.oid = t.tgfoid
-        where t.tgrelid = c.oid and not t.tgisinternal),
+      (select pg_catalog.string_agg(pg_catalog.pg_get_triggerdef(t.oid), ' ')
+        from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal),
+      (select pg_catalog.string_agg(t.typname::pg_catalog.text, ' ')
+        from pg_catalog.pg_attribute a join pg_catalog.pg_type t on t.oid = a.atttypid
+        where a.attrelid = c.oid and a.attnum > 0 and t.typtype = 'd'),
       (select pg_catalog.string_agg(pg_catalog.pg_get_expr(d.adbin, d.adrelid), ' ')
         from pg_catalog.pg_attrdef d where d.adrelid = c.oid),
       (select pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ')
@@ -54,7 +59,21 @@ union all
         from pg_catalog.pg_inherits i join pg_catalog.pg_class f on f.oid = i.inhrelid
         where i.inhparent = c.oid))
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p', 'v', 'f') and ${authored('n')}`;
+  where c.relkind in ('r', 'p', 'v', 'f') and ${authored('n')}
+union all
+  select 'type', n.nspname::pg_catalog.text, t.typname::pg_catalog.text, '',
+    pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ')
+  from pg_catalog.pg_constraint k
+    join pg_catalog.pg_type t on t.oid = k.contypid
+    join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+  where ${authored('n')}
+  group by n.nspname, t.typname
+union all
+  select 'implicit', n.nspname::pg_catalog.text, p.proname::pg_catalog.text, '', ''
+  from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+  where ${authored('n')} and (
+    exists (select from pg_catalog.pg_operator o where o.oprcode::pg_catalog.oid = p.oid)
+    or exists (select from pg_catalog.pg_cast c where c.castfunc = p.oid))`;
 
 function authored(namespace: string): string {
   return `${namespace}.nspname::pg_catalog.text !~ '^pg_' and ${namespace}.nspname::pg_catalog.text <> 'information_schema'`;

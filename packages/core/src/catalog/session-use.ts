@@ -1,4 +1,4 @@
-import type { Database } from '../database/port.ts';
+import { type Database, DatabaseError } from '../database/port.ts';
 import { queryCatalog } from './query.ts';
 import type { SessionUse, SessionUses } from './routine.ts';
 import { sessionUseSql } from './session-use.sql.ts';
@@ -12,6 +12,8 @@ export const unknownUses: SessionUses = Object.freeze({
 });
 
 const anything: SessionUse = Object.freeze({ alters: true, mayBlock: true });
+/** PostgreSQL locks a relation to show the view that reads it: the start does not wait for the end of a migration. */
+const lockTimeout = ['lock_timeout', '2s'] as const;
 const readable: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
 
 interface Thing extends Effects {
@@ -19,15 +21,29 @@ interface Thing extends Effects {
   readonly name: string;
   /** It runs when a relation is written to, by statements that may block anyway. */
   readonly onWrite: boolean;
+  /** It runs where no text names it. */
+  readonly isImplicit: boolean;
 }
 
 /**
  * Reads the source of all routines and relations, and finds those that may alter their session or wait, by themselves or by what they
  * name: a word that is the name of such a routine or relation counts as a use of it, in whatever schema it is.
+ * @param refused told why PostgreSQL did not show them: each of them may do anything then
  */
-export async function readSessionUses(database: Database): Promise<SessionUses> {
-  const things = (await queryCatalog(database, sessionUseSql, [])).map(thingOf);
+export async function readSessionUses(database: Database, refused: (reason: string) => void): Promise<SessionUses> {
+  try {
+    return usesOf((await queryCatalog(database, sessionUseSql, [], lockTimeout)).map(thingOf));
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    refused(error.message);
+    return unknownUses;
+  }
+}
+
+function usesOf(things: readonly Thing[]): SessionUses {
   const altering = namesReached(things, ({ alters }) => alters);
+  // An operator or a cast may be anywhere.
+  if (things.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownUses;
   const read = things.filter(({ onWrite }) => !onWrite);
   const blocking = namesReached(read, ({ mayBlock }) => mayBlock);
   const useOf = ({ alters, mayBlock, words }: Effects): SessionUse => ({
@@ -52,14 +68,15 @@ function thingOf([kind, schema, name, language, source]: readonly (string | null
   const routine = kind === 'routine';
   const effects = routine && !readable.has(language!) ? effectsOfForeignText(text) : effectsOfSql(text);
   return {
-    id: idOf(routine ? 'routine' : 'relation', schema!, name!),
+    id: idOf(kind === 'writes' ? 'relation' : kind!, schema!, name!),
     name: name!,
     onWrite: kind === 'writes',
+    isImplicit: kind === 'implicit',
     ...effects,
   };
 }
 
-function idOf(kind: 'routine' | 'relation', schema: string, name: string): string {
+function idOf(kind: string, schema: string, name: string): string {
   return JSON.stringify([kind, schema, name]);
 }
 

@@ -4,13 +4,14 @@ export interface SqlToken {
   readonly text: string;
 }
 
-/**
- * Comments and white space are skipped. Order matters: what begins like two of them is the first. PostgreSQL manual, section 4.1,
- * "Lexical Structure"; comments may be nested one level deep here, an unclosed string goes to the end.
- */
+/** Bytes; PostgreSQL cuts longer names. */
+const longestName = 63;
+
+/** What begins like two of them is the first. PostgreSQL manual, section 4.1, "Lexical Structure"; an unclosed string goes to the end. */
 const lexeme = new RegExp(
   [
-    String.raw`(?<skip>\s+|--[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*)|/\*(?:[^*]|\*(?!/))*\*/)*(?:\*/|$))`,
+    String.raw`(?<skip>\s+|--[^\r\n]*)`,
+    String.raw`(?<comment>/\*)`,
     String.raw`[eE]'(?<escaped>(?:[^'\\]|\\.|'')*)(?:'|$)`,
     String.raw`'(?<plain>(?:[^']|'')*)(?:'|$)`,
     String.raw`(?<tag>\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)(?<dollar>[^]*?)(?:\k<tag>|$)`,
@@ -18,19 +19,46 @@ const lexeme = new RegExp(
     String.raw`(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)`,
     String.raw`(?<symbol>[^])`,
   ].join('|'),
-  'gy',
+  'y',
 );
 
-/** The tokens of SQL or PL/pgSQL. It never fails: text that is neither gives tokens that mean nothing. */
+/** The tokens of SQL or PL/pgSQL. Text that is neither gives tokens that mean nothing. */
 export function sqlTokens(text: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
-  for (const { groups = {} } of text.matchAll(lexeme)) {
-    const literal = groups['escaped'] ?? groups['plain'] ?? groups['dollar'];
-    if (literal !== undefined) tokens.push({ kind: 'literal', text: literal });
-    else if (groups['quoted'] !== undefined)
-      tokens.push({ kind: 'word', text: groups['quoted'].replaceAll('""', '"') });
-    else if (groups['word'] !== undefined) tokens.push({ kind: 'word', text: groups['word'].toLowerCase() });
-    else if (groups['symbol'] !== undefined) tokens.push({ kind: 'symbol', text: groups['symbol'] });
+  lexeme.lastIndex = 0;
+  for (let found = lexeme.exec(text); found !== null; found = lexeme.exec(text)) {
+    const groups = found.groups!;
+    if (groups['comment'] === undefined) tokens.push(...tokenOf(groups));
+    else lexeme.lastIndex = commentEnd(text, lexeme.lastIndex);
+    if (lexeme.lastIndex >= text.length) break;
   }
   return tokens;
+}
+
+function tokenOf(groups: Readonly<Record<string, string | undefined>>): readonly SqlToken[] {
+  const { escaped, plain, dollar, quoted, word, symbol } = groups;
+  const literal = escaped ?? plain ?? dollar;
+  if (literal !== undefined) return [{ kind: 'literal', text: literal }];
+  if (quoted !== undefined) return [{ kind: 'word', text: cut(quoted.replaceAll('""', '"')) }];
+  // PostgreSQL lowers letters of ASCII alone.
+  if (word !== undefined) return [{ kind: 'word', text: cut(word.replaceAll(/[A-Z]+/g, (run) => run.toLowerCase())) }];
+  return symbol === undefined ? [] : [{ kind: 'symbol', text: symbol }];
+}
+
+function cut(name: string): string {
+  return name.length * 3 <= longestName ? name : Buffer.from(name).subarray(0, longestName).toString();
+}
+
+/** Behind a comment that began before `start`; comments may be nested. */
+function commentEnd(text: string, start: number): number {
+  let position = start;
+  for (let depth = 1; depth > 0;) {
+    const end = text.indexOf('*/', position);
+    if (end === -1) return text.length;
+    const begin = text.indexOf('/*', position);
+    const nested = begin !== -1 && begin < end;
+    depth += nested ? 1 : -1;
+    position = (nested ? begin : end) + 2;
+  }
+  return position;
 }

@@ -32,6 +32,15 @@ describe('a statement or body that may leave something in its session', () => {
     ['do $$ begin set role x; end $$', 'a block of its own'],
     [`select dblink_connect('x')`, 'a connection of its own'],
     ['select setseed(0.5)', 'the seed of random()'],
+    ['begin set local.tenant = 1; end', 'a setting that is called local.tenant'],
+    [`select set_config('a.b', 'x', false > true)`, 'an expression that ends in true'],
+    [`begin execute format('select %I(1)', _fn); end`, 'a routine whose name comes at run time'],
+    [`begin execute 'select ' || quote_ident(_fn) || '(1)'; end`, 'a name that is put together'],
+    [`begin q := 'select 1'; q := _more; execute q; end`, 'a variable that gets anything'],
+    [`begin select body into q from texts; q := 'select 1'; execute q; end`, 'a variable that is read'],
+    ['begin -- note\r set app.tenant = 1; end', 'SET behind a comment that a CR ends'],
+    [`select query_to_xml('select 1', true, true, '')`, 'a function that runs text'],
+    [`select '${'x'.repeat(1_000_001)}'`, 'a text that is too long'],
   ])('%s (%s)', (text) => expect(effectsOfSql(text).alters).toBe(true));
 
   test.each([
@@ -50,6 +59,12 @@ describe('a statement or body that may leave something in its session', () => {
     [`begin return query execute 'select a from t where b = $1' using x; end`, 'rows of one'],
     ['select settings, reset_at, temp from t', 'names that hold the words'],
     ['declare c cursor for select 1; begin end', 'DECLARE of a block'],
+    ['select avg(cpu) as load, a > reset from t', 'aliases and columns'],
+    [`select set_config('a', 'b', is_local := true), set_config('a', 'b', 't')`, 'other spellings of true'],
+    [`begin q := 'select a from t'; if x then q := q || ' where b'; end if; return query execute q; end`, 'a search'],
+    [`begin execute format('insert into %I (a) values (%L)', t, a); end`, 'an INSERT made at run time'],
+    ['begin execute $$refresh materialized view v$$; end', 'a REFRESH made at run time'],
+    ['/* a /* nested */ set role x; */ select 1', 'words in nested comments'],
   ])('not: %s (%s)', (text) => expect(effectsOfSql(text).alters).toBe(false));
 
   test('of another language, every word counts', () => {

@@ -11,7 +11,7 @@ export interface Effects {
 }
 
 /** Behind these, and at the beginning, a statement begins. */
-const statementEdges: ReadonlySet<string> = new Set([';', '>', 'begin', 'then', 'else', 'loop', 'atomic', 'as']);
+const statementEdges: ReadonlySet<string> = new Set([';', 'begin', 'then', 'else', 'loop', 'atomic']);
 const alteringStatements: ReadonlySet<string> = new Set(['set', 'reset', 'listen', 'prepare', 'discard', 'load']);
 /** SET of the transaction alone. */
 const transactionScopes: ReadonlySet<string> = new Set(['local', 'constraints', 'transaction']);
@@ -24,6 +24,12 @@ const alteringNames: ReadonlySet<string> = new Set([
   'pg_settings',
   'pg_temp',
   'setseed',
+  'set_limit',
+  // These run a statement that is given as text.
+  'query_to_xml',
+  'query_to_xml_and_xmlschema',
+  'query_to_xmlschema',
+  'ts_stat',
   'dblink_connect',
   'dblink_connect_u',
 ]);
@@ -36,10 +42,15 @@ const blockingWords: ReadonlySet<string> = new Set(
 const advisoryLock = /^pg_(try_)?advisory_/;
 /** A statement made at run time that begins with one of these alters a session only by what it names. */
 const plainStatements =
-  /^\s*\(*\s*(select|with|insert|update|delete|merge|truncate|values|analyze|alter table|drop)\b/i;
+  /^\s*\(*\s*(?:select|with|insert|update|delete|merge|truncate|values|analyze|alter table|drop|refresh materialized view|create (?:unique )?index|create table|notify|comment|grant|revoke|lock)\b/i;
+/** A routine whose name comes at run time. */
+const calledByFormat = /(?<!\binto\s+(?:%(?:\d+\$)?I\.)?)%(?:\d+\$)?[Is]\s*\(/i;
+/** Characters; longer text is not looked at. */
+const longestText = 1_000_000;
 
 /** The effects of a statement, or of the body of a routine in SQL or PL/pgSQL. */
 export function effectsOfSql(text: string): Effects {
+  if (text.length > longestText) return { ...effectsOfForeignText(text), alters: true };
   const tokens = sqlTokens(text);
   const dynamic = tokens.some(({ kind, text: word }) => kind === 'word' && (word === 'execute' || word === 'do'));
   // What is executed at run time stands in string literals, mostly.
@@ -71,9 +82,16 @@ function altersAt(tokens: readonly SqlToken[], index: number): boolean {
   if (text === 'hold') return wordAt(tokens, index - 1) === 'with';
   if (text === 'execute') return executesAnything(tokens, index + 1);
   if (!alteringStatements.has(text)) return false;
+  // `set local.tenant` is a setting of that name.
+  const scoped = transactionScopes.has(wordAt(tokens, index + 1)) && tokens[index + 2]?.text !== '.';
+  return begins(tokens, index) && !(text === 'set' && scoped);
+}
+
+/** Whether a statement begins here: at an edge, or behind a label. */
+function begins(tokens: readonly SqlToken[], index: number): boolean {
   const before = tokens[index - 1];
-  const begins = before === undefined || statementEdges.has(before.text);
-  return begins && !(text === 'set' && transactionScopes.has(wordAt(tokens, index + 1)));
+  if (before === undefined || statementEdges.has(before.text)) return true;
+  return before.text === '>' && tokens[index - 2]?.text === '>';
 }
 
 function wordAt(tokens: readonly SqlToken[], index: number): string {
@@ -81,28 +99,55 @@ function wordAt(tokens: readonly SqlToken[], index: number): string {
   return token?.kind === 'word' ? token.text : '';
 }
 
-/** Whether the last argument of `set_config` is `true`: then the setting ends with the transaction. */
+/** Whether the last argument of `set_config` is true: then the setting ends with the transaction. */
 function isLocal(tokens: readonly SqlToken[], open: number): boolean {
   let depth = 0;
   for (let index = open; index < tokens.length; index++) {
     const { kind, text } = tokens[index]!;
     if (kind === 'symbol' && text === '(') depth++;
-    else if (kind === 'symbol' && text === ')' && --depth === 0) {
-      const before = tokens[index - 2]?.text;
-      return wordAt(tokens, index - 1) === 'true' && (before === ',' || before === '>');
-    }
+    else if (kind === 'symbol' && text === ')' && --depth === 0) return isTrue(tokens, index - 1);
   }
   return false;
 }
 
-/** Whether the statement that EXECUTE runs is not known to begin harmlessly. */
+/** `, true`, `=> true` or `:= true`: a value, and no part of an expression. */
+function isTrue(tokens: readonly SqlToken[], index: number): boolean {
+  const value = tokens[index];
+  if (value?.kind === 'symbol' || !['true', 't'].includes(value?.text.toLowerCase() ?? '')) return false;
+  const sign = (tokens[index - 2]?.text ?? '') + (tokens[index - 1]?.text ?? '');
+  return sign.endsWith(',') || sign === '=>' || sign === ':=';
+}
+
+/** Whether the statement that EXECUTE runs is not known to begin harmlessly, or calls a routine whose name comes at run time. */
 function executesAnything(tokens: readonly SqlToken[], start: number): boolean {
   // `create trigger … execute function`, `grant execute on`
   if (['function', 'procedure', 'on'].includes(wordAt(tokens, start))) return false;
-  let index = start;
-  while (tokens[index]?.text === '(' || wordAt(tokens, index) === 'format') index++;
-  const first = tokens[index];
-  return first?.kind !== 'literal' || !plainStatements.test(first.text);
+  const variable = tokens[start];
+  if (variable?.kind === 'word' && variable.text !== 'format') return !isPlainVariable(tokens, variable.text);
+  return !isPlainExpression(tokens, start, null);
+}
+
+/** A variable to which statements that begin harmlessly are assigned, and nothing else. */
+function isPlainVariable(tokens: readonly SqlToken[], name: string): boolean {
+  const used = tokens.flatMap((token, index) => (token.kind === 'word' && token.text === name ? [index] : []));
+  if (used.some((index) => wordAt(tokens, index - 1) === 'into')) return false;
+  const assigned = used.filter((index) => tokens[index + 1]?.text === ':' && tokens[index + 2]?.text === '=');
+  return assigned.length > 0 && assigned.every((index) => isPlainExpression(tokens, index + 3, name));
+}
+
+/** @param own the variable that may be continued */
+function isPlainExpression(tokens: readonly SqlToken[], start: number, own: string | null): boolean {
+  let first = start;
+  while (tokens[first]?.text === '(' || wordAt(tokens, first) === 'format') first++;
+  const end = tokens.findIndex(({ text }, index) => index >= first && text === ';');
+  const literals = tokens.slice(first, end === -1 ? tokens.length : end).filter(({ kind }) => kind === 'literal');
+  const calls = literals.some(
+    ({ text }, index) =>
+      calledByFormat.test(text) || (index > 0 && /^\s*\(/.test(text) && !/\binto\s*$/i.test(literals[index - 1]!.text)),
+  );
+  if (calls) return false;
+  const { kind, text } = tokens[first] ?? { kind: 'symbol', text: '' };
+  return (kind === 'word' && text === own) || (kind === 'literal' && plainStatements.test(text));
 }
 
 /** Temporary tables last as long as the session, unless they are dropped on commit. */

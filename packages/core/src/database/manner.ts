@@ -56,6 +56,7 @@ const resetInTransaction: readonly Step[] = [
   'discard temp',
   'discard sequences',
   'reset session authorization',
+  'reset role',
   'reset all',
 ].map((sql) => ({ statement: { name: '', sql }, values: [] }));
 

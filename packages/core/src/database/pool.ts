@@ -1,3 +1,4 @@
+import { CallQueue } from './call-queue.ts';
 import { query } from './query.ts';
 import { QueuedCall } from './queued-call.ts';
 import type { Run } from './run.ts';
@@ -26,6 +27,8 @@ const shareDepth = 32;
  */
 const gatherWork = 4;
 const sweepInterval = 100;
+/** With fewer connections, none is kept free of calls that may block. */
+const fewConnections = 4;
 /** The longest wait between two attempts to connect, while the database is away: what a request then waits for its refusal. */
 const longestBackOff = 500;
 
@@ -54,7 +57,7 @@ export class Pool implements Database {
   readonly #sessions = new Set<Session>();
   /** The most recently used last: the others may grow old and be closed. */
   readonly #idle: { readonly session: Session; readonly since: number }[] = [];
-  readonly #queue: QueuedCall[] = [];
+  readonly #queue = new CallQueue();
   /** The session that was given a call last. */
   #newest: Session | null = null;
   /** Milliseconds of work that it was given since. */
@@ -67,12 +70,7 @@ export class Pool implements Database {
   #closing: (() => void) | null = null;
   #closed: Promise<void> | null = null;
   readonly #sweeper: NodeJS.Timeout;
-  /** Takes a call out of the queue; false when it is no longer in it. */
-  readonly #forget = (waiting: QueuedCall): boolean => {
-    const index = this.#queue.indexOf(waiting);
-    if (index !== -1) this.#queue.splice(index, 1);
-    return index !== -1;
-  };
+  readonly #forget = (queued: QueuedCall): boolean => this.#queue.remove(queued);
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -113,13 +111,14 @@ export class Pool implements Database {
   }
 
   /** A connection could not finish a call that may be run once more. */
-  #again({ handle }: Run): boolean {
-    if (!(handle instanceof QueuedCall) || this.#closed !== null || !handle.again()) return false;
+  #again({ handle }: Run, begun: boolean): boolean {
+    if (!(handle instanceof QueuedCall) || this.#closed !== null || !handle.again(begun)) return false;
     this.#place(handle);
     return true;
   }
 
   #place(waiting: QueuedCall): void {
+    if (this.#mustYield(waiting.call)) return this.#enqueue(waiting);
     if (this.#gather(waiting)) return;
     const session = this.#takeIdle(waiting.call.role);
     if (session !== null) {
@@ -128,12 +127,28 @@ export class Pool implements Database {
       return waiting.begin(session);
     }
     const full = this.#sessions.size + this.#opening >= this.#options.size;
-    if (full && this.#queue.length === 0 && this.#share(waiting)) return;
+    if (!full || this.#queue.ordinary > 0 || !this.#share(waiting)) this.#enqueue(waiting);
+  }
+
+  #enqueue(waiting: QueuedCall): void {
     if (this.#queue.length >= this.#options.longestQueue) {
       return this.#refuse(waiting, new AcquireTimeout('too many requests wait for a database connection'));
     }
     this.#queue.push(waiting);
     this.#openIfNeeded();
+  }
+
+  /** A call that may block leaves one connection of several to those that do not. */
+  #mustYield({ mayBlock }: Call): boolean {
+    return mayBlock === true && this.#blockedEnough();
+  }
+
+  #blockedEnough(): boolean {
+    const { size } = this.#options;
+    if (size < fewConnections) return false;
+    let blocking = 0;
+    for (const session of this.#sessions) if (session.mayBlock) blocking++;
+    return blocking >= size - 1;
   }
 
   /** With the calls that arrived just before it, on the connection that they were given. */
@@ -186,7 +201,7 @@ export class Pool implements Database {
     this.#opening++;
     const released = (session: Session): void => this.#released(session);
     const closed = (session: Session): void => this.#lost(session);
-    const again = (run: Run): boolean => this.#again(run);
+    const again = (run: Run, begun = false): boolean => this.#again(run, begun);
     open({ released, closed, notice, again }).then(
       (session) => this.#opened(session),
       (error: unknown) => this.#notOpened(error instanceof Error ? error : new Error(String(error))),
@@ -219,7 +234,7 @@ export class Pool implements Database {
 
   #released(session: Session): void {
     if (!this.#sessions.has(session) || !session.idle) return;
-    const next = this.#queue.shift();
+    const next = this.#queue.shift(!this.#blockedEnough());
     if (next !== undefined) {
       next.begin(session);
       return this.#fill(session);
@@ -232,11 +247,11 @@ export class Pool implements Database {
   /** Those next in the queue share it too, as many as would be its part if every connection were free now. */
   #fill(session: Session): void {
     if (!this.#options.share) return;
-    const most = Math.min(shareDepth, Math.ceil((this.#queue.length + 1) / this.#options.size));
+    const most = Math.min(shareDepth, Math.ceil((this.#queue.ordinary + 1) / this.#options.size));
     const now = performance.now();
-    for (let next = this.#queue[0]; next !== undefined && session.load < most; next = this.#queue[0]) {
+    for (let next = this.#queue.first; next !== undefined && session.load < most; next = this.#queue.first) {
       if (!next.call.mayShare || !session.canShare(next.call, now)) return;
-      this.#queue.shift();
+      this.#queue.remove(next);
       next.begin(session);
     }
   }
@@ -255,7 +270,7 @@ export class Pool implements Database {
   }
 
   #refuseAll(error: Error): void {
-    for (const waiting of this.#queue.splice(0)) waiting.call.failed(error);
+    for (const { call } of this.#queue.removeSince()) call.failed(error);
   }
 
   #late(): AcquireTimeout {
@@ -266,9 +281,7 @@ export class Pool implements Database {
   #sweep(): void {
     const now = performance.now();
     for (const session of this.#sessions) session.sweep(now);
-    while (this.#queue.length > 0 && now - this.#queue[0]!.since > this.#options.acquireTimeout) {
-      this.#queue.shift()!.call.failed(this.#late());
-    }
+    for (const { call } of this.#queue.removeSince(now - this.#options.acquireTimeout)) call.failed(this.#late());
     while (this.#idle.length > 0 && now - this.#idle[0]!.since > this.#options.idleTimeout) {
       this.#idle.shift()!.session.end();
     }

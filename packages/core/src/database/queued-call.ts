@@ -27,10 +27,13 @@ export class QueuedCall implements CallHandle {
     this.#run.handle = this;
   }
 
-  /** Back to where no connection had it yet; false when it was run often enough. */
-  again(): boolean {
-    if (this.#retries === mostRetries) return false;
-    this.#retries++;
+  /**
+   * Back to where no connection had it yet; false when it was run often enough.
+   * @param begun its connection was lost while it ran: that happens once
+   */
+  again(begun: boolean): boolean {
+    if (this.#retries >= mostRetries) return false;
+    this.#retries += begun ? mostRetries : 1;
     this.#session = null;
     this.#run = null;
     return true;

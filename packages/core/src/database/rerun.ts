@@ -4,8 +4,11 @@ import { Run } from './run.ts';
 
 /* Calls that one connection cannot finish, and that another one may. */
 
-/** Runs a call elsewhere; false: nothing else can run it. */
-export type Rerun = (run: Run) => boolean;
+/**
+ * Runs a call elsewhere; false: nothing else can run it.
+ * @param begun its connection was lost while it ran
+ */
+export type Rerun = (run: Run, begun?: boolean) => boolean;
 
 export interface Loss {
   readonly error: ConnectionLost;
@@ -22,7 +25,8 @@ export function loseAll(exchanges: readonly Exchange[], { error, sent, fatal }: 
     const run = exchange instanceof Run ? exchange : null;
     // One that was rolled back is told so: ending its connection may have been meant to end it.
     const elsewhere = run !== null && run.untouched && (fate === 'not begun' || run.call.repeatable === true);
-    if (!elsewhere || !again(run)) exchange.lost(error, fate);
+    // The call itself may have ended the server process: it is not run again and again.
+    if (!elsewhere || !again(run, fate !== 'not begun')) exchange.lost(error, fate);
   }
 }
 

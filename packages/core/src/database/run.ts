@@ -50,6 +50,8 @@ export class Run extends Exchange implements ServedCall {
   moved = false;
   /** Its first step drops the plans of another role: until that is done, no call of its own role may count on it. */
   readonly switchesRole: boolean;
+  /** Its statements are prepared again, because the server did not know one of them any more. */
+  retrying = false;
   /** What its caller holds of it. */
   handle: CallHandle | null = null;
   /** The setting that a call before this one left changed: rows are not what they should be, and are dropped. */
@@ -187,6 +189,7 @@ export class Run extends Exchange implements ServedCall {
 
   #again(retry: (run: Run) => void): void {
     this.#retry = null;
+    this.retrying = true;
     this.restart();
     this.enter(0);
     retry(this);

@@ -10,7 +10,7 @@ export interface SessionEvents {
   /** A notice outside of any call. */
   notice(notice: Notice): void;
   /** Runs a call elsewhere that was not executed, or may be executed twice. False: nothing else can run it. */
-  again?(run: Run): boolean;
+  again?(run: Run, begun?: boolean): boolean;
   /** On a connection that listens. */
   notification?(channel: string, payload: string): void;
   /** On a lent connection: every message but rows, whose bytes are gone afterwards. */

@@ -26,6 +26,8 @@ export class SessionState {
 
   constructor(manner: Manner) {
     this.#manner = manner;
+    // The host may have used the connection before.
+    if (manner.reset === 'close') this.#role = undefined;
   }
 
   /** No call may leave what the session began with changed, and a reset brings it back. */
@@ -60,12 +62,14 @@ export class SessionState {
   /** Behind a pooler, and on a connection of the host's, the plans may be for any role. */
   switchesRole({ role }: Call): boolean {
     if (role === undefined) return false;
-    return role !== this.#role || this.#manner.everyCall !== null || (this.#manner.lent && role !== null);
+    return role !== this.#role || this.#manner.everyCall !== null || this.#manner.lent;
   }
 
   /** A call without a role runs under that of the connection. */
   plansFor(role: string | null | undefined): void {
-    this.#role = role ?? null;
+    // Routines that a statement of no role has called may have kept plans of another: both are there now.
+    if (role !== undefined) this.#role = role;
+    else if (this.#role !== null) this.#role = undefined;
   }
 
   /** Two transactions that bring the session back to how it began: the first statement cannot be in one with others. */

@@ -71,7 +71,7 @@ export class Session {
    * would keep all of that call until the next full collection.
    */
   readonly #retry = (run: Run): void => this.#startAgain(run);
-  readonly #elsewhere: Rerun = (run) => this.#events.again?.(run) === true;
+  readonly #elsewhere: Rerun = (run, begun) => this.#events.again?.(run, begun) === true;
 
   /** How many calls it has been given and not finished. */
   get load(): number {
@@ -81,6 +81,11 @@ export class Session {
   /** Calls were given to it that have not left yet: one more of their kind travels in the same packet. */
   get gathering(): boolean {
     return this.#queue.gathering;
+  }
+
+  /** A call that may block is among those in flight. */
+  get mayBlock(): boolean {
+    return this.#exchanges.some(({ run }) => run?.call.mayBlock === true);
   }
 
   get idle(): boolean {
@@ -131,7 +136,8 @@ export class Session {
   sweep(now: number): void {
     const head = this.#exchanges[0];
     if (head !== undefined && now - head.startedAt > blockedHead) moveFollowers(this.#exchanges, this.#elsewhere);
-    const late = this.#cancelling.sweep(now);
+    // A reset or a rollback has no timeout of its own.
+    const late = head?.run === null ? now - head.startedAt - patience : this.#cancelling.sweep(now);
     if (late > patience) this.destroy('the server did not answer');
   }
 
@@ -293,8 +299,9 @@ export class Session {
     if (head instanceof Run && this.#closed === null) this.#clean(head);
   }
 
-  #clean({ call }: Run): void {
-    const { reset } = this.#manner;
+  #clean(run: Run): void {
+    const [{ call }, { reset }] = [run, this.#manner];
+    if (run.retrying) return void (run.retrying = false);
     if (this.state.spoiledBy !== null && this.#exchanges.length === 0) this.end();
     if (call.altersSession !== true || this.#ending) return;
     if (reset === 'discard') this.#reset();

@@ -1,5 +1,6 @@
-import { createGateway } from '@pgway/core';
+import { createGateway, type Observation } from '@pgway/core';
 import { pgbouncerVersion, startPgBouncer, startGateway, useGateway } from '@pgway/testing';
+import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 /* Nothing that a routine leaves in its session reaches another caller. One connection: the next call would find it. */
@@ -34,6 +35,17 @@ const schema = `
   create table audited (id int primary key);
   create trigger audit before insert on audited for each row execute function on_write();
   create function leaves_by_a_trigger() returns void language sql volatile as 'insert into audited values (1)';
+  create function leaves_by_a_name(_fn text default 'helper') returns text language plpgsql volatile as $$ declare r text; begin
+    execute format('select %I()', _fn) into r; return r; end $$;
+  create table guarded (id int primary key);
+  create function is_wanted() returns boolean language sql volatile as $$ select helper() is not null $$;
+  create function pass_on() returns trigger language plpgsql as $$ begin return new; end $$;
+  create trigger guard before insert on guarded for each row when (is_wanted()) execute function pass_on();
+  create function leaves_by_a_condition() returns void language sql volatile as 'insert into guarded values (1)';
+  create function is_fine(text) returns boolean language sql volatile as $$ select helper() is not null $$;
+  create domain fine as text check (is_fine(value));
+  create function leaves_by_a_domain() returns text language sql volatile as $$ select 'a'::fine $$;
+  create function leaves_by_a_parameter(_x fine default 'a') returns text language sql volatile as $$ select 'a' $$;
   create function leaves_by_a_default(_x text default helper()) returns text language sql volatile as 'select _x';
 
   create function found() returns json language sql volatile as $$ select json_build_object(
@@ -136,6 +148,38 @@ connection_reset';
   expect(await prepared()).toBe(before);
   await gateway.send('POST /api/quiet');
   expect(await prepared()).not.toBe(before);
+});
+
+test('an operator that leaves something may stand anywhere: every call is followed by a reset', async () => {
+  const gateway = await startGateway(
+    `create function same(int, int) returns boolean language sql volatile as $$ select set_config('app.x', 'left', false) is not null $$;
+     create operator === (leftarg = int, rightarg = int, function = same);
+     create function compares() returns boolean language sql volatile as 'select 1 === 2';
+     create function look() returns text language sql as $$ select coalesce(nullif(current_setting('app.x', true), ''), 'nothing') $$;`,
+    { poolSize: 1, commentsMode: 'parseAll' },
+  );
+  onTestFinished(() => gateway.close());
+  expect((await gateway.send('POST /api/compares')).body).toBe('true');
+  expect((await gateway.send('POST /api/look')).body).toBe('nothing');
+});
+
+test('while a migration holds locks, the start does not wait for it, and takes every routine for one that may leave something', async () => {
+  const gateway = await startGateway(`create table book (id int); create view books as select * from book;
+    create function one() returns int language sql as 'select 1'; comment on function one is 'HTTP';`);
+  onTestFinished(() => gateway.close());
+  const { connectionString } = gateway.database;
+  const migration = new pg.Client(connectionString);
+  await migration.connect();
+  onTestFinished(() => migration.end());
+  await migration.query('begin; lock table book in access exclusive mode');
+  const observations: Observation[] = [];
+  const meanwhile = await createGateway({ connectionString, observer: (one) => void observations.push(one) });
+  onTestFinished(() => meanwhile.close());
+  expect(meanwhile.endpoints).toMatchObject([{ name: 'one', sessionUse: { alters: true, mayBlock: true } }]);
+  expect(observations).toContainEqual(expect.objectContaining({ kind: 'start-warning', code: 'routines-not-read' }));
+  await migration.query('rollback');
+  await meanwhile.refresh();
+  expect(meanwhile.endpoints[0]!.sessionUse).toBeUndefined();
 });
 
 test('connectionReset: always resets after every call, and never leaves it to the author', async () => {

@@ -165,3 +165,16 @@ test('a query of the gateway fails in time when the server is gone without a wor
   proxy.release();
   await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
 });
+
+test(
+  'a reset that is not answered ends its connection, and the next call has another one',
+  { timeout: 60_000 },
+  async () => {
+    const proxy = await startProxy(db.connectionString);
+    const database = open(proxy.connectionString);
+    const leave = named(`select set_config('app.x', 'left', false)`);
+    await ask(database, [[leave]], { altersSession: true }).answer.then(() => proxy.holdRequests(true));
+    await until('service', async () => (await errorOf(database.query('select 1'))) === 'done', 40_000);
+    proxy.holdRequests(false);
+  },
+);

@@ -171,4 +171,17 @@ describe('a call that waits for a lock', () => {
     await lock.release();
     expect(await errorOf(blocked)).toBe('done');
   });
+
+  test('leaves a connection to those that do not block, however many of its kind come', async () => {
+    const database = open(db, { poolSize: 4 });
+    const lock = await holdLock(db.connectionString, 8);
+    const blocked = Array.from({ length: 20 }, () => ask(database, [[wait, '8']], { mayBlock: true }));
+    await until('they wait', async () => (await lock.waiting()) === 3);
+    const asked = Array.from({ length: 40 }, (_, n) => ask(database, [[echo, String(n)]], { mayShare: true }));
+    const rows = await Promise.all(asked.map((one) => rowsOf(one)));
+    expect(rows.map(([row]) => row![0])).toEqual(asked.map((_, n) => String(n)));
+    expect(await lock.waiting()).toBe(3);
+    await lock.release();
+    expect(await Promise.all(blocked.map((one) => errorOf(one)))).toEqual(blocked.map(() => 'done'));
+  });
 });
