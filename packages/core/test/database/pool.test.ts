@@ -175,6 +175,7 @@ test(
     const leave = named(`select set_config('app.x', 'left', false)`);
     await ask(database, [[leave]], { altersSession: true }).answer.then(() => proxy.holdRequests(true));
     await until('service', async () => (await errorOf(database.query('select 1'))) === 'done', 40_000);
+    expect(await rowsOf(ask(database, [`select current_setting('app.x', true)`]))).toEqual([[null]]);
     proxy.holdRequests(false);
   },
 );
