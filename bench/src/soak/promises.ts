@@ -12,7 +12,7 @@ export const promises = {
   status: 'every error has the status and code of its cause',
   'in-time': 'every request ends in time',
   whole: 'no answer is cut off but streams whose connection was lost',
-  answered: 'of every operation, nine in ten are answered in spite of lost connections',
+  answered: 'of every operation, eight in ten are answered in spite of lost connections',
   'session-state': 'no call sees what another one left in its session',
   cache: 'no cached answer is older than an acknowledged write of its reader',
   events: 'a stream has all events of its own call, and no others',

@@ -132,7 +132,8 @@ async function verifyAfterLoad({ database, options }: Run, client: Client): Prom
 }
 
 const fewestCalls = 50;
-const answeredShare = 0.9;
+/** Calls that run for long are ended with their connection more often than others. */
+const answeredShare = 0.8;
 
 function verifyAnswered(statistics: Statistics, violations: Violations): void {
   for (const [operation, { calls, answered, left }] of statistics.operations) {
