@@ -9,7 +9,7 @@ export default defineConfig({
     alias: {
       '@pgway/core/fastify': source('packages/core/src/adapters/fastify.ts'),
       '@pgway/core': source('packages/core/src/index.ts'),
-      'pgway/embedded': source('packages/server/src/embedded/index.ts'),
+      '@pgway/embedded': source('packages/embedded/src/index.ts'),
       '@pgway/testing': source('testing/src/index.ts'),
     },
   },

@@ -38,13 +38,13 @@ export async function openDatabase(given: string | null, rows: number): Promise<
 
 async function startOwnServer(): Promise<Server> {
   // Loaded only when needed: a bench against a given server runs on platforms that no embedded PostgreSQL is built for.
-  const { startEmbedded } = await import('pgway/embedded');
+  const { startPostgres } = await import('@pgway/embedded');
   const folder = await mkdtemp(join(tmpdir(), 'pgway-bench-'));
   const removeFolder = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     // As root the server runs as another user, who must be able to pass through.
     await chmod(folder, 0o711);
-    const server = await startEmbedded({ dataDirectory: join(folder, 'data'), durable: false });
+    const server = await startPostgres({ dataDirectory: join(folder, 'data'), durable: false });
     return {
       connectionString: server.connectionString,
       async stop() {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { startEmbedded } from 'pgway/embedded';
+import { startPostgres } from '@pgway/embedded';
 import type { TestProject } from 'vitest/node';
 import { packageOfRun } from './postgres-packages.ts';
 
@@ -39,7 +39,7 @@ async function startServer(): Promise<string> {
   const parent = await realpath(tmpdir());
   await removeAbandoned(parent);
   const directory = await mkdtemp(join(parent, DIRECTORY_PREFIX));
-  const server = await startEmbedded({
+  const server = await startPostgres({
     dataDirectory: directory,
     durable: false,
     settings: { max_connections: '200' },

@@ -1,5 +1,6 @@
 export { freshDatabase, serverConnectionString, serverVersion, type TestDatabase, useDatabase } from './database.ts';
 export { type HeldLock, holdLock } from './lock.ts';
+export { isRunning, processesOn, untilNone, userOf } from './processes.ts';
 export { type RedisServer, redisVersion, startRedis } from './redis.ts';
 export { packageOfRun } from './postgres-packages.ts';
 export { type Answer, type SendOptions, startGateway, type TestGateway, useGateway } from './gateway.ts';

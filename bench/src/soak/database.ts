@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { packageOfMajor } from '@pgway/testing/postgres-packages';
-import { startEmbedded } from 'pgway/embedded';
+import { startPostgres } from '@pgway/embedded';
 import pg from 'pg';
 
 import { schemaSql } from './schema.sql.ts';
@@ -36,7 +36,7 @@ export async function startServer(major: string): Promise<SoakServer> {
   try {
     // As root the server runs as another user, who must be able to enter the folder.
     await chmod(folder, 0o711);
-    const server = await startEmbedded({
+    const server = await startPostgres({
       dataDirectory: join(folder, 'data'),
       durable: false,
       settings: { max_connections: '200' },

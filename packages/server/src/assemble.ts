@@ -5,7 +5,7 @@ import type { Documents } from './documents/served.ts';
 import { cacheOptions } from './cache.ts';
 import { dataDirectoryFor } from './data-directory.ts';
 import type { Configuration } from './config/schema.ts';
-import { startEmbedded } from './embedded/index.ts';
+import { startPostgres } from '@pgway/embedded';
 import { openExample } from './example/open.ts';
 import { listen } from './http-server.ts';
 import type { HttpServer } from './http-server.ts';
@@ -43,7 +43,8 @@ export async function startDatabase(
   const server = await lifecycle.start({
     name: 'the embedded PostgreSQL',
     startWithin: bounds.startEmbedded,
-    start: () => startEmbedded({ dataDirectory, onProgress: progress, onEnd: (error) => lifecycle.fail(error) }),
+    start: () =>
+      startPostgres({ dataDirectory, onProgress: progress, onUnexpectedExit: (error) => lifecycle.fail(error) }),
     stopWithin: bounds.stopEmbedded,
     stop: (embedded) => embedded.stop(),
   });

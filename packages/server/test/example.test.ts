@@ -9,9 +9,8 @@ import { openExample } from '../src/example/open.ts';
 import { isShown } from './docs/answer.ts';
 import { curl, shellWords } from './docs/curl.ts';
 import { readPage } from './docs/page.ts';
-import { temporaryDirectory } from './embedded/support/directories.ts';
-import { ask, start } from './embedded/support/start.ts';
 import { folderWith } from './support/folder.ts';
+import { ask, startServer } from './support/postgres.ts';
 import { bin, build, start as startProgram } from './support/program.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -28,8 +27,7 @@ async function place(): Promise<{
   readonly open: () => ReturnType<typeof openExample>;
   readonly change: (text: string) => Promise<string>;
 }> {
-  const dataDirectory = await temporaryDirectory();
-  const { connectionString } = await start({ dataDirectory });
+  const { connectionString, dataDirectory } = await startServer();
   const folder = await folderWith({ 'schema.sql': schema, 'data.sql': data, 'api.sql': api });
   const file = join(folder, 'api.sql');
   return {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { holdLock, useDatabase } from '@pgway/testing';
-import { startEmbedded } from 'pgway/embedded';
+import { startPostgres } from '@pgway/embedded';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConnectionLost } from '../../src/database/port.ts';
 import { ask, backendOf, errorOf, named, open, rowsOf, startProxy, until } from './support.ts';
@@ -293,7 +293,7 @@ describe('a server that cannot be reached', () => {
 test('a server that restarts: calls fail while it is away, and work when it is back, without any help', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'pgway-restart-'));
   onTestFinished(() => rm(dataDirectory, { recursive: true, force: true }));
-  const start = (): ReturnType<typeof startEmbedded> => startEmbedded({ dataDirectory, durable: false });
+  const start = (): ReturnType<typeof startPostgres> => startPostgres({ dataDirectory, durable: false });
   const first = await start();
   onTestFinished(() => first.stop());
   // In front of it, because every start chooses a port.

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packageOfRun, useDatabase } from '@pgway/testing';
-import { startEmbedded } from 'pgway/embedded';
+import { startPostgres } from '@pgway/embedded';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/port.ts';
@@ -29,8 +29,8 @@ async function startServer(settings: Record<string, string>, standby: boolean): 
   stops.unshift(() => rm(dataDirectory, { recursive: true, force: true }));
   const packageDirectory = await packageOfRun();
   const pack = packageDirectory === undefined ? {} : { packageDirectory };
-  const start = async (): ReturnType<typeof startEmbedded> => {
-    const server = await startEmbedded({ dataDirectory, durable: false, settings, ...pack });
+  const start = async (): ReturnType<typeof startPostgres> => {
+    const server = await startPostgres({ dataDirectory, durable: false, settings, ...pack });
     stops.unshift(() => server.stop());
     return server;
   };

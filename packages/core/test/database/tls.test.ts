@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, startEmbedded } from 'pgway/embedded';
+import { type PostgresServer, startPostgres } from '@pgway/embedded';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, backendOf, errorOf, open, until } from './support.ts';
 
@@ -13,8 +13,8 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
   let directory: string;
   let certificate: string;
   let otherCertificate: string;
-  let server: EmbeddedPostgres;
-  let plain: EmbeddedPostgres;
+  let server: PostgresServer;
+  let plain: PostgresServer;
 
   /** A certificate that signs itself, for this name. */
   const certify = async (name: string): Promise<string> => {
@@ -37,19 +37,19 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     certificate = await certify('localhost');
     otherCertificate = await certify('elsewhere.example');
     const dataDirectory = join(directory, 'data');
-    plain = await startEmbedded({ dataDirectory, durable: false });
+    plain = await startPostgres({ dataDirectory, durable: false });
     await plain.stop();
     // The server reads its files as the user that it runs as, and takes a key that nobody else can read.
     const { uid, gid } = await stat(join(dataDirectory, 'cluster')).catch(() => stat(dataDirectory));
     const key = join(directory, 'localhost.key');
     await chown(key, uid, gid);
     await chmod(key, 0o600);
-    server = await startEmbedded({
+    server = await startPostgres({
       dataDirectory,
       durable: false,
       settings: { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key },
     });
-    plain = await startEmbedded({ dataDirectory: join(directory, 'plain'), durable: false });
+    plain = await startPostgres({ dataDirectory: join(directory, 'plain'), durable: false });
   });
   afterAll(async () => {
     await server?.stop();
@@ -57,7 +57,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const at = (one: EmbeddedPostgres, host: string): string => one.connectionString.replace('127.0.0.1', host);
+  const at = (one: PostgresServer, host: string): string => one.connectionString.replace('127.0.0.1', host);
   const encrypted = `select ssl::text from pg_stat_ssl where pid = pg_backend_pid()`;
 
   test.each([

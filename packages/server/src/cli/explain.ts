@@ -1,6 +1,6 @@
 import { GeneratorError, StartError } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
-import { EmbeddedError } from '../embedded/index.ts';
+import { PostgresServerError } from '@pgway/embedded';
 import { ExampleError } from '../example/run-file.ts';
 import { ListenError } from '../http-server.ts';
 import { TookTooLong } from '../lifecycle.ts';
@@ -12,7 +12,7 @@ const foreseen = [StartError, GeneratorError, ExampleError, ListenError, TookToo
 /** What was foreseen is one line; what was not comes with its stack, because somebody will have to look for it. */
 export function explain(error: unknown): string {
   if (error instanceof ConfigurationError) return error.message.split('\n').map(plain).join('\n');
-  if (error instanceof EmbeddedError) return plain(withOption(error.message));
+  if (error instanceof PostgresServerError) return plain(withOption(error.message));
   if (foreseen.some((kind) => error instanceof kind)) return plain((error as Error).message);
   const text = redactText(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return `unexpected: ${text.split('\n').map(neutralise).join('\n')}`;

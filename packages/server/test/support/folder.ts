@@ -2,7 +2,7 @@ import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { processesOn, untilNone } from './processes.ts';
+import { processesOn, untilNone } from '@pgway/testing';
 
 /** A folder for one test with these files in it; objects are written as JSON. Gone when the test is done. */
 export async function folderWith(files: Readonly<Record<string, unknown>> = {}): Promise<string> {

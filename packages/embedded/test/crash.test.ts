@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findFreePort } from '../../src/embedded/free-port.ts';
+import { findFreePort } from '../src/free-port.ts';
 import { packageInUse, postmasterPid, temporaryDirectory } from './support/directories.ts';
 import { killHard, useChildProgram } from './support/child-program.ts';
-import { isRunning, processesOn, untilNone } from '../support/processes.ts';
+import { isRunning, processesOn, untilNone } from '@pgway/testing';
 import { ask, start } from './support/start.ts';
 
 // What runs is read from /proc.

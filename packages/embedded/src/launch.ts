@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { EmbeddedError } from './embedded-error.ts';
+import { PostgresServerError } from './embedded-error.ts';
 import { findFreePort } from './free-port.ts';
 import { type ServerOrder, type ServerProcess, startProcess } from './server-process.ts';
 
@@ -40,7 +40,7 @@ export async function launch(request: LaunchRequest): Promise<Launched> {
       await delay(100);
       continue;
     }
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       `PostgreSQL did not start: ${reasonIn(log)}; see to that, or choose another data directory`,
       { log },
     );

@@ -1,4 +1,4 @@
-import { EmbeddedError } from './embedded-error.ts';
+import { PostgresServerError } from './embedded-error.ts';
 import { OUR_MARK } from './previous-server.ts';
 
 /** What is not for the caller to set, because the launcher depends on it. */
@@ -21,10 +21,10 @@ export function serverSettings(
   const reserved = new Set([...OURS.map((line) => line.split('=')[0]), 'port', 'data_directory']);
   const wanted = Object.entries(settings ?? {}).map(([name, value]) => {
     if (!/^[a-z_][a-z0-9_.]*$/i.test(name)) {
-      throw new EmbeddedError(`"${name}" is no name of a PostgreSQL setting: see SHOW ALL for the names`);
+      throw new PostgresServerError(`"${name}" is no name of a PostgreSQL setting: see SHOW ALL for the names`);
     }
     if (reserved.has(name.toLowerCase())) {
-      throw new EmbeddedError(`the PostgreSQL setting "${name}" belongs to pgway here: leave it out`);
+      throw new PostgresServerError(`the PostgreSQL setting "${name}" belongs to pgway here: leave it out`);
     }
     return `${name}=${value}`;
   });

@@ -1,6 +1,6 @@
 import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { EmbeddedError, errorCode } from './embedded-error.ts';
+import { PostgresServerError, errorCode } from './embedded-error.ts';
 
 /**
  * What lies in the data directory. The folder itself belongs to whoever runs the gateway; only `cluster` belongs to the
@@ -32,7 +32,7 @@ export async function openHome(dataDirectory: string): Promise<Home> {
   // The command line of an orphan is compared with this path: one spelling only.
   const root = await realpath(wanted);
   if ((await readdir(root)).includes('PG_VERSION')) {
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       `${root} is the data directory of another PostgreSQL server: give pgway a folder of its own, or connect to that server instead`,
     );
   }

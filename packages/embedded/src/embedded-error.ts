@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 
 /** Why a database could not be started, in one line that says what to do about it. */
-export class EmbeddedError extends Error {
+export class PostgresServerError extends Error {
   /** The last lines that PostgreSQL wrote before it gave up; empty when it never ran. */
   readonly log: readonly string[];
 
   constructor(message: string, details: { readonly log?: readonly string[]; readonly cause?: unknown } = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'EmbeddedError';
+    this.name = 'PostgresServerError';
     this.log = Object.freeze([...(details.log ?? [])]);
   }
 }
@@ -25,14 +25,14 @@ const FILE_REMEDIES: Readonly<Record<string, string>> = Object.freeze({
   ENOENT: 'nothing can be made there, or a symbolic link leads to nothing; choose another data directory',
 });
 
-/** Turns what the file system said about the data directory into an {@link EmbeddedError}; anything else stays itself. */
+/** Turns what the file system said about the data directory into an {@link PostgresServerError}; anything else stays itself. */
 export function explained(error: unknown, dataDirectory: string): unknown {
   const code = errorCode(error) ?? '';
   const remedy = FILE_REMEDIES[code];
-  if (error instanceof EmbeddedError || !(error instanceof Error) || remedy === undefined) return error;
+  if (error instanceof PostgresServerError || !(error instanceof Error) || remedy === undefined) return error;
   // What is missing elsewhere, such as a program, is no matter of the data directory.
   if (code === 'ENOENT' && !isPathIn(error, dataDirectory)) return error;
-  return new EmbeddedError(`cannot use the data directory ${dataDirectory}: ${remedy} (${error.message})`, {
+  return new PostgresServerError(`cannot use the data directory ${dataDirectory}: ${remedy} (${error.message})`, {
     cause: error,
   });
 }

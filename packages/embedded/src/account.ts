@@ -1,6 +1,6 @@
 import { chmod, lchown, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EmbeddedError, errorCode } from './embedded-error.ts';
+import { PostgresServerError, errorCode } from './embedded-error.ts';
 import type { Home } from './home.ts';
 import { runProgram } from './program.ts';
 
@@ -21,7 +21,7 @@ export async function chooseAccount(home: Home): Promise<Account | undefined> {
   if (owner !== undefined && owner.uid !== 0) return owner;
   const account = (await findAccount('postgres')) ?? (await findAccount('nobody'));
   if (account === undefined) {
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       'PostgreSQL does not run as root, and there is no user "postgres" or "nobody" to run it as: add one, or run as an ordinary user',
     );
   }
@@ -66,11 +66,11 @@ export async function openTo(account: Account, home: Home): Promise<void> {
   const entered = await runProgram('/bin/sh', ['-c', 'cd -- "$1"', 'sh', home.root], { account, directory: '/' });
   if (entered.code === 0) return;
   if (entered.code === undefined) {
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       `PostgreSQL does not run as root, and no program can be started as the user "${account.name}" (${entered.output}): run as an ordinary user`,
     );
   }
-  throw new EmbeddedError(
+  throw new PostgresServerError(
     `as root, PostgreSQL runs as the user "${account.name}", which may not enter ${await closedFolder(home.root, account)}: ` +
       'choose a data directory elsewhere, or run as an ordinary user',
   );

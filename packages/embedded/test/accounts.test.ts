@@ -3,10 +3,10 @@ import { chmod, lstat, mkdir, readdir, readFile, stat, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { EmbeddedError } from '../../src/embedded/index.ts';
+import { PostgresServerError } from '../src/index.ts';
 import { useChildProgram } from './support/child-program.ts';
 import { copyPackage, NOBODY, postmasterPid, temporaryDirectory } from './support/directories.ts';
-import { userOf } from '../support/processes.ts';
+import { userOf } from '@pgway/testing';
 import { ask, start } from './support/start.ts';
 
 const asRoot = process.geteuid?.() === 0;
@@ -112,7 +112,7 @@ describe.runIf(asRoot)('as root', () => {
 
     const error = await start({ dataDirectory }).catch((problem: unknown) => problem);
 
-    expect(error).toBeInstanceOf(EmbeddedError);
+    expect(error).toBeInstanceOf(PostgresServerError);
     expect(error).toHaveProperty(
       'message',
       expect.stringMatching(
@@ -164,7 +164,7 @@ describe.runIf(asRoot)('as an ordinary user', () => {
     const { told } = await startChild({ dataDirectory }, NOBODY);
 
     expect(told).toMatchObject({
-      name: 'EmbeddedError',
+      name: 'PostgresServerError',
       error: expect.stringContaining(
         `cannot use the data directory ${dataDirectory}: run as the user that the folder belongs to, or choose another data directory`,
       ),

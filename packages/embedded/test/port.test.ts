@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { chooseAccount, openTo } from '../../src/embedded/account.ts';
-import { prepareBinaries } from '../../src/embedded/binaries.ts';
-import { ensureCluster } from '../../src/embedded/cluster.ts';
-import { findFreePort } from '../../src/embedded/free-port.ts';
-import { openHome } from '../../src/embedded/home.ts';
-import { launch } from '../../src/embedded/launch.ts';
-import { findPackage } from '../../src/embedded/native-package.ts';
-import { serverSettings } from '../../src/embedded/server-settings.ts';
+import { chooseAccount, openTo } from '../src/account.ts';
+import { prepareBinaries } from '../src/binaries.ts';
+import { ensureCluster } from '../src/cluster.ts';
+import { findFreePort } from '../src/free-port.ts';
+import { openHome } from '../src/home.ts';
+import { launch } from '../src/launch.ts';
+import { findPackage } from '../src/native-package.ts';
+import { serverSettings } from '../src/server-settings.ts';
 import { packageInUse, temporaryDirectory } from './support/directories.ts';
 
 test('a port that somebody took since it was found free is tried no further', async () => {

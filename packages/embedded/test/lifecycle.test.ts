@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from './support/directories.ts';
-import { processesOn } from '../support/processes.ts';
+import { processesOn } from '@pgway/testing';
 import { ask, start } from './support/start.ts';
 
 const linux = process.platform === 'linux';

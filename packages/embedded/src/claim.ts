@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { EmbeddedError, errorCode } from './embedded-error.ts';
+import { PostgresServerError, errorCode } from './embedded-error.ts';
 import { type Home, unfinished } from './home.ts';
 import { birthOf } from './processes.ts';
 
@@ -10,7 +10,7 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-/** Takes the claim, or throws an {@link EmbeddedError} that names the process that holds it. */
+/** Takes the claim, or throws an {@link PostgresServerError} that names the process that holds it. */
 export async function claim(home: Home): Promise<Claim> {
   return process.platform === 'win32' ? claimByPipe(home) : claimByFile(home);
 }
@@ -83,8 +83,8 @@ function claimByPipe(home: Home): Promise<Claim> {
   });
 }
 
-function taken(home: Home, holder: string): EmbeddedError {
-  return new EmbeddedError(
+function taken(home: Home, holder: string): PostgresServerError {
+  return new PostgresServerError(
     `the data directory ${home.root} is in use by ${holder}: stop that one first, or choose another data directory`,
   );
 }

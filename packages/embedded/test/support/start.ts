@@ -1,11 +1,11 @@
 import { Client, type QueryResultRow } from 'pg';
 import { onTestFinished } from 'vitest';
-import { type EmbeddedOptions, type EmbeddedPostgres, startEmbedded } from '../../../src/embedded/index.ts';
+import { type PostgresServerOptions, type PostgresServer, startPostgres } from '../../src/index.ts';
 import { chosenPackage } from './directories.ts';
 
 /** Starts a server, fast and not durable unless asked, that is stopped with the test at the latest. */
-export async function start(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const server = await startEmbedded({ durable: false, ...chosenPackage, ...options });
+export async function start(options: PostgresServerOptions): Promise<PostgresServer> {
+  const server = await startPostgres({ durable: false, ...chosenPackage, ...options });
   onTestFinished(() => server.stop());
   return server;
 }

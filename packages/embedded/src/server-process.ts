@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { EmbeddedError } from './embedded-error.ts';
+import { PostgresServerError } from './embedded-error.ts';
 import type { Home } from './home.ts';
 import { readPostmasterFile } from './postmaster-file.ts';
 import { spawnOptions } from './program.ts';
@@ -84,7 +84,7 @@ function startChild(order: ServerOrder): ServerProcess {
 async function startByControl(order: ServerOrder): Promise<ServerProcess> {
   const { home, binaries, settings } = order;
   if (settings.some((setting) => /["%\r\n]/.test(setting))) {
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       'a PostgreSQL setting with a quotation mark, percent sign or line break cannot be given on Windows',
     );
   }

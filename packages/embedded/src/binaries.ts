@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Account } from './account.ts';
-import { EmbeddedError, errorCode } from './embedded-error.ts';
+import { PostgresServerError, errorCode } from './embedded-error.ts';
 import { type Home, unfinished } from './home.ts';
 import type { NativePackage } from './native-package.ts';
 import { type Outcome, runProgram } from './program.ts';
@@ -53,7 +53,7 @@ export async function prepareBinaries(request: BinariesRequest): Promise<Binarie
   }
   const copied = await tryOut(copy, request);
   if (typeof copied !== 'string') return copied;
-  throw new EmbeddedError(
+  throw new PostgresServerError(
     `the PostgreSQL programs of ${pack.root} do not run here (${copied}): they need a system with glibc, not musl, and a data ` +
       'directory that programs may be run from; connect to a server of your own instead',
   );
@@ -92,7 +92,7 @@ async function linksOf(native: string): Promise<readonly Link[]> {
     target: inside(native, target),
   }));
   if (links.some(({ source, target }) => ![source, target].every((path) => path.startsWith(native + sep)))) {
-    throw new EmbeddedError(`${native}: pg-symlinks.json names files outside the package, which it must not`);
+    throw new PostgresServerError(`${native}: pg-symlinks.json names files outside the package, which it must not`);
   }
   return links;
 }

