@@ -15,7 +15,7 @@ import { statusesOfLogin } from './sqlstate.ts';
 /** How far a request came. */
 interface Attempt {
   readonly call: Formulated | null;
-  readonly targets: readonly Operation[];
+  readonly targets: readonly Pick<Operation, 'endpoint'>[];
 }
 
 /** The answer to a request whose stage has thrown; the observer hears of it. */

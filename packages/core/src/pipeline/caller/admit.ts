@@ -114,7 +114,7 @@ async function identify(request: GatewayRequest, schemes: readonly AuthScheme[])
 }
 
 /** Whether this caller, recognised by whatever recognises those of the endpoint, may call it. */
-export function mayCall({ endpoint }: Guarded, caller: Caller | null, types: ClaimTypes): boolean {
+export function mayCall({ endpoint }: Pick<Guarded, 'endpoint'>, caller: Caller | null, types: ClaimTypes): boolean {
   const { required, roles } = endpoint.authorization;
   if (!required && endpoint.basic === null) return true;
   if (caller === null) return false;

@@ -3,9 +3,15 @@ import type { GatewayRequest } from '../../http/request.ts';
 import type { EventScope } from '../../plan/event-scope.ts';
 import { type Access, admit, type Guarded, mayCall } from '../caller/admit.ts';
 import { claimOf, type ClaimTypes, rolesOf } from '../caller/identity.ts';
-import type { Operation } from '../operation.ts';
+import type { Endpoint } from '../../plan/endpoint.ts';
 import type { AuthScheme, Caller } from '../ports.ts';
 import type { StreamEvent } from './event.ts';
+
+/** An endpoint with events, and the authentication scheme of its own. */
+export interface EventEndpoint {
+  readonly endpoint: Endpoint;
+  readonly ownScheme: AuthScheme | null;
+}
 
 /** Asks the database which routines a caller may execute. */
 export interface Privileges {
@@ -13,7 +19,7 @@ export interface Privileges {
    * @returns the ids of those endpoints whose routine the role of the caller may execute
    * @throws Problem 403 for a caller who has no role, 503 when the database does not answer
    */
-  executable(caller: Caller | null, operations: readonly Operation[]): Promise<ReadonlySet<string>>;
+  executable(caller: Caller | null, operations: readonly EventEndpoint[]): Promise<ReadonlySet<string>>;
 }
 
 /** Who reads a stream. */
@@ -36,7 +42,7 @@ const open = { authorization: { required: false, roles: [] }, basic: null };
 const signedIn = { authorization: { required: true, roles: [] }, basic: null };
 
 /** Where everybody gets the events, nothing; else what a call asks for, or the names of the scope. */
-function guardOf({ endpoint, ownScheme }: Operation): StreamGuard {
+function guardOf({ endpoint, ownScheme }: EventEndpoint): StreamGuard {
   const { channel, scope: own } = endpoint.events!;
   const scope = channel?.scope ?? own;
   const asked = { all: open, authorize: signedIn, matching: endpoint, self: endpoint }[scope.kind];
@@ -45,7 +51,7 @@ function guardOf({ endpoint, ownScheme }: Operation): StreamGuard {
 }
 
 /** Whether nobody has to be somebody for it. */
-export function isOpen(operations: readonly Operation[]): boolean {
+export function isOpen(operations: readonly EventEndpoint[]): boolean {
   return operations.some((operation) => {
     const { endpoint } = guardOf(operation);
     return !endpoint.authorization.required && endpoint.basic === null;
@@ -57,7 +63,7 @@ export function isOpen(operations: readonly Operation[]): boolean {
  * @throws Problem 401 or 403 for somebody who would get none of them
  */
 export async function admitReader(
-  operations: readonly Operation[],
+  operations: readonly EventEndpoint[],
   request: GatewayRequest,
   { access, privileges }: ReaderAccess,
 ): Promise<Audience> {
@@ -99,7 +105,7 @@ function isNamed(caller: Caller | null, names: readonly string[], types: ClaimTy
 export function reaches(
   { scope, key }: Pick<StreamEvent, 'scope' | 'key'>,
   { caller, via, executable, key: own }: Audience & { readonly key: string | null },
-  operation: Operation,
+  operation: EventEndpoint,
   types: ClaimTypes,
 ): boolean {
   // Whoever was recognised for another endpoint is nobody to this one.

@@ -1,6 +1,5 @@
 import type { ClaimTypes } from '../caller/identity.ts';
-import type { Operation } from '../operation.ts';
-import { reaches } from './audience.ts';
+import { type EventEndpoint, reaches } from './audience.ts';
 import type { StreamEvent } from './event.ts';
 import type { Reader } from './reader.ts';
 import { Replay, type ReplayBounds, type Sent } from './replay.ts';
@@ -9,7 +8,7 @@ import { commentBytes, eventBytes, placeBytes } from './wire.ts';
 /** What a stream is of: the endpoints of one reading of the catalog that share its path. */
 export interface StreamPlan {
   readonly path: string;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly EventEndpoint[];
 }
 
 /** Why a reader may have missed something. */
@@ -99,7 +98,7 @@ export class Stream {
     this.#parts.touched(reader);
   }
 
-  #operation({ endpoint: id }: StreamEvent): Operation | undefined {
+  #operation({ endpoint: id }: StreamEvent): EventEndpoint | undefined {
     return this.plan.operations.find(({ endpoint }) => endpoint.id === id);
   }
 

@@ -2,9 +2,8 @@ import type { GatewayRequest } from '../../http/request.ts';
 import { Problem } from '../../http/problem.ts';
 import type { HeaderList } from '../../http/response.ts';
 import type { Access } from '../caller/admit.ts';
-import type { Operation } from '../operation.ts';
 import type { Broadcast, Observer } from '../ports.ts';
-import { admitReader, type Audience, isOpen, type Privileges } from './audience.ts';
+import { admitReader, type Audience, type EventEndpoint, isOpen, type Privileges } from './audience.ts';
 import { packEvent, type StreamEvent, unpackEvent } from './event.ts';
 import { bindingOf, digest, executionKey } from './execution-id.ts';
 import { type Farewell, joiner, Reader, type ReaderParts } from './reader.ts';
@@ -255,8 +254,8 @@ export class Streams {
 }
 
 /** The streams of these endpoints, by every way to write the path of one in a request. */
-export function streamsOf(operations: readonly Operation[]): ReadonlyMap<string, StreamPlan> {
-  const plans = new Map<string, Operation[]>();
+export function streamsOf(operations: readonly EventEndpoint[]): ReadonlyMap<string, StreamPlan> {
+  const plans = new Map<string, EventEndpoint[]>();
   for (const operation of operations) {
     const { events } = operation.endpoint;
     if (events === null) continue;
