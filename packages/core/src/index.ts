@@ -1,6 +1,6 @@
-export { type FetchHandler, type Gateway, type Health, type NodeMiddleware, createGateway } from './gateway.ts';
-export type { EventsOptions } from './events-options.ts';
-export type { GatewayOptions, Source } from './options.ts';
+export { type FetchHandler, type Gateway, type Health, type NodeMiddleware, createGateway } from './gateway/gateway.ts';
+export type { EventsOptions } from './gateway/options/events-options.ts';
+export type { GatewayOptions, Source } from './gateway/options/options.ts';
 export type {
   AuthenticationOptions,
   BasicOptions,
@@ -9,8 +9,8 @@ export type {
   DataProtectionOptions,
   JwtOptions,
   SessionOptions,
-} from './authentication-options.ts';
-export { createPasswordHasher, type PasswordHasherOptions } from './plugins/auth/password.ts';
+} from './gateway/options/authentication-options.ts';
+export { createPasswordHasher, type PasswordHasherOptions } from './auth-schemes/password.ts';
 export type { Routine } from './catalog/routine.ts';
 export { functionsSource } from './catalog/functions.ts';
 export type { RelationKind, TableColumn, TableOperation } from './catalog/table.ts';
@@ -23,9 +23,9 @@ export type {
   EndpointParameter,
   Method,
   TableEndpoint,
-} from './plan/endpoint.ts';
-export type { Diagnostic } from './plan/diagnostic.ts';
-export type { CommandToRun, HookAnswer, ParameterToValidate } from './pipeline/hooks.ts';
+} from './endpoints/endpoint.ts';
+export type { Diagnostic } from './endpoints/diagnostic.ts';
+export type { CommandToRun, HookAnswer, ParameterToValidate } from './request/hooks.ts';
 export type {
   AttemptLimiter,
   AuthScheme,
@@ -57,32 +57,26 @@ export type {
   SchemeRoute,
   SignedIn,
   ValueOwner,
-} from './pipeline/ports.ts';
-export { Problem } from './pipeline/ports.ts';
-export { redisCache, type RedisCacheOptions } from './plugins/cache/redis.ts';
-export type { CrudOptions, CrudType } from './plugins/sources/crud/options.ts';
-export { crudSource, type CrudSource } from './plugins/sources/crud/source.ts';
-export { type GeneratedFile, GeneratorError } from './plugins/generators/file.ts';
-export {
-  compareFiles,
-  type ComparedFile,
-  type FileState,
-  type WriteManner,
-  writeFiles,
-} from './plugins/generators/files.ts';
-export { type EndpointCreateHandler, httpFile, openApi, typescriptClient } from './plugins/generators/handlers.ts';
-export { httpDocuments, httpFiles } from './plugins/generators/http-file/generate.ts';
-export { httpFileDefaults, type HttpFileOptions } from './plugins/generators/http-file/options.ts';
+} from './ports/ports.ts';
+export { Problem } from './ports/ports.ts';
+export { redisCache, type RedisCacheOptions } from './cache/redis.ts';
+export type { CrudOptions, CrudType } from './tables/options.ts';
+export { crudSource, type CrudSource } from './tables/source.ts';
+export { type GeneratedFile, GeneratorError } from './generators/file.ts';
+export { compareFiles, type ComparedFile, type FileState, type WriteManner, writeFiles } from './generators/files.ts';
+export { type EndpointCreateHandler, httpFile, openApi, typescriptClient } from './generators/handlers.ts';
+export { httpDocuments, httpFiles } from './generators/http-file/generate.ts';
+export { httpFileDefaults, type HttpFileOptions } from './generators/http-file/options.ts';
 export {
   openApiDiagnostics,
   openApiDocument,
   type OpenApiDocument,
   openApiFiles,
-} from './plugins/generators/openapi/generate.ts';
-export { openApiDefaults, type OpenApiOptions } from './plugins/generators/openapi/options.ts';
-export { seenByClients } from './plugins/generators/seen-by-clients.ts';
-export { typescriptClientDiagnostics, typescriptClientFiles } from './plugins/generators/typescript/generate.ts';
-export { typescriptClientDefaults, type TypescriptClientOptions } from './plugins/generators/typescript/options.ts';
-export { logObserver } from './plugins/log/log-observer.ts';
-export type { LogOptions } from './plugins/log/options.ts';
-export { StartError } from './start-error.ts';
+} from './generators/openapi/generate.ts';
+export { openApiDefaults, type OpenApiOptions } from './generators/openapi/options.ts';
+export { seenByClients } from './generators/seen-by-clients.ts';
+export { typescriptClientDiagnostics, typescriptClientFiles } from './generators/typescript/generate.ts';
+export { typescriptClientDefaults, type TypescriptClientOptions } from './generators/typescript/options.ts';
+export { logObserver } from './logging/log-observer.ts';
+export type { LogOptions } from './logging/options.ts';
+export { StartError } from './gateway/start-error.ts';

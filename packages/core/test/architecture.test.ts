@@ -4,168 +4,126 @@ import { join, relative, resolve, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 /**
- * Who may see whom, also by imports of types alone. A room is a folder of `src/`, or one of the files at its top. What is
- * not in the table may not be imported; what is in it leads one way.
+ * The dependency direction between modules, imports of types included. A module is a folder of `src/`. Each may import from
+ * the modules and packages that its line names, and the lines have no cycle.
  */
-const rooms: Readonly<Record<string, { readonly rooms: readonly string[]; readonly packages: readonly string[] }>> = {
-  validation: { rooms: [], packages: [] },
-  database: { rooms: [], packages: ['node', 'pg'] },
-  annotations: { rooms: [], packages: [] },
-  http: { rooms: [], packages: [] },
-  catalog: { rooms: ['database'], packages: [] },
-  plan: { rooms: ['catalog', 'annotations', 'validation'], packages: [] },
-  router: { rooms: ['plan', 'http'], packages: [] },
-  pipeline: { rooms: ['plan', 'router', 'http', 'database'], packages: ['node', 'negotiator'] },
-  adapters: { rooms: ['http'], packages: ['node', 'fastify'] },
-  plugins: {
-    rooms: ['pipeline', 'plan', 'http', 'catalog', 'database', 'validation'],
-    packages: ['node', 'jose', 'cookie', '@redis/client'],
-  },
-  'events-options': { rooms: ['pipeline'], packages: [] },
-  events: {
-    rooms: ['connections', 'database', 'events-options', 'http', 'pipeline', 'plan', 'plugins', 'start-error'],
-    packages: [],
-  },
-  'authentication-options': { rooms: ['plan', 'pipeline', 'plugins'], packages: [] },
-  options: {
-    rooms: ['authentication-options', 'events-options', 'catalog', 'plan', 'pipeline', 'plugins'],
-    packages: [],
-  },
-  'start-error': { rooms: ['database'], packages: [] },
-  'validate-options': {
-    rooms: [
-      'authentication-options',
-      'events-options',
-      'options',
-      'plan',
-      'pipeline',
-      'plugins',
-      'start-error',
-      'validation',
-    ],
-    packages: [],
-  },
-  connections: { rooms: ['database', 'options', 'pipeline', 'start-error'], packages: [] },
-  caching: {
-    rooms: ['connections', 'database', 'options', 'plan', 'pipeline', 'plugins', 'start-error'],
-    packages: [],
-  },
-  'check-catalog': {
-    rooms: ['annotations', 'catalog', 'database', 'options', 'pipeline', 'plan', 'validation'],
-    packages: [],
-  },
-  'first-contact': { rooms: ['database', 'pipeline', 'start-error'], packages: ['node'] },
-  'refresh-on-notify': { rooms: ['connections', 'database', 'pipeline', 'start-error'], packages: [] },
-  authentication: {
-    rooms: [
-      'authentication-options',
-      'connections',
-      'options',
-      'plan',
-      'pipeline',
-      'plugins',
-      'adapters',
-      'http',
-      'start-error',
-    ],
-    packages: [],
-  },
-  heal: { rooms: ['pipeline'], packages: [] },
-  publish: {
-    rooms: [
-      'authentication',
-      'caching',
-      'check-catalog',
-      'connections',
-      'options',
-      'catalog',
-      'plan',
-      'router',
-      'pipeline',
-      'start-error',
-    ],
-    packages: [],
-  },
-  endpoints: {
-    rooms: ['authentication', 'authentication-options', 'http', 'options', 'pipeline', 'start-error'],
-    packages: [],
-  },
-  gateway: {
-    rooms: [
-      'authentication',
-      'authentication-options',
-      'caching',
-      'connections',
-      'endpoints',
-      'events',
-      'events-options',
-      'first-contact',
-      'heal',
-      'publish',
-      'refresh-on-notify',
-      'options',
-      'http',
-      'plan',
-      'pipeline',
-      'plugins',
-      'adapters',
-      'start-error',
-      'validate-options',
-    ],
-    packages: [],
-  },
-  index: {
-    rooms: [
-      'authentication-options',
-      'events-options',
-      'gateway',
-      'options',
-      'catalog',
-      'plan',
-      'pipeline',
-      'plugins',
-      'start-error',
-    ],
-    packages: [],
-  },
-};
+const modules: Readonly<Record<string, { readonly modules: readonly string[]; readonly packages: readonly string[] }>> =
+  {
+    postgres: { modules: [], packages: ['node', 'pg'] },
+    http: { modules: [], packages: [] },
+    validation: { modules: [], packages: [] },
+    catalog: { modules: ['postgres'], packages: [] },
+    endpoints: { modules: ['catalog', 'validation'], packages: [] },
+    ports: { modules: ['postgres', 'http', 'endpoints'], packages: [] },
+    response: { modules: ['postgres', 'http', 'endpoints'], packages: ['node', 'negotiator'] },
+    auth: { modules: ['postgres', 'http', 'endpoints', 'ports'], packages: [] },
+    events: { modules: ['http', 'endpoints', 'ports', 'auth'], packages: ['node'] },
+    request: {
+      modules: ['postgres', 'http', 'endpoints', 'ports', 'response', 'auth', 'events'],
+      packages: ['node'],
+    },
+    adapters: { modules: ['http'], packages: ['node', 'fastify'] },
+    'auth-schemes': { modules: ['http', 'validation', 'ports'], packages: ['node', 'jose', 'cookie'] },
+    cache: { modules: ['validation', 'ports'], packages: ['node', '@redis/client'] },
+    broadcast: { modules: ['postgres', 'ports', 'cache', 'auth-schemes'], packages: ['node'] },
+    tables: { modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports'], packages: [] },
+    generators: { modules: ['postgres', 'endpoints'], packages: ['node'] },
+    logging: { modules: ['endpoints', 'ports'], packages: [] },
+    gateway: {
+      modules: [
+        'postgres',
+        'http',
+        'validation',
+        'catalog',
+        'endpoints',
+        'ports',
+        'response',
+        'auth',
+        'events',
+        'request',
+        'adapters',
+        'auth-schemes',
+        'cache',
+        'broadcast',
+        'logging',
+      ],
+      packages: ['node'],
+    },
+    index: {
+      modules: [
+        'catalog',
+        'endpoints',
+        'ports',
+        'request',
+        'auth-schemes',
+        'cache',
+        'tables',
+        'generators',
+        'logging',
+        'gateway',
+      ],
+      packages: [],
+    },
+  };
 
-/** What a room may see of another one, where that is less than all of it. */
-const onlyThese: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+/** The files of a module that another module may import, where that is not all of them. */
+const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   catalog: {
-    database: ['database/port.ts', 'database/literal.ts', 'database/settings.ts', 'database/text-rows.ts'],
+    postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts', 'postgres/text-rows.ts'],
   },
-  pipeline: { database: ['database/port.ts', 'database/literal.ts', 'database/settings.ts'] },
-  plan: { catalog: ['catalog/routine.ts', 'catalog/table.ts', 'catalog/quote.ts'] },
-  plugins: {
-    pipeline: ['pipeline/ports.ts'],
-    plan: ['plan/endpoint.ts', 'plan/keyed-type.ts', 'plan/diagnostic.ts', 'plan/statement.ts'],
-    http: ['http/entity-tag.ts', 'http/request.ts', 'http/response.ts'],
-    database: ['database/port.ts', 'database/literal.ts'],
+  endpoints: { catalog: ['catalog/routine.ts', 'catalog/table.ts', 'catalog/quote.ts'] },
+  ports: { postgres: ['postgres/port.ts'] },
+  response: { postgres: ['postgres/port.ts', 'postgres/literal.ts'] },
+  auth: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts'] },
+  request: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts'] },
+  broadcast: {
+    postgres: ['postgres/port.ts', 'postgres/literal.ts'],
+    cache: ['cache/redis-client.ts'],
+    'auth-schemes': ['auth-schemes/keys/key-ring.ts'],
   },
-  index: { pipeline: ['pipeline/ports.ts', 'pipeline/hooks.ts'] },
+  tables: {
+    postgres: ['postgres/port.ts', 'postgres/literal.ts'],
+    endpoints: ['endpoints/endpoint.ts', 'endpoints/named-type.ts', 'endpoints/statement.ts'],
+    http: ['http/entity-tag.ts'],
+  },
+  generators: {
+    postgres: ['postgres/literal.ts'],
+    endpoints: ['endpoints/endpoint.ts', 'endpoints/named-type.ts', 'endpoints/diagnostic.ts'],
+  },
+  logging: { endpoints: ['endpoints/endpoint.ts', 'endpoints/diagnostic.ts'] },
+  index: { request: ['request/hooks.ts'] },
 };
 
-/** The only files that may see a package that is otherwise kept out. */
-const packageDoors: Readonly<Record<string, readonly string[]>> = {
-  pg: ['database/pg.ts'],
-  negotiator: ['pipeline/respond/negotiate.ts'],
-  jose: [
-    'plugins/auth/jwks.ts',
-    'plugins/auth/jwt-verifier.ts',
-    'plugins/auth/jwt.ts',
-    'plugins/auth/keys/at-rest.ts',
-    'plugins/auth/keys/key-ring.ts',
-  ],
-  '@redis/client': ['plugins/redis-client.ts'],
-  fastify: ['adapters/fastify.ts'],
-  cookie: ['plugins/auth/cookie.ts', 'plugins/auth/cross-site.ts'],
+/** The files of a module that may import a package, where that is not all of them. A folder ends with its slash. */
+const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  postgres: { pg: ['postgres/pg.ts'] },
+  response: { negotiator: ['response/negotiate.ts'] },
+  'auth-schemes': {
+    jose: [
+      'auth-schemes/jwks.ts',
+      'auth-schemes/jwt-verifier.ts',
+      'auth-schemes/jwt.ts',
+      'auth-schemes/keys/key-encryption.ts',
+      'auth-schemes/keys/key-ring.ts',
+    ],
+    cookie: ['auth-schemes/cookie.ts', 'auth-schemes/csrf-guard.ts'],
+  },
+  cache: { '@redis/client': ['cache/redis-client.ts'] },
+  adapters: { fastify: ['adapters/fastify.ts'] },
+  generators: { node: ['generators/files.ts'] },
 };
 
-/** The only files of a room that may see a package that the rest of the room may not. */
-const roomPackageDoors: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  plugins: { node: ['plugins/generators/files.ts', 'plugins/auth/', 'plugins/notices/', 'plugins/cache/'] },
-};
+/** Files that import each other's types. */
+const typeCycles: readonly string[] = [
+  'catalog/routine.ts',
+  'catalog/table.ts',
+  'endpoints/comment/annotation.ts',
+  'endpoints/endpoint-builder.ts',
+  'postgres/session-events.ts',
+  'postgres/session.ts',
+  'tables/option-table.ts',
+  'tables/options.ts',
+];
 
 const source = resolve(import.meta.dirname, '../src');
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
@@ -185,7 +143,7 @@ const imports: readonly Import[] = files.flatMap((file) => {
   return [...specifiers].map(([, from, dynamic, bare]) => ({ file, target: (from ?? dynamic ?? bare)! }));
 });
 
-function roomOf(file: string): string {
+function moduleOf(file: string): string {
   return file.includes('/') ? file.slice(0, file.indexOf('/')) : file.replace(/\.ts$/, '');
 }
 
@@ -203,66 +161,67 @@ function packageOf(target: string): string {
     .join('/');
 }
 
-/** A door is a file, or a folder with its slash. */
-function opens(door: string, file: string): boolean {
-  return door.endsWith('/') ? file.startsWith(door) : file === door;
-}
-
 const inside = imports.filter(({ target }) => target.startsWith('.'));
 const outside = imports.filter(({ target }) => !target.startsWith('.'));
 
-describe('the rooms of the core', () => {
-  test('the guard has looked: files, imports inside, imports of packages', () => {
+describe('the modules of the core', () => {
+  test('the test has read the files, their imports of each other and of packages', () => {
     expect(files.length).toBeGreaterThan(60);
     expect(inside.length).toBeGreaterThan(150);
     expect(outside.length).toBeGreaterThan(3);
   });
 
-  test('every file lives in a room of the table', () => {
-    expect([...new Set(files.map(roomOf))].toSorted()).toEqual(Object.keys(rooms).toSorted());
+  test('every file is in a module of the table', () => {
+    expect([...new Set(files.map(moduleOf))].toSorted()).toEqual(Object.keys(modules).toSorted());
   });
 
-  test('a room sees only the rooms that the table gives it', () => {
-    const strangers = inside.filter((entry) => {
-      const from = roomOf(entry.file);
-      const to = roomOf(fileOf(entry));
-      return from !== to && !rooms[from]!.rooms.includes(to);
+  test('a module imports only from the modules that the table names', () => {
+    const faults = inside.filter((entry) => {
+      const from = moduleOf(entry.file);
+      const to = moduleOf(fileOf(entry));
+      return from !== to && !modules[from]!.modules.includes(to);
     });
-    expect(strangers.map((entry) => `${entry.file} → ${fileOf(entry)}`)).toEqual([]);
+    expect(faults.map((entry) => `${entry.file} → ${fileOf(entry)}`)).toEqual([]);
   });
 
-  test('where a room has a door, others come through the door', () => {
-    const climbers = inside.filter((entry) => {
-      const door = onlyThese[roomOf(entry.file)]?.[roomOf(fileOf(entry))];
-      return door !== undefined && !door.includes(fileOf(entry));
+  test('a module that has public files for another one is imported through these', () => {
+    const faults = inside.filter((entry) => {
+      const allowed = publicFiles[moduleOf(entry.file)]?.[moduleOf(fileOf(entry))];
+      return allowed !== undefined && !allowed.includes(fileOf(entry));
     });
-    expect(climbers.map((entry) => `${entry.file} → ${fileOf(entry)}`)).toEqual([]);
+    expect(faults.map((entry) => `${entry.file} → ${fileOf(entry)}`)).toEqual([]);
   });
 
-  test('packages are seen only where the table allows them', () => {
-    const strangers = outside.filter(({ file, target }) => {
+  test('packages are imported only where the tables allow it', () => {
+    const faults = outside.filter(({ file, target }) => {
       const name = packageOf(target);
-      const doors = roomPackageDoors[roomOf(file)]?.[name] ?? packageDoors[name];
-      return (
-        !rooms[roomOf(file)]!.packages.includes(name) ||
-        (doors !== undefined && !doors.some((door) => opens(door, file)))
-      );
+      const allowed = packageFiles[moduleOf(file)]?.[name];
+      return !modules[moduleOf(file)]!.packages.includes(name) || (allowed !== undefined && !allowed.includes(file));
     });
-    expect(strangers.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
+    expect(faults.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
   });
 
-  test('the street is one-way: no room reaches itself through others', () => {
-    const reaches = (from: string, seen: ReadonlySet<string> = new Set()): ReadonlySet<string> =>
-      rooms[from]!.rooms.reduce((all, room) => (all.has(room) ? all : reaches(room, new Set([...all, room]))), seen);
-    expect(Object.keys(rooms).filter((room) => reaches(room).has(room))).toEqual([]);
+  test('no module imports itself through others', () => {
+    const reachable = (from: string, seen: ReadonlySet<string> = new Set()): ReadonlySet<string> =>
+      modules[from]!.modules.reduce((all, to) => (all.has(to) ? all : reachable(to, new Set([...all, to]))), seen);
+    expect(Object.keys(modules).filter((name) => reachable(name).has(name))).toEqual([]);
   });
 
-  test('there is no drawer for things without a name', () => {
+  test('no file imports itself through others, types included', () => {
+    const targets = new Map(files.map((file) => [file, inside.filter((entry) => entry.file === file).map(fileOf)]));
+    const reachable = (from: string, seen: Set<string> = new Set()): Set<string> => {
+      for (const to of targets.get(from) ?? []) if (!seen.has(to)) reachable(to, seen.add(to));
+      return seen;
+    };
+    expect(files.filter((file) => !typeCycles.includes(file) && reachable(file).has(file))).toEqual([]);
+  });
+
+  test('no file is named after nothing', () => {
     expect(files.filter((file) => /(^|\/)(utils?|helpers?|common|shared|misc)(\/|\.ts$)/.test(file))).toEqual([]);
   });
 
-  test('the recipe fits on one screen', () => {
-    const recipe = readFileSync(join(source, 'pipeline/attempt.ts'), 'utf8');
-    expect(recipe.split('\n').length).toBeLessThan(60);
+  test('the pipeline fits on one screen', () => {
+    const pipeline = readFileSync(join(source, 'request/attempt.ts'), 'utf8');
+    expect(pipeline.split('\n').length).toBeLessThan(60);
   });
 });

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { authenticationDefaults } from '../src/authentication-options.ts';
-import { eventsDefaults } from '../src/events-options.ts';
-import { runDefaults } from '../src/options.ts';
-import { planDefaults } from '../src/plan/defaults.ts';
+import { authenticationDefaults } from '../src/gateway/options/authentication-options.ts';
+import { eventsDefaults } from '../src/gateway/options/events-options.ts';
+import { runDefaults } from '../src/gateway/options/options.ts';
+import { planDefaults } from '../src/endpoints/defaults.ts';
 
 /** What editors show of an option: its default stands in the comment, where it is more than off or nothing. */
 
 const files = [
-  'authentication-options.ts',
-  'events-options.ts',
-  'options.ts',
-  'plan/authentication.ts',
-  'plan/options.ts',
-  'plugins/cache/options.ts',
-  'plugins/log/options.ts',
+  'gateway/options/authentication-options.ts',
+  'gateway/options/events-options.ts',
+  'gateway/options/options.ts',
+  'endpoints/authentication.ts',
+  'endpoints/options.ts',
+  'cache/options.ts',
+  'logging/options.ts',
 ];
 const text = files.map((file) => readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).join('\n');
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import * as core from '@pgway/core';
 import * as fastify from '@pgway/core/fastify';
 import { problemTypes } from '../src/http/problem.ts';
-import { sqlstateStatuses } from '../src/pipeline/sqlstate.ts';
+import { sqlstateStatuses } from '../src/request/sqlstate.ts';
 
 /** What hosts and clients build on. A change here is a change of the public surface: CHANGELOG, and a major version when it breaks. */
 

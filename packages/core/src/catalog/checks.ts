@@ -1,5 +1,5 @@
-import { arrayLiteral } from '../database/literal.ts';
-import type { Database } from '../database/port.ts';
+import { arrayLiteral } from '../postgres/literal.ts';
+import type { Database } from '../postgres/port.ts';
 import { filterCondition, filterValues } from './filters.sql.ts';
 import { queryCatalog } from './query.ts';
 import type { Filters } from './source.ts';

@@ -1,5 +1,5 @@
-import { arrayLiteral } from '../database/literal.ts';
-import type { Value } from '../database/port.ts';
+import { arrayLiteral } from '../postgres/literal.ts';
+import type { Value } from '../postgres/port.ts';
 import type { Filters } from './source.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Database } from '../database/port.ts';
+import type { Database } from '../postgres/port.ts';
 import { asLetter, parseFacts } from './facts.ts';
 import { filterValues } from './filters.sql.ts';
 import { customFunctionsSql, functionsSql, functionsWithDefinitionsSql } from './functions.sql.ts';

@@ -1,6 +1,6 @@
-import type { Database, TextTable, Value } from '../database/port.ts';
-import { settingsStatement } from '../database/settings.ts';
-import { textRows } from '../database/text-rows.ts';
+import type { Database, TextTable, Value } from '../postgres/port.ts';
+import { settingsStatement } from '../postgres/settings.ts';
+import { textRows } from '../postgres/text-rows.ts';
 
 /** The temporary schema is named last: PostgreSQL would otherwise search it first. */
 const searchPath = ['search_path', 'pg_catalog, pg_temp'] as const;

@@ -1,4 +1,4 @@
-import { type Database, DatabaseError } from '../database/port.ts';
+import { type Database, DatabaseError } from '../postgres/port.ts';
 import { queryCatalog } from './query.ts';
 import type { SessionUse, SessionUses } from './routine.ts';
 import { sessionUseSql } from './session-use.sql.ts';

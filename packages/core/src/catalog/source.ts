@@ -1,4 +1,4 @@
-import type { Database } from '../database/port.ts';
+import type { Database } from '../postgres/port.ts';
 import type { Routine } from './routine.ts';
 
 /** Which names are wanted; each null or empty member lets everything pass. Patterns are PostgreSQL's SIMILAR TO. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { AttemptKeys, AttemptLimiter } from '../../src/pipeline/ports.ts';
-import { attemptLimiter, type AttemptOptions } from '../../src/plugins/auth/attempts.ts';
+import type { AttemptKeys, AttemptLimiter } from '../../src/ports/ports.ts';
+import { attemptLimiter, type AttemptOptions } from '../../src/auth-schemes/login-rate-limiter.ts';
 import { clockAt } from './request.ts';
 
 const ada: AttemptKeys = { user: 'ada', address: '192.0.2.1' };

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AcquireTimeout, CallTimeout, ConnectionLost, DatabaseError } from '../../src/database/port.ts';
+import { AcquireTimeout, CallTimeout, ConnectionLost, DatabaseError } from '../../src/postgres/port.ts';
 import { forwarded } from '../../src/adapters/forwarded.ts';
-import { type Claim, Problem } from '../../src/pipeline/ports.ts';
-import { attemptLimiter } from '../../src/plugins/auth/attempts.ts';
+import { type Claim, Problem } from '../../src/ports/ports.ts';
+import { attemptLimiter } from '../../src/auth-schemes/login-rate-limiter.ts';
 import {
   basicScheme,
   type BasicSchemeOptions,
@@ -11,8 +11,8 @@ import {
   decodeBasic,
   refuseInsecure,
   verifyBasic,
-} from '../../src/plugins/auth/basic.ts';
-import { createPasswordHasher } from '../../src/plugins/auth/password.ts';
+} from '../../src/auth-schemes/basic.ts';
+import { createPasswordHasher } from '../../src/auth-schemes/password.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
 import { clockAt, requestOf } from './request.ts';
 

@@ -1,11 +1,11 @@
 import { useDatabase } from '@pgway/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { HeaderList } from '../../src/http/response.ts';
-import { type AuthScheme, type Claim, Problem } from '../../src/pipeline/ports.ts';
-import { cookieScheme, type CookieSchemeOptions } from '../../src/plugins/auth/cookie.ts';
-import { openKeyRing } from '../../src/plugins/auth/keys/key-ring.ts';
-import { keysInMemory } from '../../src/plugins/auth/keys/memory.ts';
-import { sqlSessions } from '../../src/plugins/auth/sessions.ts';
+import { type AuthScheme, type Claim, Problem } from '../../src/ports/ports.ts';
+import { cookieScheme, type CookieSchemeOptions } from '../../src/auth-schemes/cookie.ts';
+import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
+import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
+import { sqlSessions } from '../../src/auth-schemes/sessions.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
 import { queryOf } from './query.ts';
 import { clockAt, requestOf, type TestClock } from './request.ts';

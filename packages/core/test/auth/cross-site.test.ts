@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Caller } from '../../src/pipeline/ports.ts';
-import { type CrossSite, crossSite, type CrossSiteOptions } from '../../src/plugins/auth/cross-site.ts';
-import { openKeyRing } from '../../src/plugins/auth/keys/key-ring.ts';
-import { keysInMemory } from '../../src/plugins/auth/keys/memory.ts';
+import type { Caller } from '../../src/ports/ports.ts';
+import { type CrossSite, crossSite, type CrossSiteOptions } from '../../src/auth-schemes/csrf-guard.ts';
+import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
+import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
 import { clockAt, requestOf } from './request.ts';
 
 const ada: Caller = { scheme: 'cookie', claims: [['id', '7']], session: 'session-of-ada-1', ambient: true };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FairQueue } from '../../src/plugins/auth/fair-queue.ts';
+import { FairQueue } from '../../src/auth-schemes/fair-queue.ts';
 
 const refusal = new Error('too many wait');
 

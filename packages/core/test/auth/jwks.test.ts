@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Caller } from '../../src/pipeline/ports.ts';
-import type { JwksOptions } from '../../src/plugins/auth/jwks.ts';
-import { type JwtScheme, jwtScheme, type JwtSchemeOptions } from '../../src/plugins/auth/jwt.ts';
+import type { Caller } from '../../src/ports/ports.ts';
+import type { JwksOptions } from '../../src/auth-schemes/jwks.ts';
+import { type JwtScheme, jwtScheme, type JwtSchemeOptions } from '../../src/auth-schemes/jwt.ts';
 import { clockAt, requestOf, type TestClock } from './request.ts';
 
 interface IssuerKey {

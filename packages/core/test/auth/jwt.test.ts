@@ -2,12 +2,12 @@ import { createHmac, generateKeyPairSync, type JsonWebKey, type KeyObject } from
 import fc from 'fast-check';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { type Caller, type Claim, Problem } from '../../src/pipeline/ports.ts';
-import { bearerScheme } from '../../src/plugins/auth/bearer.ts';
-import { claimsOf, payloadOf } from '../../src/plugins/auth/jwt-claims.ts';
-import { type JwtScheme, jwtScheme, type JwtSchemeOptions } from '../../src/plugins/auth/jwt.ts';
-import { openKeyRing } from '../../src/plugins/auth/keys/key-ring.ts';
-import { keysInMemory } from '../../src/plugins/auth/keys/memory.ts';
+import { type Caller, type Claim, Problem } from '../../src/ports/ports.ts';
+import { bearerScheme } from '../../src/auth-schemes/bearer.ts';
+import { claimsOf, payloadOf } from '../../src/auth-schemes/jwt-claims.ts';
+import { type JwtScheme, jwtScheme, type JwtSchemeOptions } from '../../src/auth-schemes/jwt.ts';
+import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
+import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
 import { clockAt, requestOf } from './request.ts';
 

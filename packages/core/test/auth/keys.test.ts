@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { useDatabase } from '@pgway/testing';
 import { EncryptJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { KeyRingError } from '../../src/plugins/auth/keys/at-rest.ts';
-import { keysInDatabase } from '../../src/plugins/auth/keys/database.ts';
-import { keysInFolder } from '../../src/plugins/auth/keys/folder.ts';
-import { openKeyRing } from '../../src/plugins/auth/keys/key-ring.ts';
-import { keysInMemory } from '../../src/plugins/auth/keys/memory.ts';
-import type { KeyStorage } from '../../src/plugins/auth/keys/storage.ts';
+import { KeyRingError } from '../../src/auth-schemes/keys/key-encryption.ts';
+import { keysInDatabase } from '../../src/auth-schemes/keys/database.ts';
+import { keysInFolder } from '../../src/auth-schemes/keys/folder.ts';
+import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
+import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
+import type { KeyStorage } from '../../src/auth-schemes/keys/storage.ts';
 import { queryOf } from './query.ts';
 import { clockAt } from './request.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { PasswordHasher } from '../../src/pipeline/ports.ts';
-import { createPasswordHasher, TooManyPasswords } from '../../src/plugins/auth/password.ts';
+import type { PasswordHasher } from '../../src/ports/ports.ts';
+import { createPasswordHasher, TooManyPasswords } from '../../src/auth-schemes/password.ts';
 
 const quick = (options: { readonly atOnce?: number; readonly waiting?: number } = {}): PasswordHasher =>
   createPasswordHasher({ rounds: 1000, ...options });

@@ -1,5 +1,5 @@
 import type { TestDatabase } from '@pgway/testing';
-import type { Query } from '../../src/plugins/auth/query.ts';
+import type { Query } from '../../src/auth-schemes/query.ts';
 
 /** Commands in a test's database, answered in PostgreSQL's text form as far as tests need it. */
 export function queryOf(database: TestDatabase): Query {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rateLimiter, type RateLimitOptions } from '../../src/plugins/auth/rate-limiter.ts';
+import { rateLimiter, type RateLimitOptions } from '../../src/auth-schemes/rate-limiter.ts';
 import { clockAt } from './request.ts';
 
 function make(options: RateLimitOptions = {}) {

@@ -1,5 +1,5 @@
 import { type GatewayRequest } from '../../src/http/request.ts';
-import { Problem } from '../../src/pipeline/ports.ts';
+import { Problem } from '../../src/ports/ports.ts';
 
 export interface RequestParts {
   readonly method?: string;

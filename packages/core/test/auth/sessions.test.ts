@@ -1,14 +1,14 @@
 import { useDatabase } from '@pgway/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Problem } from '../../src/pipeline/ports.ts';
-import type { Query } from '../../src/plugins/auth/query.ts';
+import { Problem } from '../../src/ports/ports.ts';
+import type { Query } from '../../src/auth-schemes/query.ts';
 import {
   type NewSession,
   rememberedSessions,
   type SessionStore,
   sqlSessions,
   type SqlSessionsOptions,
-} from '../../src/plugins/auth/sessions.ts';
+} from '../../src/auth-schemes/sessions.ts';
 import { queryOf } from './query.ts';
 import { clockAt } from './request.ts';
 import { sessionCommands, sessionTable } from './session-table.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ExpiringMap } from '../../src/plugins/auth/expiring-map.ts';
-import { TokenCache } from '../../src/plugins/auth/token-cache.ts';
+import { ExpiringMap } from '../../src/auth-schemes/expiring-map.ts';
+import { TokenCache } from '../../src/auth-schemes/token-cache.ts';
 import { clockAt } from './request.ts';
 
 describe('a map that forgets', () => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cachingOf } from '../../src/pipeline/cache/caching.ts';
-import { keyOf, type Told } from '../../src/pipeline/cache/key.ts';
-import { planEndpoints } from '../../src/plan/build.ts';
-import { planDefaults } from '../../src/plan/defaults.ts';
-import type { Endpoint } from '../../src/plan/endpoint.ts';
+import { cachingOf } from '../../src/request/cache/cache-policy.ts';
+import { keyOf, type Told } from '../../src/request/cache/key.ts';
+import { planEndpoints } from '../../src/endpoints/build-endpoints.ts';
+import { planDefaults } from '../../src/endpoints/defaults.ts';
+import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { routine } from '../support/routine.ts';
 
 /* No call may ever have the answer of another: the key tells apart whatever the answer may depend on. */

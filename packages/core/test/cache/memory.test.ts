@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { CachedAnswer } from '../../src/pipeline/ports.ts';
-import { MemoryCache, type MemoryCacheOptions } from '../../src/plugins/cache/memory.ts';
+import type { CachedAnswer } from '../../src/ports/ports.ts';
+import { MemoryCache, type MemoryCacheOptions } from '../../src/cache/memory.ts';
 import { describeCache } from '../contracts/cache.ts';
 
 function open(options: Partial<MemoryCacheOptions> = {}): MemoryCache {

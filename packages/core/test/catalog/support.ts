@@ -3,9 +3,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { functionsSource } from '../../src/catalog/functions.ts';
 import type { Routine, TypeFacts } from '../../src/catalog/routine.ts';
 import type { Filters } from '../../src/catalog/source.ts';
-import { connectDatabase } from '../../src/database/connect.ts';
-import { parseConnectionString } from '../../src/database/connection-string.ts';
-import type { Database } from '../../src/database/port.ts';
+import { connectDatabase } from '../../src/postgres/connect.ts';
+import { parseConnectionString } from '../../src/postgres/connection-string.ts';
+import type { Database } from '../../src/postgres/port.ts';
 
 export interface Catalog {
   /** Runs SQL, which may be many statements. */

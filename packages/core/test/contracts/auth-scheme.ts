@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AuthScheme, Claim } from '../../src/pipeline/ports.ts';
+import type { AuthScheme, Claim } from '../../src/ports/ports.ts';
 import { requestOf } from '../auth/request.ts';
 
 type RequestHeaders = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Broadcast, BroadcastHeard } from '../../src/pipeline/ports.ts';
+import type { Broadcast, BroadcastHeard } from '../../src/ports/ports.ts';
 import { until } from '../database/support.ts';
 
 /** What carries messages between instances, and how it can be interrupted. */

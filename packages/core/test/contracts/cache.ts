@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Cache, CachedAnswer, CacheKey, CacheLook } from '../../src/pipeline/ports.ts';
+import type { Cache, CachedAnswer, CacheKey, CacheLook } from '../../src/ports/ports.ts';
 import { until } from '../database/support.ts';
 
 /** A cache that is open, empty, and closed when the test has ended. */

@@ -1,9 +1,9 @@
 import { crudSource, functionsSource } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { connectDatabase } from '../../src/database/connect.ts';
-import { parseConnectionString } from '../../src/database/connection-string.ts';
-import type { Database } from '../../src/database/port.ts';
+import { connectDatabase } from '../../src/postgres/connect.ts';
+import { parseConnectionString } from '../../src/postgres/connection-string.ts';
+import type { Database } from '../../src/postgres/port.ts';
 import { ask, refusal, tables } from './support.ts';
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);

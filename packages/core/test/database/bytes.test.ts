@@ -3,8 +3,8 @@ import { useDatabase } from '@pgway/testing';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DatabaseError } from '../../src/database/port.ts';
-import { Session } from '../../src/database/session.ts';
+import { DatabaseError } from '../../src/postgres/port.ts';
+import { Session } from '../../src/postgres/session.ts';
 import { type Answer, ask, open, type Question } from './support.ts';
 
 const db = useDatabase(`

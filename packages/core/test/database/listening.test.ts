@@ -1,9 +1,9 @@
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
-import { parseConnectionString } from '../../src/database/connection-string.ts';
-import { Listener } from '../../src/database/listening.ts';
-import { sessionOpener } from '../../src/database/pg.ts';
-import type { Database, Heard } from '../../src/database/port.ts';
+import { parseConnectionString } from '../../src/postgres/connection-string.ts';
+import { Listener } from '../../src/postgres/listening.ts';
+import { sessionOpener } from '../../src/postgres/pg.ts';
+import type { Database, Heard } from '../../src/postgres/port.ts';
 import { open, startProxy, until } from './support.ts';
 
 const db = useDatabase();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { holdLock, useDatabase } from '@pgway/testing';
 import { startPostgres } from '@pgway/embedded';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ConnectionLost } from '../../src/database/port.ts';
+import { ConnectionLost } from '../../src/postgres/port.ts';
 import { ask, backendOf, errorOf, named, open, rowsOf, startProxy, until } from './support.ts';
 
 const db = useDatabase(`create table written (n int)`);

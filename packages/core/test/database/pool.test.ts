@@ -1,8 +1,8 @@
 import { holdLock, useDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { parseConnectionString } from '../../src/database/connection-string.ts';
-import { sessionOpener } from '../../src/database/pg.ts';
-import { Pool, type PoolOptions } from '../../src/database/pool.ts';
+import { parseConnectionString } from '../../src/postgres/connection-string.ts';
+import { sessionOpener } from '../../src/postgres/pg.ts';
+import { Pool, type PoolOptions } from '../../src/postgres/pool.ts';
 import { ask, backendOf, errorOf, named, open, rowsOf, startProxy, until } from './support.ts';
 
 const db = useDatabase();

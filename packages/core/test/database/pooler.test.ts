@@ -1,8 +1,8 @@
 import { holdLock, pgbouncerVersion, type PgBouncer, startPgBouncer, useDatabase } from '@pgway/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DatabaseOptions } from '../../src/database/connect.ts';
-import type { Database } from '../../src/database/port.ts';
+import type { DatabaseOptions } from '../../src/postgres/connect.ts';
+import type { Database } from '../../src/postgres/port.ts';
 import { ask, errorOf, named, open, rowsOf, until } from './support.ts';
 
 const version = await pgbouncerVersion();

@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { holdLock, useDatabase } from '@pgway/testing';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseConnectionString } from '../../src/database/connection-string.ts';
-import { sessionOpener } from '../../src/database/pg.ts';
-import { Pool } from '../../src/database/pool.ts';
-import type { RowSink } from '../../src/database/port.ts';
+import { parseConnectionString } from '../../src/postgres/connection-string.ts';
+import { sessionOpener } from '../../src/postgres/pg.ts';
+import { Pool } from '../../src/postgres/pool.ts';
+import type { RowSink } from '../../src/postgres/port.ts';
 import { ask, backendOf, errorOf, open, rowsOf, startProxy, until } from './support.ts';
 
 const db = useDatabase();

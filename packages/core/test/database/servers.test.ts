@@ -6,7 +6,7 @@ import { packageOfRun, useDatabase } from '@pgway/testing';
 import { startPostgres } from '@pgway/embedded';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/database/port.ts';
+import type { Database } from '../../src/postgres/port.ts';
 import { errorOf, open, type Proxy, startProxy, until } from './support.ts';
 
 const db = useDatabase();

@@ -1,6 +1,6 @@
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
-import { ColumnsChanged, DatabaseError, type Statement } from '../../src/database/port.ts';
+import { ColumnsChanged, DatabaseError, type Statement } from '../../src/postgres/port.ts';
 import { ask, backendOf, errorOf, named, open, rowsOf, until } from './support.ts';
 
 const db = useDatabase(`

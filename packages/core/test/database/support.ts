@@ -2,8 +2,8 @@ import { connect as connectSocket, createServer, type Server, type Socket } from
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestDatabase } from '@pgway/testing';
 import { onTestFinished } from 'vitest';
-import { connectDatabase, type DatabaseOptions } from '../../src/database/connect.ts';
-import { parseConnectionString } from '../../src/database/connection-string.ts';
+import { connectDatabase, type DatabaseOptions } from '../../src/postgres/connect.ts';
+import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import {
   type Call,
   type CallHandle,
@@ -13,8 +13,8 @@ import {
   type RowSink,
   type Statement,
   type Value,
-} from '../../src/database/port.ts';
-import { textRows } from '../../src/database/text-rows.ts';
+} from '../../src/postgres/port.ts';
+import { textRows } from '../../src/postgres/text-rows.ts';
 
 export type Row = readonly (string | null)[];
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { vocabulary } from '../../src/plan/vocabulary.ts';
+import { vocabulary } from '../../src/endpoints/comment/registry.ts';
 import { annotationsPage } from './annotations-page.ts';
 
 const committed = join(import.meta.dirname, '../../../../docs/reference/annotations.md');

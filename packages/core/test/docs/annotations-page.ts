@@ -1,8 +1,8 @@
-import type { Word } from '../../src/plan/word.ts';
+import type { Word } from '../../src/endpoints/comment/annotation.ts';
 
 const introduction = `# Annotations
 
-<!-- Written from packages/core/src/plan/words by \`npm run docs\`. -->
+<!-- Written from packages/core/src/endpoints/annotations by \`npm run docs\`. -->
 
 Annotations are lines in the comment of a function or procedure. A routine is published when one of its lines begins
 with \`HTTP\`; the other lines adjust the endpoint. What means nothing is prose, and becomes the description of the

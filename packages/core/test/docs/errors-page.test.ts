@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { problemTypes } from '../../src/http/problem.ts';
-import { sqlstateStatuses } from '../../src/pipeline/sqlstate.ts';
+import { sqlstateStatuses } from '../../src/request/sqlstate.ts';
 
 const page = await readFile(new URL('../../../../docs/guide/errors.md', import.meta.url), 'utf8');
 

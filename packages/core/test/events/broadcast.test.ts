@@ -1,10 +1,10 @@
 import { redisVersion, startRedis, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Broadcast } from '../../src/pipeline/ports.ts';
-import { Envelopes, type Opened } from '../../src/plugins/notices/envelope.ts';
-import { localBroadcast } from '../../src/plugins/notices/local.ts';
-import { postgresBroadcast } from '../../src/plugins/notices/postgres.ts';
-import { redisBroadcast } from '../../src/plugins/notices/redis.ts';
+import type { Broadcast } from '../../src/ports/ports.ts';
+import { Envelopes, type Opened } from '../../src/broadcast/chunked-message.ts';
+import { localBroadcast } from '../../src/broadcast/local.ts';
+import { postgresBroadcast } from '../../src/broadcast/postgres.ts';
+import { redisBroadcast } from '../../src/broadcast/redis.ts';
 import { describeBroadcast } from '../contracts/broadcast.ts';
 import { open, startProxy, until } from '../database/support.ts';
 

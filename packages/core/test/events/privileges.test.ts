@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { AuthScheme, Caller, GatewayOptions } from '@pgway/core';
 import { startGateway, type TestGateway } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Connections } from '../../src/connections.ts';
-import type { Database } from '../../src/database/port.ts';
-import { RoutinePrivileges } from '../../src/events/routine-privileges.ts';
-import type { Operation } from '../../src/pipeline/operation.ts';
+import type { Connections } from '../../src/gateway/connections.ts';
+import type { Database } from '../../src/postgres/port.ts';
+import { RoutinePrivileges } from '../../src/gateway/events/routine-privileges.ts';
+import type { Operation } from '../../src/request/compiled-endpoint.ts';
 import { until } from '../database/support.ts';
 import { executionId, type OpenStream, openStream } from './support.ts';
 

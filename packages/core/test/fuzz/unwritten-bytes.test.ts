@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonForm } from '../../src/catalog/routine.ts';
-import { Frames } from '../../src/database/frames.ts';
-import { Outgoing } from '../../src/database/outgoing.ts';
-import { answerOf } from '../../src/pipeline/cache/kept.ts';
-import type { CachedAnswer } from '../../src/pipeline/ports.ts';
-import { Answering } from '../../src/pipeline/respond/answering.ts';
-import { type Format, formatOf, otherFormats } from '../../src/pipeline/respond/format.ts';
-import type { Answer, AnswerColumn, Endpoint, RawAnswer } from '../../src/plan/endpoint.ts';
-import type { KeyedType } from '../../src/plan/keyed-type.ts';
+import { Frames } from '../../src/postgres/message-parser.ts';
+import { Outgoing } from '../../src/postgres/message-writer.ts';
+import { answerOf } from '../../src/request/cache/cached-response.ts';
+import type { CachedAnswer } from '../../src/ports/ports.ts';
+import { Answering } from '../../src/response/response-writer.ts';
+import { type Format, formatOf, otherFormats } from '../../src/response/format.ts';
+import type { Answer, AnswerColumn, Endpoint, RawAnswer } from '../../src/endpoints/endpoint.ts';
+import type { KeyedType } from '../../src/endpoints/named-type.ts';
 import { poisoned } from './poisoned-buffers.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { Endpoint } from '@pgway/core';
 import type { Column, TypeFacts } from '../../src/catalog/routine.ts';
 import type { TableColumn, TableOperation } from '../../src/catalog/table.ts';
-import { planEndpoints } from '../../src/plan/build.ts';
-import { planDefaults } from '../../src/plan/defaults.ts';
-import type { PlanOptions } from '../../src/plan/options.ts';
+import { planEndpoints } from '../../src/endpoints/build-endpoints.ts';
+import { planDefaults } from '../../src/endpoints/defaults.ts';
+import type { PlanOptions } from '../../src/endpoints/options.ts';
 import { int4, returns, routine, text } from '../support/routine.ts';
 
 /** Endpoints of routines that no database has, for what the generators are asked. */

@@ -1,11 +1,11 @@
 import { createGateway, createPasswordHasher, crudSource, type CrudOptions, redisCache, StartError } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
-import { authenticationDefaults } from '../../src/authentication-options.ts';
-import { eventsDefaults } from '../../src/events-options.ts';
-import { runDefaults } from '../../src/options.ts';
-import { planDefaults } from '../../src/plan/defaults.ts';
-import { gatewayOptionTable } from '../../src/validate-options/gateway-option-table.ts';
+import { authenticationDefaults } from '../../src/gateway/options/authentication-options.ts';
+import { eventsDefaults } from '../../src/gateway/options/events-options.ts';
+import { runDefaults } from '../../src/gateway/options/options.ts';
+import { planDefaults } from '../../src/endpoints/defaults.ts';
+import { gatewayOptionTable } from '../../src/gateway/options/gateway-option-table.ts';
 
 const publicRoutine = `
   create function secret_of_the_house() returns text language sql as $$ select 'open' $$;
@@ -200,7 +200,7 @@ describe('every option is in the tables that check options', () => {
   ] as const;
   test.each(groups)('%s', (place, defaults, table) => {
     const missing = Object.keys(defaults).filter((option) => option !== 'connectionNames' && !(option in table));
-    const advice = missing.map((option) => `add "${option}: <what it takes>" to src/validate-options/${place}`);
+    const advice = missing.map((option) => `add "${option}: <what it takes>" to src/gateway/options/${place}`);
     expect(advice).toEqual([]);
   });
 

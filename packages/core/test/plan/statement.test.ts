@@ -4,13 +4,13 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { functionsSource } from '../../src/catalog/functions.ts';
 import type { Routine } from '../../src/catalog/routine.ts';
-import { connectDatabase } from '../../src/database/connect.ts';
-import { parseConnectionString } from '../../src/database/connection-string.ts';
-import { planEndpoints } from '../../src/plan/build.ts';
-import { planDefaults } from '../../src/plan/defaults.ts';
-import type { Endpoint } from '../../src/plan/endpoint.ts';
-import type { PlanOptions } from '../../src/plan/options.ts';
-import { callStatement, neededAsWell, resultColumns } from '../../src/plan/statement.ts';
+import { connectDatabase } from '../../src/postgres/connect.ts';
+import { parseConnectionString } from '../../src/postgres/connection-string.ts';
+import { planEndpoints } from '../../src/endpoints/build-endpoints.ts';
+import { planDefaults } from '../../src/endpoints/defaults.ts';
+import type { Endpoint } from '../../src/endpoints/endpoint.ts';
+import type { PlanOptions } from '../../src/endpoints/options.ts';
+import { callStatement, neededAsWell, resultColumns } from '../../src/endpoints/statement.ts';
 
 const database = useDatabase(String.raw`
   create schema "od""d";

@@ -1,0 +1,40 @@
+import type { GatewayRequest } from '../http/request.ts';
+import { Problem } from '../ports/ports.ts';
+
+/** What fits into the headers that servers take, with room for others. */
+const longestToken = 8192;
+
+/** The token of an `Authorization` header of this form, its first group; null: there is none. */
+export function tokenIn(request: GatewayRequest, form: RegExp): string | null {
+  const header = request.header('authorization');
+  if (header === undefined || header.length > longestToken + 16) return null;
+  return form.exec(header)?.[1] ?? null;
+}
+
+/** Whether the request brings a bearer token, of whatever form. */
+export function sendsBearer(request: GatewayRequest): boolean {
+  return /^bearer\b/i.test(request.header('authorization') ?? '');
+}
+
+/**
+ * The challenge of a 401 (RFC 6750, 3), with why the request's token was refused.
+ * @param realm in its quotes
+ */
+export function bearerChallenge(realm: string, request: GatewayRequest, reason: string | null): string {
+  const error = sendsBearer(request) ? ', error="invalid_token"' : '';
+  const description = reason === null ? '' : `, error_description="${reason}"`;
+  return `Bearer realm=${realm}${error}${description}`;
+}
+
+/** @throws Problem 500 for a token that would not come back in a header */
+export function refuseLongToken(token: string): void {
+  if (token.length > longestToken)
+    throw tooManyClaims(`a token of ${token.length} bytes; headers have room for ${longestToken}`);
+}
+
+/** A sign-in that says more of its caller than can be carried. */
+export function tooManyClaims(made: string): Problem {
+  return new Problem('internal', {
+    detail: `The claims of this sign-in make ${made}. Let the login routine return fewer or shorter columns.`,
+  });
+}

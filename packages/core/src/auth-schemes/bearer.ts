@@ -1,0 +1,192 @@
+import type { GatewayRequest } from '../http/request.ts';
+import type { GatewayResponse, HeaderList } from '../http/response.ts';
+import { type AuthScheme, type Caller, type Claim, Problem } from '../ports/ports.ts';
+import { bearerChallenge, refuseLongToken, sendsBearer, tokenIn } from './bearer-token.ts';
+import { type Recognized, Recognizer } from './authenticate.ts';
+import { readRefreshToken } from './refresh-route.ts';
+import {
+  defaultCacheSize,
+  newSession,
+  quotedRealm,
+  requireLifetimes,
+  type SessionSchemeOptions,
+} from './session-scheme.ts';
+import { rememberedSessions, type SessionStore } from './sessions.ts';
+import { packTicket, type Ticket, unpackTicket } from './token-payload.ts';
+import { TokenRefusals } from './token-refusals.ts';
+
+export interface BearerSchemeOptions extends SessionSchemeOptions {
+  /** Seconds. Default an hour. */
+  readonly accessLifetime?: number;
+  /** Seconds. Default 14 days. */
+  readonly refreshLifetime?: number;
+  /** Seconds from sign-in on in which tokens can be refreshed: the session ends then. Default 90 days. */
+  readonly sessionLifetime?: number;
+  /** Default `/api/auth/refresh`. */
+  readonly refreshPath?: string;
+  /**
+   * The claims that the refreshed tokens say. Null: the user may not go on, the session ends. Default: those of the sign-in.
+   */
+  readonly renewClaims?: (claims: readonly Claim[], session: string) => Promise<readonly Claim[] | null>;
+}
+
+const day = 86_400;
+const credentials = /^Bearer +([\w.~+/-]+=*) *$/i;
+const headers: HeaderList = Object.freeze(['content-type', 'application/json', 'cache-control', 'no-store']);
+
+/**
+ * Signs in by two tokens that nobody but us can read: one to be sent with requests, one to get the next two with. A refresh
+ * token counts once: when it comes a second time it was stolen before or after, and the session ends with all its tokens. That
+ * is also so for a client that never got the answer to its refresh, or that sent it twice at once: it has to sign in again.
+ * @throws TypeError for a time or path that makes no sense
+ */
+export function bearerScheme(options: BearerSchemeOptions): AuthScheme {
+  const { name, refreshPath: path = '/api/auth/refresh' } = options;
+  if (!/^\/[^?#\s]*$/.test(path))
+    throw new TypeError(`The refresh path ${JSON.stringify(path)} has to begin with a slash.`);
+  const scheme = new BearerScheme(options);
+  return Object.freeze({
+    name,
+    authenticate: (request) => scheme.authenticate(request),
+    challenge: (request) => scheme.challenge(request),
+    refusal: (request) => scheme.refusal(request),
+    signIn: async (claims, request) => ({ headers, body: await scheme.signIn(claims, request) }),
+    signOut: (request) => scheme.signOut(request),
+    routes: Object.freeze([{ method: 'POST', path, handle: (request: GatewayRequest) => scheme.refresh(request) }]),
+  } satisfies AuthScheme);
+}
+
+type Lifetimes = Record<'accessLifetime' | 'refreshLifetime' | 'sessionLifetime', number>;
+
+class BearerScheme {
+  readonly #options: BearerSchemeOptions;
+  readonly #lifetimes: Lifetimes;
+  readonly #sessions: SessionStore;
+  readonly #recognizer: Recognizer;
+  readonly #accessPurpose: string;
+  readonly #refreshPurpose: string;
+  readonly #realm: string;
+  readonly #refusals = new TokenRefusals();
+  readonly #now: () => number;
+
+  constructor(options: BearerSchemeOptions) {
+    const { name, protector, now = Date.now, cacheSize = defaultCacheSize } = options;
+    const { accessLifetime = 3600, refreshLifetime = 14 * day, sessionLifetime = 90 * day } = options;
+    this.#lifetimes = { accessLifetime, refreshLifetime, sessionLifetime };
+    requireLifetimes(name, this.#lifetimes);
+    this.#options = options;
+    this.#now = now;
+    this.#realm = quotedRealm(options);
+    this.#accessPurpose = `bearer access ${name}`;
+    this.#refreshPurpose = `bearer refresh ${name}`;
+    this.#sessions = options.sessions ?? rememberedSessions({ now });
+    const purpose = this.#accessPurpose;
+    const sessions = this.#sessions;
+    this.#recognizer = new Recognizer({ scheme: name, ambient: false, protector, purpose, sessions, cacheSize, now });
+  }
+
+  authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
+    if (!sendsBearer(request)) return null;
+    const token = tokenIn(request, credentials);
+    if (token === null) return this.#refusals.refuse(request, 'The token is malformed');
+    const recognized = this.#recognizer.recognize(token);
+    if (recognized !== null && !(recognized instanceof Promise)) return recognized.caller;
+    return this.#callerOf(request, token, recognized);
+  }
+
+  async #callerOf(
+    request: GatewayRequest,
+    token: string,
+    recognized: Promise<Recognized | null> | null,
+  ): Promise<Caller | null> {
+    const caller = (await recognized)?.caller ?? null;
+    if (caller !== null) return caller;
+    const isReadable = (await this.#recognizer.read(token)) !== null;
+    const reason = isReadable
+      ? 'The session of the token has ended'
+      : 'The token is not one of this server or has expired';
+    return this.#refusals.refuse(request, reason);
+  }
+
+  challenge(request: GatewayRequest): string {
+    return bearerChallenge(this.#realm, request, this.refusal(request));
+  }
+
+  refusal(request: GatewayRequest): string | null {
+    return this.#refusals.reason(request);
+  }
+
+  async signIn(claims: readonly Claim[], request: GatewayRequest): Promise<string> {
+    const made = this.#seconds();
+    const ends = made + this.#lifetimes.sessionLifetime;
+    const session = newSession(claims, request, ends, this.#options);
+    const answer = await this.#tokens({ session: session.id, claims, made, ends, generation: 0 });
+    await this.#sessions.begin(session);
+    return answer;
+  }
+
+  async signOut(request: GatewayRequest): Promise<HeaderList> {
+    const token = tokenIn(request, credentials);
+    const ticket = token === null ? null : await this.#recognizer.read(token);
+    if (token !== null && ticket !== null) {
+      this.#recognizer.forget(token);
+      await this.#sessions.end(ticket.session, ticket.ends);
+    }
+    return ['cache-control', 'no-store'];
+  }
+
+  async refresh(request: GatewayRequest): Promise<GatewayResponse> {
+    const token = await readRefreshToken(request);
+    const ticket = unpackTicket(await this.#options.protector.unprotect(this.#refreshPurpose, token));
+    if (ticket === null || !(await this.#isAlive(ticket.session))) throw this.#refusal();
+    const { session, ends, generation } = ticket;
+    const claims = await this.#claimsOf(ticket);
+    // Made before the old one is used up: what fails here leaves the client a token that still counts.
+    const next = { session, claims: claims ?? [], made: this.#seconds(), ends, generation: generation + 1 };
+    const body = claims === null ? null : await this.#tokens(next);
+    if (body !== null && (await this.#sessions.advance(session, generation, ends))) {
+      return { kind: 'whole', status: 200, headers, body };
+    }
+    await this.#sessions.end(session, ends);
+    throw this.#refusal();
+  }
+
+  /** Asked anew: a session that has just ended gets no new tokens. */
+  #isAlive(session: string): boolean | Promise<boolean> {
+    this.#sessions.forget(session);
+    return this.#sessions.alive(session);
+  }
+
+  async #claimsOf({ claims, session }: Ticket): Promise<readonly Claim[] | null> {
+    const { renewClaims } = this.#options;
+    return renewClaims === undefined ? claims : renewClaims(claims, session);
+  }
+
+  async #tokens(ticket: Omit<Ticket, 'expires'>): Promise<string> {
+    const { protector } = this.#options;
+    const { made, ends, generation } = ticket;
+    const access = { ...ticket, generation: 0, expires: Math.min(made + this.#lifetimes.accessLifetime, ends) };
+    const refresh = { ...ticket, generation, expires: Math.min(made + this.#lifetimes.refreshLifetime, ends) };
+    const accessToken = await protector.protect(this.#accessPurpose, packTicket(access), access.expires);
+    refuseLongToken(accessToken);
+    return JSON.stringify({
+      token_type: 'Bearer',
+      access_token: accessToken,
+      expires_in: access.expires - made,
+      refresh_token: await protector.protect(this.#refreshPurpose, packTicket(refresh), refresh.expires),
+      refresh_expires_in: refresh.expires - made,
+    });
+  }
+
+  #refusal(): Problem {
+    return new Problem('unauthenticated', {
+      title: 'The refresh token is not valid',
+      detail: 'It has expired, was used before, or its session has ended: sign in again.',
+      headers: ['www-authenticate', `Bearer realm=${this.#realm}, error="invalid_token"`, 'cache-control', 'no-store'],
+    });
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#now() / 1000);
+  }
+}

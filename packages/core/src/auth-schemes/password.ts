@@ -1,0 +1,90 @@
+import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+
+import { type PasswordHasher, Problem } from '../ports/ports.ts';
+import { group, whole } from '../validation/kinds.ts';
+import { FairQueue } from './fair-queue.ts';
+
+const retryAfter = 5;
+
+/** More passwords wait for their turn than are worth waiting for: 503, to be tried again later. */
+export class TooManyPasswords extends Problem {
+  constructor(title: string) {
+    super('too-many-attempts', { status: 503, title, headers: ['retry-after', String(retryAfter)] });
+    this.name = 'TooManyPasswords';
+  }
+}
+
+export interface PasswordHasherOptions {
+  /**
+   * How many passwords are verified at once, and as many hashed, each on a thread of Node's pool of four. Default: one is hashed, and
+   * one or two are verified, so that a processor is left to requests and a thread to files and name look-ups.
+   */
+  readonly atOnce?: number;
+  /** How many more of each may wait, in turn by client address. Default 50: the last of them waits for about five seconds. */
+  readonly waiting?: number;
+  /** Rounds of PBKDF2. A hash does not say how many it was made with: other than the default, none from elsewhere verifies. */
+  readonly rounds?: number;
+}
+
+const hasherOptions = group<PasswordHasherOptions>({
+  atOnce: whole({ min: 1 }),
+  waiting: whole({ min: 0 }),
+  rounds: whole({ min: 1 }),
+});
+
+const saltBytes = 16;
+const keyBytes = 32;
+const form = /^[A-Za-z0-9+/]{64}$/;
+
+/**
+ * The built-in hasher: base64 of 16 bytes of salt and 32 bytes of PBKDF2-HMAC-SHA256 with 600,000 rounds. Derives off the
+ * event loop. Hashing and verification wait in queues of their own, so that sign-ups do not keep users from signing in.
+ * @throws RangeError that names the option which cannot be
+ */
+export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
+  const faults = hasherOptions.faults(options, '');
+  if (faults.length > 0) throw new RangeError(`createPasswordHasher: ${faults.join('\n')}`);
+  const { waiting = 50, rounds = 600_000 } = options;
+  const { atOnce } = options;
+  const hashing = queueOf(atOnce ?? 1, waiting, 'Too many passwords are hashed at once');
+  const verifying = queueOf(atOnce ?? verifiedAtOnce(), waiting, 'Too many sign-ins at once');
+  const waste = async (address: string | null = null): Promise<void> => {
+    await verifying.run(address, () => deriveKey('', randomBytes(saltBytes), rounds));
+  };
+  return Object.freeze({
+    hash: async (password, address = null) => {
+      const salt = randomBytes(saltBytes);
+      const key = await hashing.run(address, () => deriveKey(password, salt, rounds));
+      return Buffer.concat([salt, key]).toString('base64');
+    },
+    verify: async (password, hash, address = null) => {
+      if (!form.test(hash)) {
+        await waste(address);
+        return false;
+      }
+      const bytes = Buffer.from(hash, 'base64');
+      const key = await verifying.run(address, () => deriveKey(password, bytes.subarray(0, saltBytes), rounds));
+      return timingSafeEqual(key, bytes.subarray(saltBytes));
+    },
+    waste,
+  } satisfies PasswordHasher);
+}
+
+function verifiedAtOnce(): number {
+  return Math.max(1, Math.min(2, availableParallelism() - 1));
+}
+
+/** The refusal is made once: most of what it costs is its stack, and the more there are the cheaper they have to be. */
+function queueOf(atOnce: number, waiting: number, title: string): FairQueue {
+  return new FairQueue({ atOnce, waiting, refusal: new TooManyPasswords(title) });
+}
+
+function deriveKey(password: string, salt: Uint8Array, rounds: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    pbkdf2(password, salt, rounds, keyBytes, 'sha256', (error, key) => {
+      if (error === null) resolve(key);
+      else reject(error);
+    });
+  });
+}

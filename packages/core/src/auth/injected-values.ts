@@ -1,0 +1,42 @@
+import { arrayLiteral } from '../postgres/literal.ts';
+import type { Value } from '../postgres/port.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { EndpointParameter, Filling } from '../endpoints/endpoint.ts';
+import type { Caller } from '../ports/ports.ts';
+import { claimOf, type ClaimTypes, claimsAsJson, rolesOf } from './identity.ts';
+
+/** Who calls, and from where. */
+export interface Calling {
+  readonly request: GatewayRequest;
+  readonly caller: Caller | null;
+}
+
+/** What a parameter is filled with; NULL for what is not known of the caller. */
+export function fillingOf({ type, filling }: EndpointParameter, calling: Calling, types: ClaimTypes): Value {
+  const { caller } = calling;
+  if (filling === 'userRoles') {
+    if (caller === null) return null;
+    const roles = rolesOf(caller, types);
+    return type.element === undefined ? JSON.stringify(roles) : arrayLiteral(roles);
+  }
+  const text = textOf(filling!, calling, types);
+  // Claims are JSON already; any other text becomes a JSON string where the parameter is json.
+  return text !== null && type.json === 'json' && filling !== 'userClaims' ? JSON.stringify(text) : text;
+}
+
+function textOf(
+  filling: Exclude<Filling, 'userRoles'>,
+  { request, caller }: Calling,
+  types: ClaimTypes,
+): string | null {
+  switch (filling) {
+    case 'ipAddress':
+      return request.remoteAddress ?? null;
+    case 'userId':
+      return caller === null ? null : claimOf(caller.claims, types.id);
+    case 'userName':
+      return caller === null ? null : claimOf(caller.claims, types.name);
+    case 'userClaims':
+      return caller === null ? null : claimsAsJson(caller, types);
+  }
+}

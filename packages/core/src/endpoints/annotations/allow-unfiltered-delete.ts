@@ -1,0 +1,26 @@
+import { display } from '../display.ts';
+import type { Draft } from '../endpoint-builder.ts';
+import { switchValue } from '../comment/boolean-values.ts';
+import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+
+function apply(use: WordUse, draft: Draft): Complaint | null {
+  const value = use.text === '' ? true : switchValue(use.text);
+  if (value === null) {
+    return { code: 'bad-argument', message: `${use.name} takes an on or off word, not ${display(use.text)}` };
+  }
+  if (draft.routine.table === undefined) {
+    return { code: 'not-a-table', message: `${use.name} is for tables and views` };
+  }
+  draft.set(use, 'allowUnfilteredDelete', value);
+  return null;
+}
+
+export const allowUnfilteredDelete: Word = {
+  names: ['allow_unfiltered_delete'],
+  syntax: ['allow_unfiltered_delete', 'allow_unfiltered_delete = <on/off>'],
+  documentation:
+    'Of a table or view: a delete without any condition deletes every row. Without this word it is refused with status 400.',
+  guards: true,
+  supported: true,
+  apply,
+};

@@ -1,0 +1,26 @@
+import { display } from '../display.ts';
+import type { Draft } from '../endpoint-builder.ts';
+import { switchValue } from '../comment/boolean-values.ts';
+import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+
+/** Only a clear off is one: whatever else stands behind the word, masking too much harms nobody. */
+function apply(use: WordUse, draft: Draft): Complaint | null {
+  const value = use.text === '' ? true : switchValue(use.text);
+  draft.set(use, 'sensitive', value ?? true);
+  if (value !== null) return null;
+  return {
+    code: 'extra-arguments',
+    severity: 'warning',
+    message: `${use.name} masks all parameters; ${display(use.text)} means nothing`,
+    leftover: use.words,
+  };
+}
+
+export const securitySensitive: Word = {
+  names: ['security_sensitive', 'sensitive', 'security'],
+  syntax: ['security_sensitive', 'security_sensitive = <on/off>'],
+  documentation: 'The values of all parameters are masked in logs.',
+  guards: true,
+  supported: true,
+  apply,
+};

@@ -1,0 +1,209 @@
+import type { Routine } from '../catalog/routine.ts';
+import { planAnswer, planConversion, textOutputs } from './result-shape.ts';
+import { planCache } from './cache.ts';
+import { planBodyParameter } from './body-parameter.ts';
+import { readComment } from './comment/parse-comment.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { display } from './display.ts';
+import { Draft } from './endpoint-builder.ts';
+import type { Endpoint } from './endpoint.ts';
+import { planEvents, withoutDuplicateStreams } from './events.ts';
+import { deepFreeze } from './freeze.ts';
+import { madeByHost } from './name-converter.ts';
+import { typeKeyer } from './named-type.ts';
+import type { PlanOptions } from './options.ts';
+import { type KnownNames, knownNames, planInvalidations } from './invalidations.ts';
+import { type Names, planParameters } from './parameters.ts';
+import { planBasic } from './basic.ts';
+import { planFillings } from './identity.ts';
+import { planSignIn } from './sign-in.ts';
+import { planRaw } from './raw-answer.ts';
+import { planRequestHeaders } from './request-headers.ts';
+import { planRoute, planSource } from './route.ts';
+import { withoutDuplicateRoutes } from './routes.ts';
+import { planTable } from './table.ts';
+import { oncePerTable, reportNothingToSet, type RoutineDiagnostic } from './table-diagnostics.ts';
+
+/** What is published, and what authors should know. */
+export interface Plan {
+  readonly endpoints: readonly Endpoint[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Decides what is published: one endpoint a routine, as its comment and the host's options say. An endpoint with a
+ * diagnostic of severity error is not among the result. The order of routines is kept; everything is frozen.
+ */
+export function planEndpoints(routines: readonly Routine[], options: PlanOptions): Plan {
+  const said: RoutineDiagnostic[] = [];
+  const planned: Endpoint[] = [];
+  const { nameConverter } = options;
+  const convert = (name: string): string => madeByHost('nameConverter', name, () => nameConverter(name));
+  const names: Names = { convert, keyed: typeKeyer(convert) };
+  const known = knownNames(routines);
+  for (const routine of routines) {
+    const draft = new Draft(routine, options);
+    const endpoint = planEndpoint(draft, names, known);
+    if (endpoint !== null && !draft.stopped) planned.push(endpoint);
+    said.push(...draft.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
+  }
+  const routed = withoutDuplicateRoutes(planned);
+  const streamed = withoutDuplicateStreams(routed.endpoints);
+  return deepFreeze({
+    endpoints: streamed.endpoints,
+    diagnostics: [...oncePerTable(said), ...routed.diagnostics, ...streamed.diagnostics],
+  });
+}
+
+/** Null for a routine that is to be no endpoint; a draft with errors gives none that may be published. */
+function planEndpoint(draft: Draft, names: Names, known: KnownNames): Endpoint | null {
+  const { routine } = draft;
+  const commentsMode = routine.commentsMode ?? draft.options.commentsMode;
+  if (commentsMode === 'ignore') draft.description.push(routine.comment ?? '');
+  else readComment(draft, routine.comment ?? '');
+
+  const wanted = commentsMode !== 'onlyWithHttpTag' || draft.tagged;
+  // What was said of the `HTTP` line matters most when there is no endpoint; the rest of such a comment is no business of ours.
+  if (!wanted) draft.diagnostics.length = 0;
+  if (!draft.tagged) draft.diagnostics.push(...draft.hints);
+  if (!wanted || !draft.settings.enabled) return null;
+  return callable(draft) ? assemble(draft, names, known) : null;
+}
+
+/** Types such as `anyelement` or `internal` have no values that a request could give, and `trigger` none for an answer. */
+function callable(draft: Draft): boolean {
+  const { routine } = draft;
+  const pseudo = routine.parameters.find((parameter) => parameter.type.kind === 'pseudo');
+  if (pseudo === undefined) return answerable(draft);
+  draft.report(
+    // Nobody asked for this one when all routines are published; an author who wrote HTTP did.
+    draft.tagged ? 'error' : 'warning',
+    'uncallable-type',
+    `no request can give a value of type ${pseudo.type.display} (parameter ${display(pseudo.name ?? `$${pseudo.position}`)}); the routine is not published`,
+    null,
+  );
+  return false;
+}
+
+function answerable(draft: Draft): boolean {
+  const { result } = draft.routine;
+  if (result.kind !== 'scalar' || result.columns[0]?.type.kind !== 'pseudo') return true;
+  // Among all routines there are triggers, and nobody wonders where those are.
+  if (draft.tagged) {
+    const message = `no request can be answered with a value of type ${result.display}; the routine is not published`;
+    draft.report('error', 'uncallable-type', message, null);
+  }
+  return false;
+}
+
+function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
+  const { routine, options, settings } = draft;
+  const refuse = (code: string, message: string): void => draft.report('error', code, message, null);
+  const { method, path, segments } = planRoute(draft, refuse);
+  const given = planFillings(draft, planParameters(routine, segments, names, refuse));
+  const source = planSource(draft, method);
+  const { parameters, table } = planTable(draft, given, source);
+  const warn = (code: string, message: string): void => draft.report('warning', code, message, null);
+  // A row that says who signs in may say nothing twice.
+  const reports = { refuse, warn: settings.signIn === null ? warn : refuse };
+  const answer = planAnswer(routine, names, options.compositeColumns, reports);
+  const raw = planRaw(draft, answer);
+  const bodyParameter = planBodyParameter(draft, parameters);
+  if (raw === null) warnOfText(draft);
+  reportNothingToSet(draft);
+  return {
+    id: routine.signature,
+    source: routine.source ?? 'functions',
+    kind: routine.kind,
+    schema: routine.schema,
+    name: routine.name,
+    method,
+    path,
+    // What the body is not asked for can only come from the query.
+    parameterSource: bodyParameter === null ? source : 'query',
+    parameters,
+    exactKeys: /^(?:update|delete)/.test(routine.table?.operation ?? ''),
+    outputs: routine.outputs.map(({ name, before }) => ({ name, before })),
+    ...planConversion(routine, answer, raw),
+    table,
+    constraintMessages: routine.table?.constraintMessages ?? {},
+    answer,
+    headers: draft.headers,
+    authorization: authorization(draft),
+    signIn: planSignIn(draft, answer, parameters),
+    basic: planBasic(draft),
+    events: planEvents(draft, path, refuse),
+    userContext: settings.userContext ?? options.authentication.useUserContext,
+    tags: draft.tags,
+    client: clientWishes(draft),
+    upload: null,
+    cache: planCache(draft, parameters, answer),
+    invalidates: planInvalidations(draft, known),
+    raw,
+    requestHeaders: planRequestHeaders(draft, parameters, bodyParameter),
+    bodyParameter,
+    ...simpleSettings(draft),
+    description: description(draft.description),
+    volatility: routine.volatility,
+    ...(settings.connectionReset === null ? {} : { connectionReset: settings.connectionReset }),
+    ...(routine.definition === undefined ? {} : { definition: routine.definition }),
+  };
+}
+
+/** What the comment sets as it is, or else the host's option. */
+function simpleSettings({
+  settings,
+  options,
+  hashes,
+}: Draft): Pick<
+  Endpoint,
+  'contentType' | 'connection' | 'sensitive' | 'planCacheMode' | 'bufferRows' | 'timeout' | 'textNull' | 'queryNull'
+> {
+  const holdsPassword = settings.signIn !== null || hashes.length > 0;
+  return {
+    contentType: settings.contentType,
+    connection: settings.connection,
+    sensitive: settings.sensitive ?? (holdsPassword && options.authentication.obfuscateAuthParameterLogValues),
+    planCacheMode: settings.planCacheMode,
+    bufferRows: settings.bufferRows ?? options.bufferRows,
+    timeout: settings.timeout,
+    textNull: settings.textNull ?? options.textResponseNullHandling,
+    queryNull: settings.queryNull ?? options.queryStringNullHandling,
+  };
+}
+
+function warnOfText(draft: Draft): void {
+  const outputs = textOutputs(draft.routine);
+  if (outputs.length === 0) return;
+  draft.report(
+    'warning',
+    'text-output',
+    `${outputs.map(display).join(', ')}: nobody but the call knows the fields of a record, so it is answered as a string of PostgreSQL's text; a composite type is answered as JSON`,
+    null,
+  );
+}
+
+/** Who signs in is nobody yet. */
+function authorization({ access, options, settings }: Draft): Endpoint['authorization'] {
+  if (settings.signIn === 'login') return { required: false, roles: [] };
+  const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
+  return { required, roles: access.roles };
+}
+
+function clientWishes({ settings }: Draft): Endpoint['client'] {
+  return {
+    included: settings.client ?? true,
+    events: settings.clientEvents,
+    parseUrl: settings.clientParseUrl,
+    parseRequest: settings.clientParseRequest,
+    statusCode: settings.clientStatusCode,
+  };
+}
+
+/** The prose of a comment; where annotations stood there is no hole left. */
+function description(lines: readonly string[]): string {
+  return lines
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { column, int4, returns, routine } from '../../test/support/routine.ts';
+import { planEndpoints } from './build-endpoints.ts';
+import { planDefaults } from './defaults.ts';
+import type { Endpoint } from './endpoint.ts';
+
+type Sketch = Parameters<typeof routine>[0];
+
+const parameters = [{ name: '_shelf', type: int4 }, { name: '_title', hasDefault: true }, { name: 'user_id' }];
+
+/** What is planned of a comment, and what is said of it: `error unknown-parameter 2: …`. */
+function planned(lines: string, sketch: Sketch = {}): { endpoint: Endpoint | undefined; said: readonly string[] } {
+  const { endpoints, diagnostics } = planEndpoints(
+    [routine({ comment: `HTTP\n${lines}`, parameters, ...sketch }), routine({ schema: 'library', name: 'Books' })],
+    { ...planDefaults, logAnnotationSetInfo: false },
+  );
+  const said = diagnostics.map(({ severity, code, line, message }) => `${severity} ${code} ${line}: ${message}`);
+  return { endpoint: endpoints.find(({ name }) => name === 'do_thing'), said };
+}
+
+describe('cached', () => {
+  test.each([
+    ['cached', { parameters: null, expires: null }],
+    ['cached = on', { parameters: null, expires: null }],
+    ['cached = off', null],
+    ['', null],
+    ['cached title, _shelf', { parameters: [1, 2], expires: null }],
+    ['cached _title\ncache_expires_in 10s', { parameters: [2], expires: 10_000 }],
+    ['cache_expires = 2 days\ncached', { parameters: null, expires: 172_800_000 }],
+  ])('%j', (lines, cache) => {
+    const { endpoint, said } = planned(lines);
+    expect([endpoint?.cache, said]).toEqual([cache, []]);
+  });
+
+  test('a name that is no parameter stops the endpoint: its key would be another one', () => {
+    const { endpoint, said } = planned('cached _titel, _shelf, x');
+    expect(endpoint).toBe(undefined);
+    expect(said).toEqual([
+      'error unknown-parameter 2: cached names "_titel", "x", which are no parameters of the routine; if the line is prose, begin it with another word',
+    ]);
+  });
+
+  test.each([
+    ['cached\nlogin', { result: returns('composite', [column('status', int4)]) }, 'where callers sign in or out'],
+    ['cached', { kind: 'procedure' }, 'for procedures, which are called for what they do'],
+    ['cached', { result: returns('void') }, 'where the routine gives nothing'],
+    ['cached\nSet-Cookie: a=b', {}, 'beside Set-Cookie'],
+  ] as const)('%j of %j keeps nothing', (lines, sketch, where) => {
+    const { endpoint, said } = planned(lines, sketch);
+    expect(endpoint?.cache).toBe(null);
+    expect(said).toEqual([`warning no-effect 2: cached has no effect ${where}`]);
+  });
+
+  test('without cached there is nothing that expires', () => {
+    expect(planned('cache_expires_in 10s').said).toEqual([
+      'warning no-effect 2: cache_expires_in has no effect without cached',
+    ]);
+  });
+
+  test.each(['soon', '', '0', '-1', '30 days'])('to expire in %j stops the endpoint', (interval) => {
+    const { endpoint, said } = planned(`cached\ncache_expires_in ${interval}`);
+    expect(endpoint).toBe(undefined);
+    expect(said).toEqual([
+      expect.stringMatching(/^error bad-argument 3: cache_expires_in takes seconds or an interval/),
+    ]);
+  });
+});
+
+describe('invalidates', () => {
+  test.each([
+    ['invalidates library.Books', ['library.Books']],
+    ['invalidates BOOKS, do_thing', ['library.Books', 'public.do_thing']],
+    ['invalidates public.do_thing\ninvalidates library.books', ['library.Books', 'public.do_thing']],
+    ['', []],
+  ])('%j', (lines, names) => {
+    const { endpoint, said } = planned(lines);
+    expect([endpoint?.invalidates, said]).toEqual([names, []]);
+  });
+
+  test('what nobody knows is told', () => {
+    const { endpoint, said } = planned('invalidates boks, public.books');
+    expect(endpoint?.invalidates).toEqual([]);
+    expect(said).toEqual([
+      'warning unknown-routine 2: invalidates names "boks", but nothing that is read here has that name',
+      'warning unknown-routine 2: invalidates names "public.books", but nothing that is read here has that name',
+    ]);
+  });
+});

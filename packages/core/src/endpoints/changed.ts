@@ -1,0 +1,70 @@
+import { parameterNamed, type Refuse } from './parameters.ts';
+import type { Plan } from './build-endpoints.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { display } from './display.ts';
+import type { Endpoint } from './endpoint.ts';
+import { withoutDuplicateStreams } from './events.ts';
+import { parsePath, type Segment } from './path.ts';
+import { withoutDuplicateRoutes } from './routes.ts';
+
+/** What the host's callback made of an endpoint. */
+export interface Reviewed {
+  readonly planned: Endpoint;
+  readonly endpoint: Endpoint;
+}
+
+/**
+ * Endpoints that a host has changed hold to the rules of those that were planned: what cannot be published as it is now is
+ * left out, and told.
+ */
+export function checkChanged(reviewed: readonly Reviewed[], connectionNames: readonly string[]): Plan {
+  const diagnostics: Diagnostic[] = [];
+  const sound = reviewed.flatMap(({ planned, endpoint }) => {
+    const faults = planned === endpoint ? [] : faultsOf(endpoint, connectionNames);
+    diagnostics.push(...faults);
+    return faults.length === 0 ? [endpoint] : [];
+  });
+  // Nothing has changed, nothing can collide: that was looked at.
+  if (reviewed.every(({ planned, endpoint }) => planned === endpoint)) return { endpoints: sound, diagnostics };
+  const routed = withoutDuplicateRoutes(sound);
+  const streamed = withoutDuplicateStreams(routed.endpoints);
+  return {
+    endpoints: streamed.endpoints,
+    diagnostics: [...diagnostics, ...routed.diagnostics, ...streamed.diagnostics],
+  };
+}
+
+function faultsOf(endpoint: Endpoint, connectionNames: readonly string[]): readonly Diagnostic[] {
+  const faults: Diagnostic[] = [];
+  const refuse: Refuse = (code, message) => {
+    faults.push({ severity: 'error', code, routine: endpoint.id, line: null, message: `endpointCreated: ${message}` });
+  };
+  const { path, connection } = endpoint;
+  const segments = path.startsWith('/') ? parsePath(path) : 'a path begins with a slash';
+  if (typeof segments === 'string') refuse('path-syntax', `${display(path)}: ${segments}`);
+  else checkPathParameters(endpoint, segments, refuse);
+  if (connection !== null && !connectionNames.includes(connection)) {
+    refuse('unknown-connection', `no connection is named ${display(connection)}`);
+  }
+  return faults;
+}
+
+/** A value in the path that no parameter takes would be dropped without a word. */
+function checkPathParameters({ path, parameters }: Endpoint, segments: readonly Segment[], refuse: Refuse): void {
+  const named = new Set<object>();
+  for (const segment of segments) {
+    if (segment.kind === 'literal') continue;
+    const parameter = parameterNamed(parameters, segment.name);
+    if (parameter?.inPath !== true) {
+      refuse(
+        'path-parameter',
+        `${display(path)} names ${display(segment.name)}, but no parameter of that name is inPath`,
+      );
+    } else named.add(parameter);
+  }
+  for (const parameter of parameters) {
+    if (parameter.inPath && !named.has(parameter)) {
+      refuse('path-parameter', `${display(parameter.key)} is inPath, but ${display(path)} does not name it`);
+    }
+  }
+}

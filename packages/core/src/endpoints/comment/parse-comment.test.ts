@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { routine } from '../../../test/support/routine.ts';
+import { planEndpoints } from '../build-endpoints.ts';
+import { planDefaults } from '../defaults.ts';
+
+/** Messages that an author reads. They are written for people; what they hold is pinned for a few. */
+function messages(comment: string): readonly string[] {
+  const { diagnostics } = planEndpoints([routine({ comment })], { ...planDefaults, logAnnotationSetInfo: false });
+  return diagnostics.map((diagnostic) => diagnostic.message);
+}
+
+test('a near-miss names the line and the likely word', () => {
+  expect(messages('HTTP\nauthrize admin')).toEqual([
+    '"authrize admin" would be prose; did you mean authorize (authorize, authorize <role> …, authorize = <role>, …)?',
+  ]);
+});
+
+test('a guard on the HTTP line is told to take a line of its own', () => {
+  expect(messages('HTTP GET /x authorize admin')).toEqual([
+    'HTTP takes a verb and a path; the path is "/x" now, and "authorize admin" means nothing; "authorize" needs a line of its own',
+  ]);
+});
+
+test('a message shows nothing that a terminal obeys, and not too much', () => {
+  const [message] = messages(`HTTP\nautorize \u001b[31mred\u009b\u202e${'x'.repeat(200)}`);
+  expect(message).toMatch(/^"autorize \\u001b\[31mred\\u009b\\u202ex+…" would be prose/);
+});

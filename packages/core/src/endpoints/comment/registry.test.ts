@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { routine, text } from '../../../test/support/routine.ts';
+import { planEndpoints } from '../build-endpoints.ts';
+import { planDefaults } from '../defaults.ts';
+import { vocabulary, wordOf } from './registry.ts';
+
+/** Every word of the language with its synonyms: what authors have written may not lose its meaning. */
+const language = `
+http · path · method · request_param_type param_type · authorize authorized requires_authorization
+allow_anonymous anonymous allow_anon anon · login signin · logout signout · basic_authentication basic_auth
+basic_authentication_realm basic_auth_realm realm
+basic_authentication_command basic_auth_command challenge_command · content_type · raw raw_mode raw_results
+separator raw_separator · new_line raw_new_line · column_names columns names · buffer_rows buffer · cached
+cache_expires_in cache_expires · connection_name connection · command_timeout timeout
+request_headers request_headers_mode · request_headers_parameter_name request_headers_param_name
+body_parameter_name body_param_name · response_null_handling response_null
+query_string_null_handling query_null_handling query_string_null query_null
+security_sensitive sensitive security · user_context · user_parameters user_params · upload · param parameter
+info_path info_events_path info_streaming_path · info_scope info_events_scope info_streaming_scope
+tags tag for · enabled · disabled
+tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode · connection_reset
+listing · allow_unfiltered_delete · listen · invalidates`;
+
+const sets = (words: readonly string[]): string => [...words].toSorted().join(' ');
+
+test('the vocabulary is the language, synonym by synonym', () => {
+  const expected = language.split(/[·\n]/).map((words) => sets(words.trim().split(' ')));
+  const known = vocabulary.map(({ names }) => sets(names));
+  expect(known.filter((names) => names !== '').toSorted()).toEqual(expected.filter((names) => names !== '').toSorted());
+});
+
+/** A line of every word that works, and what the host's log says of it. */
+const effects: readonly (readonly [line: string, ...told: string[]])[] = [
+  ['HTTP GET /x', 'HTTP sets method to GET', 'HTTP sets path to /x'],
+  ['path y', 'path sets path to /y'],
+  ['method = POST', 'method sets method to POST'],
+  ['param_type query', 'param_type sets source to query'],
+  ['authorize admin', 'authorize asks for one of admin'],
+  ['allow_anonymous', 'allow_anonymous opens the endpoint to everybody'],
+  ['enabled', 'enabled sets enabled to true'],
+  ['disabled', 'disabled sets enabled to false'],
+  ['Content-Type: text/csv', 'Content-Type sets contentType to text/csv'],
+  ['X-A: b', 'X-A adds the response header "b"'],
+  ['raw', 'raw sets raw to true'],
+  ['separator \\t', 'separator sets separator to \\u0009'],
+  ['new_line = \\n', 'new_line sets newLine to \\u000a'],
+  ['columns', 'columns sets columnNames to true'],
+  ['buffer 5', 'buffer sets bufferRows to 5'],
+  ['timeout 5s', 'timeout sets timeout to 5000'],
+  ['connection replica', 'connection sets connection to replica'],
+  ['plan_cache_mode auto', 'plan_cache_mode sets planCacheMode to auto'],
+  ['connection_reset off', 'connection_reset sets connectionReset to false'],
+  ['request_headers parameter', 'request_headers sets requestHeadersMode to parameter'],
+  ['request_headers_param_name h', 'request_headers_param_name sets requestHeadersParameterName to h'],
+  ['body_param_name b', 'body_param_name sets bodyParameterName to b'],
+  ['response_null 204', 'response_null sets textNull to noContent'],
+  ['query_null ignore', 'query_null sets queryNull to ignore'],
+  ['sensitive', 'sensitive sets sensitive to true'],
+  ['tsclient = off', 'tsclient sets client to false'],
+  ['tsclient_events = on', 'tsclient_events sets clientEvents to true'],
+  ['tsclient_parse_url', 'tsclient_parse_url sets clientParseUrl to true'],
+  ['tsclient_parse_request', 'tsclient_parse_request sets clientParseRequest to true'],
+  ['tsclient_status_code', 'tsclient_status_code sets clientStatusCode to true'],
+  ['login', 'login sets signIn to login'],
+  ['logout', 'logout sets signIn to logout'],
+  ['basic_auth ada hash', 'basic_auth asks for HTTP Basic'],
+  ['realm House', 'realm sets basicRealm to House'],
+  ['challenge_command = select 1', 'challenge_command sets basicCommand to select 1'],
+  ['user_context', 'user_context sets userContext to true'],
+  ['user_params', 'user_params sets userParameters to true'],
+  ['info_path progress', 'info_path sets infoPath to progress'],
+  ['info_scope authorize a, b', 'info_scope sets infoScope to authorize a b'],
+  ['listen orders', 'listen sets listen to orders'],
+  ['param b is user_id', 'param fills "b" with user_id'],
+  ['cached b, h', 'cached sets cached to b h'],
+  ['cache_expires 5 min', 'cache_expires sets cacheExpires to 300000'],
+  ['invalidates do_thing', 'invalidates makes the kept answers of do_thing void'],
+];
+
+test.each(effects)('%j is told to a host that wants to know', (line, ...told) => {
+  const comment = line.startsWith('HTTP') ? line : `HTTP\n${line}`;
+  const parameters = [{ name: 'h', type: text, hasDefault: true }, { name: 'b' }];
+  const { diagnostics } = planEndpoints([routine({ comment, parameters })], {
+    ...planDefaults,
+    connectionNames: ['replica'],
+  });
+  const said = diagnostics.filter(({ code }) => code === 'annotation-set').map(({ message }) => message);
+  expect(said).toEqual(told);
+});
+
+test('no word that works is missing among those lines', () => {
+  const shown = new Set(effects.map(([line]) => wordOf(line.split(/[\s:]/)[0]!)));
+  // A `for` line sets nothing by itself, a response header is no keyword, and two words are for tables.
+  const missing = vocabulary.filter((word) => word.supported && !shown.has(word) && word.names[0] !== undefined);
+  expect(missing.map(({ names }) => names[0])).toEqual(['tags', 'listing', 'allow_unfiltered_delete']);
+});

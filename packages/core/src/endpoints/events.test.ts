@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { routine } from '../../test/support/routine.ts';
+import { planEndpoints } from './build-endpoints.ts';
+import { planDefaults } from './defaults.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { EndpointEvents } from './endpoint.ts';
+
+/** What is planned of one comment, and what its author is told. */
+function planned(...lines: readonly string[]): readonly [EndpointEvents | null | undefined, ...string[]] {
+  const { endpoints, diagnostics } = planEndpoints([routine({ name: 'x', comment: ['HTTP', ...lines].join('\n') })], {
+    ...planDefaults,
+    logAnnotationSetInfo: false,
+  });
+  return [endpoints[0]?.events, ...diagnostics.map(told)];
+}
+
+function told({ severity, code, line }: Diagnostic): string {
+  return `${severity} ${code} ${line}`;
+}
+
+const self = { kind: 'self', names: [] };
+const stream = (path: string, scope: object = self, channel: object | null = null): object => ({
+  path,
+  scope,
+  channel,
+});
+
+describe('where a stream is', () => {
+  test.each([
+    [['info_path'], '/api/x/info'],
+    [['info_path = true'], '/api/x/info'],
+    [['info_events_path on'], '/api/x/info'],
+    [['info_path /progress'], '/api/x/progress'],
+    [['info_streaming_path = progress/of/it/'], '/api/x/progress/of/it'],
+    [['path /jobs/', 'info_path'], '/jobs/info'],
+    [['info_path off', 'info_path'], '/api/x/info'],
+  ])('%j: %s', (lines, path) => {
+    expect(planned(...lines)).toEqual([stream(path)]);
+  });
+
+  test('segments that are parameters are left out', () => {
+    const comment = 'HTTP GET /jobs/{id}/{part?}\ninfo_path';
+    const parameters = [{ name: 'id' }, { name: 'part', hasDefault: true }];
+    const { endpoints } = planEndpoints([routine({ comment, parameters })], planDefaults);
+    expect(endpoints[0]?.events).toEqual(stream('/jobs/info'));
+  });
+
+  test.each([
+    [['info_path off'], [null]],
+    [[], [null]],
+    [['info_path a b'], [null, 'warning extra-arguments 2']],
+    [['info_path /{id}'], [undefined, 'error path-syntax null']],
+    [['info_path a?b'], [undefined, 'error path-syntax null']],
+  ])('%j: none', (lines, expected) => {
+    expect(planned(...lines)).toEqual(expected);
+  });
+});
+
+describe('who gets events', () => {
+  test.each([
+    ['self', self],
+    ['MATCHING', { kind: 'matching', names: [] }],
+    ['all', { kind: 'all', names: [] }],
+    ['authorize', { kind: 'authorize', names: [] }],
+    ['authorize admin, 7', { kind: 'authorize', names: ['admin', '7'] }],
+  ])('%s', (words, scope) => {
+    expect(planned('info_path', `info_scope ${words}`)).toEqual([stream('/api/x/info', scope)]);
+    expect(planned('info_path', `info_events_scope = ${words}`)).toEqual([stream('/api/x/info', scope)]);
+  });
+
+  test.each(['everybody', 'all admin', 'self x', ''])('an unknown scope, %j, is the safe one, and told', (words) => {
+    expect(planned('info_path', `info_scope ${words}`)).toEqual([stream('/api/x/info'), 'warning unknown-scope 3']);
+  });
+
+  test('a misspelt scope stops the endpoint: who gets what would be another', () => {
+    expect(planned('listen orders', 'info_scop authorize admin')).toEqual([undefined, 'error near-miss 3']);
+  });
+
+  test('a scope without a stream is told', () => {
+    expect(planned('info_scope all')).toEqual([null, 'warning no-stream 2']);
+  });
+});
+
+describe('a channel', () => {
+  const matching = { kind: 'matching', names: [] };
+  test('makes a stream for those who may call the endpoint', () => {
+    expect(planned('listen orders')).toEqual([stream('/api/x/info', self, { name: 'orders', scope: matching })]);
+  });
+
+  test('has the scope of the comment', () => {
+    const all = { kind: 'all', names: [] };
+    expect(planned('info_scope all', 'listen = All_Orders')).toEqual([
+      stream('/api/x/info', all, { name: 'All_Orders', scope: all }),
+    ]);
+  });
+
+  test('for callers themselves is for nobody, and that is told', () => {
+    expect(planned('listen orders', 'info_scope self')).toEqual([
+      stream('/api/x/info', self, { name: 'orders', scope: self }),
+      'warning unheard-channel 2',
+    ]);
+  });
+
+  test('a name that PostgreSQL would cut is none', () => {
+    expect(planned(`listen = ${'ż'.repeat(32)}`)).toEqual([null, 'warning bad-argument 2']);
+  });
+
+  test('a sentence is prose', () => {
+    expect(planned('Listen to what they say.', 'Listen.')).toEqual([null]);
+  });
+
+  test('switched off with its stream, which is told', () => {
+    expect(planned('listen orders', 'info_path off')).toEqual([null, 'warning no-stream 2']);
+  });
+});
+
+describe('streams at one path', () => {
+  const plan = (...routines: readonly (readonly [name: string, comment: string])[]): readonly unknown[] => {
+    const { endpoints, diagnostics } = planEndpoints(
+      routines.map(([name, comment]) => routine({ name, comment })),
+      { ...planDefaults, logAnnotationSetInfo: false },
+    );
+    return [endpoints.map(({ name }) => name), diagnostics.map(({ routine: who, code }) => `${code} ${who}`)];
+  };
+
+  test('of two routines: neither is published', () => {
+    expect(plan(['a', 'HTTP POST /x/a\ninfo_path'], ['b', 'HTTP GET /x/a\ninfo_path'], ['c', 'HTTP'])).toEqual([
+      ['c'],
+      ['duplicate-route public.a()', 'duplicate-route public.b()'],
+    ]);
+  });
+
+  test('and an endpoint that answers GET: the endpoint stays', () => {
+    expect(plan(['a', 'HTTP GET /x\ninfo_path'], ['b', 'HTTP GET /x/info'])).toEqual([
+      ['b'],
+      ['duplicate-route public.a()'],
+    ]);
+    expect(plan(['a', 'HTTP GET /x\ninfo_path'], ['b', 'HTTP POST /x/info'])).toEqual([['a', 'b'], []]);
+  });
+
+  test('of overloads: they share it', () => {
+    const comment = 'HTTP GET /x\ninfo_path';
+    const overloads = [routine({ comment }), routine({ comment, parameters: [{ name: 'a' }] })];
+    const { endpoints } = planEndpoints(overloads, planDefaults);
+    expect(endpoints.map(({ events }) => events?.path)).toEqual(['/x/info', '/x/info']);
+  });
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { column, int4, returns, routine, textArray } from '../../test/support/routine.ts';
+import type { Routine } from '../catalog/routine.ts';
+import { planEndpoints } from './build-endpoints.ts';
+import { planDefaults } from './defaults.ts';
+import type { RawAnswer } from './endpoint.ts';
+
+const rows: Partial<Routine> = { result: returns('composite', [column('a', int4), column('b')], { set: true }) };
+
+/** What the lines make of an endpoint's answer, and what the author is told. */
+function planned(lines: string, sketch: Partial<Routine> = rows): readonly [RawAnswer | null | undefined, ...string[]] {
+  const { endpoints, diagnostics } = planEndpoints(
+    [routine({ ...sketch, parameters: [], comment: `HTTP\n${lines}` })],
+    {
+      ...planDefaults,
+      logAnnotationSetInfo: false,
+    },
+  );
+  return [endpoints[0]?.raw, ...diagnostics.map(({ severity, code, line }) => `${severity} ${code} ${line}`)];
+}
+
+const plain: RawAnswer = { separator: null, newLine: null, columnNames: false };
+
+test('alone, by any of its names, or switched', () => {
+  for (const line of ['raw', 'RAW_MODE', 'raw-results', '@raw', 'raw = true', 'raw on']) {
+    expect([line, ...planned(line)]).toEqual([line, plain]);
+  }
+  expect(planned('raw\nraw = off')).toEqual([null]);
+  expect(planned('')).toEqual([null]);
+});
+
+test('with what stands between values and rows, in both syntaxes, escapes resolved', () => {
+  const expected = { separator: ',', newLine: '\n', columnNames: true };
+  expect(planned('raw\nseparator ,\nnew_line \\n\ncolumn_names')).toEqual([expected]);
+  expect(planned('raw_separator = ,\nraw\nraw-new-line = \\n\ncolumns = on')).toEqual([expected]);
+  expect(planned('raw\nnames\nseparator, \\t\nnew_line , ')).toEqual([
+    { separator: ', \t', newLine: ',', columnNames: true },
+  ]);
+  expect(planned('raw\nseparator = a = \\\\n')).toEqual([{ ...plain, separator: 'a = \\n' }]);
+  expect(planned('raw\nseparator\nnew_line =')).toEqual([plain, 'warning bad-argument 3', 'warning bad-argument 4']);
+});
+
+test('what belongs to raw mode does not switch it on: "names" begins many a line of prose', () => {
+  expect(planned('separator ;\nnew_line = \\n\nNames')).toEqual([
+    null,
+    'warning no-effect 2',
+    'warning no-effect 3',
+    'warning no-effect 4',
+  ]);
+  expect(planned('Names of all authors\nRaw data of the sensors.')).toEqual([
+    null,
+    'warning extra-arguments 2',
+    'warning extra-arguments 3',
+  ]);
+  expect(planned('columns = off')).toEqual([null]);
+});
+
+test('a guard behind raw is no guard, and stops the endpoint', () => {
+  expect(planned('raw authorize admin')).toEqual([undefined, 'error extra-arguments 2']);
+});
+
+test('a record has no names that anybody knows, and nothing has nothing', () => {
+  expect(planned('raw\nseparator ;\ncolumn_names', { result: returns('record', [], { set: true }) })).toEqual([
+    { ...plain, separator: ';' },
+    'warning no-effect 4',
+  ]);
+  expect(planned('raw\nseparator ;', { result: returns('void') })).toEqual([
+    null,
+    'warning no-effect 2',
+    'warning no-effect 3',
+  ]);
+});
+
+test('outputs of a procedure are text anyway, and nobody has to be told', () => {
+  const record = { ...textArray, kind: 'pseudo' } as const;
+  const procedure = { kind: 'procedure', result: returns('composite', [column('a', record)]) } as const;
+  expect(planned('raw', procedure)).toEqual([plain]);
+  expect(planned('', procedure)).toEqual([null, 'warning text-output null']);
+});

@@ -1,0 +1,68 @@
+import type { Routine } from '../catalog/routine.ts';
+import { display } from './display.ts';
+import type { Draft } from './endpoint-builder.ts';
+import type { Method, ParameterSource } from './endpoint.ts';
+import { madeByHost } from './name-converter.ts';
+import { type PlanOptions, sourceOfOption } from './options.ts';
+import type { Refuse } from './parameters.ts';
+import { parsePath, type Segment } from './path.ts';
+
+/** Where an endpoint stands. */
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+  /** None where the path cannot be understood, which was told. */
+  readonly segments: readonly Segment[];
+}
+
+/**
+ * Method and path: as the comment says, or else by the source of the routine, its name and its kind. Signing in and out is POST
+ * whatever the name, the volatility or the host's one method says: a link must not do it, and a password is not for a URL.
+ */
+export function planRoute(draft: Draft, refuse: Refuse): Route {
+  const { routine, options, settings } = draft;
+  const path = inPattern(routine, settings.path ?? generatedPath(routine, options));
+  const segments = parsePath(path);
+  if (typeof segments === 'string') refuse('path-syntax', `${display(path)}: ${segments}`);
+  // The braces of a routine's name are no parameters; those of an annotation, or of the host's own builder, are.
+  else if (settings.path === null && /[{}]/.test(routine.schema + routine.name)) {
+    refuse('path-syntax', `${display(path)} holds braces of the routine's name; give it another path in its comment`);
+  }
+  return {
+    method: settings.method ?? (settings.signIn === null ? defaultMethod(routine, options) : 'POST'),
+    path,
+    segments: typeof segments === 'string' ? [] : segments,
+  };
+}
+
+function generatedPath(routine: Routine, options: PlanOptions): string {
+  const { schema, name, signature } = routine;
+  const { urlPathBuilder, urlPathPrefix } = options;
+  const path = madeByHost('urlPathBuilder', signature, () => urlPathBuilder({ schema, name }, urlPathPrefix ?? ''));
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+/** The operations of one table stand at patterns of its path: `{0}/returning`. */
+function inPattern({ route }: Routine, path: string): string {
+  return route === undefined ? path : route.urlPattern.replaceAll('{0}', path.replace(/(?<=.)\/$/, ''));
+}
+
+/**
+ * GET for what reads: by its name (`get_x`, `x_get_y`, `x_get`, in any case), or because the function is stable or
+ * immutable. Everything else is POST, procedures always: PostgreSQL knows no volatility of them, and a name is no promise.
+ * The host's one verb for all is for routines: operations on a table are told apart by theirs.
+ */
+function defaultMethod(routine: Routine, options: PlanOptions): Method {
+  if (routine.route !== undefined) return routine.route.method;
+  if (options.defaultHttpMethod !== null) return options.defaultHttpMethod;
+  if (routine.kind === 'procedure') return 'POST';
+  return /^get_|_get_|_get$/i.test(routine.name) || routine.volatility !== 'volatile' ? 'GET' : 'POST';
+}
+
+/** A verb in the comment derives the source anew, over the host's option; an annotation is always nearer than an option. */
+export function planSource({ routine, options, settings }: Draft, method: Method): ParameterSource {
+  if (settings.source !== null) return settings.source;
+  const forced = options.defaultRequestParamType;
+  if (forced !== null && settings.method === null && routine.table === undefined) return sourceOfOption[forced];
+  return method === 'GET' || method === 'DELETE' ? 'query' : 'body';
+}

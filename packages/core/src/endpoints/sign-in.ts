@@ -1,0 +1,71 @@
+import { planLoginUser } from './login-user.ts';
+import { type AuthenticationNames, columnsOf } from './authentication.ts';
+import { display } from './display.ts';
+import type { Draft } from './endpoint-builder.ts';
+import type { Answer, AnswerColumn, EndpointParameter, SignIn } from './endpoint.ts';
+
+const numbers = new Set(['int2', 'int4', 'int8', 'numeric']);
+
+/** What a login or logout endpoint needs to know of its routine's row; null for every other endpoint. */
+export function planSignIn(draft: Draft, answer: Answer, parameters: readonly EndpointParameter[]): SignIn | null {
+  const { signIn } = draft.settings;
+  if (signIn === null) return null;
+  if (signIn === 'logout') return { kind: 'logout' };
+  const { authentication: names } = draft.options;
+  if ((answer.kind !== 'object' && answer.kind !== 'objects') || columnsOf(answer).length === 0) {
+    draft.report(
+      'error',
+      'login-columns',
+      `a login routine returns a row of named columns, which become what is known of its caller; this one returns ${draft.routine.result.display}`,
+      draft.useOf('signIn')?.line ?? null,
+    );
+    return null;
+  }
+  refuseStatus(draft, answer.columns, names);
+  const index = (name: string): number | null => {
+    const found = answer.columns.findIndex((column) => column.name === name && column.within === undefined);
+    return found < 0 ? null : found;
+  };
+  const password = passwordAmong(parameters, names);
+  const hash = index(names.hashColumnName);
+  if (hash !== null && password === null) refuseUnverified(draft, names);
+  return {
+    kind: 'login',
+    status: index(names.statusColumnName),
+    message: index(names.messageColumnName),
+    scheme: index(names.schemeColumnName),
+    hash,
+    password: password?.position ?? null,
+    user: planLoginUser(draft, parameters, password),
+  };
+}
+
+function passwordAmong(
+  parameters: readonly EndpointParameter[],
+  { passwordParameterNameContains: part }: AuthenticationNames,
+): EndpointParameter | null {
+  return parameters.find(({ name }) => name.toLowerCase().includes(part.toLowerCase())) ?? null;
+}
+
+/** A hash that nothing is held against would let everybody in. */
+function refuseUnverified(draft: Draft, names: AuthenticationNames): void {
+  const { hashColumnName: hash, passwordParameterNameContains: part } = names;
+  draft.report(
+    'error',
+    'login-password',
+    `the column ${display(hash)} is the hash of a password, but no parameter has a name with ${display(part)} in it: rename the parameter that is the password`,
+    draft.useOf('signIn')?.line ?? null,
+  );
+}
+
+/** Anything but true, false or a status could be read as a success that nobody meant. */
+function refuseStatus(draft: Draft, columns: readonly AnswerColumn[], names: AuthenticationNames): void {
+  const status = columns.find(({ name }) => name === names.statusColumnName);
+  if (status === undefined || status.type.builtin === 'bool' || numbers.has(status.type.builtin ?? '')) return;
+  draft.report(
+    'error',
+    'login-status',
+    `the column ${display(status.name)} of a login routine is boolean or a number, not ${status.type.display}`,
+    draft.useOf('signIn')?.line ?? null,
+  );
+}

@@ -1,0 +1,280 @@
+import type { AuthenticationOptions, BasicOptions, JwtOptions } from '../options/authentication-options.ts';
+import type { Connections } from '../connections.ts';
+import type { Options } from '../options/options.ts';
+import type { Access } from '../../auth/authorize.ts';
+import type { ContextKeys, RoleContext } from '../../auth/context.ts';
+import type { ClaimTypes } from '../../auth/identity.ts';
+import type { AttemptLimiter, AuthScheme, Observer, PasswordHasher, SchemeRoute } from '../../ports/ports.ts';
+import type { SignInOptions } from '../../request/login/options.ts';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { attemptLimiter } from '../../auth-schemes/login-rate-limiter.ts';
+import { basicScheme } from '../../auth-schemes/basic.ts';
+import { bearerScheme } from '../../auth-schemes/bearer.ts';
+import { challengeCommand } from '../../auth-schemes/challenge.ts';
+import { cookieScheme } from '../../auth-schemes/cookie.ts';
+import { type CrossSite, crossSite } from '../../auth-schemes/csrf-guard.ts';
+import { jwtScheme } from '../../auth-schemes/jwt.ts';
+import { keysInDatabase } from '../../auth-schemes/keys/database.ts';
+import { keysInFolder } from '../../auth-schemes/keys/folder.ts';
+import { type KeyRing, openKeyRing, type Protector } from '../../auth-schemes/keys/key-ring.ts';
+import { keysInMemory } from '../../auth-schemes/keys/memory.ts';
+import type { KeyStorage } from '../../auth-schemes/keys/storage.ts';
+import { createPasswordHasher } from '../../auth-schemes/password.ts';
+import { rateLimiter } from '../../auth-schemes/rate-limiter.ts';
+import type { Query } from '../../auth-schemes/query.ts';
+import { rememberedSessions, type SessionStore, sqlSessions } from '../../auth-schemes/sessions.ts';
+import { StartError } from '../start-error.ts';
+import { checkAuthentication } from './check.ts';
+
+/** What the gateway knows about callers: made once, for all readings of the catalog. */
+export interface Authentication {
+  readonly access: Access;
+  readonly signIn: SignInOptions;
+  readonly contextKeys: ContextKeys;
+  readonly roleContext: RoleContext | null;
+  /** Keys that other instances have too, to protect what is exchanged with them; null: there are none. */
+  readonly sharedKeys: Protector | null;
+  /** Endpoints of the schemes. */
+  readonly routes: readonly SchemeRoute[];
+  readonly crossSite: CrossSite;
+  /** What recognises the callers of an endpoint with HTTP Basic of its own; null for all others. */
+  ownScheme(endpoint: Endpoint): AuthScheme | null;
+  close(): void;
+}
+
+/** The parts that schemes are made of. */
+interface Parts {
+  readonly options: AuthenticationOptions;
+  readonly query: Query;
+  readonly claimTypes: ClaimTypes;
+  readonly hasher: PasswordHasher;
+  readonly attempts: AttemptLimiter;
+  readonly sessions: SessionStore;
+  readonly report: (error: Error) => void;
+}
+
+export interface AuthenticationNeeds {
+  readonly connections: Connections;
+  /** Whether a command may leave something in its session. */
+  readonly altersSession: (sql: string) => boolean;
+}
+
+/**
+ * Opens what sign-in needs. Where nobody can sign in, nothing is opened.
+ * @throws StartError for what cannot be, or may not be in production
+ */
+export async function openAuthentication(
+  options: Options,
+  { connections, altersSession }: AuthenticationNeeds,
+  observe: Observer,
+): Promise<Authentication> {
+  const { authentication } = options;
+  checkAuthentication(options);
+  const parts = partsOf(authentication, { connections, altersSession }, observe);
+  const shares = keepsKeys(authentication);
+  const broadcasts = shares && options.events.broadcast !== 'local';
+  const ring = needsKeys(authentication) || broadcasts ? await openRing(parts, observe) : null;
+  const schemes = schemesOf(parts, ring, observe);
+  const guard = siteGuard(authentication, ring);
+  const stop = followSessions(authentication, connections, parts.sessions);
+  return {
+    access: {
+      schemes,
+      claimTypes: parts.claimTypes,
+      siteGuard: guard,
+      everyCall: authentication.userRoleContext !== null,
+      tokenRefused: (request, refusal) => observe({ kind: 'token-refused', request, ...refusal }),
+    },
+    signIn: {
+      schemes,
+      authenticationType: authentication.defaultAuthenticationType ?? (await databaseName(connections)),
+      hasher: parts.hasher,
+      attempts: parts.attempts,
+      hashRequests: rateLimiter(authentication.hashRequests),
+      siteGuard: guard,
+      claimTypes: parts.claimTypes,
+      allowNullHash: authentication.allowNullHash,
+      serializeResponse: authentication.serializeAuthEndpointsResponse,
+      verificationFailedCommand: authentication.passwordVerificationFailedCommand,
+      verificationSucceededCommand: authentication.passwordVerificationSucceededCommand,
+      command: (sql, values) => parts.query(sql, values),
+      report: parts.report,
+    },
+    contextKeys: {
+      id: authentication.userIdContextKey,
+      name: authentication.userNameContextKey,
+      roles: authentication.userRolesContextKey,
+      ipAddress: authentication.ipAddressContextKey,
+      claims: authentication.userClaimsContextKey,
+    },
+    roleContext:
+      authentication.userRoleContext === null
+        ? null
+        : { claim: authentication.userRoleContext, otherwise: authentication.anonymousRole },
+    sharedKeys: shares ? ring : null,
+    routes: schemes.flatMap(({ routes }) => routes),
+    crossSite: guard,
+    ownScheme: (endpoint) => ownScheme(endpoint, parts),
+    close: stop,
+  };
+}
+
+async function databaseName({ main }: Connections): Promise<string> {
+  const [row] = await main.query('select pg_catalog.current_database()');
+  return row?.[0] ?? '';
+}
+
+function partsOf(
+  options: AuthenticationOptions,
+  { connections: { main }, altersSession }: AuthenticationNeeds,
+  observe: Observer,
+): Parts {
+  // Said to be text, a value that the command has no use for is none the less one that it can be given.
+  const within =
+    (timeout: number): Query =>
+    (sql, values) =>
+      main.query(sql, values, { types: values.map(() => textOid), timeout, altersSession: altersSession(sql) });
+  const query = within(commandTimeoutMs);
+  const { attempts } = options;
+  return {
+    options,
+    query,
+    claimTypes: {
+      id: options.defaultUserIdClaimType,
+      name: options.defaultNameClaimType,
+      role: options.defaultRoleClaimType,
+    },
+    hasher: options.passwordHasher ?? createPasswordHasher(),
+    attempts: 'mayTry' in attempts ? attempts : attemptLimiter(attempts),
+    sessions: sessionsOf(options, within(sessionTimeoutMs)),
+    report: (error) => observe({ kind: 'authentication-problem', error }),
+  };
+}
+
+const textOid = 25;
+/** Of commands that check passwords, and read and write keys. */
+const commandTimeoutMs = 30_000;
+/** Most requests wait for the check of their session. */
+const sessionTimeoutMs = 3_000;
+
+function sessionsOf({ sessions }: AuthenticationOptions, query: Query): SessionStore {
+  if (sessions === null) return rememberedSessions();
+  const { beginCommand, checkCommand, endCommand, refreshCommand = null, trust } = sessions;
+  return sqlSessions({
+    query,
+    begin: beginCommand,
+    check: checkCommand,
+    end: endCommand,
+    refresh: refreshCommand,
+    ...(trust === undefined ? {} : { trust }),
+  });
+}
+
+const needsKeys = ({ cookie, bearer, antiforgeryPath }: AuthenticationOptions): boolean =>
+  cookie !== false || bearer !== false || antiforgeryPath !== null;
+
+/** Keys in memory are those of one instance. */
+const keepsKeys = ({ dataProtection: { folder = null, readCommand = null } }: AuthenticationOptions): boolean =>
+  folder !== null || readCommand !== null;
+
+async function openRing({ options, query, sessions, report }: Parts, observe: Observer): Promise<KeyRing> {
+  const { secret = null, application, keyLifetime } = options.dataProtection;
+  const ring = await openKeyRing({
+    storage: storageOf(options, query),
+    secret,
+    report,
+    ...(application === undefined ? {} : { application }),
+    ...(keyLifetime === undefined ? {} : { keyLifetime }),
+  });
+  if (options.production && ring.warnings.length > 0) {
+    throw new StartError(`not for production: ${ring.warnings.join(' ')}`);
+  }
+  for (const message of [...ring.warnings, ...sessions.warnings])
+    observe({ kind: 'start-warning', code: 'sign-in', message });
+  return ring;
+}
+
+function storageOf({ dataProtection }: AuthenticationOptions, query: Query): KeyStorage {
+  const { folder = null, readCommand = null, writeCommand = null } = dataProtection;
+  if ((readCommand === null) !== (writeCommand === null)) {
+    throw new StartError('dataProtection: readCommand and writeCommand need each other');
+  }
+  if (folder !== null && readCommand !== null) {
+    throw new StartError('dataProtection: keys are kept in a folder or by commands, not in both');
+  }
+  if (readCommand !== null) return keysInDatabase({ query, read: readCommand, write: writeCommand! });
+  return folder === null ? keysInMemory() : keysInFolder(folder);
+}
+
+function schemesOf(parts: Parts, ring: KeyRing | null, observe: Observer): readonly AuthScheme[] {
+  const { options, claimTypes, sessions } = parts;
+  const { cookie, bearer, jwt, basic } = options;
+  const common = { sessions, userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
+  const schemes = [
+    ...options.schemes,
+    ...(cookie === false ? [] : [cookieScheme({ name: 'cookie', protector: ring!, ...common, ...given(cookie) })]),
+    ...(bearer === false ? [] : [bearerScheme({ name: 'bearer', protector: ring!, ...common, ...given(bearer) })]),
+    ...[jwt ?? []].flat().map((one) => jwtOf(one, parts, observe)),
+    ...(basic === null ? [] : [basicOf({ ...basic, name: 'basic' }, parts)]),
+  ];
+  const names = schemes.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new StartError(`two schemes are called "${twice}": give one of them another name`);
+  return schemes;
+}
+
+/** The tokens of others know nothing of our sessions. */
+function jwtOf(jwt: JwtOptions, { sessions, claimTypes, report }: Parts, observe: Observer): AuthScheme {
+  const own = (jwt.signingKey ?? null) === null ? {} : { sessions };
+  const names = { userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
+  const scheme = jwtScheme({ name: 'jwt', ...names, ...own, ...jwt, report });
+  for (const message of scheme.warnings) observe({ kind: 'start-warning', code: 'sign-in', message });
+  return scheme;
+}
+
+function given<Given extends object>(options: true | Given): Partial<Given> {
+  return options === true ? {} : options;
+}
+
+function basicOf(
+  { name, user = null, hash = null, command = null, realm = 'pgway' }: BasicOptions & { readonly name: string },
+  parts: Parts,
+): AuthScheme {
+  const { hasher, attempts, claimTypes, query } = parts;
+  return basicScheme({
+    name,
+    realm,
+    user: user === null ? null : { name: user, hash: hash ?? '' },
+    command: command === null ? null : challengeCommand(command, query, parts.options),
+    hasher,
+    attempts,
+    nameClaim: claimTypes.name,
+    origin: (request) => ({ address: request.remoteAddress ?? null, secure: request.secure }),
+  });
+}
+
+function ownScheme({ basic }: Endpoint, parts: Parts): AuthScheme | null {
+  if (basic === null) return null;
+  const { realm, ...rest } = basic;
+  return basicOf({ name: 'basic', ...rest, ...(realm === null ? {} : { realm }) }, parts);
+}
+
+/** Without keys there are no tokens: the origin decides alone. */
+function siteGuard({ allowedOrigins, crossSite: anonymous }: AuthenticationOptions, ring: KeyRing | null): CrossSite {
+  return crossSite({ protector: ring, allowedOrigins, crossSite: anonymous });
+}
+
+/** Sessions that another instance, or the database itself, has ended. */
+function followSessions(
+  { sessions }: AuthenticationOptions,
+  connections: Connections,
+  store: SessionStore,
+): () => void {
+  const channel = sessions?.channel ?? null;
+  if (channel === null) return () => undefined;
+  return connections.listen(channel, (heard) => {
+    // What was notified while nobody listened is not known: everything is asked anew.
+    if (heard.kind === 'gap') store.forgetAll();
+    else store.forget(heard.payload);
+  });
+}

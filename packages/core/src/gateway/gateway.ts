@@ -1,0 +1,207 @@
+import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
+import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
+import { antiforgeryEndpoint } from './built-in-routes/antiforgery.ts';
+import { type Authentication, openAuthentication } from './auth/open-auth.ts';
+import { authenticationDefaults } from './options/authentication-options.ts';
+import { withClientOrigin } from './auth/client-origin.ts';
+import { type Caching, openCaching } from './open-cache.ts';
+import { openConnections } from './connections.ts';
+import { eventsDefaults } from './options/events-options.ts';
+import { type Events, openEvents } from './events/open-events.ts';
+import { followRefreshes } from './events/refreshes.ts';
+import { contactAll } from './server-version.ts';
+import type { Handle } from '../http/response.ts';
+import { type GatewayOptions, type Options, runDefaults } from './options/options.ts';
+import { healing } from './heal.ts';
+import { createHandle } from '../request/handle.ts';
+import type { Pipeline } from '../request/pipeline.ts';
+import { deliverLargeBodies } from '../response/large-body.ts';
+import type { Observer, SchemeRoute } from '../ports/ports.ts';
+import { planDefaults } from '../endpoints/defaults.ts';
+import type { Diagnostic } from '../endpoints/diagnostic.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { logObserver } from '../logging/log-observer.ts';
+import { publish, type Published } from './load-endpoints.ts';
+import { withOwnEndpoints } from './built-in-routes/built-in-routes.ts';
+import { refreshEndpoint } from './built-in-routes/refresh.ts';
+import { type Watch, watchChannel } from './refresh-on-notify.ts';
+import { startError } from './start-error.ts';
+import { validateOptions } from './options/validate-options.ts';
+
+export type { FetchHandler, NodeMiddleware };
+
+export interface Gateway {
+  /** What is published now. */
+  readonly endpoints: readonly Endpoint[];
+  /** What the authors of comments should know. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The gateway itself: a request to its answer, or undefined when the request is not ours. */
+  readonly handle: Handle;
+  /** For `node:http`, Connect and Express: `app.use(gateway.middleware)`. */
+  readonly middleware: NodeMiddleware;
+  /** For hosts that speak WHATWG fetch. */
+  readonly fetch: FetchHandler;
+  /** Reads the catalog again and swaps all endpoints at once; on failure the old ones stay. */
+  refresh(): Promise<void>;
+  /** What works: the gateway goes on without what does not, and comes back to it by itself. */
+  health(): Health;
+  /** Ends all streams and opens no more: before a server waits for its running requests to end. */
+  endStreams(): void;
+  /** Ends all streams, lets running calls finish, for some seconds, and closes every connection. */
+  close(): Promise<void>;
+}
+
+/** Null: it works; otherwise why it does not. */
+export interface Health {
+  /** What reaches the other instances of the gateway. */
+  readonly broadcast: string | null;
+}
+
+/**
+ * Reads the database's catalog, plans its endpoints and gives a gateway that answers them.
+ * @param wanted a connection string, or options with one or with a data source
+ * @throws StartError when the database cannot be reached or read, or is older than 13
+ */
+export async function createGateway(wanted: string | GatewayOptions): Promise<Gateway> {
+  const options = optionsOf(wanted);
+  const observe = observerOf(options);
+  const connections = openConnections(options, observe);
+  let authentication: Authentication | null = null;
+  let events: Events | null = null;
+  let caching: Caching | null = null;
+  const read = async (): Promise<void> => {
+    const own = ownRoutes({ refresh: read, options, authentication: authentication!, observe });
+    const parts = { connections, authentication: authentication!, streams: events!.streams, caching: caching!, own };
+    const next = await publish(parts, options, observe);
+    await events!.adopt(next.pipeline.streamPlans.values());
+    published = next;
+    await caching!.published(next.endpoints);
+  };
+  let published: Published | undefined;
+  let watch: Watch | null = null;
+  const close = async (): Promise<void> => {
+    watch?.stop();
+    authentication?.close();
+    await events?.close();
+    // Calls that still run have answers to keep, and some to make void.
+    await connections.close();
+    await caching?.close();
+  };
+  try {
+    await contactAll(connections, options.startRetry, observe);
+    const needs = { connections, altersSession: (sql: string) => published?.altersSession(sql) ?? true };
+    authentication = await openAuthentication(options, needs, observe);
+    if (options.refreshOnNotify !== null) watch = await watchChannel(connections, options.refreshOnNotify, observe);
+    events = await openEvents(options.events, authentication, connections, observe);
+    caching = await openCaching(options, connections, observe);
+    await read();
+  } catch (error) {
+    await close();
+    throw startError(error);
+  }
+  const { streams, broadcast } = events;
+  const reread = oneAtATime(read);
+  watch?.begin(reread);
+  const shared = followRefreshes(reread, broadcast, observe);
+  const handle = handleOf(() => published!, { refresh: shared.refresh, reread, options, authentication, observe });
+  return {
+    get endpoints() {
+      return published!.endpoints;
+    },
+    get diagnostics() {
+      return published!.diagnostics;
+    },
+    handle,
+    middleware: nodeMiddleware(handle, options),
+    fetch: fetchHandler(handle, options),
+    refresh: shared.refresh,
+    health: () => ({ broadcast: broadcast.health() }),
+    endStreams: () => streams.close(),
+    close: async () => {
+      shared.stop();
+      await close();
+    },
+  };
+}
+
+interface Doors {
+  readonly refresh: () => Promise<void>;
+  /** Of this instance alone. */
+  readonly reread: () => Promise<void>;
+  readonly options: Options;
+  readonly authentication: Authentication;
+  readonly observe: Observer;
+}
+
+/** What is answered without a routine. */
+function ownRoutes({ refresh, options, authentication }: Omit<Doors, 'reread'>): readonly SchemeRoute[] {
+  return [
+    ...refreshEndpoint(refresh, options, authentication.access),
+    ...authentication.routes,
+    ...antiforgeryEndpoint(options.authentication, authentication),
+  ];
+}
+
+/** From the wall inwards: the client as proxies tell of it, the endpoints of our own, those of the database. */
+function handleOf(published: () => Published, doors: Doors): Handle {
+  const { options, reread, observe } = doors;
+  const pipeline = (): Pipeline => published().pipeline;
+  const inner = withOwnEndpoints(createHandle(pipeline, healing(pipeline, reread, observe)), ownRoutes(doors), doors);
+  const handle = withClientOrigin(inner, options.authentication.trustedProxies);
+  return deliverLargeBodies(handle, options.readerTimeout * 1_000);
+}
+
+/**
+ * One run, and at most one more that waits: whoever asks while one runs gets the next, which sees all that was there when
+ * they asked. An older run can so never overtake a newer one, and many who ask are no more work than two.
+ */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const begin = (): Promise<void> => {
+    next = null;
+    running = work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return () => {
+    if (running === null) return begin();
+    next ??= running.then(begin, begin);
+    return next;
+  };
+}
+
+/** Undefined is the same as not given. @throws StartError for what cannot be meant */
+function optionsOf(wanted: string | GatewayOptions): Options {
+  const own = typeof wanted === 'string' ? { connectionString: wanted } : wanted;
+  validateOptions(own);
+  const present = given(own) as GatewayOptions & Pick<Options, 'connectionString'>;
+  return {
+    ...planDefaults,
+    ...runDefaults,
+    ...present,
+    authentication: { ...authenticationDefaults, ...given(present.authentication) },
+    events: { ...eventsDefaults, ...given(present.events) },
+  };
+}
+
+function given<Given extends object>(options: Given | undefined): Partial<Given> {
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined)) as Partial<Given>;
+}
+
+/** The host's own observer hears everything, its logger what the log options let through. */
+function observerOf(options: Options): Observer {
+  const { observer, logger } = options;
+  const log = logger === null ? null : logObserver(logger, options);
+  const listeners = [observer, log].filter((listener) => listener !== null);
+  return (observation) => {
+    for (const listener of listeners) {
+      try {
+        listener(observation);
+      } catch {
+        // What is only watched must not be changed by who watches; there is nobody left to tell.
+      }
+    }
+  };
+}

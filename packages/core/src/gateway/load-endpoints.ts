@@ -1,0 +1,229 @@
+import type { Authentication } from './auth/open-auth.ts';
+import type { Caching } from './open-cache.ts';
+import { checkCatalog } from './check-catalog.ts';
+import { functionsSource } from '../catalog/functions.ts';
+import { readSessionUses, unknownUses } from '../catalog/session-use.ts';
+import { commandTimeout, type Connections } from './connections.ts';
+import type { Routine, SessionUses } from '../catalog/routine.ts';
+import type { Options, Source } from './options/options.ts';
+import type { Pipeline } from '../request/pipeline.ts';
+import { type Streams, streamsOf } from '../events/streams.ts';
+import { Operation } from '../request/compiled-endpoint.ts';
+import type { Observer } from '../ports/ports.ts';
+import { requestHeaderOptions } from '../request/request-headers.ts';
+import { sqlstateStatuses } from '../request/sqlstate.ts';
+import { planEndpoints } from '../endpoints/build-endpoints.ts';
+import { checkChanged, type Reviewed } from '../endpoints/changed.ts';
+import type { Diagnostic } from '../endpoints/diagnostic.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { deepFreeze } from '../endpoints/freeze.ts';
+import { type OwnRoute, withoutOwnRoutes } from '../endpoints/routes.ts';
+import { resets, withSessionUses } from '../endpoints/session-use.ts';
+import { createRouter } from '../request/router.ts';
+import { StartError } from './start-error.ts';
+
+/** One reading of the catalog and all that was made of it; a refresh makes another one. */
+export interface Published {
+  readonly endpoints: readonly Endpoint[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly pipeline: Pipeline;
+  /** Whether a statement may leave something in its session. */
+  readonly altersSession: (sql: string) => boolean;
+}
+
+/** What lives longer than one reading. */
+export interface Parts {
+  readonly connections: Connections;
+  readonly authentication: Authentication;
+  readonly streams: Streams;
+  readonly caching: Caching;
+  /** What the gateway answers itself. */
+  readonly own: readonly OwnRoute[];
+}
+
+/** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
+export async function publish(parts: Parts, options: Options, observe: Observer): Promise<Published> {
+  const { connections, authentication } = parts;
+  const { query, readDefinitions: definitions } = options;
+  const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
+  await asked('sourcesCreated', () => options.sourcesCreated?.(sources));
+  const routines = await readAll(sources, connections, options);
+  const main = await readSessionUses(connections.main, warnOfUnread(observe));
+  const connectionNames = [...connections.named.keys()];
+  const plan = planEndpoints(routines, { ...options, connectionNames });
+  tell(plan.diagnostics, options, observe);
+  const changed = checkChanged(await reviewed(plan.endpoints, options), connectionNames);
+  tell(changed.diagnostics, options, observe);
+  const uses = await sessionUsesOf(changed.endpoints, main, { connections, observe });
+  const used = withSessionUses(changed.endpoints, { uses, connectionReset: options.connectionReset });
+  const reachable = withoutOwnRoutes(used, parts.own);
+  tell(reachable.diagnostics, options, observe);
+  const endpoints = Object.freeze(reachable.endpoints);
+  const checked = await checkCatalog(connections.main, { routines, sources, endpoints }, options, observe);
+  tell(checked, options, observe);
+  await asked('endpointsCreated', () => options.endpointsCreated?.(endpoints));
+  for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
+  const generated = await runCreateHandlers(endpoints, options);
+  tell(generated, options, observe);
+  return {
+    endpoints,
+    diagnostics: deepFreeze([
+      ...plan.diagnostics,
+      ...changed.diagnostics,
+      ...reachable.diagnostics,
+      ...checked,
+      ...generated,
+    ]),
+    altersSession: (sql) => resets(main.statement(sql), options),
+    pipeline: pipelineOf(parts, operationsOf(endpoints, sources, authentication), options, observe),
+  };
+}
+
+async function readAll(
+  sources: readonly Source[],
+  { main }: Connections,
+  options: Options,
+): Promise<readonly Routine[]> {
+  const read = await Promise.all(
+    sources.map(async (source) => {
+      const routines = await source.read(main, options);
+      return routines.map((routine) => ({ ...routine, source: source.name }));
+    }),
+  );
+  return read.flat();
+}
+
+/** Runs the handlers in the order that the host gave them. Returns their diagnostics, each once. */
+async function runCreateHandlers(
+  endpoints: readonly Endpoint[],
+  { endpointCreateHandlers }: Options,
+): Promise<readonly Diagnostic[]> {
+  const byContent = new Map<string, Diagnostic>();
+  for (const handler of endpointCreateHandlers) {
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await asked('a handler of endpointCreateHandlers', () => handler(endpoints));
+    // A handler of the host may return anything that TypeScript takes for void.
+    const diagnostics: readonly Diagnostic[] = Array.isArray(answer) ? answer : [];
+    for (const diagnostic of diagnostics) byContent.set(JSON.stringify(diagnostic), diagnostic);
+  }
+  return [...byContent.values()];
+}
+
+/** While a migration holds locks, PostgreSQL may not show the text of views: each call may do anything then. */
+function warnOfUnread(observe: Observer): (reason: string) => void {
+  return (reason) => {
+    const message = `the text of routines and views could not be read (${reason}): until the next refresh, connections are reset after every call`;
+    observe({ kind: 'start-warning', code: 'routines-not-read', message });
+  };
+}
+
+/** Reads what routines and tables may do to a session, in each database that endpoints name. */
+async function sessionUsesOf(
+  endpoints: readonly Endpoint[],
+  main: SessionUses,
+  { connections: { named }, observe }: { readonly connections: Connections; readonly observe: Observer },
+): Promise<ReadonlyMap<string | null, SessionUses>> {
+  const names = [...new Set(endpoints.flatMap(({ connection }) => connection ?? []))];
+  // What a database that is away would say is not known until the endpoints are read again.
+  const read = names.map((name) => readSessionUses(named.get(name)!, warnOfUnread(observe)).catch(() => unknownUses));
+  const uses = await Promise.all(read);
+  return new Map([[null, main], ...names.map((name, index) => [name, uses[index]!] as const)]);
+}
+
+/** A source that makes its own commands makes those of its own endpoints. */
+function operationsOf(
+  endpoints: readonly Endpoint[],
+  sources: readonly Source[],
+  authentication: Authentication,
+): readonly Operation[] {
+  const makers = new Map(sources.map(({ name, command }) => [name, command?.bind(null) ?? null]));
+  return endpoints.map((endpoint) => {
+    const make = makers.get(endpoint.source) ?? null;
+    return new Operation(endpoint, { make, ownScheme: authentication.ownScheme(endpoint) });
+  });
+}
+
+function tell(diagnostics: readonly Diagnostic[], options: Options, observe: Observer): void {
+  for (const diagnostic of diagnostics) observe({ kind: 'diagnostic', diagnostic });
+  refuseErrors(diagnostics, options);
+}
+
+function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: Options): void {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (!strict || errors.length === 0) return;
+  const lines = errors.map(
+    ({ routine, line, message }) => `${routine}${line === null ? '' : ` line ${line}`}: ${message}`,
+  );
+  throw new StartError(`${errors.length} endpoints are not as written: ${lines.join('; ')}`);
+}
+
+/** What a callback of the host's throws fails the start, and names the callback. */
+async function asked<Answer>(callback: string, ask: () => Answer | Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    const { message } = error instanceof Error ? error : { message: String(error) };
+    throw new StartError(`${callback} failed: ${message}`, { cause: error });
+  }
+}
+
+/** Null drops an endpoint, another one takes its place, nothing leaves it. */
+async function reviewed(planned: readonly Endpoint[], { endpointCreated }: Options): Promise<readonly Reviewed[]> {
+  const kept: Reviewed[] = [];
+  for (const endpoint of planned) {
+    // In order, so that a host sees what it would see of a list.
+    // oxlint-disable-next-line no-await-in-loop
+    const verdict = await asked(`endpointCreated for ${endpoint.id}`, () => endpointCreated?.(endpoint));
+    if (verdict !== null) kept.push({ planned: endpoint, endpoint: deepFreeze(verdict ?? endpoint) });
+  }
+  return kept;
+}
+
+function pipelineOf(
+  { connections: { main, named, provide, providedSettings }, authentication, streams, caching }: Parts,
+  operations: readonly Operation[],
+  options: Options,
+  observe: Observer,
+): Pipeline {
+  const { validateParameters, commandCallback } = options;
+  const hooks =
+    validateParameters === null && commandCallback === null ? null : { validateParameters, commandCallback };
+  return {
+    database: main,
+    namedDatabases: named,
+    timeout: commandTimeout(options),
+    readerTimeout: options.readerTimeout * 1_000,
+    notice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
+    settingLeft: (endpoint, setting) => observe({ kind: 'setting-left', endpoint, setting }),
+    router: createRouter(operations),
+    streamPlans: streamsOf(operations),
+    streams,
+    access: authentication.access,
+    signIn: authentication.signIn,
+    claimTypes: authentication.access.claimTypes,
+    contextKeys: authentication.contextKeys,
+    roleContext: authentication.roleContext,
+    maxBodySize: options.maxBodySize,
+    maxUriLength: options.maxUriLength,
+    ignoreUnknown: options.unknownParameters === 'ignore',
+    requestHeaders: {
+      contextKey: options.requestHeadersContextKey,
+      ...requestHeaderOptions(options.customRequestHeaders, options.requestHeadersExclude),
+    },
+    everyCall: providedSettings,
+    provide,
+    hooks,
+    keeping: caching.keeping,
+    // What a hook lets pass for one caller it may not let pass for another.
+    impartial: hooks === null && !authentication.access.everyCall,
+    invalidation: caching.invalidation,
+    refusal: {
+      format: options.errorFormat,
+      showDatabaseMessage: options.returnGatewayExceptionMessage,
+      showRowDetails: options.returnRowDetails,
+      mappedCodes: { ...sqlstateStatuses, ...options.postgreSqlErrorCodeToHttpStatusCodeMapping },
+    },
+    observe,
+    tellCommands: options.logCommands,
+  };
+}

@@ -1,0 +1,78 @@
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { type GeneratedFile, GeneratorError } from '../file.ts';
+import { seenByClients } from '../seen-by-clients.ts';
+import { shown } from '../text.ts';
+import { type HttpFileOptions, httpFileOptions } from './options.ts';
+import { requestText } from './request-text.ts';
+
+/**
+ * Requests to try, in the format of the REST clients of VS Code and JetBrains: files named after the database, or one a schema.
+ * Made whatever `option` says; without a `folder` only to be served.
+ * @throws GeneratorError for an option that cannot be
+ */
+export function httpDocuments(
+  endpoints: readonly Endpoint[],
+  given: Partial<HttpFileOptions>,
+): readonly { readonly name: string; readonly content: string }[] {
+  const options = httpFileOptions(given);
+  if (options.fileMode === 'database') return [documentOf('', endpoints, options)];
+  const schemas = [...new Set(endpoints.map(({ schema }) => schema))].toSorted();
+  const documents = schemas.map((schema) =>
+    documentOf(
+      schema,
+      endpoints.filter((endpoint) => endpoint.schema === schema),
+      options,
+    ),
+  );
+  refuseSharedNames(
+    documents.map(({ name }) => name),
+    schemas,
+  );
+  return documents;
+}
+
+/** The same as files to write; none without a folder, or when they are only to be served. */
+export function httpFiles(
+  endpoints: readonly Endpoint[],
+  given: Partial<HttpFileOptions>,
+  _at: Date,
+): readonly GeneratedFile[] {
+  const options = httpFileOptions(given);
+  const { folder } = options;
+  if (folder === null || options.option === 'endpoint') return [];
+  const root = folder.replace(/(?<=.)[/\\]+$/, '');
+  return httpDocuments(endpoints, options).map(({ name, content }) => ({
+    path: `${root}/${name}`,
+    content,
+    timeLines: [],
+  }));
+}
+
+function documentOf(
+  schema: string,
+  endpoints: readonly Endpoint[],
+  options: HttpFileOptions,
+): { readonly name: string; readonly content: string } {
+  const requests = seenByClients(endpoints).map((endpoint) => requestText(endpoint, options));
+  return {
+    name: nameOf(schema, options),
+    content: `@host=${options.host.replace(/\/+$/, '')}\n\n${requests.join('\n\n###\n\n')}\n`,
+  };
+}
+
+/** What is no letter or digit of a name could be a folder, or something that the system refuses. */
+function nameOf(schema: string, { namePattern, databaseName }: HttpFileOptions): string {
+  const safe = (text: string): string => text.replaceAll(/[^\p{L}\p{N}_-]/gu, '_');
+  const pattern = schema === '' ? namePattern.replace(/[_.-]*\{1\}/, '') : namePattern;
+  const name = pattern.replaceAll(/\{([01])\}/g, (_, index: string) => safe(index === '0' ? databaseName : schema));
+  return `${name}.http`;
+}
+
+function refuseSharedNames(names: readonly string[], schemas: readonly string[]): void {
+  const index = names.findIndex((name, at) => names.indexOf(name) !== at);
+  if (index === -1) return;
+  const other = schemas[names.indexOf(names[index]!)]!;
+  throw new GeneratorError(
+    `httpFile: the schemas ${shown(other)} and ${shown(schemas[index]!)} make one file, ${names[index]!}; leave one of them out`,
+  );
+}

@@ -1,0 +1,124 @@
+import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
+import { pathPieces } from '../path.ts';
+import { literal, plainLine, plainLines } from '../text.ts';
+import type { HttpFileOptions } from './options.ts';
+import { postgresText, queryPairs, type Sample, sampleOf } from './sample.ts';
+
+/** An endpoint as a request to try: a comment, the request line, and for bodies a content type and a sample. */
+export function requestText(endpoint: Endpoint, options: HttpFileOptions): string {
+  const request = `${endpoint.method} {{host}}${pathText(endpoint)}${queryText(endpoint)}`;
+  return [...commentLines(endpoint, options), request, ...bodyLines(endpoint)].join('\n');
+}
+
+function commentLines(endpoint: Endpoint, options: HttpFileOptions): readonly string[] {
+  const { commentHeader, commentHeaderIncludeComments } = options;
+  if (commentHeader === 'none') return [];
+  const { id, kind, description, definition, authorization } = endpoint;
+  const { required, roles } = authorization;
+  const signature = endpoint.table === null ? `${kind} ${id}` : id;
+  const head =
+    commentHeader === 'full' && definition !== undefined
+      ? plainLines(definition.trim())
+      : [plainLine(signature), ...parameterLines(endpoint), `returns ${returnsOf(endpoint)}`];
+  const prose = commentHeaderIncludeComments && description !== '' ? ['', ...plainLines(description)] : [];
+  const access = required
+    ? ['', `for ${roles.length === 0 ? 'signed-in callers' : roles.map(plainLine).join(', ')}`]
+    : [];
+  return [...head, ...prose, ...access].map(commentLine);
+}
+
+/** A line that begins with `@` would be an order to the client that reads the file (`# @name`, `# @prompt`). */
+function commentLine(line: string): string {
+  const data = /^\s*@/.test(line) ? `"${line.trim()}"` : line;
+  return withoutVariables(`# ${data}`).trimEnd();
+}
+
+function parameterLines({ parameters }: Endpoint): readonly string[] {
+  return parameters.map(({ key, type, optional }) =>
+    plainLine(`  ${key}: ${type.display}${optional ? ', may be left out' : ''}`),
+  );
+}
+
+function returnsOf({ answer, raw, signIn }: Endpoint): string {
+  if (signIn !== null) return signIn.kind === 'login' ? 'tokens, a cookie, or a message' : 'nothing';
+  if (raw !== null) return 'text';
+  switch (answer.kind) {
+    case 'nothing':
+      return 'nothing';
+    case 'value':
+      return answer.column.type.display;
+    case 'values':
+      return `an array of ${answer.column.type.display}`;
+    case 'object':
+      return `an object of ${answer.columns.map(({ key }) => plainLine(key)).join(', ')}`;
+    case 'objects':
+      return `an array of objects of ${answer.columns.map(({ key }) => plainLine(key)).join(', ')}`;
+    case 'record':
+      return 'an array of texts';
+    case 'records':
+      return 'an array of arrays of texts';
+  }
+}
+
+function pathText(endpoint: Endpoint): string {
+  const pieces = pathPieces(endpoint).map((piece) => {
+    if (piece.kind === 'text') return piece.text;
+    const [, value] = queryPairs(piece.parameter)[0]!;
+    return `/${encodeURIComponent(value)}`;
+  });
+  return pieces.join('');
+}
+
+/** Only what a request must have: what a listing takes, and columns that are compared, are many. */
+function inRequest({ parameters, bodyParameter, table }: Endpoint): readonly EndpointParameter[] {
+  const given = parameters.filter(({ inPath, position }) => !inPath && position !== bodyParameter);
+  if (table === null || table.operation.startsWith('insert') || table.operation.startsWith('update')) return given;
+  const keys = new Set(table.columns.flatMap(({ key, name }) => (key ? [name] : [])));
+  return given.filter(({ name }) => keys.has(name));
+}
+
+function queryText(endpoint: Endpoint): string {
+  if (endpoint.parameterSource !== 'query') return '';
+  const pairs = inRequest(endpoint).flatMap(queryPairs);
+  const text = pairs.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&');
+  return text === '' ? '' : `?${text}`;
+}
+
+function bodyLines(endpoint: Endpoint): readonly string[] {
+  const { parameters, parameterSource, bodyParameter, upload } = endpoint;
+  if (upload !== null) return fileLines;
+  const whole = parameters.find(({ position }) => position === bodyParameter);
+  if (whole !== undefined) {
+    const isJson = whole.type.json === 'json';
+    return [`Content-Type: ${isJson ? 'application/json' : 'text/plain'}`, '', postgresText(whole.type)];
+  }
+  const given = inRequest(endpoint);
+  if (parameterSource !== 'body' || given.length === 0) return [];
+  const members = given.map(({ key, type }) => `  ${literal(key)}: ${jsonText(sampleOf(type))}`);
+  return ['Content-Type: application/json', '', withoutVariables(`{\n${members.join(',\n')}\n}`)];
+}
+
+const fileLines: readonly string[] = [
+  'Content-Type: multipart/form-data; boundary=part',
+  '',
+  '--part',
+  'Content-Disposition: form-data; name="file"; filename="sample.txt"',
+  'Content-Type: text/plain',
+  '',
+  'sample',
+  '--part--',
+];
+
+function jsonText(sample: Sample): string {
+  if (typeof sample === 'string') return literal(sample);
+  if (typeof sample !== 'object' || sample === null) return JSON.stringify(sample);
+  if (Array.isArray(sample)) return `[${sample.map(jsonText).join(', ')}]`;
+  return `{${Object.entries(sample)
+    .map(([key, value]) => `${literal(key)}: ${jsonText(value)}`)
+    .join(', ')}}`;
+}
+
+/** Two braces would be a variable of the file. In JSON, and for readers of a comment, an escape is the same character. */
+function withoutVariables(text: string): string {
+  return text.replaceAll(/\{(?=\{)/g, String.raw`\u007b`);
+}

@@ -1,0 +1,98 @@
+import { arrayLiteral, recordLiteral } from '../../postgres/literal.ts';
+import type { EndpointParameter } from '../../endpoints/endpoint.ts';
+import type { KeyedType } from '../../endpoints/named-type.ts';
+
+/** A value as JSON has it. */
+export type Sample = string | number | boolean | null | readonly Sample[] | { readonly [key: string]: Sample };
+
+/** Values that PostgreSQL reads as the type of that name; numbers, booleans and times are decided by their JSON form. */
+const texts: Readonly<Record<string, string>> = {
+  date: '2025-01-31',
+  time: '12:30:00',
+  timetz: '12:30:00+00',
+  interval: '1 day',
+  uuid: '6f1c2a52-0d7c-4b2e-9d0a-3f6f3c9a1b7e',
+  inet: '192.0.2.1',
+  cidr: '192.0.2.0/24',
+  macaddr: '08:00:2b:01:02:03',
+  macaddr8: '08:00:2b:01:02:03:04:05',
+  bytea: String.raw`\x0102`,
+  bit: '1',
+  varbit: '101',
+  money: '1.50',
+  jsonpath: '$.a',
+  xml: '<a/>',
+  point: '(1,2)',
+  line: '{1,2,3}',
+  lseg: '[(1,2),(3,4)]',
+  box: '(3,4),(1,2)',
+  path: '((1,2),(3,4))',
+  polygon: '((1,2),(3,4),(5,6))',
+  circle: '<(1,2),3>',
+  tsvector: 'a b',
+  tsquery: 'a & b',
+  int4range: '[1,10)',
+  int8range: '[1,10)',
+  numrange: '[1,10)',
+  daterange: '[2025-01-01,2025-02-01)',
+  tsrange: '[2025-01-01,2025-02-01)',
+  tstzrange: '[2025-01-01,2025-02-01)',
+  pg_lsn: '0/0',
+  oid: '1',
+};
+
+const fractional: ReadonlySet<string | null> = new Set(['numeric', 'float4', 'float8']);
+
+/** A value to try, by the type of a parameter. */
+export function sampleOf(type: KeyedType): Sample {
+  switch (type.json) {
+    case 'number':
+      return fractional.has(type.builtin) ? 1.5 : 1;
+    case 'boolean':
+      return true;
+    case 'timestamp':
+      return '2025-01-31T12:30:00';
+    case 'timestamptz':
+      return '2025-01-31T12:30:00Z';
+    case 'json':
+      return {};
+    case 'converted':
+      return convertedSample(type);
+    case 'string':
+      return type.labels?.[0] ?? textSample(type);
+  }
+}
+
+function textSample({ builtin, kind }: KeyedType): string {
+  // Of ranges, also of those that authors have made, one text is always a value.
+  return (builtin === null ? undefined : texts[builtin]) ?? (kind === 'range' ? 'empty' : 'ABC');
+}
+
+function convertedSample({ element, fields }: KeyedType): Sample {
+  if (element !== undefined) return element.labels?.length === 0 ? [] : [sampleOf(element)];
+  if (fields === undefined) return 'ABC';
+  return Object.fromEntries(fields.map(({ key, type }) => [key, sampleOf(type)]));
+}
+
+/** A parameter in a query string or path: one text for each time that its key stands there. */
+export function queryPairs({
+  key,
+  type,
+  fields,
+}: EndpointParameter): readonly (readonly [key: string, value: string])[] {
+  if (fields !== null) return fields.map((field) => [field.key, textOf(sampleOf(field.type))]);
+  return [[key, textOf(sampleOf(type.element ?? type))]];
+}
+
+export function textOf(sample: Sample): string {
+  return typeof sample === 'object' ? JSON.stringify(sample) : String(sample);
+}
+
+/** The text of a value as PostgreSQL reads it: a body that is one parameter. */
+export function postgresText(type: KeyedType): string {
+  if (type.json === 'converted') {
+    if (type.element !== undefined) return arrayLiteral([postgresText(type.element)]);
+    if (type.fields !== undefined) return recordLiteral(type.fields.map((field) => postgresText(field.type)));
+  }
+  return textOf(sampleOf(type));
+}

@@ -1,0 +1,107 @@
+import { Script } from 'node:vm';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { routine } from '../../test/support/routine.ts';
+import type { Routine } from '../catalog/routine.ts';
+import { planEndpoints } from '../endpoints/build-endpoints.ts';
+import { planDefaults } from '../endpoints/defaults.ts';
+import { nameEndpoints, pascalCase, wordsOf } from './naming.ts';
+
+const options = { urlPathPrefix: '/api', useRoutineNameInsteadOfEndpoint: false };
+
+function namesOf(routines: readonly Partial<Routine>[], more: Partial<typeof options> = {}): readonly string[] {
+  const { endpoints } = planEndpoints(
+    routines.map((sketch) => routine(sketch as Parameters<typeof routine>[0])),
+    planDefaults,
+  );
+  return nameEndpoints(endpoints, { ...options, ...more }).map(({ name }) => name);
+}
+
+const nameOf = (comment: string): string => namesOf([{ comment }])[0]!;
+
+describe('the words of a name', () => {
+  test.each([
+    ['get_user-by.id', ['get', 'user', 'by', 'id']],
+    ['/a//{b?}', ['a', 'b']],
+    ['a😀b', ['a', 'u1f600', 'b']],
+    ['naïve Straße', ['naïve', 'Straße']],
+    ["*/ '`${1}\n", ['1']],
+    ['a\u200db\ufe0f', ['a', 'b']],
+    ['', []],
+  ])('%j', (text, words) => expect(wordsOf(text)).toEqual(words));
+
+  test('a name without any is spelt', () => expect(pascalCase('*/')).toBe('U2a'));
+});
+
+describe('the name of a function', () => {
+  test.each([
+    ['HTTP GET /api/search-books', 'searchBooks'],
+    ['HTTP GET /api/shop/Orders', 'shopOrders'],
+    ['HTTP GET /v1/orders', 'v1Orders'],
+    ['HTTP GET /api/delete', 'delete_'],
+    ['HTTP GET /api/fetch', 'fetch_'],
+    ['HTTP GET /api/await', 'await_'],
+    ['HTTP GET /api/then', 'then_'],
+    ['HTTP GET /api/crypto', 'crypto_'],
+    ['HTTP GET /api/constructor', 'constructor'],
+    ['HTTP GET /api/__proto__', 'proto'],
+    ['HTTP GET /api/100', '_100'],
+    ['HTTP GET /api/ñandú', 'ñandú'],
+    ['HTTP GET /api/*', 'u2a'],
+    ['HTTP GET /', 'root'],
+  ])('of %s is %s', (comment, name) => expect(nameOf(comment)).toBe(name));
+
+  test('comes from the routine where that is wanted', () => {
+    expect(namesOf([{ name: 'get_it', comment: 'HTTP GET /else' }], { useRoutineNameInsteadOfEndpoint: true })).toEqual(
+      ['getIt'],
+    );
+  });
+
+  test('has the method where one path has several', () => {
+    const comment = (method: string): string => `HTTP ${method} /api/hours`;
+    expect(namesOf([{ comment: comment('GET') }, { comment: comment('PUT') }])).toEqual(['hoursGet', 'hoursPut']);
+  });
+
+  test('has a number where it is that of an overload, whatever the order', () => {
+    const one = { name: 'f', parameters: [{ name: 'a' }] } as unknown as Partial<Routine>;
+    const two = { name: 'f', parameters: [{ name: 'a' }, { name: 'b' }] } as unknown as Partial<Routine>;
+    expect(namesOf([one, two])).toEqual(['f', 'f2']);
+    expect(namesOf([two, one])).toEqual(['f2', 'f']);
+    // The number that another path has by itself is not taken from it.
+    expect(namesOf([one, two, { name: 'f2' }])).toEqual(['f', 'f3', 'f2']);
+  });
+
+  test('has the next free number where another path has it already', () => {
+    const comments = ['/api/a-b', '/api/a/b', '/api/a_b', '/api/aB2', '/api/delete', '/api/_delete'];
+    expect(namesOf(comments.map((path, index) => ({ name: `f${index}`, comment: `HTTP GET ${path}` })))).toEqual([
+      'aB',
+      'aB3',
+      'aB4',
+      'aB2',
+      'delete_',
+      'delete2',
+    ]);
+  });
+});
+
+test('any name makes an identifier', () => {
+  const names = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.string());
+  fc.assert(
+    fc.property(names, (name) => {
+      const made = nameEndpoints(
+        planEndpoints([routine({ name })], planDefaults).endpoints.map((endpoint) => ({
+          ...endpoint,
+          path: `/api/${name}`,
+        })),
+        options,
+      );
+      for (const one of made) {
+        expect(one.name).toMatch(/^[\p{ID_Start}_][\p{ID_Continue}]*$/u);
+        expect(pascalCase(one.name)).toMatch(/^[\p{ID_Continue}]+$/u);
+        // A strict parser takes it as the name of an asynchronous function.
+        expect(() => new Script(`'use strict'; async function ${one.name}() {}`)).not.toThrow();
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,118 @@
+import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
+import type { Schema } from './schema.ts';
+
+/** Pages, comparisons, counts and versions of tables, as parameters and headers. */
+
+/** What a query parameter takes that means more than the type of its column. */
+export interface Described {
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+const strings: Schema = { type: 'array', items: { type: 'string' } };
+
+/** Null for a parameter that is a plain value. */
+export function listingParameter(endpoint: Endpoint, parameter: EndpointParameter): Described | null {
+  const { table, parameters } = endpoint;
+  const listing = table?.listing ?? null;
+  if (table === null || listing === null || parameter.inPath) return null;
+  switch (parameter.position) {
+    case listing.order:
+      return {
+        description:
+          'Columns to order by, separated by commas, each with an optional .asc or .desc, then .nullsfirst or .nullslast. The primary key is always the last term.',
+        schema: { type: 'string', examples: [`${parameters[0]!.key}.desc`] },
+      };
+    case listing.limit:
+      return {
+        description: 'The number of rows',
+        schema: { type: 'integer', minimum: 0, maximum: listing.maxLimit, default: listing.defaultLimit },
+      };
+    case listing.offset:
+      return { description: 'The number of rows to skip', schema: { type: 'integer', minimum: 0, default: 0 } };
+    case listing.after:
+      return {
+        description:
+          'Keyset pagination: the values of the order columns in the last row of the previous page, one "after" each, the primary key included. NULL is is.null.',
+        schema: strings,
+      };
+    default:
+      return parameter.several === true
+        ? { description: comparisonText(table.columns, parameter), schema: strings }
+        : null;
+  }
+}
+
+const operators = {
+  ordered: ['eq.', 'neq.', 'gt.', 'gte.', 'lt.', 'lte.', 'in.(a,b)'],
+  equal: ['eq.', 'neq.', 'in.(a,b)'],
+  none: ['eq.', 'neq.'],
+} as const;
+
+function comparisonText(columns: NonNullable<Endpoint['table']>['columns'], { name, type }: EndpointParameter): string {
+  const { comparison = 'none' } = columns.find((column) => column.name === name) ?? {};
+  const states = type.json === 'boolean' ? ['is.true', 'is.false', 'is.unknown'] : [];
+  const words = [...operators[comparison], 'like.', 'ilike.', 'is.null', 'is.not_null', ...states];
+  return `${type.display}: a value, or one of ${words.join(' ')}, each with an optional not. before it. Repeated keys are joined by "and".`;
+}
+
+const header = (name: string, description: string, schema: Schema): Schema => ({
+  name,
+  in: 'header',
+  description,
+  schema,
+});
+
+const isListed = ({ table }: Endpoint): boolean => table !== null && table.listing !== null;
+const isVersioned = ({ table }: Endpoint): boolean => table?.versioned === true;
+
+/** A select tells the version of its row where it has a listing. */
+export const tellsVersion = (endpoint: Endpoint): boolean => isListed(endpoint) && isVersioned(endpoint);
+
+/** An update or delete is done only to the version that the request names. */
+export function takesVersion(endpoint: Endpoint): boolean {
+  return isVersioned(endpoint) && /^(?:update|delete)/.test(endpoint.table!.operation);
+}
+
+/** Headers that a request may have. */
+export function requestHeaders(endpoint: Endpoint): readonly Schema[] {
+  return [
+    ...(isListed(endpoint)
+      ? [
+          header('Prefer', 'count=exact asks for the number of all rows, X-Total-Count.', {
+            type: 'string',
+            examples: ['count=exact'],
+          }),
+        ]
+      : []),
+    ...(tellsVersion(endpoint)
+      ? [header('If-None-Match', 'An ETag: 304 when the row still has this version', { type: 'string' })]
+      : []),
+    ...(takesVersion(endpoint)
+      ? [header('If-Match', 'An ETag: 412, and nothing is done, unless the row has this version', { type: 'string' })]
+      : []),
+  ];
+}
+
+/** Headers of a response with rows. */
+export function responseHeaders(endpoint: Endpoint): Schema {
+  return {
+    ...(isListed(endpoint)
+      ? {
+          'X-Total-Count': {
+            description: 'The number of rows that the conditions select; sent for Prefer: count=exact',
+            schema: { type: 'integer' },
+          },
+          'Preference-Applied': { description: 'count=exact', schema: { type: 'string' } },
+        }
+      : {}),
+    ...(tellsVersion(endpoint)
+      ? {
+          ETag: {
+            description: 'The version of the row, when the conditions are equalities of the primary key',
+            schema: { type: 'string' },
+          },
+        }
+      : {}),
+  };
+}

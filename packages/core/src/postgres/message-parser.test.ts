@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Frames, ProtocolViolation } from './message-parser.ts';
+
+interface Message {
+  readonly type: number;
+  readonly body: Buffer;
+}
+
+function encode({ type, body }: Message): Buffer {
+  const head = Buffer.alloc(5);
+  head[0] = type;
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
+/** A reader that keeps copies, as nothing of a chunk may be kept. */
+function collector(): { readonly frames: Frames; readonly messages: Message[] } {
+  const messages: Message[] = [];
+  const frames = new Frames((type, chunk, start, end) => {
+    messages.push({ type, body: Buffer.from(chunk.subarray(start, end)) });
+  });
+  return { frames, messages };
+}
+
+/** Pushes the bytes in pieces that are overwritten afterwards, as a socket may do with its buffer. */
+function pushIn(frames: Frames, bytes: Buffer, cuts: readonly number[]): void {
+  const edges = [...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
+  let from = 0;
+  for (const to of edges) {
+    const piece = Buffer.from(bytes.subarray(from, to));
+    frames.push(piece);
+    piece.fill(0xff);
+    from = to;
+  }
+}
+
+const message = fc.record({
+  type: fc.integer({ min: 1, max: 255 }),
+  body: fc.oneof(
+    { weight: 8, arbitrary: fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 400_000 }).map((size) => Buffer.alloc(size, size % 251)) },
+  ),
+});
+
+describe('frames', () => {
+  test('every message comes out whole and in order, wherever the bytes were cut', () => {
+    fc.assert(
+      fc.property(
+        fc.array(message, { maxLength: 12 }),
+        fc.array(fc.nat({ max: 2_000_000 }), { maxLength: 12 }),
+        (sent, cuts) => {
+          const { frames, messages } = collector();
+          pushIn(frames, Buffer.concat(sent.map((one) => encode(one))), cuts);
+          expect(messages.length).toBe(sent.length);
+          expect(messages.every((one, n) => one.type === sent[n]!.type && one.body.equals(sent[n]!.body))).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a message of 40 MB in packets of 64 kB', () => {
+    const body = Buffer.alloc(40_000_000);
+    for (let at = 0; at < body.length; at += 997) body[at] = at % 256;
+    const bytes = Buffer.concat([encode({ type: 1, body: Buffer.from('before') }), encode({ type: 2, body })]);
+    const { frames, messages } = collector();
+    for (let at = 0; at < bytes.length; at += 65_536) frames.push(bytes.subarray(at, at + 65_536));
+    expect(messages.map(({ type, body: read }) => [type, read.length])).toEqual([
+      [1, 6],
+      [2, 40_000_000],
+    ]);
+    expect(messages[1]!.body.equals(body)).toBe(true);
+  });
+
+  test('a whole message in one packet is handed over in place', () => {
+    const packet = encode({ type: 7, body: Buffer.from('body') });
+    const chunks: Buffer[] = [];
+    new Frames((_type, chunk) => void chunks.push(chunk)).push(packet);
+    expect(chunks[0]).toBe(packet);
+  });
+
+  test.each([-1, 0, 3, -2_147_483_648, 0x4000_0001, 0x7fff_ffff])('an announced length of %i is refused', (length) => {
+    const head = Buffer.alloc(5, 0x44);
+    head.writeInt32BE(length, 1);
+    const { frames, messages } = collector();
+    const good = encode({ type: 1, body: Buffer.alloc(2) });
+    expect(() => frames.push(Buffer.concat([good, head]))).toThrow(ProtocolViolation);
+    expect(messages).toHaveLength(1);
+    const split = collector().frames;
+    split.push(head.subarray(0, 3));
+    expect(() => split.push(head.subarray(3))).toThrow(`a message of ${length} bytes announced`);
+  });
+});

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Outgoing } from './message-writer.ts';
+import type { Value } from './port.ts';
+
+const hex = (outgoing: Outgoing): string => outgoing.take().toString('hex');
+const bytes = (...parts: (string | number[])[]): string =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string))).toString('hex');
+
+test('each message as the protocol writes it', () => {
+  const outgoing = new Outgoing();
+  outgoing.parse('né', 'select $1');
+  expect(hex(outgoing)).toBe(bytes('P', [0, 0, 0, 20], 'né', [0], 'select $1', [0], [0, 0]));
+  outgoing.describe('né');
+  expect(hex(outgoing)).toBe(bytes('D', [0, 0, 0, 9], 'S', 'né', [0]));
+  outgoing.close('né');
+  expect(hex(outgoing)).toBe(bytes('C', [0, 0, 0, 9], 'S', 'né', [0]));
+  outgoing.bind('n', ['ż', null, '', new Uint8Array([1, 2, 3])]);
+  expect(hex(outgoing)).toBe(
+    bytes(
+      'B',
+      [0, 0, 0, 34],
+      [0],
+      'n',
+      [0],
+      [0, 0],
+      [0, 4],
+      [0, 0, 0, 2],
+      'ż',
+      [255, 255, 255, 255],
+      [0, 0, 0, 0],
+      [0, 0, 0, 3, 1, 2, 3],
+      [0, 0],
+    ),
+  );
+  outgoing.execute();
+  outgoing.sync();
+  outgoing.terminate();
+  expect(hex(outgoing)).toBe(bytes('E', [0, 0, 0, 9, 0, 0, 0, 0, 0], 'S', [0, 0, 0, 4], 'X', [0, 0, 0, 4]));
+  expect(outgoing.length).toBe(0);
+});
+
+test('any values, in any number of messages, can be read back', () => {
+  const value = fc.oneof(
+    fc.constant(null),
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.uint8Array({ maxLength: 60 }),
+    fc.nat({ max: 9_000 }).map((size) => '🐢'.repeat(size)),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.array(value, { maxLength: 6 }), { maxLength: 6 }), (calls) => {
+      const outgoing = new Outgoing();
+      for (const values of calls) outgoing.bind('s', values);
+      let rest = outgoing.take();
+      for (const values of calls) {
+        const end = rest.readInt32BE(1) + 1;
+        expect(readBind(rest.subarray(0, end))).toEqual(values.map((one) => utf8(one)));
+        rest = rest.subarray(end);
+      }
+      expect(rest).toHaveLength(0);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('what cannot be written is cut back, and what stood before it stays', () => {
+  const outgoing = new Outgoing();
+  outgoing.sync();
+  const before = outgoing.length;
+  expect(() =>
+    outgoing.bind(
+      's',
+      Array.from({ length: 65_536 }, () => null),
+    ),
+  ).toThrow(RangeError);
+  outgoing.cutBack(before);
+  outgoing.sync();
+  expect(hex(outgoing)).toBe(bytes('S', [0, 0, 0, 4], 'S', [0, 0, 0, 4]));
+});
+
+function utf8(value: Value): string | null {
+  return value === null ? null : Buffer.from(value as string).toString('hex');
+}
+
+/** The values of a Bind message. */
+function readBind(message: Buffer): (string | null)[] {
+  let at = message.indexOf(0, 6) + 3;
+  const values: (string | null)[] = [];
+  for (let count = message.readUInt16BE(at - 0); count > 0; count--) values.push('');
+  at += 2;
+  return values.map(() => {
+    const size = message.readInt32BE(at);
+    at += 4;
+    if (size === -1) return null;
+    at += size;
+    return message.toString('hex', at - size, at);
+  });
+}

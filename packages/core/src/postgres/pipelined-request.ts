@@ -1,0 +1,184 @@
+import { ProtocolViolation } from './message-parser.ts';
+import {
+  type Call,
+  ColumnsChanged,
+  type ConnectionLost,
+  DatabaseError,
+  type Diagnostics,
+  type Statement,
+} from './port.ts';
+
+/** The call that an exchange serves, as far as others look after it. */
+export interface ServedCall {
+  readonly call: Call;
+  /** Milliseconds; 0 is without end. */
+  readonly timeout: number;
+  readonly stalled: boolean;
+  /** Its outcome is of no interest any more, and its statement may be cancelled. */
+  readonly unwanted: boolean;
+  timedOut: boolean;
+}
+
+/** What the end of a connection says of an exchange: its transaction never began, was rolled back, or may have been committed. */
+export type Fate = 'not begun' | 'rolled back' | 'unknown';
+
+/**
+ * FATAL errors that PostgreSQL raises between messages or where a statement may be interrupted, never within a commit: a transaction
+ * whose statements were not all answered is rolled back. Shutdown, the timeouts of idle sessions and of transactions.
+ */
+const rolledBack: ReadonlySet<string> = new Set(['57P01', '57P05', '25P03', '25P04']);
+
+/** What goes out up to one Sync, and what comes back up to one ReadyForQuery. */
+export abstract class Exchange {
+  /** When the database began to work on it, by `performance.now()`; set by the session. */
+  startedAt = 0;
+  /** Which statement of the exchange the incoming messages belong to. */
+  protected step = 0;
+  protected phase: 'parse' | 'bind' | 'execute' = 'parse';
+  protected error: Error | null = null;
+  /** An ErrorResponse came: the server skips everything up to the Sync. */
+  #refused = false;
+
+  /** Whether a transaction was begun for it. */
+  readonly begun: boolean = false;
+  /** The call that it serves; null when it serves the connection. */
+  abstract readonly run: ServedCall | null;
+  /** How many statements have to be answered. */
+  protected abstract readonly count: number;
+
+  /** Every statement was answered, or one of them refused. Without that a ReadyForQuery belongs to something else. */
+  get complete(): boolean {
+    return this.#refused || this.step === this.count;
+  }
+
+  /**
+   * What became of it, when it was sent and the connection has ended. PostgreSQL executes one message after the other: behind the
+   * exchange in which it said that it ends, nothing was executed.
+   * @param index its place among those in flight
+   * @param fatal how the server ended the connection
+   */
+  fate(index: number, fatal: Diagnostics | null): Fate {
+    if (fatal === null || !rolledBack.has(fatal.code)) return 'unknown';
+    if (index > 0) return 'not begun';
+    // What is missing is the ReadyForQuery alone, before which the commit is; and a procedure may have committed on its way.
+    return this.step === this.count || this.run?.call.atomic === true ? 'unknown' : 'rolled back';
+  }
+
+  /** The statement that a RowDescription describes. */
+  protected abstract statement(): Statement | undefined;
+
+  parseComplete(): void {
+    this.expect('parse', 'ParseComplete');
+    this.phase = 'bind';
+  }
+
+  bindComplete(): void {
+    this.expect('bind', 'BindComplete');
+    this.phase = 'execute';
+  }
+
+  /** The statement's result columns, none for `NoData`. */
+  described(types: readonly number[]): void {
+    const statement = this.statement();
+    const expected = statement?.columns;
+    if (expected === undefined) return;
+    const same =
+      expected.length === types.length &&
+      expected.every((oids, index) => oids === null || oids.includes(types[index]!));
+    if (!same) this.error ??= columnsChanged(statement!.sql, expected, types);
+  }
+
+  /**
+   * A DataRow whose body begins at `start`. Only a call has a reader of rows.
+   * @throws ProtocolViolation for a row that is none of this exchange's
+   */
+  row(_chunk: Buffer, _start: number, _end: number): void {
+    this.expect('execute', 'DataRow');
+  }
+
+  /** CommandComplete. */
+  statementComplete(): void {
+    this.expect('execute', 'CommandComplete');
+    this.enter(this.step + 1);
+  }
+
+  refused(diagnostics: Diagnostics): void {
+    this.#refused = true;
+    this.error ??= this.databaseError(diagnostics);
+  }
+
+  notice(_notice: Diagnostics): void {
+    // Only a call has a listener.
+  }
+
+  /**
+   * ReadyForQuery.
+   * @param left a setting that was left changed
+   */
+  abstract finished(now: number, left: string | null): void;
+
+  /** The connection went away. */
+  abstract lost(error: ConnectionLost, fate: Fate): void;
+
+  protected databaseError(diagnostics: Diagnostics): DatabaseError {
+    return new DatabaseError(diagnostics, this.step, this.phase);
+  }
+
+  /** For another run of the same statements. */
+  protected restart(): void {
+    this.error = null;
+    this.#refused = false;
+  }
+
+  protected enter(step: number): void {
+    this.step = step;
+    this.phase = this.statement()?.name === '' ? 'parse' : 'bind';
+  }
+
+  /** A message out of its order means that answers and calls no longer match: an answer could reach another caller. */
+  protected expect(phase: Exchange['phase'], message: string): void {
+    if (this.phase !== phase || this.complete) throw new ProtocolViolation(`a ${message} out of its order`);
+  }
+}
+
+/** Statements of the session's own without names, or none at all: then it is done when everything before it is. */
+export class Maintenance extends Exchange {
+  override readonly run = null;
+  protected override readonly count: number;
+  readonly #settled: (error: Error | null) => void;
+
+  constructor(count: number, settled: (error: Error | null) => void) {
+    super();
+    this.count = count;
+    this.#settled = settled;
+  }
+
+  protected override statement(): undefined {
+    return undefined;
+  }
+
+  protected override enter(step: number): void {
+    this.step = step;
+    this.phase = 'parse';
+  }
+
+  override finished(): void {
+    this.#settled(this.error);
+  }
+
+  override lost(error: ConnectionLost): void {
+    this.#settled(error);
+  }
+}
+
+/** By the OIDs of the types, as `select oid, typname from pg_type` has them. */
+function columnsChanged(
+  sql: string,
+  expected: NonNullable<Statement['columns']>,
+  types: readonly number[],
+): ColumnsChanged {
+  const wanted = expected.map((oids) => (oids === null ? 'any' : oids.join(' or '))).join(', ');
+  return new ColumnsChanged(
+    `unexpected result columns: types (${wanted}) were wanted, (${types.join(', ')}) came of ${sql}`,
+  );
+}

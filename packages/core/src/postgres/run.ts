@@ -1,0 +1,226 @@
+import { Exchange, type Fate, type ServedCall } from './pipelined-request.ts';
+import { checkRow } from './message-parser.ts';
+import type { AdaptedCall } from './connection-mode.ts';
+import {
+  type Call,
+  type CallHandle,
+  CallTimeout,
+  Cancelled,
+  ConnectionLost,
+  DatabaseError,
+  type Diagnostics,
+  OutcomeUnknown,
+  type RowSink,
+  type Statement,
+  type Step,
+} from './port.ts';
+
+const queryCanceled = '57014';
+/** A statement cancelled after this part of its timeout was cancelled by the timeout: clocks differ a little. */
+const timeoutTolerance = 0.9;
+
+/** Milliseconds that the call at the head may run before the connection takes no more calls. */
+const oldestHead = 20;
+
+export interface RunOptions {
+  readonly switchesRole: boolean;
+  /** Milliseconds; 0 is without end. */
+  readonly timeout: number;
+  /** Takes over when a prepared statement turned out to be gone: once. */
+  readonly retry: (run: Run) => void;
+}
+
+/** One call of the port. */
+export class Run extends Exchange implements ServedCall {
+  readonly call: Call;
+  readonly steps: readonly Step[];
+  /** Milliseconds; 0 is without end. */
+  readonly timeout: number;
+  /** How many steps stand before the call's own. */
+  readonly before: number;
+  override readonly begun: boolean;
+  protected override readonly count: number;
+  /** No caller waits any more: rows are dropped, and the outcome is told as `Cancelled`. */
+  abandoned = false;
+  /** The statement was cancelled because of the call's timeout. */
+  timedOut = false;
+  /** The sink asked for a pause. */
+  stalled = false;
+  /** The call is being run again elsewhere: its outcome here is dropped. */
+  moved = false;
+  /** Its first step drops the plans of another role: until that is done, no call of its own role may count on it. */
+  readonly switchesRole: boolean;
+  /** Its statements are prepared again, because the server did not know one of them any more. */
+  retrying = false;
+  /** What its caller holds of it. */
+  handle: CallHandle | null = null;
+  /** The setting that a call before this one left changed: rows are not what they should be, and are dropped. */
+  spoiledBy: string | null = null;
+  /** A row or a notice has reached the call. */
+  #begun = false;
+  /** A row was dropped because the session was changed. */
+  #dropped = false;
+  /** Takes over when a prepared statement turned out to be gone: once. */
+  #retry: ((run: Run) => void) | null;
+
+  constructor(call: Call, adapted: AdaptedCall | null, { switchesRole, timeout, retry }: RunOptions) {
+    super();
+    this.call = call;
+    this.steps = adapted === null ? call.steps : adapted.steps;
+    this.before = adapted === null ? 0 : adapted.before;
+    this.begun = adapted !== null && adapted.begun;
+    this.count = this.steps.length;
+    this.switchesRole = switchesRole;
+    this.timeout = timeout;
+    this.#retry = retry;
+    this.enter(0);
+  }
+
+  /** False: it was abandoned before. */
+  abandon(): boolean {
+    const before = this.abandoned;
+    this.abandoned = true;
+    return !before;
+  }
+
+  override get run(): Run {
+    return this;
+  }
+
+  /** Its outcome is of no interest any more, and its statement may be cancelled. */
+  get unwanted(): boolean {
+    return this.abandoned || this.timedOut || this.moved;
+  }
+
+  /** Whether a call may go behind it on the connection: it has to be quick, wanted, and must not wait for others. */
+  get mayBeFollowed(): boolean {
+    if (this.unwanted || this.stalled || this.switchesRole) return false;
+    const { mayShare, mayBlock, altersSession } = this.call;
+    return mayShare && mayBlock !== true && altersSession !== true;
+  }
+
+  /** The step that drops the plans of another role was executed. */
+  get hasSwitchedRole(): boolean {
+    return this.step > (this.begun ? 1 : 0);
+  }
+
+  /** Nothing of the call's has reached its caller: it can be run elsewhere as if it had never been here. */
+  get untouched(): boolean {
+    return !this.#begun && !this.unwanted;
+  }
+
+  protected override statement(): Statement | undefined {
+    return this.steps[this.step]?.statement;
+  }
+
+  /** The sink of the statement whose rows are coming; null discards them. */
+  get rows(): RowSink | null {
+    if (this.abandoned || this.moved || this.spoiledBy !== null || this.error !== null) return null;
+    return this.steps[this.step]?.rows ?? null;
+  }
+
+  override row(chunk: Buffer, start: number, end: number): void {
+    this.expect('execute', 'DataRow');
+    const { rows } = this;
+    if (rows === null) {
+      this.#dropped ||= this.spoiledBy !== null && this.steps[this.step]!.rows !== undefined;
+      return;
+    }
+    this.#begun = true;
+    const fields = chunk.readUInt16BE(start);
+    checkRow(chunk, start + 2, end, fields);
+    if (!rows.row(chunk, start + 2, fields)) this.stalled = true;
+  }
+
+  override notice(notice: Diagnostics): void {
+    if (this.abandoned || this.moved || this.call.notice === undefined) return;
+    this.#begun = true;
+    this.call.notice(notice);
+  }
+
+  /** The call was executed, but its rows were dropped. */
+  get spoiled(): boolean {
+    return this.#dropped && this.error === null;
+  }
+
+  override finished(now: number, left: string | null): void {
+    if (this.moved) return;
+    if (this.abandoned) this.call.failed(new Cancelled('the caller went away'));
+    else if (this.error !== null) this.#refusedWith(this.error, now);
+    else if (this.#dropped) this.call.failed(this.#spoiledError());
+    else this.call.done(now - this.startedAt, left);
+  }
+
+  #refusedWith(error: Error, now: number): void {
+    const stale = this.#retry !== null && this.#nothingWasGiven() && preparedStatementIsStale(error);
+    if (stale) this.#again(this.#retry!);
+    else this.call.failed(this.#explained(error, now));
+  }
+
+  /** Its statements could not be prepared, or its caller is gone now that they are. */
+  unprepared(error: Error | null, startedAt: number): void {
+    this.startedAt = startedAt;
+    this.error = error ?? this.#late();
+    this.#retry = null;
+    this.finished(performance.now(), null);
+  }
+
+  override lost(error: ConnectionLost, fate: Fate): void {
+    if (this.moved) return;
+    if (this.abandoned) this.call.failed(new Cancelled('the caller went away'));
+    else if (this.error !== null) this.call.failed(this.error);
+    else if (fate === 'unknown' && this.call.repeatable !== true)
+      this.call.failed(new OutcomeUnknown(error.message, { cause: error }));
+    else this.call.failed(error);
+  }
+
+  protected override databaseError(diagnostics: Diagnostics): DatabaseError {
+    return new DatabaseError(diagnostics, this.step - this.before, this.phase);
+  }
+
+  #spoiledError(): ConnectionLost {
+    const reason = `a call before it on its connection has left ${this.spoiledBy} changed`;
+    return this.call.repeatable === true ? new ConnectionLost(reason) : new OutcomeUnknown(reason);
+  }
+
+  #nothingWasGiven(): boolean {
+    return this.steps.slice(0, this.step).every((step) => step.rows === undefined);
+  }
+
+  #again(retry: (run: Run) => void): void {
+    this.#retry = null;
+    this.retrying = true;
+    this.restart();
+    this.enter(0);
+    retry(this);
+  }
+
+  #explained(error: Error, now: number): Error {
+    if (!(error instanceof DatabaseError) || error.diagnostics.code !== queryCanceled) return error;
+    const { timeout } = this;
+    const ours = this.timedOut || (timeout > 0 && now - this.startedAt >= timeout * timeoutTolerance);
+    return ours ? this.#late() : error;
+  }
+
+  #late(): CallTimeout {
+    return new CallTimeout(`no answer within ${this.timeout} ms`);
+  }
+}
+
+/**
+ * The statement was deallocated behind our back, or its plan can no longer give the columns it was prepared with. Both
+ * are found out before anything of the statement has run, so that it is safe to prepare and run it again.
+ */
+function preparedStatementIsStale(error: Error): boolean {
+  if (!(error instanceof DatabaseError) || error.phase !== 'bind') return false;
+  const { code, routine } = error.diagnostics;
+  return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
+}
+
+/** Whether a short call may go behind those that are in flight, at this time of `performance.now()`. */
+export function mayBeFollowed(exchanges: readonly Exchange[], now: number): boolean {
+  const head = exchanges[0];
+  if (head !== undefined && now - head.startedAt > oldestHead) return false;
+  for (const exchange of exchanges) if (!(exchange instanceof Run) || !exchange.mayBeFollowed) return false;
+  return true;
+}

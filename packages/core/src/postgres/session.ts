@@ -1,0 +1,328 @@
+import type { Duplex } from 'node:stream';
+import { Cancelling, patience } from './canceller.ts';
+import { readDiagnostics, readNotification } from './diagnostics.ts';
+import { type Exchange, Maintenance } from './pipelined-request.ts';
+import { Flow } from './flow.ts';
+import { Frames, ProtocolViolation } from './message-parser.ts';
+import { adapt, type Manner, own, roleSteps, rollback } from './connection-mode.ts';
+import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
+import { Prepared } from './prepared.ts';
+import { progress, unasked } from './backend-messages.ts';
+import { loseAll, moveFollowers, type Rerun, rerunSpoiled } from './rerun.ts';
+import { mayBeFollowed, Run } from './run.ts';
+import type { SessionEvents } from './session-events.ts';
+import { SendQueue } from './send-queue.ts';
+import { SessionState } from './session-state.ts';
+
+/** How a ReadyForQuery says that no transaction is open. */
+const noTransaction = 0x49;
+/** Milliseconds after which calls behind it that may run elsewhere do so. */
+const blockedHead = 100;
+
+/**
+ * The extended query protocol on a connection that is open and idle. Several calls may be in flight: each is one
+ * exchange that ends with its own Sync, so that an error of one never touches the next.
+ */
+export class Session {
+  readonly #socket: Duplex;
+  readonly #events: SessionEvents;
+  readonly #manner: Manner;
+  readonly #frames: Frames;
+  readonly #queue = new SendQueue((bytes) => {
+    if (this.#closed === null) this.#socket.write(bytes);
+  });
+  readonly #outgoing = this.#queue.outgoing;
+  readonly #exchanges = this.#queue.exchanges;
+  readonly #prepared = new Prepared(this.#outgoing);
+  /** Calls that wait for their statements to be prepared. */
+  #preparing = 0;
+  readonly #flow: Flow;
+  #closed: ConnectionLost | null = null;
+  /** We said that we end the connection: nothing may be sent any more. */
+  #ending = false;
+  readonly #cancelling: Cancelling;
+  readonly state: SessionState;
+  /** The FATAL error with which the server ended the connection. */
+  #fatal: Notice | null = null;
+
+  constructor(socket: Duplex, events: SessionEvents, manner: Manner = own) {
+    this.#socket = socket;
+    this.#events = events;
+    this.#manner = manner;
+    this.state = new SessionState(manner);
+    this.#flow = new Flow(socket);
+    this.#frames = new Frames((type, chunk, start, end) => this.#message(type, chunk, start, end));
+    this.#cancelling = new Cancelling({
+      exchanges: this.#exchanges,
+      cancel: () => events.cancel(),
+      barrier: (passed) => this.#maintain([], () => passed()),
+      lose: (reason) => this.#lose(reason),
+    });
+    socket.on('data', this.#onData);
+    socket.on('error', this.#onError);
+    socket.on('close', this.#onClose);
+  }
+
+  readonly #onData = (chunk: Buffer): void => this.#receive(chunk);
+  readonly #onError = (error: Error): void => this.#lose(error.message);
+  readonly #onClose = (): void => this.#lose('the connection was closed');
+  /**
+   * One for all calls: V8 puts a function that is assigned to a property straight among its old objects, where one of each call
+   * would keep all of that call until the next full collection.
+   */
+  readonly #retry = (run: Run): void => this.#startAgain(run);
+  readonly #elsewhere: Rerun = (run, begun) => this.#events.again?.(run, begun) === true;
+
+  /** How many calls it has been given and not finished. */
+  get load(): number {
+    return this.#exchanges.length + this.#preparing;
+  }
+
+  /** Calls were given to it that have not left yet: one more of their kind travels in the same packet. */
+  get gathering(): boolean {
+    return this.#queue.gathering;
+  }
+
+  /** A call that may block is among those in flight. */
+  get mayBlock(): boolean {
+    return this.#exchanges.some(({ run }) => run?.call.mayBlock === true);
+  }
+
+  get idle(): boolean {
+    return this.load === 0 && this.#open;
+  }
+
+  /** Whether anything may be sent. */
+  get #open(): boolean {
+    return !this.#cancelling.underWay && !this.#ending && this.state.spoiledBy === null && this.#closed === null;
+  }
+
+  /**
+   * Whether a short call with these statements may go behind those that are in flight.
+   * @param now `performance.now()`: a head that runs for long may be waiting for a lock, with everything behind it
+   */
+  canShare(call: Call, now: number): boolean {
+    if (!this.#open || this.#flow.stopped || this.#preparing > 0 || this.state.changed !== null) return false;
+    if (!mayBeFollowed(this.#exchanges, now) || this.state.switchesRole(call)) return false;
+    return this.#manner.unnamed || this.#prepared.missing(call.steps).length === 0;
+  }
+
+  /** Sends a call; statements that this connection does not know yet are prepared first. Returns its exchange. */
+  run(call: Call): Run {
+    const switchesRole = this.state.switchesRole(call);
+    const run = new Run(call, adapt(call, this.#manner, switchesRole), {
+      switchesRole,
+      timeout: call.timeout ?? this.state.statementTimeout,
+      retry: this.#retry,
+    });
+    this.#start(run);
+    return run;
+  }
+
+  resume(run: Run): void {
+    run.stalled = false;
+    // One that has ended, or whose turn is still to come, has no say in the flow of another.
+    if (this.#exchanges[0] === run) this.#flow.go();
+  }
+
+  /** Nobody waits for the call any more. */
+  abandon(run: Run): void {
+    if (!run.abandon()) return;
+    this.resume(run);
+    this.#cancelling.whenAlone();
+  }
+
+  /** Looks after the call that runs: called from time to time with `performance.now()`. */
+  sweep(now: number): void {
+    const head = this.#exchanges[0];
+    if (head !== undefined && now - head.startedAt > blockedHead) moveFollowers(this.#exchanges, this.#elsewhere);
+    // A reset or a rollback has no timeout of its own.
+    const late = head?.run === null ? now - head.startedAt - patience : this.#cancelling.sweep(now);
+    if (late > patience) this.destroy('the server did not answer');
+  }
+
+  /** Ends the connection after what is in flight; an idle one at once. */
+  end(): void {
+    if (this.#closed !== null || this.#ending) return;
+    this.#ending = true;
+    this.#outgoing.terminate();
+    this.#queue.flush();
+    this.#socket.end();
+    setTimeout(() => this.#lose('the server did not end the connection'), patience).unref();
+  }
+
+  /** Ends the connection at once; what it runs is cancelled as well as that can be done. */
+  destroy(reason: string): void {
+    if (this.#exchanges.length > 0 && this.#closed === null) this.#events.cancel().catch(() => undefined);
+    this.#lose(reason);
+  }
+
+  /** Leaves a lent connection to its owner. Returns the beginning of a message whose rest is still to come. */
+  leave(): Buffer {
+    this.#closed ??= new ConnectionLost('the connection was given back');
+    this.#socket.off('data', this.#onData);
+    this.#socket.off('error', this.#onError);
+    this.#socket.off('close', this.#onClose);
+    return this.#frames.rest();
+  }
+
+  #start(run: Run): void {
+    const missing = this.#prepared.missing(run.steps);
+    if (missing.length === 0) this.#send(run);
+    else this.#prepare(run, missing);
+  }
+
+  /** Statements are parsed under the role of the call: what it may not use is refused here. */
+  #prepare(run: Run, missing: readonly Statement[]): void {
+    const setRole = roleSteps(run.call.role, run.switchesRole);
+    this.#outgoing.steps(setRole);
+    this.#preparing++;
+    const preparation = this.#prepared.prepare(run, { missing, before: setRole.length }, (error) => {
+      this.#preparing--;
+      if (error instanceof ConnectionLost && run.untouched && this.#elsewhere(run)) return;
+      // Another call may have found one of its statements stale meanwhile.
+      if (error === null && !run.unwanted) this.#start(run);
+      else run.unprepared(error, preparation.startedAt);
+    });
+    this.#push(preparation);
+  }
+
+  #send(run: Run): void {
+    try {
+      this.#outgoing.steps(run.steps);
+    } catch (error) {
+      return queueMicrotask(() => {
+        run.call.failed(error as Error);
+        this.#events.released(this);
+      });
+    }
+    this.state.plansFor(run.call.role);
+    this.#push(run);
+  }
+
+  /** A prepared statement was gone or stale: once more, from its preparation. */
+  #startAgain(run: Run): void {
+    this.#prepared.forget(run.steps);
+    this.#start(run);
+  }
+
+  /** Brings the session back to how it began. */
+  #reset(): void {
+    this.#prepared.clear();
+    for (const steps of this.state.resetSteps) this.#maintain(steps, (error) => this.#wasReset(error));
+  }
+
+  #maintain(steps: readonly Step[], done: (error: Error | null) => void): void {
+    this.#outgoing.steps(steps);
+    this.#push(new Maintenance(steps.length, done));
+  }
+
+  #wasReset(error: Error | null): void {
+    const changed = this.#exchanges.length === 0 ? this.state.changed : null;
+    const reason = error?.message ?? (changed === null ? null : `${changed} is not as it was`);
+    if (reason !== null) this.#lose(`the session could not be reset: ${reason}`);
+  }
+
+  #push(exchange: Exchange): void {
+    if (this.#closed === null) this.#queue.push(exchange);
+    else exchange.lost(this.#closed, 'not begun');
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#closed !== null) return;
+    try {
+      this.#frames.push(chunk);
+      this.#chunkEnd();
+    } catch (error) {
+      // A broken stream, or a reader that failed in the middle of a row: either way nothing after it can be trusted.
+      this.#lose(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** All that had arrived was handed over: the sink may write it on, and the flow stops if its reader is slow. */
+  #chunkEnd(): void {
+    const head = this.#exchanges[0];
+    if (!(head instanceof Run)) return;
+    if (head.rows?.chunkEnd?.() === false) head.stalled = true;
+    // A stalled call never holds up others: with some behind it, the flow goes on and its sink has to bear it.
+    if (head.stalled && this.#exchanges.length === 1) this.#flow.stop();
+  }
+
+  #message(type: number, chunk: Buffer, start: number, end: number): void {
+    const head = this.#exchanges[0];
+    if (type === 0x44 && head !== undefined) return head.row(chunk, start, end);
+    this.#events.passOn?.(type, chunk.subarray(start - 5, end));
+    if (type === 0x4e || type === 0x45) return this.#told(type === 0x45, readDiagnostics(chunk, start, end));
+    if (type === 0x41) return this.#events.notification?.(...readNotification(chunk, start));
+    // ParameterStatus comes at any time; what counts is how things are when a call has ended.
+    if (type === 0x53) return this.state.tell(chunk, start);
+    if (head === undefined) return unasked(type);
+    if (type === 0x5a) this.#ready(head, chunk[start]!);
+    else progress(head, type, chunk, start);
+  }
+
+  #told(isError: boolean, diagnostics: Notice): void {
+    const head = this.#exchanges[0];
+    if (!isError && head instanceof Run) head.notice(diagnostics);
+    else if (!isError) this.#events.notice(diagnostics);
+    // A FATAL error ends the connection, whichever statement is running: the calls are lost, not refused.
+    else if (diagnostics.severity === 'FATAL' || diagnostics.severity === 'PANIC') this.#ended(diagnostics);
+    else head?.refused(diagnostics);
+  }
+
+  /** The end of the connection follows; on an idle one it must not find a call that was given to it meanwhile. */
+  #ended(fatal: Notice): void {
+    this.#fatal = fatal;
+    if (this.#queue.sent === 0) this.#lose(fatal.message);
+  }
+
+  #ready(head: Exchange, transaction: number): void {
+    if (!head.complete) throw new ProtocolViolation('a ReadyForQuery before every statement was answered');
+    const now = performance.now();
+    this.#exchanges.shift();
+    const next = this.#exchanges[0];
+    if (next !== undefined) next.startedAt = now;
+    this.#flow.go();
+    this.#settle(head, now, transaction !== noTransaction);
+    this.#cancelling.whenAlone();
+    if (this.#closed === null) this.#events.released(this);
+  }
+
+  /** Tells a call how it ended, and sees to what it has left in the session: before anything else can run there. */
+  #settle(head: Exchange, now: number, open: boolean): void {
+    if (open && head.begun) this.#maintain([rollback], () => undefined);
+    const left = this.state.leftBy(head);
+    if (left !== null) this.#spoil(left);
+    if (!rerunSpoiled(head, this.#elsewhere)) head.finished(now, left);
+    // A statement that left a transaction open would hand it to the next caller.
+    if (open && !head.begun && !this.#manner.lent) this.#lose('a statement left its transaction open');
+    if (head instanceof Run && this.#closed === null) this.#clean(head);
+  }
+
+  #clean(run: Run): void {
+    const [{ call }, { reset }] = [run, this.#manner];
+    if (run.retrying) return void (run.retrying = false);
+    if (this.state.spoiledBy !== null && this.#exchanges.length === 0) this.end();
+    if (call.altersSession !== true || this.#ending) return;
+    if (reset === 'discard') this.#reset();
+    if (reset === 'close') this.end();
+  }
+
+  /** The calls that were sent behind the one that left a setting changed run with it: their rows may not be what they should be. */
+  #spoil(setting: string): void {
+    this.state.spoiledBy = setting;
+    for (const exchange of this.#exchanges) if (exchange instanceof Run) exchange.spoiledBy = setting;
+  }
+
+  #lose(reason: string): void {
+    if (this.#closed !== null) return;
+    const error = new ConnectionLost(`the database connection was lost: ${this.#fatal?.message ?? reason}`);
+    this.#closed = error;
+    this.#socket.destroy();
+    const { sent } = this.#queue;
+    // A pooler says FATAL for itself too, without knowing what became of the statement.
+    const fatal = this.#manner.everyCall === null ? this.#fatal : null;
+    loseAll(this.#exchanges.splice(0), { error, sent, fatal }, this.#elsewhere);
+    this.#events.closed(this);
+  }
+}

@@ -1,0 +1,57 @@
+import { cancelOnThrow } from '../http/cancel-on-throw.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { Attempt } from './attempted.ts';
+import { bind } from './bind/bind.ts';
+import { recall } from './cache/cached-execution.ts';
+import { admit, open, refuseAnonymousCrossSite } from '../auth/authorize.ts';
+import { withCallerHeaders } from '../auth/caller-headers.ts';
+import { collectOnce } from './parse/parse-input.ts';
+import type { Given } from './parse/input.ts';
+import { destinationOf, refuseLongUri } from './route-lookup.ts';
+import { fill } from './inject.ts';
+import { formulate, formulateAnew, type Formulated } from './build-query.ts';
+import { consult } from './hooks.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { Caller } from '../ports/ports.ts';
+import { respond } from './respond.ts';
+import { hashParameters } from './login/hashing.ts';
+import { sign } from './login/sign.ts';
+import { tellCommand } from './log-command.ts';
+import { withoutCall } from './responses-without-call.ts';
+
+/**
+ * The recipe of a request: match → admit → collect → bind → fill → formulate → recall → execute → respond. Every stage gives its product or throws.
+ * @param earlier what the client has sent, where an earlier attempt has read it
+ */
+export async function attempt(request: GatewayRequest, current: Pipeline, earlier: Given | null): Promise<Attempt> {
+  const routed = destinationOf(request, current);
+  if (routed.kind !== 'match') return { response: await withoutCall(routed, request, current) };
+  let call: Formulated | null = null;
+  let caller: Caller | null = null;
+  let given: Given | null = null;
+  try {
+    refuseLongUri(request, current.maxUriLength);
+    const { access } = current;
+    let candidates = routed.targets;
+    if (open(candidates, access)) refuseAnonymousCrossSite(candidates, request, access);
+    else ({ candidates, caller } = await admit(candidates, request, access));
+    const collected = collectOnce(earlier, request, candidates[0]!.endpoint, current.maxBodySize);
+    given = collected instanceof Promise ? await collected : collected;
+    const bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
+    const filled = fill(bound, { request, caller }, current);
+    const ready = filled.candidate.hashes ? await hashParameters(filled, request, current.signIn) : filled;
+    const { make, endpoint } = ready.candidate;
+    call = make === null ? formulate(ready) : await formulateAnew(ready, make, request);
+    if (current.tellCommands) tellCommand(current.observe, call, request);
+    const answer = current.hooks === null ? null : await consult(current.hooks, call, request);
+    if (answer !== null) return { response: withCallerHeaders(answer, caller) };
+    if (endpoint.signIn !== null) return { response: await sign(current, call, { request, caller }) };
+    const { format, head } = call.candidate.rendering(request.header('accept'));
+    const headers = head(call);
+    const outcome = await recall(current, { call, format, request, caller }, caller);
+    const respondNow = () => withCallerHeaders(respond(request, { format, headers, outcome }), caller);
+    return { response: cancelOnThrow(outcome, respondNow) };
+  } catch (error) {
+    return { error, current, targets: routed.targets, call, caller, given };
+  }
+}

@@ -1,0 +1,76 @@
+import type { Statement, Value } from '../postgres/port.ts';
+import type { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { Filled } from './inject.ts';
+import type { CommandMaker, MadeCommand, ValueOwner } from '../ports/ports.ts';
+
+/** A statement with its values. */
+export interface Formula {
+  readonly statement: Statement;
+  /** `$1`, `$2`, … */
+  readonly arguments: readonly Value[];
+  /** Whose values these are; null: none of the client's. */
+  readonly owners: readonly (ValueOwner | null)[];
+}
+
+/** A call with the statement that makes it. */
+export interface Formulated extends Filled, Formula {
+  /** Runs before the statement; its row holds the values of these headers. */
+  readonly head: (Formula & { readonly names: readonly string[] }) | null;
+  /** The refusal when the statement gives no row; null: that is as good an answer as any. */
+  readonly noRow: Problem | null;
+}
+
+/** The routine's own call, made at start for each choice of its parameters. */
+export function formulate(call: Filled): Formulated {
+  // Member by member: this is on every request's way, where a spread costs more than all of it.
+  const { candidate, parameters, values, settings } = call;
+  return {
+    candidate,
+    parameters,
+    values,
+    settings,
+    statement: candidate.statement(parameters),
+    arguments: values,
+    owners: parameters,
+    head: null,
+    noRow: null,
+  };
+}
+
+/** A command that the endpoint's source makes. */
+export async function formulateAnew(call: Filled, make: CommandMaker, request: GatewayRequest): Promise<Formulated> {
+  const { candidate, parameters, values, settings } = call;
+  const made = await make({ endpoint: candidate.endpoint, parameters, values, request });
+  return {
+    candidate,
+    parameters,
+    values,
+    settings: made.settings === undefined ? settings : [...settings, ...made.settings],
+    statement: candidate.made(made, columnsOf(made, call)),
+    arguments: made.values ?? values,
+    owners: made.owners ?? (made.values === undefined ? parameters : []),
+    head: headOf(made, call),
+    noRow: made.noRow ?? null,
+  };
+}
+
+function headOf({ head }: MadeCommand, { candidate }: Filled): Formulated['head'] {
+  if (head === undefined) return null;
+  const { names, values, owners } = head;
+  return {
+    statement: candidate.made(
+      head,
+      names.map(() => null),
+    ),
+    arguments: values,
+    owners,
+    names,
+  };
+}
+
+/** Rows that are only counted may have any columns. */
+function columnsOf({ noRow }: MadeCommand, { candidate }: Filled): Statement['columns'] {
+  const countedOnly = noRow !== undefined && candidate.endpoint.answer.kind === 'nothing';
+  return countedOnly ? undefined : candidate.expectedColumns;
+}

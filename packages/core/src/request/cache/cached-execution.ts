@@ -1,0 +1,120 @@
+import { type Execution, execute, type Outcome, type Task } from '../execute.ts';
+import type { Cache, CachedAnswer, CacheKey, CacheLook, Caller } from '../../ports/ports.ts';
+import type { Bounds } from '../../response/response-writer.ts';
+import type { Caching } from './cache-policy.ts';
+import { Flight } from './single-flight.ts';
+import { answerOf, outcomeOf } from './cached-response.ts';
+import { keyOf } from './key.ts';
+
+/** Where answers are kept, and the calls that are about to give one; lives as long as the gateway. */
+export interface Keeping {
+  readonly cache: Cache;
+  /** The database that the answers are of. */
+  readonly scope: string;
+  /** What is larger is not kept. */
+  readonly bounds: Bounds;
+  /** By version and key. */
+  readonly flights: Map<string, Flight>;
+}
+
+export interface Recalling extends Execution {
+  /** Null: nothing is kept. */
+  readonly keeping: Keeping | null;
+  /** Whether an answer depends on nobody as far as the host's options can tell. */
+  readonly impartial: boolean;
+}
+
+/** A request that looks for a kept answer. */
+interface Search {
+  readonly current: Recalling;
+  readonly keeping: Keeping;
+  readonly caching: Caching;
+  readonly task: Task;
+  readonly key: CacheKey;
+  readonly caller: Caller | null;
+}
+
+/**
+ * Gives the answer that is kept, or that another request is about to get; makes the call where there is none, or where nothing
+ * is kept.
+ * @throws as `execute` does
+ */
+export function recall(current: Recalling, task: Task, caller: Caller | null): Promise<Outcome> {
+  const { keeping } = current;
+  const { caching, make } = task.call.candidate;
+  if (caching === null || keeping === null) return execute(current, task);
+  const { scope } = keeping;
+  const key = keyOf(caching, task.call, { scope, form: task.format.contentType, made: make !== null });
+  return search({ current, keeping, caching, task, key, caller });
+}
+
+async function search(looking: Search): Promise<Outcome> {
+  const { keeping, key, caller, current, task } = looking;
+  for (;;) {
+    const asked = keeping.cache.get(key);
+    // One look after the other; what is at hand costs no turn.
+    // oxlint-disable-next-line no-await-in-loop
+    const look = asked instanceof Promise ? await asked : asked;
+    if (look.answer !== null) return given(looking, look.answer, true);
+    // Its answer would renew a cookie: it is this caller's alone.
+    if (caller?.headers !== undefined) return execute(current, task);
+    const place = placeOf(look, key);
+    const flight = keeping.flights.get(place);
+    if (flight === undefined) return lead(looking, place, look.version);
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await follow(flight, task);
+    if (answer === 'alone') return execute(current, task);
+    if (answer !== 'again') return given(looking, answer, false);
+  }
+}
+
+/** Who looks after an answer was made void does not wait for a call that began before. */
+function placeOf({ version }: CacheLook & { readonly answer: null }, { text }: CacheKey): string {
+  return `${version} ${text}`;
+}
+
+function given({ caching, current, task, caller }: Search, answer: CachedAnswer, again: boolean): Outcome {
+  const { request } = task;
+  const shared = current.impartial && caching.anybodys;
+  return outcomeOf(answer, { caching, request, shared, again, renewing: caller?.headers !== undefined });
+}
+
+/** Makes the call, for all who come for its answer meanwhile. */
+async function lead(looking: Search, place: string, version: string): Promise<Outcome> {
+  const { current, keeping, task, key, caching } = looking;
+  const { cache, bounds, flights } = keeping;
+  const flight = new Flight(task.call, () => flights.delete(place));
+  flights.set(place, flight);
+  flight.join(task.request);
+  try {
+    const outcome = await execute(current, { ...task, hold: bounds, endWith: (cancel) => flight.endWith(cancel) });
+    const answer = answerOf(outcome, bounds);
+    flight.land(answer);
+    if (answer === null) return outcome;
+    const stored = cache.set(key, answer, { version, expires: caching.expires });
+    // Nobody waits for that, but who comes meanwhile finds the answer here.
+    if (stored !== undefined) void stored.then(() => remove(flights, place, flight));
+    else flights.delete(place);
+    return given(looking, answer, false);
+  } catch (error) {
+    flight.fail(error);
+    throw error;
+  } finally {
+    if (!flight.successful) remove(flights, place, flight);
+  }
+}
+
+function remove(flights: Map<string, Flight>, place: string, flight: Flight): void {
+  if (flights.get(place) === flight) flights.delete(place);
+}
+
+/** `alone`: its answer cannot be shared; `again`: it has failed, which says nothing of a call with other values. */
+async function follow(flight: Flight, { call, request }: Task): Promise<CachedAnswer | 'alone' | 'again'> {
+  flight.join(request);
+  try {
+    return (await flight.answer) ?? 'alone';
+  } catch (error) {
+    if (flight.isOf(call)) throw error;
+    return 'again';
+  }
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { Value } from '../../postgres/port.ts';
+import type { Formulated } from '../build-query.ts';
+import type { CacheKey } from '../../ports/ports.ts';
+import type { Caching } from './cache-policy.ts';
+
+/** Characters; a longer text is known by its hash. */
+const longestText = 1_024;
+
+/** What a key is made of. */
+export type Told = Pick<
+  Formulated,
+  'parameters' | 'values' | 'settings' | 'statement' | 'arguments' | 'owners' | 'head'
+>;
+
+export interface Circumstances {
+  /** The database. */
+  readonly scope: string;
+  /** The content type of the answer. */
+  readonly form: string;
+  /** Whether the endpoint's source has made the statement, by more than the parameters. */
+  readonly made: boolean;
+}
+
+/**
+ * The key of a call. Everything that its answer may depend on stands in it, each part with its kind and length before it, so that no
+ * two different calls have one text: the endpoint as it is planned, the form of the answer, the parameters that tell answers
+ * apart, and every setting of the transaction, which is all that the call knows of its caller.
+ */
+export function keyOf(caching: Caching, call: Told, { scope, form, made }: Circumstances): CacheKey {
+  let text = caching.fingerprint + part('d', scope) + part('f', form);
+  const { parameters, values, settings } = call;
+  if (made) text += ofStatement(caching, call);
+  for (let index = 0; index < parameters.length; index++) {
+    const { position } = parameters[index]!;
+    if (caching.telling[position - 1] === true) text += `p${position}${ofValue(values[index]!)}`;
+  }
+  for (const [name, value] of settings) text += part('s', name) + part('=', value);
+  return { routine: caching.routine, text: text.length > longestText ? hashed(text) : text };
+}
+
+/** The text of a statement holds nothing that a client has sent; values that nobody has given are the source's own. */
+function ofStatement(caching: Caching, { statement, arguments: values, owners, head, parameters }: Told): string {
+  let text = part('q', statement.sql);
+  for (const [index, owner] of owners.entries()) {
+    const parameter = owner === null ? undefined : parameters.find(({ name }) => name === owner.name);
+    if (parameter === undefined || caching.telling[parameter.position - 1] === true) {
+      text += `a${index}${ofValue(values[index]!)}`;
+    }
+  }
+  if (head === null) return text;
+  return text + part('h', head.statement.sql) + head.arguments.map((value) => `v${ofValue(value)}`).join('');
+}
+
+function part(kind: string, text: string): string {
+  return `${kind}${text.length}:${text}`;
+}
+
+function ofValue(value: Value): string {
+  if (value === null) return 'n';
+  return typeof value === 'string' ? part('t', value) : part('b', Buffer.from(value).toString('latin1'));
+}
+
+function hashed(text: string): string {
+  return `#${createHash('sha256').update(text).digest('base64url')}`;
+}

@@ -1,0 +1,256 @@
+import {
+  type Call,
+  type CallHandle,
+  type Database,
+  type Notice,
+  OutcomeUnknown,
+  type RowSink,
+  type Runner,
+  type Step,
+} from '../postgres/port.ts';
+import type { ByteSource, HeaderList } from '../http/response.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { RoleContext } from '../auth/context.ts';
+import { type Raising, raising } from './raise.ts';
+import type { Formulated } from './build-query.ts';
+import type { Operation } from './compiled-endpoint.ts';
+import type { Caller } from '../ports/ports.ts';
+import { Answering, type Bounds } from '../response/response-writer.ts';
+import { CountedRows } from '../response/counted-rows.ts';
+import type { Format } from '../response/format.ts';
+import { HeadRow } from '../response/row-headers.ts';
+import { type Lent, ofSecondHalf, SecondHalf } from './procedure-output-conversion.ts';
+import { passingSettings, settingsStep } from '../auth/settings.ts';
+
+/**
+ * What came of a call: all of it, or its beginning with more to come; the headers that its head has told; and what is to be said
+ * of an answer that is kept.
+ */
+export type Outcome = {
+  readonly told: { readonly headers: HeaderList } | null;
+  readonly kept: Kept | null;
+} & (
+  | { readonly kind: 'whole'; readonly body: Buffer; readonly rows: number }
+  | { readonly kind: 'stream'; readonly body: ByteSource }
+);
+
+export interface Kept {
+  readonly headers: HeaderList;
+  /** Whether the entity tag among them is the cache's own. */
+  readonly validates: boolean;
+}
+
+/** What is to be done where a call makes kept answers void. */
+export interface Invalidation {
+  /** Tells other instances, in the transaction of the call; null: there is no channel for that. */
+  step(endpoint: Endpoint): Step | null;
+  /** The call has succeeded. Never rejects. */
+  done(endpoint: Endpoint): void | Promise<void>;
+}
+
+export interface Execution extends Raising {
+  readonly database: Database;
+  /** Those that an endpoint may name. */
+  readonly namedDatabases: ReadonlyMap<string, Database>;
+  /** Milliseconds, where the endpoint says nothing and the connection is the host's. */
+  readonly timeout: number;
+  /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
+  readonly readerTimeout: number;
+  notice(endpoint: Endpoint, notice: Notice): void;
+  /** A call of the endpoint has left a setting of its connection changed. */
+  settingLeft(endpoint: Endpoint, setting: string): void;
+  readonly invalidation: Invalidation;
+  /** Null: calls run under the role of their connection. */
+  readonly roleContext: RoleContext | null;
+  /** Gives a connection of the host's for a request, null for one of ours. Null: the host gives none at all. */
+  readonly provide: ((request: GatewayRequest, endpoint: Endpoint) => Promise<Lent | null>) | null;
+}
+
+/**
+ * Runs the call: settings and routine in one round trip and one implicit transaction.
+ * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, Cancelled, ColumnsChanged
+ */
+export function execute(execution: Execution, task: Task): Promise<Outcome> {
+  const { endpoint } = task.call.candidate;
+  const notice = noticeOf(execution, task);
+  if (execution.provide === null) return runOn(databaseOf(execution, endpoint), execution, task, notice);
+  return execution.provide(task.request, endpoint).then((theirs) => {
+    const runner = theirs ?? databaseOf(execution, endpoint);
+    return runOn(runner, execution, { ...task, lasting: theirs !== null }, notice);
+  });
+}
+
+type NoticeListener = (notice: Notice) => void;
+
+/** Notices are told to the observer; of some endpoints they are events as well. */
+function noticeOf(execution: Execution, { call, request, caller }: Task): NoticeListener {
+  const { endpoint } = call.candidate;
+  const tell: NoticeListener = (notice) => execution.notice(endpoint, notice);
+  if (endpoint.events === null) return tell;
+  const raise = raising(execution, endpoint, request, caller ?? null);
+  return (notice) => {
+    raise(notice);
+    tell(notice);
+  };
+}
+
+export interface Task {
+  readonly call: Formulated;
+  readonly format: Format;
+  readonly request: GatewayRequest;
+  /** Null: nobody who is known. */
+  readonly caller?: Caller | null;
+  /** Sees the rows on their way to the answer. */
+  readonly watch?: (next: Required<RowSink>) => RowSink;
+  /** The transaction may go on after the call. */
+  readonly lasting?: boolean;
+  /** An answer up to this is wanted whole. */
+  readonly hold?: Bounds;
+  /** Takes what ends the call, where its client's leaving alone is no reason to. */
+  readonly endWith?: (cancel: () => void) => void;
+}
+
+function runOn(
+  runner: Runner | Lent,
+  execution: Execution,
+  { call, format, request, lasting = false, watch, hold, endWith }: Task,
+  notice: NoticeListener,
+): Promise<Outcome> {
+  const { endpoint, pace, sessionUse } = call.candidate;
+  const { readerTimeout, invalidation } = execution;
+  const settled = endpoint.invalidates.length === 0 ? null : () => invalidation.done(endpoint);
+  const last = settled === null ? null : invalidation.step(endpoint);
+  return new Promise((resolve, reject) => {
+    const told = call.head === null ? null : new HeadRow(call.head.names);
+    const answering = new Answering(
+      format,
+      { bufferRows: endpoint.bufferRows, sizeHint: pace.sizeHint, readerTimeout, hold: hold ?? null },
+      {
+        whole: (body, rows) => resolve({ kind: 'whole', body, rows, told, kept: null }),
+        stream: (body) => resolve({ kind: 'stream', body, told, kept: null }),
+        failed: reject,
+      },
+    );
+    const counting = call.noRow === null ? null : new CountedRows(answering);
+    const rows = counting ?? watch?.(answering) ?? answering;
+    const half = call.candidate.converts ? new SecondHalf(call, rows) : null;
+    const made: Call = {
+      steps: stepsOf(call, { rows: half ?? rows, told, lasting, last }),
+      mayShare: pace.quick && !sessionUse.alters,
+      expected: pace.expected,
+      mayBlock: sessionUse.mayBlock,
+      altersSession: sessionUse.alters,
+      repeatable: endpoint.volatility !== 'volatile',
+      role: roleOf(execution, call),
+      // A procedure that could commit would go on without its settings, and so without its role.
+      atomic: endpoint.kind === 'procedure',
+      timeout: endpoint.timeout ?? timeoutOf(execution, lasting),
+      notice,
+      done: (elapsed, left) => {
+        if (left !== null) settingLeft(execution, call.candidate, left);
+        if (counting?.rows === 0) answering.failed(call.noRow!);
+        else answering.done();
+        pace.record(elapsed, answering.bytesOut);
+      },
+      failed: (error) => answering.failed(error),
+    };
+    const handle = start(runner, made, { half, settled, lasting });
+    answering.feedFrom(handle);
+    if (endWith === undefined) request.onLeave(() => handle.cancel());
+    else endWith(() => handle.cancel());
+  });
+}
+
+/** The calls of the endpoint have their connection to themselves from now on, and it is reset after each of them. */
+function settingLeft(execution: Execution, operation: Operation, setting: string): void {
+  operation.leavesSettings();
+  execution.settingLeft(operation.endpoint, setting);
+}
+
+/** On a connection of our own, the session knows. */
+function timeoutOf({ timeout }: Execution, lasting: boolean): number | null {
+  return lasting ? timeout : null;
+}
+
+/** The role that one of the call's settings sets; with a role context, callers without one have that of the connection. */
+function roleOf({ roleContext }: Execution, { settings }: Formulated): string | null | undefined {
+  const set = settings.findLast(([name]) => name.toLowerCase() === 'role');
+  return set?.[1] ?? (roleContext === null ? undefined : null);
+}
+
+/** What the success of a call brings about before anybody hears of it. Never rejects. */
+type Settled = (() => void | Promise<void>) | null;
+
+/** Whoever has the answer to a write, or its end, finds nothing kept of before. */
+function settling(call: Call, settled: Settled): Call {
+  if (settled === null) return call;
+  const done: Call['done'] = (elapsed, left) => {
+    const first = settled();
+    if (first === undefined) call.done(elapsed, left);
+    else void first.then(() => call.done(elapsed, left));
+  };
+  const failed: Call['failed'] = (error) => {
+    // It may have been committed: nothing that was kept before may outlive it.
+    if (error instanceof OutcomeUnknown) void settled();
+    call.failed(error);
+  };
+  return { ...call, done, failed };
+}
+
+interface Start {
+  /** Null: the call's own rows are the answer. */
+  readonly half: SecondHalf | null;
+  readonly settled: Settled;
+  readonly lasting: boolean;
+}
+
+/** Runs the call; where its row is to be converted, then the one that does it: with the same settings, in what is left of the time. */
+function start(runner: Runner | Lent, call: Call, { half, settled, lasting }: Start): CallHandle {
+  if (half === null) return runner.run(settling(call, settled));
+  const { timeout } = call;
+  const convert: Call['done'] = (elapsed, left) =>
+    half.follow(
+      runner.run({
+        ...call,
+        steps: stepsOf(half.call, { rows: half.sink, told: null, lasting, last: null }),
+        timeout: timeout === null || timeout === 0 ? timeout : Math.max(1, timeout - elapsed),
+        atomic: false,
+        done: (more, alsoLeft) => call.done(elapsed + more, left ?? alsoLeft),
+        failed: (error) => call.failed(ofSecondHalf(error)),
+      }),
+    );
+  const before = 'before' in runner ? runner.before : runner;
+  half.follow(before.run(settling({ ...call, done: convert }, settled)));
+  return half;
+}
+
+interface Readers {
+  readonly rows: RowSink;
+  readonly told: RowSink | null;
+  /** The transaction may go on after the call. */
+  readonly lasting: boolean;
+  /** Behind all else. */
+  readonly last: Step | null;
+}
+
+/** Settings, head and statement, in this order; most calls are the statement alone. */
+function stepsOf(call: Formulated, { rows, told, lasting, last }: Readers): readonly Step[] {
+  const step: Step = { statement: call.statement, values: call.arguments, rows };
+  const { settings, head } = call;
+  if (settings.length === 0 && head === null && last === null) return [step];
+  const steps = [
+    ...(head === null ? [] : [{ statement: head.statement, values: head.arguments, rows: told! }]),
+    step,
+    ...(last === null ? [] : [last]),
+  ];
+  if (settings.length === 0) return steps;
+  if (!lasting) return [settingsStep(settings), ...steps];
+  const { before, after } = passingSettings(settings);
+  return [before, ...steps, after];
+}
+
+/** The database that runs an endpoint's routine. */
+export function databaseOf({ database, namedDatabases }: Execution, { connection }: Endpoint): Database {
+  return connection === null ? database : namedDatabases.get(connection)!;
+}

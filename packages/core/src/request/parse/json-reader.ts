@@ -1,0 +1,202 @@
+import { Problem } from '../../http/problem.ts';
+import { shownKey } from './truncated-key.ts';
+
+/** Where a JSON value stands in the text it was read from. Nothing is converted: numbers keep every digit. */
+export interface JsonSlice {
+  readonly kind: 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
+  /** The text of the whole document. */
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The text is not the JSON that it should be. */
+export class JsonError extends Error {
+  /** From 0, in UTF-16 units. */
+  readonly position: number;
+
+  constructor(message: string, position: number) {
+    super(message);
+    this.name = 'JsonError';
+    this.position = position;
+  }
+}
+
+/** Deeper nesting than this is nobody's data. */
+const deepest = 64;
+/** The keys of the document are names of parameters: more than this are no call of a routine. */
+const mostKeys = 1_000;
+
+const literals = { t: 'true', f: 'false', n: 'null' } as const;
+const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** What stands between the escapes of a string. One class and no alternatives: those cost stack for each character. */
+// oxlint-disable-next-line no-control-regex
+const runPattern = /[^"\\\u0000-\u001f]*/y;
+const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/**
+ * Reads one JSON document and tells where its value stands.
+ * @throws JsonError for text that is not JSON (RFC 8259), for duplicate keys and `__proto__` at any depth, and past a
+ * depth of 64
+ * @throws Problem `malformed-body` for an object of more than 1,000 keys; those inside of it may have as many as they like
+ */
+export function readJson(text: string): JsonSlice {
+  const reader = new Reader(text, mostKeys);
+  const value = reader.value(reader.space(0), 0, null);
+  const rest = reader.space(value.end);
+  if (rest < text.length) throw new JsonError('unexpected text after the value', rest);
+  return value;
+}
+
+/** The members of an object that `readJson` has accepted, in order. */
+export function membersOf(object: JsonSlice): ReadonlyMap<string, JsonSlice> {
+  const members = new Map<string, JsonSlice>();
+  new Reader(object.text).value(object.start, 0, (key, value) => members.set(key!, value));
+  return members;
+}
+
+/** The elements of an array that `readJson` has accepted. */
+export function itemsOf(array: JsonSlice): readonly JsonSlice[] {
+  const items: JsonSlice[] = [];
+  new Reader(array.text).value(array.start, 0, (_, value) => items.push(value));
+  return items;
+}
+
+/** The JSON text of a value as it was sent. */
+export function jsonOf({ text, start, end }: JsonSlice): string {
+  return text.slice(start, end);
+}
+
+/** The text of a string value; of every other kind the JSON text as it was sent. */
+export function textOf(slice: JsonSlice): string {
+  const raw = jsonOf(slice);
+  if (slice.kind !== 'string') return raw;
+  return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
+}
+
+type Visit = (key: string | null, value: JsonSlice) => void;
+
+/** Where the pattern, a sticky one, ends when it is found at the start; else null. */
+function past(pattern: RegExp, text: string, start: number): number | null {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : null;
+}
+
+function tooManyKeys(): Problem {
+  return new Problem('malformed-body', { detail: `The object in the body has more than ${mostKeys} keys.` });
+}
+
+class Reader {
+  readonly #text: string;
+  readonly #mostKeys: number;
+
+  /** @param keys the most of the outermost object */
+  constructor(text: string, keys = Infinity) {
+    this.#text = text;
+    this.#mostKeys = keys;
+  }
+
+  space(start: number): number {
+    let position = start;
+    for (;;) {
+      const code = this.#text.charCodeAt(position);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return position;
+      position++;
+    }
+  }
+
+  /** @param visit told of the direct members or elements of the value */
+  value(start: number, depth: number, visit: Visit | null): JsonSlice {
+    if (depth > deepest) throw new JsonError(`nested deeper than ${deepest} levels`, start);
+    const text = this.#text;
+    switch (text[start]) {
+      case '"':
+        return this.#slice('string', start, this.#string(start));
+      case '{':
+        return this.#slice('object', start, this.#object(start, depth, visit));
+      case '[':
+        return this.#slice('array', start, this.#array(start, depth, visit));
+      case 't':
+      case 'f':
+        return this.#slice('boolean', start, this.#literal(start));
+      case 'n':
+        return this.#slice('null', start, this.#literal(start));
+      default:
+        return this.#slice('number', start, this.#number(start));
+    }
+  }
+
+  #slice(kind: JsonSlice['kind'], start: number, end: number): JsonSlice {
+    return { kind, text: this.#text, start, end };
+  }
+
+  #unexpected(position: number): never {
+    if (position >= this.#text.length) throw new JsonError('unexpected end', position);
+    throw new JsonError(
+      `unexpected ${JSON.stringify(String.fromCodePoint(this.#text.codePointAt(position)!))}`,
+      position,
+    );
+  }
+
+  #string(start: number): number {
+    const text = this.#text;
+    if (text[start] !== '"') this.#unexpected(start);
+    let position = start + 1;
+    for (;;) {
+      position = past(runPattern, text, position) ?? position;
+      if (text[position] === '"') return position + 1;
+      const escaped = past(escapePattern, text, position);
+      if (escaped === null) break;
+      position = escaped;
+    }
+    throw new JsonError('a string that is not closed, or with a control character or an unknown escape', start);
+  }
+
+  #literal(start: number): number {
+    const literal = literals[this.#text[start] as keyof typeof literals];
+    if (!this.#text.startsWith(literal, start)) this.#unexpected(start);
+    return start + literal.length;
+  }
+
+  #number(start: number): number {
+    return past(numberPattern, this.#text, start) ?? this.#unexpected(start);
+  }
+
+  #array(start: number, depth: number, visit: Visit | null): number {
+    let position = this.space(start + 1);
+    if (this.#text[position] === ']') return position + 1;
+    for (;;) {
+      const item = this.value(position, depth + 1, null);
+      visit?.(null, item);
+      position = this.space(item.end);
+      const next = this.#text[position];
+      if (next === ']') return position + 1;
+      if (next !== ',') this.#unexpected(position);
+      position = this.space(position + 1);
+    }
+  }
+
+  #object(start: number, depth: number, visit: Visit | null): number {
+    const keys = new Set<string>();
+    let position = this.space(start + 1);
+    if (this.#text[position] === '}') return position + 1;
+    for (;;) {
+      const keyEnd = this.#string(position);
+      const key = textOf(this.#slice('string', position, keyEnd));
+      if (keys.has(key))
+        throw new JsonError(`the key ${JSON.stringify(shownKey(key))} stands twice in one object`, position);
+      if (key === '__proto__') throw new JsonError('the key "__proto__" is not allowed', position);
+      keys.add(key);
+      if (depth === 0 && keys.size > this.#mostKeys) throw tooManyKeys();
+      position = this.space(keyEnd);
+      if (this.#text[position] !== ':') this.#unexpected(position);
+      const member = this.value(this.space(position + 1), depth + 1, null);
+      visit?.(key, member);
+      position = this.space(member.end);
+      const next = this.#text[position];
+      if (next === '}') return position + 1;
+      if (next !== ',') this.#unexpected(position);
+      position = this.space(position + 1);
+    }
+  }
+}

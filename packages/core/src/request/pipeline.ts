@@ -1,0 +1,33 @@
+import type { Router } from './router.ts';
+import type { Recalling } from './cache/cached-execution.ts';
+import type { Access } from '../auth/authorize.ts';
+import type { StreamPlan } from '../events/stream.ts';
+import type { FillOptions } from './inject.ts';
+import type { Hooks } from './hooks.ts';
+import type { Operation } from './compiled-endpoint.ts';
+import type { Observer } from '../ports/ports.ts';
+import type { RefuseOptions } from './problem-response.ts';
+import type { SignInOptions } from './login/options.ts';
+
+/** What the start has decided for all requests; a refresh makes a new one. */
+export interface Pipeline extends Recalling, FillOptions {
+  readonly router: Router<Operation>;
+  /** Streams of events, by the paths of requests for them. */
+  readonly streamPlans: ReadonlyMap<string, StreamPlan>;
+  readonly access: Access;
+  readonly signIn: SignInOptions;
+  /** Bytes. */
+  readonly maxBodySize: number;
+  /** Characters of path and query together. */
+  readonly maxUriLength: number;
+  readonly ignoreUnknown: boolean;
+  readonly refusal: RefuseOptions & {
+    /** Whether details may hold all values of a row that a constraint has refused. */
+    readonly showRowDetails: boolean;
+  };
+  /** Null when the host has none: most requests ask nobody. */
+  readonly hooks: Hooks | null;
+  readonly observe: Observer;
+  /** Whether the observer wants to hear of every command. */
+  readonly tellCommands: boolean;
+}

@@ -1,0 +1,44 @@
+import type { Notice } from '../postgres/port.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { type EventScope, readScope } from '../endpoints/event-scope.ts';
+import type { ClaimTypes } from '../auth/identity.ts';
+import type { Caller, Observer } from '../ports/ports.ts';
+import { hinted } from '../events/subscriber-authorization.ts';
+import { executionIdOfCall, executionKey } from '../events/execution-id.ts';
+import type { Streams } from '../events/streams.ts';
+
+/** What has to be known for the messages of a call to become events. */
+export interface Raising {
+  readonly streams: Streams;
+  readonly access: { readonly claimTypes: ClaimTypes };
+  readonly observe: Observer;
+}
+
+/**
+ * Makes events of what a call raises with `RAISE INFO`, as it is raised.
+ * @throws Problem `invalid-execution-id` for one that others might guess
+ */
+export function raising(
+  { streams, access, observe }: Raising,
+  endpoint: Endpoint,
+  request: GatewayRequest,
+  caller: Caller | null,
+): (notice: Notice) => void {
+  const { path, scope: usual } = endpoint.events!;
+  const id = executionIdOfCall(request);
+  const key = id === null ? null : executionKey(id, caller, access.claimTypes);
+  return ({ severity, message, hint }) => {
+    if (severity !== 'INFO') return;
+    const asked = hint === undefined ? usual : hintedScope(usual, hint);
+    if (asked === null) observe({ kind: 'unknown-hint', endpoint, hint: hint! });
+    const scope = asked ?? usual;
+    if (scope.kind === 'self' && key === null) return;
+    streams.raise({ path, endpoint: endpoint.id, scope, key: scope.kind === 'self' ? key : null, message });
+  };
+}
+
+/** Null: the hint is none of ours, and may be meant for people. */
+function hintedScope(usual: EventScope, hint: string): EventScope | null {
+  return hinted(usual, readScope(hint.split(/[\s,]+/).filter((word) => word !== '')));
+}

@@ -1,0 +1,24 @@
+import { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { Routed } from './router.ts';
+import { streamMethods } from './open-stream.ts';
+import type { StreamPlan } from '../events/stream.ts';
+import type { Operation } from './compiled-endpoint.ts';
+import type { Pipeline } from './pipeline.ts';
+
+/** Where a request goes: endpoints that may answer it, a stream of events, or nowhere. */
+export type Destination = Routed<Operation> | { readonly kind: 'stream'; readonly plan: StreamPlan };
+
+/** A stream comes before a pattern that fits its path as well. */
+export function destinationOf(request: GatewayRequest, { streamPlans, router }: Pipeline): Destination {
+  const plan = streamPlans.get(request.path);
+  if (plan === undefined) return router.match(request.method, request.path);
+  if (streamMethods.includes(request.method)) return { kind: 'stream', plan };
+  const routed = router.match(request.method, request.path);
+  return routed.kind === 'none' ? { kind: 'method', allowed: [...streamMethods, 'OPTIONS'] } : routed;
+}
+
+/** @throws Problem `uri-too-long` */
+export function refuseLongUri(request: GatewayRequest, limit: number): void {
+  if (request.path.length + request.query.length > limit) throw new Problem('uri-too-long');
+}

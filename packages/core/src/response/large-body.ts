@@ -1,0 +1,48 @@
+import type { ByteSink, ByteSource, GatewayResponse, Handle, WholeResponse } from '../http/response.ts';
+import { wholeLimit } from './response-writer.ts';
+import { Delivery, type DeliveryOptions } from './delivery.ts';
+
+/** Large answers in one piece leave at the pace of their reader too, who may not keep them in memory by taking nothing. */
+export function deliverLargeBodies(handle: Handle, readerTimeout: number): Handle {
+  return async (request) => {
+    const response = await handle(request);
+    return response?.kind === 'whole' ? delivered(response, readerTimeout) : response;
+  };
+}
+
+function delivered(response: WholeResponse, readerTimeout: number): GatewayResponse {
+  const { status, headers, body, isShared = false } = response;
+  // A character is at most three bytes.
+  if (body === null || body.length * 3 <= wholeLimit) return response;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  if (bytes.length <= wholeLimit) return response;
+  return {
+    kind: 'stream',
+    status,
+    headers: [...headers, 'content-length', String(bytes.length)],
+    body: new LargeBody(bytes, { readerTimeout, isShared }),
+  };
+}
+
+class LargeBody implements ByteSource {
+  readonly #bytes: Uint8Array;
+  readonly #delivery: Delivery;
+
+  constructor(bytes: Uint8Array, options: DeliveryOptions) {
+    this.#bytes = bytes;
+    this.#delivery = new Delivery(options);
+  }
+
+  pipe(sink: ByteSink): void {
+    this.#delivery.end(this.#bytes);
+    this.#delivery.open(sink);
+  }
+
+  resume(): void {
+    this.#delivery.resume();
+  }
+
+  cancel(): void {
+    this.#delivery.stop();
+  }
+}

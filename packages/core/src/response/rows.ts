@@ -1,0 +1,106 @@
+import type { AnswerColumn } from '../endpoints/endpoint.ts';
+import type { Bytes } from './bytes.ts';
+import {
+  writeBoolean,
+  writeNumber,
+  writeString,
+  writeTimestamp,
+  writeTimestamptz,
+  writeVerbatim,
+} from './json-text.ts';
+import { type KeyShape, keyShape, Rekeyer } from './rename-keys.ts';
+
+/** How a field of the wire becomes JSON. */
+type FieldWriter = (out: Bytes, chunk: Uint8Array, start: number, end: number) => void;
+
+/** Writes one row; the fields stand in the chunk as the wire has them. */
+export type RowWriter = (out: Bytes, chunk: Uint8Array, offset: number, fields: number) => void;
+
+const nullBytes = Buffer.from('null');
+const closeBrace = 0x7d;
+
+function fieldWriter({ type }: AnswerColumn): FieldWriter {
+  switch (type.json) {
+    case 'number':
+      return writeNumber;
+    case 'boolean':
+      return writeBoolean;
+    case 'timestamp':
+      return writeTimestamp;
+    case 'timestamptz':
+      return writeTimestamptz;
+    case 'json':
+      return writeVerbatim;
+    case 'converted':
+      return convertedWriter(keyShape(type));
+    case 'string':
+      return writeString;
+  }
+}
+
+function convertedWriter(shape: KeyShape | null): FieldWriter {
+  if (shape === null) return writeVerbatim;
+  const rekeyer = new Rekeyer(shape);
+  return (out, chunk, start, end) => rekeyer.write(out, chunk, start, end);
+}
+
+function readLength(chunk: Uint8Array, at: number): number {
+  return (chunk[at]! << 24) | (chunk[at + 1]! << 16) | (chunk[at + 2]! << 8) | chunk[at + 3]!;
+}
+
+/** A row as a JSON object: `{"key":value,…}`. */
+export function objectWriter(columns: readonly AnswerColumn[]): RowWriter {
+  const writers = columns.map((column) => fieldWriter(column));
+  const keys = columns.map((column, index) => Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(column.key)}:`));
+  const none = Buffer.from('{}');
+  return (out, chunk, offset, fields) => {
+    if (fields === 0) return out.append(none);
+    let position = offset;
+    for (let index = 0; index < fields; index++) {
+      const length = readLength(chunk, position);
+      position += 4;
+      writeVerbatim(out, keys[index]!, 0, keys[index]!.length);
+      if (length === -1) {
+        out.append(nullBytes);
+        continue;
+      }
+      writers[index]!(out, chunk, position, position + length);
+      position += length;
+    }
+    out.byte(closeBrace);
+  };
+}
+
+/** The first field of a row as a JSON value. */
+export function valueWriter(column: AnswerColumn): RowWriter {
+  const write = fieldWriter(column);
+  return (out, chunk, offset) => {
+    const length = readLength(chunk, offset);
+    if (length === -1) out.append(nullBytes);
+    else write(out, chunk, offset + 4, offset + 4 + length);
+  };
+}
+
+/** Bytes of the first field as they are, `nothing` for NULL. */
+export function firstField(chunk: Uint8Array, offset: number): Uint8Array | null {
+  const length = readLength(chunk, offset);
+  return length === -1 ? null : chunk.subarray(offset + 4, offset + 4 + length);
+}
+
+/** Whether the first field of a row is NULL. */
+export function isNull(chunk: Uint8Array, offset: number): boolean {
+  return readLength(chunk, offset) === -1;
+}
+
+/** The bytes of each field of a row, null for NULL. */
+export function fieldsOf(chunk: Uint8Array, offset: number, count: number): readonly (Uint8Array | null)[] {
+  const fields: (Uint8Array | null)[] = [];
+  let position = offset;
+  for (let index = 0; index < count; index++) {
+    const length = readLength(chunk, position);
+    position += 4;
+    fields.push(length === -1 ? null : chunk.subarray(position, position + length));
+    if (length > 0) position += length;
+  }
+  return fields;
+}

@@ -1,0 +1,116 @@
+import { crudOptions } from './option-table.ts';
+import type { Routine } from '../catalog/routine.ts';
+import type { Filters } from '../catalog/source.ts';
+import { type ListingLimits, type TableOperation, tableOperations } from '../catalog/table.ts';
+
+/** An operation, or all of them. */
+export type CrudType = TableOperation | 'all';
+
+/**
+ * How tables and views are published. Every member has a default; each filter that is not null takes the place of the gateway's own
+ * of that name.
+ */
+export interface CrudOptions extends Filters {
+  /** Which operations there are: one, several, or `all`. */
+  readonly crudTypes?: CrudType | readonly CrudType[];
+  /** `{0}` stands for the path of the table. */
+  readonly returningUrlPattern?: string;
+  readonly onConflictDoNothingUrlPattern?: string;
+  readonly onConflictDoNothingReturningUrlPattern?: string;
+  readonly onConflictDoUpdateUrlPattern?: string;
+  readonly onConflictDoUpdateReturningUrlPattern?: string;
+  /** Told of each operation before it is planned; false leaves it out. What it throws fails the start. */
+  readonly created?: ((routine: Routine, crudType: TableOperation) => boolean | Promise<boolean>) | null;
+  /** In place of the gateway's own. */
+  readonly commentsMode?: NonNullable<Routine['commentsMode']> | null;
+  /** Replaces the query that lists tables and views; `customTablesSql` documents its parameters and columns. Null: the built-in one. */
+  readonly query?: string | null;
+  /** Whether a delete without any condition may delete every row. */
+  readonly allowUnfilteredDelete?: boolean;
+  /** Order, pages, operators, counts and versions for every table; false: only where a comment says `listing`. */
+  readonly listing?: boolean;
+  /** Rows in one answer of a listing: when the client says nothing (100), and at most (1,000). */
+  readonly listingLimits?: Partial<ListingLimits>;
+}
+
+/** All options, each with its value. */
+export interface CrudSettings extends Filters {
+  readonly operations: ReadonlySet<TableOperation>;
+  readonly patterns: Readonly<Record<TableOperation, string>>;
+  readonly created: NonNullable<CrudOptions['created']> | null;
+  readonly commentsMode: NonNullable<Routine['commentsMode']> | null;
+  readonly query: string | null;
+  readonly allowUnfilteredDelete: boolean;
+  readonly listing: boolean;
+  readonly limits: ListingLimits;
+}
+
+const defaultLimits: ListingLimits = { defaultLimit: 100, maxLimit: 1_000 };
+
+/** @throws RangeError that names the option which cannot be */
+export function settingsOf(options: CrudOptions): CrudSettings {
+  const faults = crudOptions.faults(options, '');
+  if (faults.length > 0) throw new RangeError(`crudSource: ${faults.join('\n')}`);
+  const { created, commentsMode, query, allowUnfilteredDelete, listing, listingLimits, crudTypes, ...rest } = options;
+  return {
+    ...rest,
+    operations: operationsOf(crudTypes ?? 'all'),
+    patterns: patternsOf(options),
+    created: created ?? null,
+    commentsMode: commentsMode ?? null,
+    query: query?.trim() ? query : null,
+    allowUnfilteredDelete: allowUnfilteredDelete ?? false,
+    listing: listing ?? false,
+    limits: limitsOf(listingLimits ?? {}),
+  };
+}
+
+function operationsOf(types: CrudType | readonly CrudType[]): ReadonlySet<TableOperation> {
+  const wanted = [types].flat();
+  return new Set(tableOperations.filter((type) => wanted.includes('all') || wanted.includes(type)));
+}
+
+function patternsOf(options: CrudOptions): Readonly<Record<TableOperation, string>> {
+  const returning = pattern(options, 'returningUrlPattern', '{0}/returning');
+  return {
+    select: '{0}',
+    update: '{0}',
+    updateReturning: returning,
+    delete: '{0}',
+    deleteReturning: returning,
+    insert: '{0}',
+    insertReturning: returning,
+    insertOnConflictDoNothing: pattern(options, 'onConflictDoNothingUrlPattern', '{0}/on-conflict-do-nothing'),
+    insertOnConflictDoNothingReturning: pattern(
+      options,
+      'onConflictDoNothingReturningUrlPattern',
+      '{0}/on-conflict-do-nothing/returning',
+    ),
+    insertOnConflictDoUpdate: pattern(options, 'onConflictDoUpdateUrlPattern', '{0}/on-conflict-do-update'),
+    insertOnConflictDoUpdateReturning: pattern(
+      options,
+      'onConflictDoUpdateReturningUrlPattern',
+      '{0}/on-conflict-do-update/returning',
+    ),
+  };
+}
+
+type PatternName = Extract<keyof CrudOptions, `${string}UrlPattern`>;
+
+function pattern(options: CrudOptions, name: PatternName, byDefault: string): string {
+  const given = options[name] ?? byDefault;
+  if (!given.includes('{0}'))
+    throw new RangeError(`${name}: ${JSON.stringify(given)} lacks {0}, the path of the table`);
+  return given;
+}
+
+function limitsOf(given: Partial<ListingLimits>): ListingLimits {
+  const maxLimit = given.maxLimit ?? defaultLimits.maxLimit;
+  const limits = { maxLimit, defaultLimit: given.defaultLimit ?? Math.min(defaultLimits.defaultLimit, maxLimit) };
+  if (limits.defaultLimit > limits.maxLimit) {
+    throw new RangeError(
+      `listingLimits.defaultLimit: ${limits.defaultLimit} is more than maxLimit, ${limits.maxLimit}`,
+    );
+  }
+  return limits;
+}

@@ -1,0 +1,39 @@
+import { entityTags } from '../http/entity-tag.ts';
+import { arrayLiteral } from '../postgres/literal.ts';
+import { type CommandParts, type MadeCommand, Problem, type ValueOwner } from '../ports/ports.ts';
+import type { Fragment } from './fragment.ts';
+import { row, tableOf } from './provided-columns.ts';
+
+/**
+ * The version of a row is the transaction that wrote it last (`xmin`): every update gives another one. As an entity tag it
+ * stands in quotes. NULL for rows without one: those of foreign partitions, whose `xmin` is always 0.
+ */
+export const versionTag: string = `case when ${row}.xmin::pg_catalog.text operator(pg_catalog.<>) '0' then ${inQuotes()} end`;
+
+function inQuotes(): string {
+  return `'"' operator(pg_catalog.||) ${row}.xmin::pg_catalog.text operator(pg_catalog.||) '"'`;
+}
+
+const owner: ValueOwner = {
+  name: 'If-Match',
+  key: 'If-Match',
+  type: { sql: 'pg_catalog.text[]', display: 'entity tags' },
+};
+
+/** What `If-Match` asks of the rows, and what happens when there is none such; nothing where the table has no versions. */
+export interface Precondition extends Pick<MadeCommand, 'noRow'> {
+  readonly conditions: readonly Fragment[];
+}
+
+export function precondition({ endpoint, request }: CommandParts): Precondition {
+  const wanted = tableOf(endpoint).versioned ? request.header('if-match') : undefined;
+  if (wanted === undefined) return { conditions: [] };
+  const noRow = new Problem('precondition-failed');
+  if (wanted.trim() === '*') return { conditions: [], noRow };
+  const version: Fragment = {
+    form: 'xmin',
+    text: (next) => `${versionTag} operator(pg_catalog.=) any (${next()}::pg_catalog.text[])`,
+    values: [{ value: arrayLiteral(entityTags(wanted)), owner }],
+  };
+  return { conditions: [version], noRow };
+}

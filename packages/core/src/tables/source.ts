@@ -1,0 +1,98 @@
+import { asLetter, parseFacts } from '../catalog/facts.ts';
+import { filterValues } from '../catalog/filters.sql.ts';
+import { queryCatalog } from '../catalog/query.ts';
+import type { Routine } from '../catalog/routine.ts';
+import type { Filters, RoutineSource } from '../catalog/source.ts';
+import { tableOperations } from '../catalog/table.ts';
+import { decodeTypeRow, typeLookup } from '../catalog/types.ts';
+import type { CommandMaker } from '../ports/ports.ts';
+import { tableCommand } from './command.ts';
+import { operations, routineOf } from './operations.ts';
+import { type CrudOptions, type CrudSettings, settingsOf } from './options.ts';
+import { type Comparable, decodeComparable, decodeOperators, decodeTable, type Table } from './table-row.ts';
+import { customTablesSql, tablesSql } from './tables.sql.ts';
+
+/** A source of endpoints that makes their commands itself. */
+export interface CrudSource extends RoutineSource {
+  readonly command: CommandMaker;
+}
+
+const rowKinds = { type: 'type', comparable: 'comparable', operators: 'operators', table: 'table' } as const;
+
+/**
+ * The tables and views of a database: for each one up to eleven operations, ordered by schema, name and operation.
+ * Reading throws `MalformedRow` for a row that is not as documented, and what the database answers to the query itself.
+ * @throws RangeError for an option that cannot be, which it names
+ */
+export function crudSource(options: CrudOptions = {}): CrudSource {
+  const settings = settingsOf(options);
+  const custom = settings.query === null ? null : customTablesSql(settings.query);
+  return Object.freeze({
+    name: 'crud',
+    async read(database, filters) {
+      const values = filterValues(ownFilters(settings, filters));
+      // An author's query finds names as everything else on the connection does.
+      const rows = await (custom === null ? queryCatalog(database, tablesSql, values) : database.query(custom, values));
+      return routinesOf(decodeRows(rows), settings);
+    },
+    command: tableCommand,
+  } satisfies CrudSource);
+}
+
+const filterNames = [
+  'includeSchemas',
+  'excludeSchemas',
+  'includeNames',
+  'excludeNames',
+  'schemaSimilarTo',
+  'schemaNotSimilarTo',
+  'nameSimilarTo',
+  'nameNotSimilarTo',
+] as const;
+
+/** Each filter of its own takes the place of the gateway's. */
+function ownFilters(settings: CrudSettings, filters: Filters): Filters {
+  return Object.fromEntries(filterNames.map((name) => [name, settings[name] ?? filters[name] ?? null]));
+}
+
+function decodeRows(rows: readonly (readonly (string | null)[])[]): readonly Table[] {
+  const read = rows.map(([kind, facts], index) => ({
+    kind: asLetter(`row ${index + 1}, kind`, kind, rowKinds),
+    facts: parseFacts(`row ${index + 1}, facts`, facts ?? null),
+  }));
+  const factsOf = (wanted: keyof typeof rowKinds): readonly (typeof read)[number]['facts'][] =>
+    read.filter(({ kind }) => kind === wanted).map(({ facts }) => facts);
+  const typeOf = typeLookup(factsOf('type').map(decodeTypeRow));
+  const comparable = joined(factsOf('comparable').map(decodeComparable));
+  const operatorsOf = new Map(factsOf('operators').map(decodeOperators));
+  return factsOf('table')
+    .map((facts) => decodeTable(facts, { typeOf, comparable, operators: operatorsOf }))
+    .toSorted((left, right) => compare(left.schema, right.schema) || compare(left.name, right.name));
+}
+
+function joined(parts: readonly Comparable[]): Comparable {
+  return {
+    ordered: new Set(parts.flatMap(({ ordered }) => [...ordered])),
+    equal: new Set(parts.flatMap(({ equal }) => [...equal])),
+  };
+}
+
+/** By code units, so that the order does not depend on a locale. */
+function compare(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+async function routinesOf(tables: readonly Table[], settings: CrudSettings): Promise<readonly Routine[]> {
+  const routines: Routine[] = [];
+  for (const table of tables) {
+    for (const operation of tableOperations) {
+      if (!settings.operations.has(operation) || !operations[operation].exists(table)) continue;
+      const routine = routineOf(table, operation, settings);
+      // In order, so that a host sees what it would see of a list.
+      // oxlint-disable-next-line no-await-in-loop
+      if (settings.created === null || (await settings.created(routine, operation))) routines.push(routine);
+    }
+  }
+  return routines;
+}

@@ -1,0 +1,278 @@
+import { filterCondition, filterParameters } from '../catalog/filters.sql.ts';
+import { reachedTypes, typeRows } from '../catalog/types.sql.ts';
+
+/**
+ * Which columns of an automatically updatable view are columns of the one relation that it selects from. PostgreSQL keeps that in
+ * the view's parsed query alone: each entry of its target list tells where it comes from. Queries within the query have such
+ * entries too, deeper in braces; those of the view itself stand at depth 2, `{QUERY … {TARGETENTRY … :resno …}}`. In the text of
+ * a query the braces, spaces and backslashes of names stand behind a backslash, so that no name can pretend to be an entry.
+ */
+const originsOf = (view: string): string => `
+      select (token.parts)[2]::int2 as number, (token.parts)[3]::oid as source, (token.parts)[4]::int2 as source_number
+      from (
+        select found.parts, pg_catalog.sum(case (found.parts)[1] when '{' then 1 when '}' then -1 else 0 end)
+          over (order by found.place) as depth
+        from pg_catalog.pg_rewrite r
+          cross join lateral pg_catalog.regexp_matches(r.ev_action::text,
+            '\\\\.|([{}])|:resno (\\d+) :resname (?:\\\\.|[^\\\\ ])+ :ressortgroupref \\d+ :resorigtbl (\\d+) :resorigcol (\\d+)',
+            'g') with ordinality found (parts, place)
+        where r.ev_class = ${view} and r.rulename::text = '_RETURN'
+          and case when r.ev_class in (select unreachable.oid from unreachable) then false
+            else pg_catalog.pg_relation_is_updatable(r.ev_class, false) & 4 <> 0 end
+      ) token
+      where token.depth = 2 and (token.parts)[3] <> '0'
+        and pg_catalog.pg_column_is_updatable(${view}, (token.parts)[2]::int2, false)`;
+
+/** Whether something else than PostgreSQL itself decides what becomes of a row that is written. */
+const redirected = (relation: string): string => `(exists (
+      select from pg_catalog.pg_trigger t where t.tgrelid = ${relation} and t.tgtype & 64 <> 0
+    ) or exists (
+      select from pg_catalog.pg_rewrite r where r.ev_class = ${relation} and r.ev_type <> '1'
+    ))`;
+
+/**
+ * The default operator class by which PostgreSQL compares values of a type, one that orders them before one that does not. Only a
+ * superuser can make an operator class, or a cast that changes no bytes.
+ */
+const defaultClassOf = (type: string): string => `
+      select m.amname::text, o.opcfamily, o.opcintype
+      from pg_catalog.pg_opclass o join pg_catalog.pg_am m on m.oid = o.opcmethod
+      where o.opcdefault and m.amname::text in ('btree', 'hash') and (o.opcintype = ${type} or exists (
+        select from pg_catalog.pg_cast k
+        where k.castsource = ${type} and k.casttarget = o.opcintype and k.castmethod = 'b' and k.castcontext = 'i'))
+      order by m.amname::text, o.opcintype <> ${type}
+      limit 1`;
+
+/** The events (bits of `pg_relation_is_updatable`) that triggers or rules of a view serve, whatever its columns are. */
+const redirectedEvents = (view: string): string => `(
+      select coalesce(pg_catalog.bit_or(event.bits), 0)
+      from (
+        select (t.tgtype & 4) * 2 + (t.tgtype & 16) / 4
+        from pg_catalog.pg_trigger t where t.tgrelid = ${view} and t.tgtype & 64 <> 0
+        union all
+        select case r.ev_type when '2' then 4 when '3' then 8 else 0 end
+        from pg_catalog.pg_rewrite r where r.ev_class = ${view} and r.is_instead and r.ev_qual::text = '<>'
+      ) event (bits))`;
+
+/**
+ * Lists tables, partitioned tables (not their partitions), foreign tables, views and materialized views with every type that
+ * they reach, in one statement, on PostgreSQL 13 and later. Left out are members of extensions, `information_schema` and
+ * schemas `pg_*`. The parameters are those of `filterValues`. The columns are `kind` and `facts`; see `customTablesSql`.
+ */
+export const tablesSql: string = `with recursive listed as (
+    select c.oid, c.relname, c.relkind, n.nspname
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p', 'f', 'v', 'm')
+    and not c.relispartition
+    and n.nspname::text !~ '^pg_'
+    and n.nspname::text <> 'information_schema'
+    and ${filterCondition('n.nspname::text', 'c.relname::text')}
+    and not exists (
+      select from pg_catalog.pg_depend d
+      where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objid = c.oid and d.deptype = 'e')
+), wanted (oid) as (
+    select a.atttypid from listed join pg_catalog.pg_attribute a on a.attrelid = listed.oid
+    where a.attnum > 0 and not a.attisdropped
+), unreachable (oid) as (
+    select f.ftrelid
+    from pg_catalog.pg_foreign_table f
+      join pg_catalog.pg_foreign_server s on s.oid = f.ftserver
+      join pg_catalog.pg_foreign_data_wrapper w on w.oid = s.srvfdw
+    where w.fdwhandler = 0
+  union
+    select r.ev_class
+    from unreachable
+      join pg_catalog.pg_depend d
+        on d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjid = unreachable.oid
+        and d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+      join pg_catalog.pg_rewrite r on r.oid = d.objid
+), origins (view, number, source, source_number) as (
+    select listed.oid, o.number, o.source, o.source_number
+    from listed cross join lateral (${originsOf('listed.oid')}) o
+    where listed.relkind = 'v'
+  union
+    select origins.view, origins.number, o.source, o.source_number
+    from origins
+      join pg_catalog.pg_class c on c.oid = origins.source and c.relkind = 'v'
+      cross join lateral (${originsOf('c.oid')}) o
+    where o.number = origins.source_number
+), base_columns (view, number, source, source_number, again) as (
+    select origins.view, origins.number, origins.source, origins.source_number, pg_catalog.row_number()
+      over (partition by origins.view, origins.source, origins.source_number order by origins.number) > 1
+    from origins join pg_catalog.pg_class c on c.oid = origins.source and c.relkind <> 'v'
+), plain_views (oid) as (
+    select origins.view from origins
+    group by origins.view
+    having not ${redirected('origins.view')} and not pg_catalog.bool_or(${redirected('origins.source')})
+), primary_keys (relation, numbers, arbiter) as (
+    select i.indrelid, (i.indkey::int2[])[0:i.indnkeyatts - 1], i.indimmediate and not i.indisexclusion and not ${redirected('i.indrelid')}
+    from pg_catalog.pg_index i
+    where i.indisprimary and i.indisvalid
+), keys (relation, numbers, arbiter) as (
+    select k.relation, k.numbers, k.arbiter from primary_keys k
+  union all
+    select b.view, pg_catalog.array_agg(b.number), k.arbiter and b.view in (select plain_views.oid from plain_views)
+    from base_columns b join primary_keys k on k.relation = b.source and b.source_number = any (k.numbers)
+    where not b.again
+    group by b.view, k.relation, k.numbers, k.arbiter
+    having pg_catalog.count(*) = pg_catalog.cardinality(k.numbers)
+), not_null_domains (oid) as (
+    select t.oid from pg_catalog.pg_type t where t.typtype = 'd' and t.typnotnull
+  union
+    select t.oid from not_null_domains n join pg_catalog.pg_type t on t.typtype = 'd' and t.typbasetype = n.oid
+), commented (oid, relation, referenced, place, name, description, level) as (
+    select o.oid, o.conrelid, o.confrelid, o.conrelid, o.conname, d.description, 0
+    from pg_catalog.pg_description d join pg_catalog.pg_constraint o on o.oid = d.objoid
+    where d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and o.conrelid <> 0
+  union
+    select o.oid, c.relation, c.referenced, o.conrelid, o.conname, c.description, c.level + 1
+    from commented c cross join lateral (
+      select p.oid, p.conrelid, p.conname from pg_catalog.pg_constraint p where p.conparentid = c.oid
+      union all
+      select h.oid, h.conrelid, h.conname
+      from pg_catalog.pg_inherits i join pg_catalog.pg_constraint h on h.conrelid = i.inhrelid
+      where i.inhparent = c.place and h.contype = 'c' and h.conname = c.name
+    ) o
+), messages (relation, list) as (
+    select concerned.oid, pg_catalog.json_agg(pg_catalog.json_build_object(
+      'schema', rn.nspname, 'table', r.relname, 'name', c.name, 'comment', c.description) order by c.level desc)
+    from (
+      select listed.oid, listed.oid as source from listed
+      union
+      select origins.view, origins.source from origins
+    ) concerned
+      join (
+        select c.relation as about, c.place, c.name, c.description, c.level from commented c
+        union
+        select c.referenced, c.place, c.name, c.description, c.level from commented c
+      ) c on c.about = concerned.source
+      join pg_catalog.pg_class r on r.oid = c.place
+      join pg_catalog.pg_namespace rn on rn.oid = r.relnamespace
+    group by concerned.oid
+), columns (relation, list) as (
+    select listed.oid, pg_catalog.json_agg(pg_catalog.json_build_object(
+      'name', a.attname,
+      'type', a.atttypid::int8,
+      'display', case when a.atttypmod >= 0 then pg_catalog.format_type(a.atttypid, a.atttypmod) end,
+      'notNull', case when base.attrelid is not null then base.attnotnull
+        else listed.relkind <> 'v' and (a.attnotnull or n.oid is not null) end
+        and not exists (
+          select from pg_catalog.pg_constraint o
+          where o.conrelid = coalesce(base.attrelid, a.attrelid) and o.contype = 'n' and not o.convalidated
+            and o.conkey = array[coalesce(base.attnum, a.attnum)]),
+      'default', (a.atthasdef and a.attgenerated = '') or t.typdefault is not null
+        or coalesce(base.atthasdef and base.attgenerated = '', false),
+      'identity', coalesce(base.attidentity, a.attidentity),
+      'generated', coalesce(base.attgenerated, a.attgenerated) <> '',
+      'writable', listed.relkind <> 'v' or (u.oid is null and (
+        (events.possible & events.redirected <> 0 and events.possible & ~events.redirected = 0)
+        or (b.again is not true and pg_catalog.pg_column_is_updatable(listed.oid, a.attnum, true)))),
+      'key', a.attnum = any (k.numbers) is true
+    ) order by a.attnum)
+    from listed
+      cross join lateral (
+        select case when listed.relkind <> 'v' or listed.oid in (select unreachable.oid from unreachable) then 0
+          else pg_catalog.pg_relation_is_updatable(listed.oid, true) & 12 end as possible,
+          case when listed.relkind <> 'v' then 0 else ${redirectedEvents('listed.oid')} end as redirected
+      ) events
+      join pg_catalog.pg_attribute a on a.attrelid = listed.oid and a.attnum > 0 and not a.attisdropped
+      join pg_catalog.pg_type t on t.oid = a.atttypid
+      left join unreachable u on u.oid = listed.oid
+      left join keys k on k.relation = listed.oid
+      left join not_null_domains n on n.oid = a.atttypid
+      left join base_columns b on b.view = listed.oid and b.number = a.attnum
+      left join plain_views p on p.oid = b.view
+      left join pg_catalog.pg_attribute base on p.oid is not null and base.attrelid = b.source and base.attnum = b.source_number
+    group by listed.oid
+), ${reachedTypes}
+  ${typeRows}
+union all
+  select 'comparable', pg_catalog.json_build_object(
+    'ordered', coalesce(pg_catalog.json_agg(t.oid::int8) filter (where c.ordered), '[]'),
+    'equal', coalesce(pg_catalog.json_agg(t.oid::int8) filter (where c.hashed), '[]'))::text
+  from pg_catalog.pg_type t
+    cross join lateral (
+      select pg_catalog.bool_or(m.amname::text = 'btree') as ordered, pg_catalog.bool_or(m.amname::text = 'hash') as hashed
+      from pg_catalog.pg_opclass o join pg_catalog.pg_am m on m.oid = o.opcmethod
+      where o.opcdefault and (o.opcintype = t.oid or exists (
+        select from pg_catalog.pg_cast k
+        where k.castsource = t.oid and k.casttarget = o.opcintype and k.castmethod = 'b' and k.castcontext = 'i'))
+    ) c
+  where t.oid = any (array(select reached.oid from reached)) and t.typtype = 'b'
+union all
+  select 'operators', pg_catalog.json_build_object(
+    'type', t.oid::int8,
+    'inputSchema', tn.nspname,
+    'input', i.typname,
+    'names', pg_catalog.json_object_agg(case p.name when '~~' then '~~' when '~~*' then '~~*'
+      else case c.amname when 'hash' then '=' else (array['<', '<=', '=', '>=', '>'])[p.strategy] end end,
+      array[pn.nspname::text, p.name]))::text
+  from pg_catalog.pg_type t
+    cross join lateral (${defaultClassOf('t.oid')}) c
+    join pg_catalog.pg_type i on i.oid = c.opcintype
+    join pg_catalog.pg_namespace tn on tn.oid = i.typnamespace
+    cross join lateral (
+      select o.oprnamespace, o.oprname::text, a.amopstrategy
+      from pg_catalog.pg_amop a join pg_catalog.pg_operator o on o.oid = a.amopopr
+      where a.amopfamily = c.opcfamily and a.amoppurpose = 's'
+        and a.amoplefttype = c.opcintype and a.amoprighttype = c.opcintype
+      union all
+      select o.oprnamespace, o.oprname::text, null
+      from pg_catalog.pg_operator o
+      where o.oprname::text in ('~~', '~~*') and o.oprleft = i.oid and o.oprright = i.oid and o.oprowner = i.typowner
+    ) p (namespace, name, strategy)
+    join pg_catalog.pg_namespace pn on pn.oid = p.namespace
+  where t.oid = any (array(select reached.oid from reached)) and t.typtype = 'b' and pn.nspname::text <> 'pg_catalog'
+  group by t.oid, tn.nspname, i.typname
+union all
+  select 'table', pg_catalog.json_build_object(
+    'kind', listed.relkind,
+    'schema', listed.nspname,
+    'name', listed.relname,
+    'comment', d.description,
+    'writable', case when u.oid is null then pg_catalog.pg_relation_is_updatable(listed.oid, true) else 0 end,
+    'arbiter', coalesce(k.arbiter, false),
+    'columns', coalesce(columns.list, '[]'),
+    'constraints', messages.list
+  )::text
+  from listed
+    left join unreachable u on u.oid = listed.oid
+    left join keys k on k.relation = listed.oid
+    left join columns on columns.relation = listed.oid
+    left join messages on messages.relation = listed.oid
+    left join pg_catalog.pg_description d
+      on d.objoid = listed.oid and d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objsubid = 0`;
+
+/**
+ * An author's query in place of the built-in one. It is one `select` (or `with … select`, or `values`) that may use the
+ * parameters of the filters, any of them or none, and gives two columns, each row being one thing, in any order:
+ *
+ * - `kind`: `type`, `comparable`, `operators` or `table`
+ * - `facts`: a JSON object (json, jsonb or text); a member that may be null may be missing
+ *
+ * Facts of a type are those of the query that lists routines; every type of a column needs a row.
+ *
+ * Facts of `comparable`, one row or none: `ordered` and `equal`, arrays of the OIDs of those types that PostgreSQL can order, or
+ * compare by `=`. Types that are in neither are compared by their text.
+ *
+ * Facts of `operators`, one row for each of those types whose operators are not PostgreSQL's own in `pg_catalog`:
+ * - `type`: OID of the type of columns
+ * - `inputSchema`, `input`: schema and name of the type that they take, which is the type of columns in most cases
+ * - `names`: object with an array of schema and name of the operator for `<`, `<=`, `=`, `>=`, `>` and, where there are some, `~~` (LIKE)
+ *   and `~~*` (ILIKE)
+ *
+ * Facts of a table:
+ * - `kind`: `pg_class.relkind`, `r` table, `p` partitioned table, `f` foreign table, `v` view, `m` materialized view
+ * - `schema`, `name`: as they are, not quoted
+ * - `comment`: `obj_description(oid, 'pg_class')`, or null
+ * - `writable`: `pg_relation_is_updatable(oid, true)`: 4 update, 8 insert, 16 delete, added up
+ * - `arbiter`: whether ON CONFLICT can name the key
+ * - `columns`: array of objects with `name`, `type` (OID), `display` (null, or the type with its modifiers), `notNull`,
+ *   `default`, `identity` (`pg_attribute.attidentity`), `generated`, `writable`, `key`
+ * - `constraints`: array of objects with `schema`, `table`, `name` and `comment`, of those that have one, or null
+ */
+export function customTablesSql(query: string): string {
+  return `select custom.kind, custom.facts from (select ${filterParameters}) as filters, (
+${query.replace(/[;\s]+$/, '')}
+) as custom`;
+}
