@@ -5,7 +5,7 @@ import type { Documents } from './documents/served.ts';
 import { cacheOptions } from './cache.ts';
 import { dataDirectoryFor } from './data-directory.ts';
 import type { Configuration } from './config/schema.ts';
-import { startPostgres } from '@pgway/embedded';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { openExample } from './example/open.ts';
 import { listen } from './http-server.ts';
 import type { HttpServer } from './http-server.ts';
@@ -44,7 +44,11 @@ export async function startDatabase(
     name: 'the embedded PostgreSQL',
     startWithin: bounds.startEmbedded,
     start: () =>
-      startPostgres({ dataDirectory, onProgress: progress, onUnexpectedExit: (error) => lifecycle.fail(error) }),
+      startEmbeddedPostgres({
+        dataDirectory,
+        onProgress: progress,
+        onUnexpectedExit: (error) => lifecycle.fail(error),
+      }),
     stopWithin: bounds.stopEmbedded,
     stop: (embedded) => embedded.stop(),
   });

