@@ -80,3 +80,4 @@ export { typescriptClientDefaults, type TypescriptClientOptions } from './genera
 export { logObserver } from './logging/log-observer.ts';
 export type { LogOptions } from './logging/options.ts';
 export { StartError } from './gateway/start-error.ts';
+export { nearestName } from './validation/suggestion.ts';

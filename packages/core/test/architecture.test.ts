@@ -51,6 +51,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     },
     index: {
       modules: [
+        'validation',
         'catalog',
         'endpoints',
         'ports',
@@ -91,7 +92,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     endpoints: ['endpoints/endpoint.ts', 'endpoints/named-type.ts', 'endpoints/diagnostic.ts'],
   },
   logging: { endpoints: ['endpoints/endpoint.ts', 'endpoints/diagnostic.ts'] },
-  index: { request: ['request/hooks.ts'] },
+  index: { validation: ['validation/suggestion.ts'], request: ['request/hooks.ts'] },
 };
 
 /** The files of a module that may import a package, where that is not all of them. A folder ends with its slash. */

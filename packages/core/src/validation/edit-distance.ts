@@ -1,4 +1,7 @@
-/** Insertions, deletions, substitutions and swaps of neighbours that lead from one text to the other. */
+/**
+ * Returns the Damerau–Levenshtein distance (optimal string alignment). Own code: the maintained libraries count a swap of
+ * neighbours twice, and `authroize` must not pass for prose.
+ */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last: number[] = Array.from({ length: to.length + 1 }, (_, index) => index);

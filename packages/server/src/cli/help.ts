@@ -1,4 +1,4 @@
-import { sections, valuesOf } from '../config/settings.ts';
+import { describeValues, sections } from '../config/settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { wrap } from '../terminal/text.ts';
 import { version } from './version.ts';
@@ -23,9 +23,9 @@ Settings, as keys of the file, as variables (gateway.poolSize is PGWAY_GATEWAY_P
 `;
 
 function settingLines(setting: Setting, columns: number): readonly string[] {
-  const fallback = setting.fallback === null ? '' : ` (default ${JSON.stringify(setting.fallback)})`;
-  const description = wrap(`${setting.description}${fallback}`, columns - 6).map((line) => `      ${line}`);
-  return [`  --${setting.path}=<${valuesOf(setting)}>`, ...description];
+  const defaultText = setting.defaultValue === null ? '' : ` (default ${JSON.stringify(setting.defaultValue)})`;
+  const description = wrap(`${setting.description}${defaultText}`, columns - 6).map((line) => `      ${line}`);
+  return [`  --${setting.path}=<${describeValues(setting)}>`, ...description];
 }
 
 /** The text of `--help`. */

@@ -1,5 +1,6 @@
-/** Everything that is wrong with a configuration, all of it at once, each in one line that says where. */
+/** All issues of a configuration; each is one line with its place. */
 export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
   readonly issues: readonly string[];
 
   constructor(issues: readonly string[]) {
@@ -8,7 +9,6 @@ export class ConfigurationError extends Error {
         ? issues[0]!
         : `the configuration has ${issues.length} errors:\n${issues.map((issue) => `  ${issue}`).join('\n')}`,
     );
-    this.name = 'ConfigurationError';
     this.issues = issues;
   }
 }

@@ -1,20 +1,21 @@
-/** What each place says about the configuration, before anybody has checked it. */
+/** The layers of a configuration before validation: file, environment, command line. */
 import { JsonTextError, parseJsonText } from './json-text.ts';
-import { looseForm, parseSetting, settings, variableOf } from './settings.ts';
-import { suggestion } from './near-miss.ts';
+import { normalizeKey, parseSetting, settings, variableName } from './settings.ts';
+import { didYouMean } from './suggestion.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Tree = { readonly [key: string]: unknown };
 
-/** One place: values as a tree, and for each path the words that tell a reader where the value stands. */
+/** The values of one source. */
 export interface Layer {
   readonly tree: Tree;
-  /** What is wrong with the place itself; its tree then lacks the culprits. */
+  /** Errors of the source itself; the tree lacks the values concerned. */
   readonly issues: readonly string[];
+  /** Returns the place of a value for messages, as in `in pgway.json`. */
   originOf(path: string): string;
 }
 
-/** `--gateway.commentsMode=parseAll` in its two halves; `value` is null when there is no `=`. */
+/** `--gateway.commentsMode=parseAll`, split at `=`; `value` is null without one. */
 export interface Override {
   readonly key: string;
   readonly value: string | null;
@@ -24,7 +25,7 @@ export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The file's layer: its JSON, with `${NAME}` in strings replaced from the environment. */
+/** Parses the configuration file and replaces `${NAME}` in strings from the environment. */
 export function fileLayer(name: string, text: string, environment: Environment): Layer {
   const originOf = (): string => `in ${name}`;
   let value: unknown;
@@ -56,7 +57,7 @@ function substitute(value: unknown, path: string, lookUp: (path: string, variabl
   return Object.fromEntries(entries);
 }
 
-/** The layer of `PGWAY_…` variables and `DATABASE_URL`. Empty variables count as not set. */
+/** Reads `PGWAY_…` variables and `DATABASE_URL`. Empty variables count as unset. */
 export function environmentLayer(environment: Environment): Layer {
   const found = new Map<string, unknown>();
   const origins = new Map<string, string>();
@@ -66,7 +67,7 @@ export function environmentLayer(environment: Environment): Layer {
     origins.set('connectionString', 'DATABASE_URL');
   }
   for (const setting of settings) {
-    const variable = variableOf(setting.path);
+    const variable = variableName(setting.path);
     const text = environment[variable] ?? '';
     if (text === '') continue;
     found.set(setting.path, parseSetting(setting, text));
@@ -75,27 +76,27 @@ export function environmentLayer(environment: Environment): Layer {
   return { tree: unflatten(found), issues: [], originOf: (path) => `from ${origins.get(path) ?? 'the environment'}` };
 }
 
-/** What `PGWAY_…` variables are probably misspelled; others are left alone, since a platform may set such names. */
-export function suspectVariables(environment: Environment): readonly string[] {
-  const known = settings.map((setting) => variableOf(setting.path));
+/** Reports `PGWAY_…` variables that resemble a known one; others may be set by the platform (`PGWAY_SERVICE_HOST`). */
+export function misspelledVariables(environment: Environment): readonly string[] {
+  const known = settings.map((setting) => variableName(setting.path));
   return Object.keys(environment).flatMap((name) => {
     if (!name.startsWith('PGWAY_') || known.includes(name)) return [];
-    const meant = suggestion(name, known);
-    return meant === '' ? [] : [`${name}: unknown variable${meant}`];
+    const hint = didYouMean(name, known);
+    return hint === '' ? [] : [`${name}: unknown variable${hint}`];
   });
 }
 
-/** The layer of the command line. */
+/** Reads the settings of the command line. */
 export function overrideLayer(overrides: readonly Override[], otherOptions: readonly string[]): Layer {
   const found = new Map<string, unknown>();
   const issues: string[] = [];
   const candidates = [...settings.map((setting) => setting.path), ...otherOptions];
   for (const { key, value } of overrides) {
-    const setting = settings.find((candidate) => looseForm(candidate.path) === looseForm(key));
+    const setting = settings.find((candidate) => normalizeKey(candidate.path) === normalizeKey(key));
     if (setting === undefined) {
-      issues.push(`${key.startsWith('-') ? key : `--${key}`}: ${strangerOf(key, candidates)}`);
+      issues.push(`${key.startsWith('-') ? key : `--${key}`}: ${describeUnknownOption(key, candidates)}`);
     } else if (value === null && setting.kind !== 'boolean') {
-      issues.push(`--${key}: needs a value, as in --${setting.path}=${exampleOf(setting.fallback)}`);
+      issues.push(`--${key}: needs a value, as in --${setting.path}=${exampleValue(setting.defaultValue)}`);
     } else {
       found.set(setting.path, value === null ? true : parseSetting(setting, value));
     }
@@ -103,16 +104,15 @@ export function overrideLayer(overrides: readonly Override[], otherOptions: read
   return { tree: unflatten(found), issues, originOf: (path) => `from --${path}` };
 }
 
-/** Why there is no option of this name. */
-function strangerOf(key: string, candidates: readonly string[]): string {
-  const inside = candidates.find((candidate) => looseForm(candidate).startsWith(`${looseForm(key)}.`));
-  if (inside !== undefined) return `is a section; its settings are given one by one, as in --${inside}=…`;
-  const meant = suggestion(key, candidates);
-  return `unknown option${meant === '' ? '; --help lists all of them' : meant.replace('mean ', 'mean --')}`;
+function describeUnknownOption(key: string, candidates: readonly string[]): string {
+  const inside = candidates.find((candidate) => normalizeKey(candidate).startsWith(`${normalizeKey(key)}.`));
+  if (inside !== undefined) return `is a section; set its keys one by one, as in --${inside}=…`;
+  const hint = didYouMean(key, candidates);
+  return `unknown option${hint === '' ? '; --help lists all of them' : hint.replace('mean ', 'mean --')}`;
 }
 
-function exampleOf(fallback: unknown): string {
-  return typeof fallback === 'string' || typeof fallback === 'number' ? String(fallback) : '…';
+function exampleValue(defaultValue: unknown): string {
+  return typeof defaultValue === 'string' || typeof defaultValue === 'number' ? String(defaultValue) : '…';
 }
 
 function unflatten(values: ReadonlyMap<string, unknown>): Tree {
@@ -134,16 +134,16 @@ const pgVariables: Readonly<Record<string, string>> = {
   PGSSLMODE: 'sslmode',
 };
 
-/** Those of PostgreSQL's own variables that are set. Empty ones count as not set. */
-export function setPgVariables(environment: Environment): readonly string[] {
+/** Returns the libpq variables that are set. Empty variables count as unset. */
+export function presentPgVariables(environment: Environment): readonly string[] {
   return Object.keys(pgVariables).filter((name) => (environment[name] ?? '') !== '');
 }
 
-/** The connection that PostgreSQL's own variables describe, as a URL; null when they name neither server nor database. */
+/** Builds a connection URL from the libpq variables; null when they name neither server nor database. */
 export function connectionFromPgVariables(environment: Environment): string | null {
-  const given = setPgVariables(environment);
-  if (!['PGHOST', 'PGPORT', 'PGDATABASE'].some((name) => given.includes(name))) return null;
-  const parameters = new URLSearchParams(given.includes('PGHOST') ? [] : [['host', 'localhost']]);
-  for (const variable of given) parameters.set(pgVariables[variable]!, environment[variable]!);
+  const present = presentPgVariables(environment);
+  if (!['PGHOST', 'PGPORT', 'PGDATABASE'].some((name) => present.includes(name))) return null;
+  const parameters = new URLSearchParams(present.includes('PGHOST') ? [] : [['host', 'localhost']]);
+  for (const variable of present) parameters.set(pgVariables[variable]!, environment[variable]!);
   return `postgres:///?${parameters.toString()}`;
 }

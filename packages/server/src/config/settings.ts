@@ -1,15 +1,15 @@
-/** The leaves of the configuration as a flat list: what help, reference, environment and command line are made from. */
+/** The configuration schema as a flat list of settings, for help, reference, environment and command line. */
 import { configurationJsonSchema } from './schema.ts';
 
 export interface Setting {
   /** `gateway.commentsMode`. */
   readonly path: string;
-  /** What its values look like when they are written as text. */
+  /** How values are written as text. */
   readonly kind: 'text' | 'number' | 'boolean' | 'list' | 'map';
-  /** The values that it can take, when they can be listed. */
+  /** The values of an enumeration; otherwise empty. */
   readonly choices: readonly string[];
   readonly nullable: boolean;
-  readonly fallback: unknown;
+  readonly defaultValue: unknown;
   readonly description: string;
 }
 
@@ -20,11 +20,11 @@ export interface Section {
   readonly settings: readonly Setting[];
 }
 
-interface Node {
+interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
-  readonly anyOf?: readonly Node[];
-  readonly properties?: Readonly<Record<string, Node>>;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly default?: unknown;
   readonly description?: string;
 }
@@ -38,7 +38,7 @@ const kinds: Readonly<Record<string, Setting['kind']>> = {
   object: 'map',
 };
 
-function settingOf(path: string, node: Node): Setting {
+function toSetting(path: string, node: SchemaNode): Setting {
   const variants = node.anyOf ?? [node];
   const types = variants.flatMap((variant) => variant.type ?? []);
   const type = types.find((name) => name !== 'null') ?? 'string';
@@ -47,51 +47,48 @@ function settingOf(path: string, node: Node): Setting {
     kind: kinds[type] ?? 'text',
     choices: variants.flatMap((variant) => variant.enum ?? []),
     nullable: types.includes('null'),
-    fallback: node.default,
+    defaultValue: node.default,
     description: node.description ?? '',
   };
 }
 
 function readSections(): readonly Section[] {
-  const root = configurationJsonSchema() as Node;
+  const root = configurationJsonSchema() as SchemaNode;
   const top: Setting[] = [];
   const sections: Section[] = [];
   for (const [name, node] of Object.entries(root.properties ?? {})) {
     if (name === '$schema') continue;
     if (node.properties === undefined) {
-      top.push(settingOf(name, node));
+      top.push(toSetting(name, node));
       continue;
     }
-    const settings = Object.entries(node.properties).map(([key, leaf]) => settingOf(`${name}.${key}`, leaf));
+    const settings = Object.entries(node.properties).map(([key, leaf]) => toSetting(`${name}.${key}`, leaf));
     sections.push({ path: name, description: node.description ?? '', settings });
   }
-  return [{ path: '', description: 'Where the database is and where to listen.', settings: top }, ...sections];
+  return [{ path: '', description: 'The database, and the address to listen on.', settings: top }, ...sections];
 }
 
 export const sections: readonly Section[] = readSections();
 export const settings: readonly Setting[] = sections.flatMap((section) => section.settings);
 
-/** `gateway.commentsMode` → `PGWAY_GATEWAY_COMMENTS_MODE`. */
-export function variableOf(path: string): string {
+/** Returns `PGWAY_GATEWAY_COMMENTS_MODE` for `gateway.commentsMode`. */
+export function variableName(path: string): string {
   const words = path.replaceAll('.', '_').replace(/(?<=[a-z])(?=[A-Z])/g, '_');
   return `PGWAY_${words.toUpperCase()}`;
 }
 
-/** The form in which `gateway.commentsMode` and `gateway.comments-mode` are the same. */
-export function looseForm(path: string): string {
+/** Returns the same text for `gateway.commentsMode` and `gateway.comments-mode`. */
+export function normalizeKey(path: string): string {
   return path.replaceAll('-', '').toLowerCase();
 }
 
-/** How the values of a setting look, for help and reference. */
-export function valuesOf(setting: Setting): string {
+/** Describes the values of a setting, for help and reference: `ignore|parseAll|null`. */
+export function describeValues(setting: Setting): string {
   const values = setting.choices.length > 0 ? setting.choices.join('|') : setting.kind;
   return setting.nullable && setting.kind !== 'list' ? `${values}|null` : values;
 }
 
-/**
- * Turns the text of a variable or an argument into a value of the setting. Text that does not fit stays text: the check
- * of the whole configuration then names it.
- */
+/** Parses the text of a variable or an argument. Invalid text is returned unchanged, for the validation to report. */
 export function parseSetting(setting: Setting, text: string): unknown {
   if (setting.nullable && text === 'null') return null;
   switch (setting.kind) {
@@ -102,13 +99,13 @@ export function parseSetting(setting: Setting, text: string): unknown {
     case 'boolean':
       return ['true', 'false'].includes(text) ? text === 'true' : text;
     case 'list':
-      return text.startsWith('[') ? jsonOrText(text) : listOf(text);
+      return text.startsWith('[') ? jsonOrText(text) : splitList(text);
     case 'map':
       return jsonOrText(text);
   }
 }
 
-function listOf(text: string): readonly string[] {
+function splitList(text: string): readonly string[] {
   return text === '' ? [] : text.split(',').map((item) => item.trim());
 }
 

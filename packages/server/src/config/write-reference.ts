@@ -1,8 +1,8 @@
-/** Writes the reference and the JSON Schema to where they are committed: `npm run reference`. */
+/** `npm run reference`: writes the committed reference page and JSON Schema. */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { writeJsonSchema, writeReference } from './reference.ts';
+import { jsonSchemaFile, referencePage } from './reference.ts';
 
 const reference = new URL('../../../../docs/reference/', import.meta.url);
 await mkdir(reference, { recursive: true });
-await writeFile(new URL('configuration.md', reference), writeReference());
-await writeFile(new URL('../../pgway.schema.json', import.meta.url), writeJsonSchema());
+await writeFile(new URL('configuration.md', reference), referencePage());
+await writeFile(new URL('../../pgway.schema.json', import.meta.url), jsonSchemaFile());

@@ -118,5 +118,7 @@ test('the exit code and the one line reach the shell', async () => {
   const failing = start(await folderWith({ 'pgway.json': '{' }), program);
 
   expect([await failing.ended, failing.text.stdout]).toEqual([1, '']);
-  expect(failing.text.stderr).toBe('pgway: pgway.json:1:2: a key in double quotes expected, the file ends here\n');
+  expect(failing.text.stderr).toBe(
+    'pgway: pgway.json:1:2: a key in double quotes expected, found the end of the file\n',
+  );
 });

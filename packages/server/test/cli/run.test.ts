@@ -291,10 +291,7 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
   });
 
   test.each([
-    [
-      'postgres://u:geheim@h/d',
-      'pgway: postgres://u:***@h/d: there is no such file; a database is given as --connectionString=…\n',
-    ],
+    ['postgres://u:geheim@h/d', 'pgway: postgres://u:***@h/d: no such file; pass a database as --connectionString=…\n'],
     ['--postgres://u:geheim@h/d', 'pgway: --postgres://u:***@h/d: unknown option; --help lists all of them\n'],
     [
       '--gateway.connectionStrings=postgres://u:geheim@h/d',

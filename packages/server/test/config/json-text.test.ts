@@ -41,7 +41,8 @@ test('refuses what JSON.parse refuses', () => {
         try {
           return { value: parse(text) };
         } catch (error) {
-          if (error instanceof JsonTextError && error.message.includes('twice')) return { value: JSON.parse(text) };
+          if (error instanceof JsonTextError && error.message.startsWith('duplicate key'))
+            return { value: JSON.parse(text) };
           return 'refused';
         }
       };
@@ -52,16 +53,18 @@ test('refuses what JSON.parse refuses', () => {
 });
 
 test.each([
-  ['{"a": tru}', 1, 7, 'a value expected, found "t"'],
-  ['{"a"\n: "x\ny"}', 2, 3, 'a string that does not end, or has a bad escape'],
-  ['{"a": 1 "b": 2}', 1, 9, '"," or "}" expected, found "\\""'],
-  ['[1, 2', 1, 6, '"," or "]" expected, the file ends here'],
-  ['{} x', 1, 4, 'nothing more expected, found "x"'],
+  ['{"a": tru}', 1, 7, 'unexpected symbol, found "tru"'],
+  ['{"a"\n: "x\ny"}', 2, 3, 'unterminated string, found "\\"x"'],
+  ['{"a": 1 "b": 2}', 1, 9, '"," expected, found "\\"b\\""'],
+  ['[1, 2', 1, 6, '"," or "]" expected, found the end of the file'],
+  ['{} x', 1, 4, 'unexpected symbol, found "x"'],
+  ['{} {}', 1, 4, 'end of file expected, found "{"'],
+  ['{"a": 1, // one\n"b": 2}', 1, 10, 'comments are not allowed, found "// one"'],
 ])('%j: line %i, column %i: %s', (text, line, column, message) => {
   expect(() => parseJsonText(text)).toThrow(expect.objectContaining({ line, column, message }));
 });
 
-test('a byte order mark is no content; a thousand brackets are no way to break the stack', () => {
+test('a byte order mark is ignored; deep nesting does not overflow the stack', () => {
   expect(parseJsonText('\uFEFF{"a":1}')).toEqual({ a: 1 });
   expect(() => parseJsonText('['.repeat(100_000))).toThrow('too many levels');
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigurationError } from '../../src/config/configuration-error.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
-import type { LoadedConfiguration, Places } from '../../src/config/load.ts';
+import type { LoadedConfiguration, ConfigurationSources } from '../../src/config/load.ts';
 import { readArguments } from '../../src/cli/arguments.ts';
 import { folderWith } from '../support/folder.ts';
 
 interface Given {
   readonly files?: Readonly<Record<string, unknown>>;
-  readonly environment?: Places['environment'];
+  readonly environment?: ConfigurationSources['environment'];
   readonly arguments?: readonly string[];
 }
 
@@ -32,8 +32,8 @@ async function issuesOf(given: Given): Promise<readonly string[]> {
   throw new Error('the configuration was accepted');
 }
 
-describe('where values come from', () => {
-  test('without anything: the defaults, and PostgreSQL embedded', async () => {
+describe('sources of values', () => {
+  test('no source: the defaults, and PostgreSQL embedded', async () => {
     const workingDirectory = await folderWith();
     const places = { workingDirectory, file: null, environment: {}, overrides: [], otherOptions: [] };
 
@@ -146,18 +146,18 @@ describe('which database', () => {
 
   test('a connection and the embedded one together are refused', async () => {
     expect(await issuesOf({ files: file, arguments: ['--embedded.enabled=true'] })).toEqual([
-      'embedded.enabled: a connection is configured too; give only one of them',
+      'embedded.enabled: a connection is configured as well; set only one of them',
     ]);
   });
 
   test('no connection and no embedded one is refused', async () => {
     expect(await issuesOf({ arguments: ['--embedded.enabled=false'] })).toEqual([
-      expect.stringMatching(/^connectionString: missing; give one, as in --connectionString=/),
+      expect.stringMatching(/^connectionString: missing; set it, as in --connectionString=/),
     ]);
   });
 });
 
-describe('what is wrong is said, all at once, with its place', () => {
+describe('all issues are reported at once, with their places', () => {
   test('unknown keys, wrong types, wrong values, from three places', async () => {
     const issues = await issuesOf({
       files: {
@@ -178,8 +178,8 @@ describe('what is wrong is said, all at once, with its place', () => {
       '--host: needs a value, as in --host=127.0.0.1',
       'port: must be at most 65535, not 70000 (from --port)',
       'gateway.commentsMode: must be one of ignore, parseAll, onlyWithHttpTag (did you mean parseAll?), not "parseall" (in pgway.json)',
-      'gateway.includeNames[1]: must be text, not 1 (in pgway.json)',
-      'gateway.bufferRows: must be a whole number, not 1.5 (in pgway.json)',
+      'gateway.includeNames[1]: must be a string, not 1 (in pgway.json)',
+      'gateway.bufferRows: must be an integer, not 1.5 (in pgway.json)',
       'gateway.poolSize: must be a number, not "many" (from PGWAY_GATEWAY_POOL_SIZE)',
       'gateway.strict: must be true or false, not "yes" (from --gateway.strict)',
       'gateway.comentsMode: unknown; did you mean gateway.commentsMode? (in pgway.json)',
@@ -193,44 +193,42 @@ describe('what is wrong is said, all at once, with its place', () => {
 
   test.each([
     ['{\n  "port": 1,\n}', 'pgway.json:3:1: a key in double quotes expected, found "}"'],
-    ['{"port": 1, "port": 2}', 'pgway.json:1:13: the key "port" stands here twice'],
+    ['{"port": 1, "port": 2}', 'pgway.json:1:13: duplicate key "port"'],
     ['[]', 'pgway.json: the configuration must be a JSON object'],
-    ['', 'pgway.json:1:1: a value expected, the file ends here'],
-  ])('a file that is no configuration: %j', async (text, issue) => {
+    ['', 'pgway.json:1:1: a value expected, found the end of the file'],
+  ])('an invalid file: %j', async (text, issue) => {
     expect(await issuesOf({ files: { 'pgway.json': text } })).toEqual([issue]);
   });
 
-  test('a variable of the file that is not set', async () => {
+  test('a file that refers to an unset variable', async () => {
     expect(
       await issuesOf({ files: { 'pgway.json': { host: 'x', gateway: { nameSimilarTo: '${NO_SUCH}' } } } }),
     ).toEqual(['gateway.nameSimilarTo: the variable NO_SUCH is not set (in pgway.json)']);
   });
 
-  test('a named file that is not there; a folder', async () => {
-    expect(await issuesOf({ arguments: ['missing.json'] })).toEqual(['missing.json: there is no such file']);
-    expect(await issuesOf({ arguments: ['.'] })).toEqual(['.: the file cannot be read (EISDIR)']);
+  test('a missing file; a folder', async () => {
+    expect(await issuesOf({ arguments: ['missing.json'] })).toEqual(['missing.json: no such file']);
+    expect(await issuesOf({ arguments: ['.'] })).toEqual(['.: cannot read the file (EISDIR)']);
   });
 
-  test('what was meant by a file that is not there', async () => {
+  test('suggestions for a missing file', async () => {
     expect(await issuesOf({ arguments: ['--port', '9000'] })).toEqual([
       '--port: needs a value, as in --port=8080',
-      '9000: there is no such file',
+      '9000: no such file',
     ]);
-    expect(await issuesOf({ arguments: ['genrate'] })).toEqual([
-      'genrate: there is no such file; did you mean generate?',
-    ]);
+    expect(await issuesOf({ arguments: ['genrate'] })).toEqual(['genrate: no such file; did you mean generate?']);
     expect(await issuesOf({ arguments: ['postgres://h/d'] })).toEqual([
-      'postgres://h/d: there is no such file; a database is given as --connectionString=…',
+      'postgres://h/d: no such file; pass a database as --connectionString=…',
     ]);
     expect(await issuesOf({ arguments: ['a.json', 'generate', '--watch'] })).toEqual([
       'generate: comes first, as in pgway generate --watch',
     ]);
   });
 
-  test('a section where a setting belongs', async () => {
+  test('a section instead of a setting', async () => {
     expect(await issuesOf({ arguments: ['--gateway={"poolSize":2}', '--log'] })).toEqual([
-      '--gateway: is a section; its settings are given one by one, as in --gateway.commentsMode=…',
-      '--log: is a section; its settings are given one by one, as in --log.level=…',
+      '--gateway: is a section; set its keys one by one, as in --gateway.commentsMode=…',
+      '--log: is a section; set its keys one by one, as in --log.level=…',
     ]);
   });
 
@@ -243,17 +241,17 @@ describe('what is wrong is said, all at once, with its place', () => {
 
   test('a connection string is never shown', async () => {
     expect(await issuesOf({ files: { 'pgway.json': { connectionString: ['postgres://u:geheim@h/d'] } } })).toEqual([
-      'connectionString: must be text (in pgway.json)',
+      'connectionString: must be a string (in pgway.json)',
     ]);
   });
 
   test.each<[Readonly<Record<string, unknown>>, string]>([
-    [{ gateway: { connectionStrings: { a: { url: 'geheim' } } } }, 'gateway.connectionStrings.a: must be text'],
+    [{ gateway: { connectionStrings: { a: { url: 'geheim' } } } }, 'gateway.connectionStrings.a: must be a string'],
     [{ gateway: { connectionStrings: ['geheim'] } }, 'gateway.connectionStrings: must be an object'],
-    [{ gateway: { listenConnectionString: ['geheim'] } }, 'gateway.listenConnectionString: must be text'],
+    [{ gateway: { listenConnectionString: ['geheim'] } }, 'gateway.listenConnectionString: must be a string'],
     [{ gateway: { customRequestHeaders: { a: { b: 'geheim' } } } }, 'gateway.customRequestHeaders.a: Invalid input'],
     [{ gateway: [{ connectionStrings: { a: 'geheim' } }] }, 'gateway: must be an object'],
-  ])('nor is anything inside of a setting that holds secrets: %j', async (configuration, issue) => {
+  ])('a value inside a secret setting is never shown: %j', async (configuration, issue) => {
     expect(await issuesOf({ files: { 'pgway.json': configuration } })).toEqual([`${issue} (in pgway.json)`]);
   });
 

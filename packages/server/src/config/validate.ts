@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import { ConfigurationError } from './configuration-error.ts';
 import { isTree } from './layers.ts';
 import type { Layer, Tree } from './layers.ts';
-import { nearMiss, suggestion } from './near-miss.ts';
+import { closestName, didYouMean } from './suggestion.ts';
 import { configurationSchema } from './schema.ts';
 import type { Configuration } from './schema.ts';
 import { sections, settings } from './settings.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Settings whose values, and whatever is inside of them, are never shown, not even when they are wrong. */
+/** Settings whose values never appear in error messages. */
 const secrets = [
   'connectionString',
   'gateway.connectionStrings',
@@ -18,21 +18,21 @@ const secrets = [
 ] as const;
 
 /**
- * Lays the layers over one another, the last one on top, and checks the whole.
+ * Merges the layers, later ones over earlier ones, and validates the result.
  * @throws ConfigurationError with every issue
  */
-export function checkLayers(layers: readonly Layer[]): Configuration {
-  const tree = layers.reduce<Tree>((below, layer) => overlay(below, layer.tree), {});
+export function validateLayers(layers: readonly Layer[]): Configuration {
+  const tree = layers.reduce<Tree>((lower, layer) => merge(lower, layer.tree), {});
   const result = configurationSchema.safeParse(tree);
-  const found = result.success ? [] : result.error.issues.flatMap((issue) => describe(issue, tree, layers));
+  const found = result.success ? [] : result.error.issues.flatMap((issue) => issueLines(issue, tree, layers));
   const issues = [...layers.flatMap((layer) => layer.issues), ...found];
   if (result.success && issues.length === 0) return result.data;
   throw new ConfigurationError(issues);
 }
 
-function overlay(below: Tree, above: Tree): Tree {
-  const merged: Record<string, unknown> = { ...below };
-  for (const [key, value] of Object.entries(above)) {
+function merge(lower: Tree, upper: Tree): Tree {
+  const merged: Record<string, unknown> = { ...lower };
+  for (const [key, value] of Object.entries(upper)) {
     const under = merged[key];
     const isSection = sections.some((section) => section.path === key);
     merged[key] = isSection && isTree(under) && isTree(value) ? { ...under, ...value } : value;
@@ -40,53 +40,53 @@ function overlay(below: Tree, above: Tree): Tree {
   return merged;
 }
 
-function describe(issue: Issue, tree: Tree, layers: readonly Layer[]): readonly string[] {
-  const path = pathOf(issue.path);
+function issueLines(issue: Issue, tree: Tree, layers: readonly Layer[]): readonly string[] {
+  const path = formatPath(issue.path);
   if (issue.code === 'unrecognized_keys') {
     const parent = path === '' ? '' : `${path}.`;
     return issue.keys.map((key) => {
       const whole = `${parent}${key}`;
-      return `${whole}: unknown${suggestion(whole, candidatesFor(parent))}${origin(whole, layers)}`;
+      return `${whole}: unknown${didYouMean(whole, candidatesFor(parent))}${origin(whole, layers)}`;
     });
   }
   const value = valueAt(tree, issue.path);
   const hidden = value === undefined || issue.code === 'invalid_key' || touchesSecret(issue.path);
   const shown = hidden ? '' : `, not ${JSON.stringify(value)}`;
-  return [`${path}: ${complaint(issue, value)}${shown}${origin(path, layers)}`];
+  return [`${path}: ${describeIssue(issue, value)}${shown}${origin(path, layers)}`];
 }
 
-/** Whether a secret is at the path, above it, or below it: a section that is no object may hold one all the same. */
+/** Whether a secret is at the path, above or below it: a section of the wrong type may still contain one. */
 function touchesSecret(path: readonly PropertyKey[]): boolean {
   return secrets.some((secret) =>
     secret.split('.').every((part, index) => index >= path.length || path[index] === part),
   );
 }
 
-/** What an unknown key can have meant: its neighbours first, then all the others. */
+/** Returns candidates for an unknown key: keys of the same section first. */
 function candidatesFor(parent: string): readonly string[] {
   const all = [...settings.map((setting) => setting.path), ...sections.map((section) => section.path).filter(Boolean)];
-  const isNear = (path: string): boolean => path.startsWith(parent) && !path.slice(parent.length).includes('.');
-  return [...all.filter(isNear), ...all.filter((path) => !isNear(path))];
+  const isSibling = (path: string): boolean => path.startsWith(parent) && !path.slice(parent.length).includes('.');
+  return [...all.filter(isSibling), ...all.filter((path) => !isSibling(path))];
 }
 
 const expected: Readonly<Record<string, string>> = {
-  string: 'must be text',
+  string: 'must be a string',
   number: 'must be a number',
-  int: 'must be a whole number',
+  int: 'must be an integer',
   boolean: 'must be true or false',
-  array: 'must be a list of texts',
+  array: 'must be an array of strings',
   object: 'must be an object',
   record: 'must be an object',
 };
 
-function complaint(issue: Issue, value: unknown): string {
+function describeIssue(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
       return expected[issue.expected] ?? `must be ${issue.expected}`;
     case 'invalid_value': {
       const choices = issue.values.map(String);
-      const meant = typeof value === 'string' ? nearMiss(value, choices) : null;
-      return `must be one of ${choices.join(', ')}${meant === null ? '' : ` (did you mean ${meant}?)`}`;
+      const closest = typeof value === 'string' ? closestName(value, choices) : null;
+      return `must be one of ${choices.join(', ')}${closest === null ? '' : ` (did you mean ${closest}?)`}`;
     }
     case 'too_small':
       return issue.origin === 'string'
@@ -101,7 +101,7 @@ function complaint(issue: Issue, value: unknown): string {
   }
 }
 
-function pathOf(path: readonly PropertyKey[]): string {
+function formatPath(path: readonly PropertyKey[]): string {
   return path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`))
     .join('');
@@ -111,7 +111,7 @@ function valueAt(tree: Tree, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], tree);
 }
 
-/** Where the value stands that is complained about: the topmost layer that has it. */
+/** Names the place of an invalid value: the last layer that sets it. */
 function origin(path: string, layers: readonly Layer[]): string {
   const parts = path.replaceAll('[', '.').replaceAll(']', '').split('.').slice(0, 2);
   const layer = layers.findLast((candidate) => valueAt(candidate.tree, parts) !== undefined);
