@@ -119,6 +119,6 @@ test('the exit code and the one line reach the shell', async () => {
 
   expect([await failing.ended, failing.text.stdout]).toEqual([1, '']);
   expect(failing.text.stderr).toBe(
-    'pgway: pgway.json:1:2: a key in double quotes expected, found the end of the file\n',
+    'pgway: pgway.json:1:2: "," or "}" expected, found the end of the file\n',
   );
 });
