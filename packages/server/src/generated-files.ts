@@ -14,7 +14,7 @@ import type {
   OpenApiOptions,
   TypescriptClientOptions,
 } from '@pgway/core';
-import { urlOf } from './cli/announce.ts';
+import { urlOf } from './cli/startup-banner.ts';
 import type { Configuration } from './config/schema.ts';
 
 /** Files that may, or may not, be written over others. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EmbeddedPostgresError, startEmbeddedPostgres } from '../src/embedded-postgres.ts';
-import { explain } from '../src/cli/explain.ts';
+import { explain } from '../src/cli/error-message.ts';
 
 const options = { dataDirectory: '/nonexistent', onUnexpectedExit: () => undefined };
 

@@ -1,5 +1,5 @@
 import { type Endpoint, seenByClients } from '@pgway/core';
-import { fit, neutralise, pad, width } from '../terminal/text.ts';
+import { fit, neutralise, pad, width } from '../terminal-text.ts';
 
 type EndpointParameter = Endpoint['parameters'][number];
 

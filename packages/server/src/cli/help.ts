@@ -1,6 +1,6 @@
 import { describeValues, sections } from '../config/settings.ts';
 import type { Setting } from '../config/settings.ts';
-import { wrap } from '../terminal/text.ts';
+import { wrap } from '../terminal-text.ts';
 import { version } from './version.ts';
 
 const usage = `Usage: pgway [file] [options] [--key=value …]

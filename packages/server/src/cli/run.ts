@@ -2,9 +2,9 @@ import { StartError } from '@pgway/core';
 import { loadConfiguration } from '../config/load.ts';
 import type { Environment } from '../config/layers.ts';
 import { ownOptions, readArguments } from './arguments.ts';
-import { explain } from './explain.ts';
+import { explain } from './error-message.ts';
 import { helpText } from './help.ts';
-import { operate } from './operate.ts';
+import { operate } from './commands.ts';
 import type { Streams } from './streams.ts';
 import { version } from './version.ts';
 

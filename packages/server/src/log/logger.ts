@@ -1,4 +1,4 @@
-import { neutralise } from '../terminal/text.ts';
+import { neutralise } from '../terminal-text.ts';
 import { redact, redactText } from './redact.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';

@@ -1,8 +1,8 @@
 import type { Endpoint } from '@pgway/core';
 import { describe, expect, test } from 'vitest';
-import { tryCommand, urlOf } from '../../src/cli/announce.ts';
+import { tryCommand, urlOf } from '../../src/cli/startup-banner.ts';
 import { endpointTable } from '../../src/cli/endpoint-table.ts';
-import { width } from '../../src/terminal/text.ts';
+import { width } from '../../src/terminal-text.ts';
 
 type Parameter = Endpoint['parameters'][number];
 

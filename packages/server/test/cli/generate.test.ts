@@ -4,7 +4,7 @@ import { freshDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
-import { type CollectedStreams, collectStreams } from '../support/streams.ts';
+import { type CollectedStreams, collectStreams } from '../support/process-context.ts';
 
 const sql = `
 create function greet(_name text) returns text language sql stable as $$ select 'Hello, ' || _name $$;

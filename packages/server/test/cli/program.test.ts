@@ -118,7 +118,5 @@ test('the exit code and the one line reach the shell', async () => {
   const failing = start(await folderWith({ 'pgway.json': '{' }), program);
 
   expect([await failing.ended, failing.text.stdout]).toEqual([1, '']);
-  expect(failing.text.stderr).toBe(
-    'pgway: pgway.json:1:2: "," or "}" expected, found the end of the file\n',
-  );
+  expect(failing.text.stderr).toBe('pgway: pgway.json:1:2: "," or "}" expected, found the end of the file\n');
 });

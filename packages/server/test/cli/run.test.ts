@@ -4,11 +4,11 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { freshDatabase, type HeldLock, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { columnsOf } from '../../src/cli/process-streams.ts';
+import { columnsOf } from '../../src/cli/process-context.ts';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
-import { collectStreams } from '../support/streams.ts';
-import type { CollectedStreams } from '../support/streams.ts';
+import { collectStreams } from '../support/process-context.ts';
+import type { CollectedStreams } from '../support/process-context.ts';
 
 const database = useDatabase(`
   create function get_greeting(_name text default 'world') returns text language sql as $$ select 'hello ' || _name $$;

@@ -10,13 +10,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Gateway } from '@pgway/core';
 import { freshDatabase, type TestDatabase } from '@pgway/testing';
-import { startGateway, startServer } from '../../src/assemble.ts';
+import { startGateway, startServer } from '../../src/start.ts';
 import { run } from '../../src/cli/run.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
-import { servedDocuments } from '../../src/documents/served.ts';
+import { servedDocuments } from '../../src/api-docs/api-docs.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { isOpen } from '../support/program.ts';
-import { collectStreams } from '../support/streams.ts';
+import { collectStreams } from '../support/process-context.ts';
 import { curl, shellWords } from './curl.ts';
 import type { Step } from './page.ts';
 

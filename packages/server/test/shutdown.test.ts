@@ -1,6 +1,6 @@
 import { useDatabase } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { startGateway, startServer } from '../src/assemble.ts';
+import { startGateway, startServer } from '../src/start.ts';
 import { loadConfiguration } from '../src/config/load.ts';
 import { Lifecycle } from '../src/lifecycle.ts';
 import { folderWith } from './support/folder.ts';

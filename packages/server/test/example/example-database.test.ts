@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openExample } from '../src/example/open.ts';
-import { isShown } from './docs/answer.ts';
-import { curl, shellWords } from './docs/curl.ts';
-import { readPage } from './docs/page.ts';
-import { folderWith } from './support/folder.ts';
-import { ask, startServer } from './support/postgres.ts';
-import { bin, build, start as startProgram } from './support/program.ts';
+import { openExample } from '../../src/example/example-database.ts';
+import { isShown } from '../docs/answer.ts';
+import { curl, shellWords } from '../docs/curl.ts';
+import { readPage } from '../docs/page.ts';
+import { folderWith } from '../support/folder.ts';
+import { ask, startServer } from '../support/postgres.ts';
+import { bin, build, start as startProgram } from '../support/program.ts';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 const schema = 'create table book (id int, title text);';
 const data = `insert into book values (1, 'Emma'), (2, 'Ulysses');`;

@@ -2,10 +2,10 @@ import { GeneratorError, StartError } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres.ts';
 import { ExampleError } from '../example/run-file.ts';
-import { ListenError } from '../http-server.ts';
+import { ListenError } from '../http/http-server.ts';
 import { TookTooLong } from '../lifecycle.ts';
 import { redactText } from '../log/redact.ts';
-import { neutralise } from '../terminal/text.ts';
+import { neutralise } from '../terminal-text.ts';
 
 const foreseen = [StartError, EmbeddedPostgresError, GeneratorError, ExampleError, ListenError, TookTooLong] as const;
 

@@ -2,7 +2,7 @@ import { freshDatabase, type TestDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ConfigurationError } from '../src/config/configuration-error.ts';
 import { loadConfiguration } from '../src/config/load.ts';
-import { authenticationOptions, hasScheme, isOwnAddress } from '../src/sign-in.ts';
+import { authenticationOptions, hasScheme, isOwnAddress } from '../src/authentication-options.ts';
 import { folderWith } from './support/folder.ts';
 import { bin, build, type Program, start } from './support/program.ts';
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { Client } from 'pg';
-import { type AppliedRoutines, applyRoutines, isApplied } from './routines.ts';
+import { type AppliedRoutines, applyRoutines, isApplied } from './sql-files.ts';
 import { runFile } from './run-file.ts';
 
 const name = 'library';
@@ -26,7 +26,7 @@ export interface Example {
 /** The published package carries a copy; in a checkout there is only the original. */
 function exampleFolder(): URL {
   const packaged = new URL('../../examples/library/', import.meta.url);
-  return existsSync(packaged) ? packaged : new URL('../../../../examples/library/', import.meta.url);
+  return existsSync(packaged) ? packaged : new URL('../../../../examples/library', import.meta.url);
 }
 
 /**

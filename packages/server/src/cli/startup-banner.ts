@@ -1,6 +1,6 @@
 import type { Diagnostic, Endpoint } from '@pgway/core';
 import { endpointTable } from './endpoint-table.ts';
-import { neutralise } from '../terminal/text.ts';
+import { neutralise } from '../terminal-text.ts';
 
 /** What is known when the gateway has read the database. */
 export interface Published {

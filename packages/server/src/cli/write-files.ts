@@ -1,7 +1,7 @@
 import { compareFiles, type Endpoint, type FileState, GeneratorError, writeFiles } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { fileSets } from '../generated-files.ts';
-import { neutralise } from '../terminal/text.ts';
+import { neutralise } from '../terminal-text.ts';
 
 /** What generating needs to know of its surroundings. */
 export interface Workshop {

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Configuration } from './config/schema.ts';
+import type { Configuration } from '../config/schema.ts';
 import { type HostCheck, hostCheck } from './host-check.ts';
 
 /** The server cannot listen where it should; the message says what to do. */

@@ -2,9 +2,9 @@ import { logObserver } from '@pgway/core';
 import type { Endpoint, Observation, Observer } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { createLogger } from '../log/logger.ts';
-import { publishedLines, tryCommand, urlOf } from './announce.ts';
-import type { Published } from './announce.ts';
-import { neutralise } from '../terminal/text.ts';
+import { publishedLines, tryCommand, urlOf } from './startup-banner.ts';
+import type { Published } from './startup-banner.ts';
+import { neutralise } from '../terminal-text.ts';
 import type { Streams } from './streams.ts';
 
 /** Says how the start goes: as a page for people or as lines of the log, by `log.format`. */

@@ -1,16 +1,16 @@
 /** Puts the parts together in their order: database, gateway, HTTP server. */
 import { createGateway, crudSource } from '@pgway/core';
 import type { Gateway, GatewayOptions, Observer, Source } from '@pgway/core';
-import type { Documents } from './documents/served.ts';
-import { cacheOptions } from './cache.ts';
+import type { Documents } from './api-docs/api-docs.ts';
+import { cacheOptions } from './gateway-options.ts';
 import { dataDirectoryFor } from './data-directory.ts';
 import type { Configuration } from './config/schema.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
-import { openExample } from './example/open.ts';
-import { listen } from './http-server.ts';
-import type { HttpServer } from './http-server.ts';
+import { openExample } from './example/example-database.ts';
+import { listen } from './http/http-server.ts';
+import type { HttpServer } from './http/http-server.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { authenticationOptions, hasScheme, isOwnAddress } from './sign-in.ts';
+import { authenticationOptions, hasScheme, isOwnAddress } from './authentication-options.ts';
 
 /** How long parts may take, in milliseconds. */
 const bounds = {

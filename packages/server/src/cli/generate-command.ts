@@ -1,11 +1,11 @@
 import type { Gateway, Observer } from '@pgway/core';
-import { startDatabase, startGateway } from '../assemble.ts';
+import { startDatabase, startGateway } from '../start.ts';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { fileDiagnostics, isConfigured, wantsDefinitions } from '../generated-files.ts';
-import { neutralise } from '../terminal/text.ts';
-import { explain } from './explain.ts';
-import { compareAll, type Workshop, writeAll } from './generate.ts';
-import type { Operation } from './operate.ts';
+import { neutralise } from '../terminal-text.ts';
+import { explain } from './error-message.ts';
+import { compareAll, type Workshop, writeAll } from './write-files.ts';
+import type { Operation } from './commands.ts';
 import type { Streams } from './streams.ts';
 
 /** Milliseconds between two looks at the catalog, where nobody tells of its changes. */

@@ -1,6 +1,6 @@
 /** Refuses requests for host names that are not the server's own. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLoopback, isLoopbackName } from './loopback.ts';
+import { isLoopback, isLoopbackName } from './address.ts';
 
 /** Whether the request may go on; if not, it has its answer. */
 export type HostCheck = (request: IncomingMessage, response: ServerResponse) => boolean;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Endpoint, httpDocuments, openApiDocument } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { httpFileOptions, openApiOptions } from '../generated-files.ts';
-import { docsPage } from './page.ts';
+import { docsPage } from './html-page.ts';
 
 /** Answers a request for a document; false when it is for none. */
 export type Documents = (endpoints: readonly Endpoint[], request: IncomingMessage, response: ServerResponse) => boolean;

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { configurationSchema } from '../src/config/schema.ts';
-import { type HttpServer, listen } from '../src/http-server.ts';
+import { configurationSchema } from '../../src/config/schema.ts';
+import { type HttpServer, listen } from '../../src/http/http-server.ts';
 
 /** A server that answers 200 to what it lets through. */
 async function serve(configuration: object): Promise<HttpServer> {

@@ -1,14 +1,14 @@
 import type { Gateway } from '@pgway/core';
-import { startDatabase, startGateway, warnOfOpenDoor, startServer } from '../assemble.ts';
+import { startDatabase, startGateway, warnOfOpenDoor, startServer } from '../start.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import { hiddenEndpoints, servedDocuments } from '../documents/served.ts';
+import { hiddenEndpoints, servedDocuments } from '../api-docs/api-docs.ts';
 import { documentDiagnostics, wantsDefinitions } from '../generated-files.ts';
 import { Lifecycle, StartInterrupted } from '../lifecycle.ts';
-import { announcer } from './announcer.ts';
-import { operateGenerate } from './operate-generate.ts';
+import { announcer } from './startup-reporter.ts';
+import { operateGenerate } from './generate-command.ts';
 import type { Action } from './arguments.ts';
-import type { Announcer } from './announcer.ts';
-import { explain } from './explain.ts';
+import type { Announcer } from './startup-reporter.ts';
+import { explain } from './error-message.ts';
 import type { Streams } from './streams.ts';
 
 /** What is under way. */

@@ -5,8 +5,8 @@ import { useGateway } from '@pgway/testing';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { configurationSchema, type Configuration } from '../src/config/schema.ts';
-import { hiddenEndpoints, servedDocuments } from '../src/documents/served.ts';
-import { docsPage, schemaText } from '../src/documents/page.ts';
+import { hiddenEndpoints, servedDocuments } from '../src/api-docs/api-docs.ts';
+import { docsPage, schemaText } from '../src/api-docs/html-page.ts';
 
 const hostile = readFileSync(new URL('../../core/test/golden/hostile/setup.sql', import.meta.url), 'utf8');
 const gateway = useGateway(`${hostile}

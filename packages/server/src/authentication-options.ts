@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { GatewayOptions } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from './http/address.ts';
 import { ConfigurationError } from './config/configuration-error.ts';
 
 type Authentication = NonNullable<GatewayOptions['authentication']>;
