@@ -26,7 +26,7 @@ async function start(settings: GatewaySettings): Promise<void> {
     pooler: settings.pooler,
     preparedStatements: settings.preparedStatements,
     commandTimeout: 20,
-    readerTimeout: readerTimeoutSeconds,
+    slowClientTimeout: readerTimeoutSeconds,
     startRetry: 10,
     sourcesCreated: (sources) => void sources.push(crudSource()),
     logConnectionNoticeEvents: false,
@@ -38,8 +38,7 @@ async function start(settings: GatewaySettings): Promise<void> {
         lifetime: 86_400,
         production: false,
       },
-      userRoleContext: 'db_role',
-      anonymousRole: settings.anonymousRole,
+      databaseRole: { claim: 'db_role', anonymous: settings.anonymousRole },
     },
     observer(observation) {
       if (observation.kind === 'diagnostic' && observation.diagnostic.severity === 'error') {

@@ -11,7 +11,7 @@ export interface GatewaySettings {
   readonly anonymousRole: string;
 }
 
-/** The gateway's `readerTimeout`. */
+/** The gateway's `slowClientTimeout`. */
 export const readerTimeoutSeconds = 4;
 
 export type ToGateway = { readonly ask: 'start'; readonly settings: GatewaySettings } | { readonly ask: 'memory' };

@@ -16,8 +16,8 @@ export { functionsSource } from './catalog/functions.ts';
 export type { RelationKind, TableColumn, TableOperation } from './catalog/table.ts';
 export type { Filters, RoutineSource } from './catalog/source.ts';
 export type {
-  Answer,
-  AnswerColumn,
+  ResultShape,
+  ResultColumn,
   Endpoint,
   EndpointEvents,
   EndpointParameter,
@@ -27,19 +27,19 @@ export type {
 export type { Diagnostic } from './endpoints/diagnostic.ts';
 export type { CommandToRun, HookAnswer, ParameterToValidate } from './request/hooks.ts';
 export type {
-  AttemptLimiter,
+  LoginRateLimiter,
   AuthScheme,
   Broadcast,
-  BroadcastHeard,
+  BroadcastEvent,
   Cache,
-  CachedAnswer,
+  CachedResponse,
   CacheKey,
-  CacheLook,
+  CacheLookup,
   CacheState,
   Caller,
   Claim,
-  CommandMaker,
-  CommandParts,
+  QueryBuilder,
+  QueryInput,
   ConnectionConfiguration,
   ConnectionProvider,
   DataSource,
@@ -48,22 +48,22 @@ export type {
   HeaderList,
   HostClient,
   Logger,
-  MadeCommand,
-  MadeStatement,
+  Query,
+  QueryStatement,
   Observation,
   Observer,
   PasswordHasher,
   ProvidedConnection,
   SchemeRoute,
-  SignedIn,
-  ValueOwner,
+  SignInResponse,
+  ValueSource,
 } from './ports/ports.ts';
 export { Problem } from './ports/ports.ts';
 export { redisCache, type RedisCacheOptions } from './cache/redis.ts';
 export type { CrudOptions, CrudType } from './tables/options.ts';
 export { crudSource, type CrudSource } from './tables/source.ts';
 export { type GeneratedFile, GeneratorError } from './generators/file.ts';
-export { compareFiles, type ComparedFile, type FileState, type WriteManner, writeFiles } from './generators/files.ts';
+export { compareFiles, type ComparedFile, type FileState, type WriteOptions, writeFiles } from './generators/files.ts';
 export { type EndpointCreateHandler, httpFile, openApi, typescriptClient } from './generators/handlers.ts';
 export { httpDocuments, httpFiles } from './generators/http-file/generate.ts';
 export { httpFileDefaults, type HttpFileOptions } from './generators/http-file/options.ts';

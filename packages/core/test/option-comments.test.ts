@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { authenticationDefaults } from '../src/gateway/options/authentication-options.ts';
 import { eventsDefaults } from '../src/gateway/options/events-options.ts';
 import { runDefaults } from '../src/gateway/options/options.ts';
-import { planDefaults } from '../src/endpoints/defaults.ts';
+import { endpointDefaults } from '../src/endpoints/defaults.ts';
 
 /** What editors show of an option: its default stands in the comment, where it is more than off or nothing. */
 
@@ -29,7 +29,7 @@ function shown(value: unknown): string | null {
   return value === true ? 'true' : null;
 }
 
-const defaults = { ...planDefaults, ...runDefaults, ...eventsDefaults, ...authenticationDefaults };
+const defaults = { ...endpointDefaults, ...runDefaults, ...eventsDefaults, ...authenticationDefaults };
 const cases = Object.entries(defaults).flatMap(([option, value]) => {
   const text = shown(value);
   return text === null ? [] : [[option, text] as const];

@@ -12,15 +12,23 @@ type Given<Name extends keyof Authentication> = Exclude<Authentication[Name], un
 
 /** @throws ConfigurationError for settings that need each other */
 export function authenticationOptions(configuration: Configuration): Authentication {
-  const { attemptsPerUser, attemptsPerAddress, hashRequestsPerAddress, production, crossSite, ...names } =
-    configuration.authentication;
+  const {
+    attemptsPerUser,
+    attemptsPerAddress,
+    hashRequestsPerAddress,
+    production,
+    crossSiteRequests,
+    databaseRole,
+    ...names
+  } = configuration.authentication;
   const { cookie, bearer } = configuration;
   return {
     ...names,
+    databaseRole: databaseRoleOptions(databaseRole),
     production: production ?? !isOwnAddress(configuration.host),
-    crossSite: crossSite ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),
-    attempts: { perUser: attemptsPerUser, perAddress: attemptsPerAddress },
-    hashRequests: { perAddress: hashRequestsPerAddress },
+    crossSiteRequests: crossSiteRequests ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),
+    loginRateLimit: { perUser: attemptsPerUser, perAddress: attemptsPerAddress },
+    hashRateLimit: { perAddress: hashRequestsPerAddress },
     cookie: cookie.enabled && without(cookie, 'enabled'),
     bearer: bearer.enabled && without(bearer, 'enabled'),
     jwt: jwtOptions(configuration),
@@ -28,6 +36,18 @@ export function authenticationOptions(configuration: Configuration): Authenticat
     dataProtection: configuration.dataProtection,
     sessions: sessionOptions(configuration),
   };
+}
+
+/** @throws ConfigurationError for a role without a claim */
+function databaseRoleOptions({
+  claim,
+  anonymous,
+}: Configuration['authentication']['databaseRole']): Given<'databaseRole'> {
+  if (claim !== null) return { claim, anonymous };
+  if (anonymous === null) return null;
+  throw new ConfigurationError([
+    'authentication.databaseRole.anonymous has no effect: give authentication.databaseRole.claim',
+  ]);
 }
 
 /** Whether somebody can sign in at all. */

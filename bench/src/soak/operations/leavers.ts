@@ -51,7 +51,7 @@ async function leaveBody(client: Client): Promise<void> {
   client.load.writes.end(id, 'refused');
 }
 
-/** It holds a connection to the database until the gateway's `readerTimeout` is over, and not longer. */
+/** It holds a connection to the database until the gateway's `slowClientTimeout` is over, and not longer. */
 async function neverRead(client: Client): Promise<void> {
   const token = client.token();
   const [line, query] = client.random.chance(0.5)

@@ -6,7 +6,7 @@ import { TokenCache } from './token-cache.ts';
 
 export interface RecognizerOptions {
   readonly scheme: string;
-  readonly ambient: boolean;
+  readonly sentByBrowser: boolean;
   readonly protector: Protector;
   readonly purpose: string;
   readonly sessions: SessionStore;
@@ -51,8 +51,8 @@ export class Recognizer {
   async #open(token: string): Promise<Recognized | null> {
     const ticket = await this.read(token);
     if (ticket === null) return null;
-    const { scheme, ambient } = this.#options;
-    const caller = Object.freeze({ scheme, claims: ticket.claims, session: ticket.session, ambient });
+    const { scheme, sentByBrowser } = this.#options;
+    const caller = Object.freeze({ scheme, claims: ticket.claims, session: ticket.session, sentByBrowser });
     const recognized = Object.freeze({ caller, ticket });
     this.#cache.set(token, recognized, ticket.expires);
     return this.#admit(token, recognized);

@@ -1,14 +1,14 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { GatewayRequest } from '../http/request.ts';
 import {
-  type AttemptKeys,
-  type AttemptLimiter,
-  type AttemptOutcome,
+  type LoginAttempt,
+  type LoginRateLimiter,
+  type LoginOutcome,
   type AuthScheme,
   type Caller,
   type Claim,
   Problem,
-  outcomeOfError,
+  errorToLoginOutcome,
   type PasswordHasher,
 } from '../ports/ports.ts';
 import { ExpiringMap } from './expiring-map.ts';
@@ -19,7 +19,7 @@ export interface BasicCredentials {
 }
 
 /** What a password is verified with. */
-type Verifier = Pick<PasswordHasher, 'verify' | 'waste'>;
+type Verifier = Pick<PasswordHasher, 'verify' | 'verifyDummy'>;
 
 /** Where a request comes from; behind trusted proxies, what these say. */
 type OriginOf = (request: GatewayRequest) => { readonly address: string | null; readonly secure: boolean };
@@ -91,7 +91,7 @@ export async function verifyBasic(given: BasicCredentials, rule: BasicRule): Pro
 }
 
 async function refuseSlowly(hasher: Verifier): Promise<null> {
-  await hasher.waste();
+  await hasher.verifyDummy();
   return null;
 }
 
@@ -103,7 +103,7 @@ function sameText(one: string, other: string): boolean {
 
 export interface BasicSchemeOptions extends Omit<BasicRule, 'path'> {
   readonly name: string;
-  readonly attempts: AttemptLimiter;
+  readonly attempts: LoginRateLimiter;
   readonly origin: OriginOf;
   /**
    * Seconds for which a verified password need not be verified again, as long as the hash is the same. Callers send it with every
@@ -128,7 +128,7 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
   const tries = new SharedTries(options.attempts);
   const secret = randomBytes(32);
   const header = `Basic realm=${quoted(realm)}, charset="UTF-8"`;
-  const toCaller = (claims: readonly Claim[]): Caller => ({ scheme: name, claims, session: null, ambient: true });
+  const toCaller = (claims: readonly Claim[]): Caller => ({ scheme: name, claims, session: null, sentByBrowser: true });
   const authenticate = async (request: GatewayRequest): Promise<Caller | null> => {
     const given = decodeBasic(request.header('authorization'));
     if (given === null) return null;
@@ -140,7 +140,7 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
       .digest('base64');
     const wasVerified = (hash: string): boolean => verified.get(`${digest} ${hash}`) === true;
     const hasher: Verifier = {
-      waste: () => options.hasher.waste(keys.address),
+      verifyDummy: () => options.hasher.verifyDummy(keys.address),
       verify: async (password, hash) => {
         if (wasVerified(hash)) return true;
         const right = await options.hasher.verify(password, hash, keys.address);
@@ -150,13 +150,13 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
     };
     if (user !== null && command === null && wasVerified(user.hash)) return toCaller([[options.nameClaim, given.user]]);
     tries.begin(digest, keys);
-    let outcome: AttemptOutcome = 'failed';
+    let outcome: LoginOutcome = 'failed';
     try {
       const claims = await verifyBasic(given, { ...options, hasher, path: request.path });
       outcome = claims === null ? 'failed' : 'succeeded';
       return claims === null ? null : toCaller(claims);
     } catch (error) {
-      outcome = outcomeOfError(error);
+      outcome = errorToLoginOutcome(error);
       throw error;
     } finally {
       tries.end(digest, keys, outcome);
@@ -207,15 +207,15 @@ function utf8(bytes: Uint8Array): string | null {
 
 /** A password that comes in many requests at once is one try: only other passwords are further guesses. */
 class SharedTries {
-  readonly #attempts: AttemptLimiter;
+  readonly #attempts: LoginRateLimiter;
   readonly #open = new Map<string, { users: number; told: boolean }>();
 
-  constructor(attempts: AttemptLimiter) {
+  constructor(attempts: LoginRateLimiter) {
     this.#attempts = attempts;
   }
 
   /** @throws Problem 429 `too-many-attempts` */
-  begin(digest: string, keys: AttemptKeys): void {
+  begin(digest: string, keys: LoginAttempt): void {
     const shared = this.#open.get(digest);
     if (shared !== undefined) {
       shared.users += 1;
@@ -226,7 +226,7 @@ class SharedTries {
     this.#open.set(digest, { users: 1, told: false });
   }
 
-  end(digest: string, keys: AttemptKeys, outcome: AttemptOutcome): void {
+  end(digest: string, keys: LoginAttempt, outcome: LoginOutcome): void {
     const shared = this.#open.get(digest)!;
     shared.users -= 1;
     if (!shared.told && (outcome !== 'withdrawn' || shared.users === 0)) {

@@ -82,7 +82,15 @@ class BearerScheme {
     this.#sessions = options.sessions ?? rememberedSessions({ now });
     const purpose = this.#accessPurpose;
     const sessions = this.#sessions;
-    this.#recognizer = new Recognizer({ scheme: name, ambient: false, protector, purpose, sessions, cacheSize, now });
+    this.#recognizer = new Recognizer({
+      scheme: name,
+      sentByBrowser: false,
+      protector,
+      purpose,
+      sessions,
+      cacheSize,
+      now,
+    });
   }
 
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {

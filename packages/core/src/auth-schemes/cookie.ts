@@ -87,7 +87,15 @@ class CookieScheme {
     this.challenge = `Cookie realm=${quotedRealm(options)}`;
     const purpose = this.#purpose;
     const sessions = this.#sessions;
-    this.#recognizer = new Recognizer({ scheme: name, ambient: true, protector, purpose, sessions, cacheSize, now });
+    this.#recognizer = new Recognizer({
+      scheme: name,
+      sentByBrowser: true,
+      protector,
+      purpose,
+      sessions,
+      cacheSize,
+      now,
+    });
     // What `cookie` would refuse at the first sign-in it refuses now.
     this.#line('', 0, true);
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { stringifySetCookie } from 'cookie';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
-import type { Caller, SiteGuard } from '../ports/ports.ts';
+import type { Caller, CsrfGuard } from '../ports/ports.ts';
 import type { Protector } from './keys/key-ring.ts';
 
 export interface CrossSiteOptions {
@@ -11,7 +11,7 @@ export interface CrossSiteOptions {
   /** Other origins whose pages may act for callers: `https://app.example.org`. */
   readonly allowedOrigins?: readonly string[];
   /** What becomes of anonymous requests that a page of another site has made. Default `refuse`. */
-  readonly crossSite?: 'refuse' | 'allow';
+  readonly crossSiteRequests?: 'refuse' | 'allow';
   /**
    * Schemes whose callers may come without any mark of a browser, because programs are what mostly uses them: browsers have marked
    * unsafe requests for years, and programs cannot be lured. Never a scheme of cookies.
@@ -29,7 +29,7 @@ export interface CrossSiteOptions {
   readonly now?: () => number;
 }
 
-type RequestSource = ReturnType<SiteGuard['source']>;
+type RequestSource = ReturnType<CsrfGuard['source']>;
 
 export interface AntiforgeryToken {
   readonly token: string;
@@ -37,7 +37,7 @@ export interface AntiforgeryToken {
   readonly headers: HeaderList;
 }
 
-export interface CrossSite extends SiteGuard {
+export interface CsrfProtection extends CsrfGuard {
   /**
    * Whether a request that may change data comes from a page of this site, or from no page at all. Always true for credentials that
    * no browser sends by itself. A cookie has to come from a page of this site, or with the token: without any mark of an origin it
@@ -55,10 +55,10 @@ const longestToken = 4096;
  * Keeps other sites from acting through the browsers of our callers.
  * @throws TypeError for an allowed origin that is none
  */
-export function crossSite(options: CrossSiteOptions): CrossSite {
+export function csrfGuard(options: CrossSiteOptions): CsrfProtection {
   const { protector, programs = ['basic'], lifetime = 86_400, now = Date.now } = options;
   const { headerName = 'X-XSRF-TOKEN', cookieName = 'XSRF-TOKEN', cookiePath = '/' } = options;
-  const anonymous = options.crossSite ?? 'refuse';
+  const anonymous = options.crossSiteRequests ?? 'refuse';
   const isSecure = options.isSecure ?? (({ secure }: GatewayRequest) => secure);
   const allowed = new Set(options.allowedOrigins?.map(readOrigin));
   const source = (request: GatewayRequest): RequestSource => sourceOf(request, allowed, isSecure);
@@ -72,7 +72,7 @@ export function crossSite(options: CrossSiteOptions): CrossSite {
     source,
     allowsAnonymous: anonymous === 'allow' ? () => true : (request: GatewayRequest) => source(request) !== 'foreign',
     allows: async (request: GatewayRequest, caller: Caller): Promise<boolean> => {
-      if (!caller.ambient) return true;
+      if (!caller.sentByBrowser) return true;
       const from = source(request);
       if (from === 'own' || (from === 'unmarked' && programs.includes(caller.scheme))) return true;
       return await hasToken(request, caller);

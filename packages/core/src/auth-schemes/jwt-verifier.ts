@@ -127,7 +127,7 @@ export class JwtVerifier {
     const { name, claims, clockTolerance, maximalAge } = this.#rules;
     const { jti, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
     if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > longestSession)) return malformed;
-    const caller = { scheme: name, claims: claimsOf(payload, claims), session: jti ?? null, ambient: false };
+    const caller = { scheme: name, claims: claimsOf(payload, claims), session: jti ?? null, sentByBrowser: false };
     const end = maximalAge === null ? exp : Math.min(exp, iat + maximalAge);
     return Object.freeze({ caller: Object.freeze(caller), expires: end + clockTolerance });
   }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-import type { AttemptKeys, AttemptLimiter } from '../ports/ports.ts';
+import type { LoginAttempt, LoginRateLimiter } from '../ports/ports.ts';
 import { networkOf } from './network.ts';
 
 /** Times in seconds. */
-export interface AttemptOptions {
+export interface LoginRateLimitOptions {
   /** Failures for one user from one address before it has to wait. */
   readonly perUser?: number;
   /** Failures from one address, for whichever users. */
@@ -43,14 +43,14 @@ const keptAboveLimit = 32;
  * Limits failed sign-ins, of a user from an address and of an address. A try that was allowed counts as failed until its outcome is
  * told, so that many tries at once are no way around the limit; a try whose outcome is never told is forgotten after a minute.
  */
-export function attemptLimiter(options: AttemptOptions = {}): AttemptLimiter {
+export function loginRateLimiter(options: LoginRateLimitOptions = {}): LoginRateLimiter {
   const { perUser = 5, perAddress = 50, window = 900, firstWait = 1, longestWait = 900, capacity = 10_000 } = options;
   const now = options.now ?? Date.now;
   const shared = { window: window * 1000, firstWait: firstWait * 1000, longestWait: longestWait * 1000, capacity };
   const users = new Tallies({ free: perUser, ...shared });
   const addresses = new Tallies({ free: perAddress, ...shared });
   /** The tallies of a try: the user's where one is named, and the address's where it is known. With neither, all such tries count together. */
-  const each = ({ user, address }: AttemptKeys): readonly Entry[] => {
+  const each = ({ user, address }: LoginAttempt): readonly Entry[] => {
     const network = address === null ? null : networkOf(address);
     const ofUser: readonly Entry[] = user === null ? [] : [[users, userKey(user, network)]];
     const ofAddress: readonly Entry[] =
@@ -58,7 +58,7 @@ export function attemptLimiter(options: AttemptOptions = {}): AttemptLimiter {
     return [...ofUser, ...ofAddress];
   };
   return Object.freeze({
-    mayTry: (keys: AttemptKeys): ReturnType<AttemptLimiter['mayTry']> => {
+    mayTry: (keys: LoginAttempt): ReturnType<LoginRateLimiter['mayTry']> => {
       const time = now();
       const tallies = each(keys);
       const wait = Math.max(...tallies.map(([of, key]) => of.wait(key, time)));
@@ -66,16 +66,16 @@ export function attemptLimiter(options: AttemptOptions = {}): AttemptLimiter {
       for (const [of, key] of tallies) of.begin(key, time);
       return { ok: true };
     },
-    failed: (keys: AttemptKeys): void => {
+    failed: (keys: LoginAttempt): void => {
       for (const [of, key] of each(keys)) of.end(key, now(), true);
     },
-    succeeded: (keys: AttemptKeys): void => {
+    succeeded: (keys: LoginAttempt): void => {
       for (const [of, key] of each(keys)) {
         if (of === users) of.forgive(key);
         else of.end(key, now(), false);
       }
     },
-    withdrawn: (keys: AttemptKeys): void => {
+    withdrawn: (keys: LoginAttempt): void => {
       for (const [of, key] of each(keys)) of.end(key, now(), false);
     },
   });

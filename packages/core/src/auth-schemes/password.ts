@@ -49,7 +49,7 @@ export function createPasswordHasher(options: PasswordHasherOptions = {}): Passw
   const { atOnce } = options;
   const hashing = queueOf(atOnce ?? 1, waiting, 'Too many passwords are hashed at once');
   const verifying = queueOf(atOnce ?? verifiedAtOnce(), waiting, 'Too many sign-ins at once');
-  const waste = async (address: string | null = null): Promise<void> => {
+  const verifyDummy = async (address: string | null = null): Promise<void> => {
     await verifying.run(address, () => deriveKey('', randomBytes(saltBytes), rounds));
   };
   return Object.freeze({
@@ -60,14 +60,14 @@ export function createPasswordHasher(options: PasswordHasherOptions = {}): Passw
     },
     verify: async (password, hash, address = null) => {
       if (!form.test(hash)) {
-        await waste(address);
+        await verifyDummy(address);
         return false;
       }
       const bytes = Buffer.from(hash, 'base64');
       const key = await verifying.run(address, () => deriveKey(password, bytes.subarray(0, saltBytes), rounds));
       return timingSafeEqual(key, bytes.subarray(saltBytes));
     },
-    waste,
+    verifyDummy,
   } satisfies PasswordHasher);
 }
 

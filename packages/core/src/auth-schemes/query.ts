@@ -2,7 +2,7 @@
  * Runs one command of the host's in the database: values are bound as text, `$1` being the first. Gives the rows, values in
  * PostgreSQL's text form. Fails as the database fails.
  */
-export type Query = (
+export type CommandRunner = (
   sql: string,
   values: readonly (string | null)[],
 ) => Promise<readonly (readonly (string | null)[])[]>;

@@ -1,6 +1,6 @@
 import { Problem } from '../ports/ports.ts';
 import { ExpiringMap } from './expiring-map.ts';
-import { type Query, saysTrue } from './query.ts';
+import { type CommandRunner, saysTrue } from './query.ts';
 import { RefreshRecord } from './refresh-record.ts';
 
 /** A session that begins. */
@@ -46,7 +46,7 @@ export interface SessionStore {
 }
 
 export interface SqlSessionsOptions {
-  readonly query: Query;
+  readonly query: CommandRunner;
   /**
    * `$1` session id, `$2` user id, `$3` user name, `$4` scheme, `$5` IP address, `$6` user agent, `$7` when it expires (text of a
    * timestamptz). A value that is not known is NULL.
@@ -156,7 +156,7 @@ class SqlSessions implements SessionStore {
     this.#asking.clear();
   }
 
-  async #run(sql: string, values: readonly string[], detail: string): Promise<Awaited<ReturnType<Query>>> {
+  async #run(sql: string, values: readonly string[], detail: string): Promise<Awaited<ReturnType<CommandRunner>>> {
     try {
       return await this.#options.query(sql, values);
     } catch (error) {

@@ -2,11 +2,11 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import type { AuthScheme, Caller, SiteGuard } from '../ports/ports.ts';
+import type { AuthScheme, Caller, CsrfGuard } from '../ports/ports.ts';
 import { type ClaimTypes, rolesOf } from './identity.ts';
 
 /** What says who may call: an endpoint, or whatever else is guarded in its manner. */
-export interface Guarded {
+export interface ProtectedEndpoint {
   readonly endpoint: Pick<Endpoint, 'authorization' | 'basic'> & Partial<Pick<Endpoint, 'signIn'>>;
   /** Whether the call depends on who its caller is. */
   readonly needsCaller: boolean;
@@ -20,7 +20,7 @@ export interface Guarded {
 export interface Access {
   readonly schemes: readonly AuthScheme[];
   readonly claimTypes: ClaimTypes;
-  readonly siteGuard: SiteGuard;
+  readonly siteGuard: CsrfGuard;
   /** Every call depends on its caller: it runs under a role of the caller's. */
   readonly everyCall: boolean;
   /** Told of tokens that were refused. */
@@ -40,7 +40,7 @@ export interface Admitted<Candidate> {
 }
 
 /** Whether nobody has to be identified for any of them. */
-export function open(candidates: readonly Guarded[], { everyCall }: Access): boolean {
+export function open(candidates: readonly ProtectedEndpoint[], { everyCall }: Access): boolean {
   if (everyCall) return false;
   for (const { needsCaller } of candidates) if (needsCaller) return false;
   return true;
@@ -50,7 +50,7 @@ export function open(candidates: readonly Guarded[], { everyCall }: Access): boo
  * Finds out who calls, and lets through the endpoints that this caller may call, before anything is read from the body.
  * @throws Problem 401 when being signed in would help, 403 when it would not, or when another site made the browser call
  */
-export async function admit<Candidate extends Guarded>(
+export async function authorize<Candidate extends ProtectedEndpoint>(
   candidates: readonly Candidate[],
   request: GatewayRequest,
   access: Access,
@@ -98,7 +98,7 @@ function refusalsOf(request: GatewayRequest, schemes: readonly AuthScheme[]): re
   });
 }
 
-function schemesOf(candidates: readonly Guarded[], { schemes }: Access): readonly AuthScheme[] {
+function schemesOf(candidates: readonly ProtectedEndpoint[], { schemes }: Access): readonly AuthScheme[] {
   return [...new Set(candidates.flatMap(({ ownScheme }) => (ownScheme === null ? schemes : [ownScheme])))];
 }
 
@@ -114,7 +114,11 @@ async function identify(request: GatewayRequest, schemes: readonly AuthScheme[])
 }
 
 /** Whether this caller, recognised by whatever recognises those of the endpoint, may call it. */
-export function mayCall({ endpoint }: Pick<Guarded, 'endpoint'>, caller: Caller | null, types: ClaimTypes): boolean {
+export function mayCall(
+  { endpoint }: Pick<ProtectedEndpoint, 'endpoint'>,
+  caller: Caller | null,
+  types: ClaimTypes,
+): boolean {
   const { required, roles } = endpoint.authorization;
   if (!required && endpoint.basic === null) return true;
   if (caller === null) return false;
@@ -123,20 +127,20 @@ export function mayCall({ endpoint }: Pick<Guarded, 'endpoint'>, caller: Caller 
   return roles.some((role) => own.includes(role.toLowerCase()));
 }
 
-function changeData(candidates: readonly Guarded[]): boolean {
+function changeData(candidates: readonly ProtectedEndpoint[]): boolean {
   for (const { changesData } of candidates) if (changesData) return true;
   return false;
 }
 
 /** @throws Problem 403 where a page of another site made the browser call */
 export function refuseAnonymousCrossSite(
-  candidates: readonly Guarded[],
+  candidates: readonly ProtectedEndpoint[],
   request: GatewayRequest,
   { siteGuard }: Access,
 ): void {
   if (!changeData(candidates) || siteGuard.allowsAnonymous(request)) return;
   throw new Problem('cross-site-request', {
-    detail: `${originOf(request)} Add that origin to allowedOrigins, or set crossSite to "allow" for callers who are not signed in.`,
+    detail: `${originOf(request)} Add that origin to allowedOrigins, or set crossSiteRequests to "allow" for callers who are not signed in.`,
   });
 }
 
@@ -147,10 +151,10 @@ interface CallerRequest {
 }
 
 async function refuseCrossSite(
-  candidates: readonly Guarded[],
+  candidates: readonly ProtectedEndpoint[],
   { request, caller, access: { siteGuard } }: CallerRequest,
 ): Promise<void> {
-  if (!caller.ambient || !changeData(candidates) || (await siteGuard.allows(request, caller))) return;
+  if (!caller.sentByBrowser || !changeData(candidates) || (await siteGuard.allows(request, caller))) return;
   const unmarked = siteGuard.source(request) === 'unmarked';
   throw new Problem('cross-site-request', {
     detail: unmarked

@@ -2,7 +2,7 @@ import { arrayText } from '../postgres/literal.ts';
 import { Problem } from '../http/problem.ts';
 import type { Caller } from '../ports/ports.ts';
 import type { Setting } from './settings.ts';
-import type { Calling } from './injected-values.ts';
+import type { CallContext } from './injected-values.ts';
 import { claimOf, type ClaimTypes, claimsAsJson, rolesOf } from './identity.ts';
 
 /** The settings that tell a call of its caller. */
@@ -20,7 +20,7 @@ export interface ContextKeys {
  * been made, and what an earlier call left must not shine through.
  */
 export function contextSettings(
-  { request, caller }: Calling,
+  { request, caller }: CallContext,
   { id, name, roles, ipAddress, claims }: ContextKeys,
   types: ClaimTypes,
 ): readonly Setting[] {
@@ -37,15 +37,15 @@ export function contextSettings(
 export interface RoleContext {
   readonly claim: string;
   /** For callers without that claim, and for those that nobody knows; null: the role of the connection. */
-  readonly otherwise: string | null;
+  readonly anonymous: string | null;
 }
 
 /**
  * The role of a caller; null: that of the connection.
  * @throws Problem 403 for `none`, which is no role, but would be that of the connection
  */
-export function roleOf(caller: Caller | null, { claim, otherwise }: RoleContext): string | null {
-  const role = (caller && claimOf(caller.claims, claim)) ?? otherwise;
+export function roleOf(caller: Caller | null, { claim, anonymous }: RoleContext): string | null {
+  const role = (caller && claimOf(caller.claims, claim)) ?? anonymous;
   if (role === 'none') throw new Problem('forbidden');
   return role;
 }
@@ -54,7 +54,7 @@ export function roleOf(caller: Caller | null, { claim, otherwise }: RoleContext)
  * As a setting of the transaction: PostgreSQL refuses a role that the connection's own is no member of.
  * @throws Problem 403 for `none`
  */
-export function roleSettings({ caller }: Calling, context: RoleContext): readonly Setting[] {
+export function roleSettings({ caller }: CallContext, context: RoleContext): readonly Setting[] {
   const role = roleOf(caller, context);
   return role === null ? [] : [['role', role]];
 }

@@ -1,18 +1,22 @@
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Value } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { EndpointParameter, Filling } from '../endpoints/endpoint.ts';
+import type { EndpointParameter, InjectedValue } from '../endpoints/endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
 import { claimOf, type ClaimTypes, claimsAsJson, rolesOf } from './identity.ts';
 
 /** Who calls, and from where. */
-export interface Calling {
+export interface CallContext {
   readonly request: GatewayRequest;
   readonly caller: Caller | null;
 }
 
 /** What a parameter is filled with; NULL for what is not known of the caller. */
-export function fillingOf({ type, filling }: EndpointParameter, calling: Calling, types: ClaimTypes): Value {
+export function injectedValue(
+  { type, injected: filling }: EndpointParameter,
+  calling: CallContext,
+  types: ClaimTypes,
+): Value {
   const { caller } = calling;
   if (filling === 'userRoles') {
     if (caller === null) return null;
@@ -25,8 +29,8 @@ export function fillingOf({ type, filling }: EndpointParameter, calling: Calling
 }
 
 function textOf(
-  filling: Exclude<Filling, 'userRoles'>,
-  { request, caller }: Calling,
+  filling: Exclude<InjectedValue, 'userRoles'>,
+  { request, caller }: CallContext,
   types: ClaimTypes,
 ): string | null {
   switch (filling) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { BroadcastHeard } from '../ports/ports.ts';
+import type { BroadcastEvent } from '../ports/ports.ts';
 
 /** What an envelope turned out to hold. */
 export type Opened =
@@ -102,7 +102,7 @@ function parse(text: string): unknown {
   }
 }
 
-type Hear = (heard: BroadcastHeard) => void;
+type Hear = (heard: BroadcastEvent) => void;
 
 /** Who hears which topic. */
 export class Topics {

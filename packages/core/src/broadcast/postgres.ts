@@ -1,6 +1,6 @@
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Heard, Value } from '../postgres/port.ts';
-import type { Broadcast, BroadcastHeard } from '../ports/ports.ts';
+import type { Broadcast, BroadcastEvent } from '../ports/ports.ts';
 import { Envelopes, probeTopic, Topics } from './chunked-message.ts';
 import { notifySql } from './notify.sql.ts';
 
@@ -73,7 +73,7 @@ class PostgresBroadcast implements Broadcast {
     this.#sending ??= this.#send();
   }
 
-  subscribe(topic: string, hear: (heard: BroadcastHeard) => void): () => void {
+  subscribe(topic: string, hear: (heard: BroadcastEvent) => void): () => void {
     return this.#topics.subscribe(topic, hear);
   }
 

@@ -1,4 +1,4 @@
-import type { Broadcast, BroadcastHeard } from '../ports/ports.ts';
+import type { Broadcast, BroadcastEvent } from '../ports/ports.ts';
 import { type RedisClient, redisClients } from '../cache/redis-client.ts';
 import { Envelopes, probeTopic, Topics } from './chunked-message.ts';
 
@@ -71,7 +71,7 @@ class RedisBroadcast implements Broadcast {
     for (const part of parts) void this.#send(part);
   }
 
-  subscribe(topic: string, hear: (heard: BroadcastHeard) => void): () => void {
+  subscribe(topic: string, hear: (heard: BroadcastEvent) => void): () => void {
     return this.#topics.subscribe(topic, hear);
   }
 

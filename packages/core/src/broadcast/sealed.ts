@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Broadcast, BroadcastHeard } from '../ports/ports.ts';
+import type { Broadcast, BroadcastEvent } from '../ports/ports.ts';
 import type { Protector } from '../auth-schemes/keys/key-ring.ts';
 
 export interface SealedBroadcastOptions {
@@ -71,12 +71,12 @@ class SealedBroadcast implements Broadcast {
     this.#lost = !taken;
   }
 
-  subscribe(topic: string, hear: (heard: BroadcastHeard) => void): () => void {
+  subscribe(topic: string, hear: (heard: BroadcastEvent) => void): () => void {
     const numbers = new Map<string, number>();
     const queue = new Queue();
     let missed = false;
     let stopped = false;
-    const tell = (heard: BroadcastHeard): void => {
+    const tell = (heard: BroadcastEvent): void => {
       if (!stopped) hear(heard);
     };
     const open = async (token: string): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { Cache, CachedAnswer, CacheKey, CacheLook } from '../ports/ports.ts';
+import type { Cache, CachedResponse, CacheKey, CacheLookup } from '../ports/ports.ts';
 
 export interface MemoryCacheOptions {
   readonly maxEntries: number;
@@ -12,7 +12,7 @@ export interface MemoryCacheOptions {
 
 interface Entry {
   /** Made once, so that a look costs nothing but the look. */
-  readonly look: CacheLook;
+  readonly look: CacheLookup;
   readonly routine: string;
   readonly version: string;
   readonly expiresAt: number;
@@ -29,7 +29,7 @@ export class MemoryCache implements Cache {
   /** The order of the map is the order of use. */
   readonly #entries = new Map<string, Entry>();
   /** By routine: there are as many as the gateway has endpoints. */
-  readonly #versions = new Map<string, CacheLook & { readonly answer: null }>();
+  readonly #versions = new Map<string, CacheLookup & { readonly answer: null }>();
   #invalidations = 0;
   #size = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -50,7 +50,7 @@ export class MemoryCache implements Cache {
     return this.#size;
   }
 
-  get({ routine, text }: CacheKey): CacheLook {
+  get({ routine, text }: CacheKey): CacheLookup {
     const current = this.#versionOf(routine);
     const entry = this.#entries.get(text);
     if (entry === undefined) return current;
@@ -65,7 +65,7 @@ export class MemoryCache implements Cache {
 
   set(
     { routine, text }: CacheKey,
-    answer: CachedAnswer,
+    answer: CachedResponse,
     { version, expires }: { readonly version: string; readonly expires: number | null },
   ): void {
     if (this.#closed || this.#versionOf(routine).version !== version) return;
@@ -99,7 +99,7 @@ export class MemoryCache implements Cache {
     this.#size = 0;
   }
 
-  #versionOf(routine: string): CacheLook & { readonly answer: null } {
+  #versionOf(routine: string): CacheLookup & { readonly answer: null } {
     const known = this.#versions.get(routine);
     if (known !== undefined) return known;
     const first = { answer: null, version: '0' } as const;

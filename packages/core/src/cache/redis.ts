@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Cache, CachedAnswer, CacheKey, CacheLook, CacheState } from '../ports/ports.ts';
+import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheState } from '../ports/ports.ts';
 import { group, number, secret, text } from '../validation/kinds.ts';
 import { RedisLink, type Send } from './redis-link.ts';
 
@@ -65,7 +65,7 @@ class RedisCache implements Cache {
     await this.#link.open();
   }
 
-  async get({ routine, text }: CacheKey): Promise<CacheLook> {
+  async get({ routine, text }: CacheKey): Promise<CacheLookup> {
     this.#known.add(routine);
     const local = this.#local;
     if (this.#owed.has(routine)) return local;
@@ -81,7 +81,7 @@ class RedisCache implements Cache {
 
   async set(
     { routine, text }: CacheKey,
-    answer: CachedAnswer,
+    answer: CachedResponse,
     { version, expires }: { readonly version: string; readonly expires: number | null },
   ): Promise<void> {
     if (version.startsWith(away)) return;
@@ -104,12 +104,12 @@ class RedisCache implements Cache {
   }
 
   /** A version that nobody else has, and nothing is kept of; another one after every time that something was made void. */
-  get #local(): CacheLook & { readonly answer: null } {
+  get #local(): CacheLookup & { readonly answer: null } {
     return { answer: null, version: `${away}${this.#invalidations}` };
   }
 
   /** The first generation, or one in place of what the server has dropped: of whoever comes first. */
-  async #begun(routine: string): Promise<CacheLook> {
+  async #begun(routine: string): Promise<CacheLookup> {
     const key = this.#generationOf(routine);
     const [, kept] = await Promise.all([
       this.#link!.send(['SET', key, newGeneration(), 'NX']),
@@ -163,17 +163,17 @@ function newGeneration(): string {
   return randomBytes(12).toString('base64url');
 }
 
-interface EntryHead extends Omit<CachedAnswer, 'body'> {
+interface EntryHead extends Omit<CachedResponse, 'body'> {
   readonly version: string;
 }
 
 /** A line of JSON, then the body. */
-function writeEntry({ body, ...rest }: CachedAnswer, version: string): Buffer {
+function writeEntry({ body, ...rest }: CachedResponse, version: string): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify({ version, ...rest } satisfies EntryHead)}\n`), body]);
 }
 
 /** Null for an entry of another generation, and for one that nobody here has written. */
-function readEntry(entry: Buffer, version: string): CachedAnswer | null {
+function readEntry(entry: Buffer, version: string): CachedResponse | null {
   const end = entry.indexOf(0x0a);
   try {
     const { version: own, ...rest } = JSON.parse(entry.toString('utf8', 0, end)) as EntryHead;

@@ -1,4 +1,4 @@
-import type { Answer } from './endpoint.ts';
+import type { ResultShape } from './endpoint.ts';
 
 /** Names by which sign-in, identity parameters and comments understand each other. */
 export interface AuthenticationNames {
@@ -47,6 +47,6 @@ export const authenticationNames: AuthenticationNames = Object.freeze({
 });
 
 /** The columns of an answer of rows, none for others. */
-export function columnsOf(answer: Answer): readonly { readonly name: string; readonly within?: string }[] {
+export function columnsOf(answer: ResultShape): readonly { readonly name: string; readonly within?: string }[] {
   return 'columns' in answer ? answer.columns : [];
 }

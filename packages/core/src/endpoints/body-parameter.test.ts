@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { bytea, int4, jsonb, routine, text, textArray } from '../../test/support/routine.ts';
 import type { TypeFacts } from '../catalog/routine.ts';
-import { planEndpoints } from './build-endpoints.ts';
-import { planDefaults } from './defaults.ts';
+import { buildEndpoints } from './build-endpoints.ts';
+import { endpointDefaults } from './defaults.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** The endpoint of a routine with parameters `id` and `_the_body`, or what stops it. */
 function planned(comment: string, type: TypeFacts = text): Endpoint | readonly string[] {
-  const { endpoints, diagnostics } = planEndpoints(
+  const { endpoints, diagnostics } = buildEndpoints(
     [
       routine({
         comment,
@@ -17,7 +17,7 @@ function planned(comment: string, type: TypeFacts = text): Endpoint | readonly s
         ],
       }),
     ],
-    { ...planDefaults, logAnnotationSetInfo: false },
+    { ...endpointDefaults, logAnnotationSetInfo: false },
   );
   return endpoints[0] ?? diagnostics.map(({ severity, code, line }) => `${severity} ${code} ${line}`);
 }

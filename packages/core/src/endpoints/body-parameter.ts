@@ -24,7 +24,7 @@ function sourceContradicts(draft: Draft): string {
 
 function reasonAgainst(parameter: EndpointParameter | null, name: string): string | null {
   if (parameter === null) return `the routine has no parameter ${display(name)}`;
-  if (parameter.filling !== undefined) return `${display(name)} is filled with what is known of the caller`;
+  if (parameter.injected !== undefined) return `${display(name)} is filled with what is known of the caller`;
   if (parameter.inPath) return `${display(name)} already takes its value from the path`;
   return null;
 }

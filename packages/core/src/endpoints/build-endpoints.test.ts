@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bool, bytea, column, int4, jsonb, returns, routine, text, textArray } from '../../test/support/routine.ts';
 import type { Routine, TypeFacts } from '../catalog/routine.ts';
-import { planEndpoints } from './build-endpoints.ts';
-import { planDefaults } from './defaults.ts';
+import { buildEndpoints } from './build-endpoints.ts';
+import { endpointDefaults } from './defaults.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { PlanOptions } from './options.ts';
+import type { EndpointOptions } from './options.ts';
 import { wordNames } from './comment/registry.ts';
 
-const quiet: PlanOptions = { ...planDefaults, logAnnotationSetInfo: false };
+const quiet: EndpointOptions = { ...endpointDefaults, logAnnotationSetInfo: false };
 
 /** The plan of one routine, when there is nothing to say about it. */
-function only(sketch: Parameters<typeof routine>[0], options: Partial<PlanOptions> = {}): Endpoint {
-  const plan = planEndpoints([routine(sketch)], { ...quiet, ...options });
+function only(sketch: Parameters<typeof routine>[0], options: Partial<EndpointOptions> = {}): Endpoint {
+  const plan = buildEndpoints([routine(sketch)], { ...quiet, ...options });
   expect(plan.diagnostics).toEqual([]);
   expect(plan.endpoints).toHaveLength(1);
   return plan.endpoints[0]!;
@@ -21,7 +21,7 @@ function only(sketch: Parameters<typeof routine>[0], options: Partial<PlanOption
 
 /** What the plan says of a comment: `error near-miss 2`, and whether it publishes the routine. */
 function verdict(comment: string, sketch: Parameters<typeof routine>[0] = {}): readonly [boolean, ...string[]] {
-  const plan = planEndpoints([routine({ ...sketch, comment })], quiet);
+  const plan = buildEndpoints([routine({ ...sketch, comment })], quiet);
   return [plan.endpoints.length === 1, ...plan.diagnostics.map(brief)];
 }
 
@@ -150,15 +150,15 @@ test('a whole endpoint', () => {
 });
 
 test('everything is frozen through and through', () => {
-  const plan = planEndpoints(
+  const plan = buildEndpoints(
     [routine({ comment: 'HTTP\nX-A: 1\nnonsense = 1', parameters: [{ name: 'a' }] })],
-    planDefaults,
+    endpointDefaults,
   );
   const frozen = (value: unknown): boolean =>
     typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(frozen));
   expect(plan.diagnostics.length).toBeGreaterThan(0);
   expect(frozen(plan)).toBe(true);
-  expect(Object.isFrozen(planDefaults)).toBe(true);
+  expect(Object.isFrozen(endpointDefaults)).toBe(true);
 });
 
 describe('which routines', () => {
@@ -167,8 +167,8 @@ describe('which routines', () => {
     routine({ name: 'b', comment: 'HTTP' }),
     routine({ name: 'c', comment: null }),
   ];
-  const names = (commentsMode: PlanOptions['commentsMode']): readonly string[] =>
-    planEndpoints(routines, { ...quiet, commentsMode }).endpoints.map((endpoint) => endpoint.name);
+  const names = (commentsMode: EndpointOptions['commentsMode']): readonly string[] =>
+    buildEndpoints(routines, { ...quiet, commentsMode }).endpoints.map((endpoint) => endpoint.name);
 
   test('those with an HTTP line, or all', () => {
     expect(names('onlyWithHttpTag')).toEqual(['b']);
@@ -271,7 +271,7 @@ describe('path', () => {
   });
 
   test('an unknown verb is a path, and the method stays', () => {
-    const plan = planEndpoints([routine({ comment: 'HTTP wrong-verb' })], quiet);
+    const plan = buildEndpoints([routine({ comment: 'HTTP wrong-verb' })], quiet);
     expect(plan.endpoints).toMatchObject([{ method: 'POST', path: '/wrong-verb' }]);
     expect(plan.diagnostics.map(brief)).toEqual(['warning unknown-verb 1']);
   });
@@ -279,14 +279,14 @@ describe('path', () => {
   test.each(['HTTP authorize', 'HTTP GET authorize', 'HTTP @authorize', 'HTTP POST authorised'])(
     '%j believes in a guard that is not there: not published',
     (comment) => {
-      const plan = planEndpoints([routine({ comment })], quiet);
+      const plan = buildEndpoints([routine({ comment })], quiet);
       expect(plan.endpoints).toEqual([]);
       expect(plan.diagnostics.map(brief)).toEqual(['error unknown-verb 1']);
     },
   );
 
   test('a path of that name begins with a slash', () => {
-    const plan = planEndpoints([routine({ comment: 'HTTP GET /authorize' })], quiet);
+    const plan = buildEndpoints([routine({ comment: 'HTTP GET /authorize' })], quiet);
     expect(plan.endpoints).toMatchObject([{ method: 'GET', path: '/authorize' }]);
     expect(plan.diagnostics).toEqual([]);
   });
@@ -327,7 +327,7 @@ describe('path', () => {
 });
 
 describe('authorization', () => {
-  const access = (comment: string, options: Partial<PlanOptions> = {}): Endpoint['authorization'] =>
+  const access = (comment: string, options: Partial<EndpointOptions> = {}): Endpoint['authorization'] =>
     only({ comment }, options).authorization;
 
   test('asks for a caller, or for a role', () => {
@@ -400,7 +400,7 @@ describe('authorization', () => {
       fc.property(fc.constantFrom(...guards), fc.nat(), fc.constantFrom('', 'x', '-', 'Z'), (word, at, letter) => {
         const index = at % word.length;
         const slip = word.slice(0, index) + letter + word.slice(index + 1);
-        const { endpoints } = planEndpoints([routine({ comment: `HTTP\n${slip} admin` })], quiet);
+        const { endpoints } = buildEndpoints([routine({ comment: `HTTP\n${slip} admin` })], quiet);
         expect(endpoints.every((endpoint) => endpoint.authorization.required)).toBe(true);
       }),
     );
@@ -476,7 +476,7 @@ describe('other settings', () => {
 
   test('sensitive endpoints stay so, whatever stands behind the word, unless it is a clear off', () => {
     const sensitive = (line: string): boolean =>
-      planEndpoints([routine({ comment: `HTTP\n${line}` })], quiet).endpoints[0]!.sensitive;
+      buildEndpoints([routine({ comment: `HTTP\n${line}` })], quiet).endpoints[0]!.sensitive;
     for (const line of [
       'security_sensitive',
       'Sensitive',
@@ -501,7 +501,7 @@ describe('other settings', () => {
     const comment = 'HTTP\nconnection replica';
     expect(only({ comment }, { connectionNames }).connection).toBe('replica');
     expect(only({ comment: 'HTTP\nconnection_name = Data Lake' }, { connectionNames }).connection).toBe('Data Lake');
-    const refused = planEndpoints([routine({ comment: 'HTTP\nconnection-name Replica' })], {
+    const refused = buildEndpoints([routine({ comment: 'HTTP\nconnection-name Replica' })], {
       ...quiet,
       connectionNames,
     });
@@ -509,7 +509,7 @@ describe('other settings', () => {
     expect(refused.diagnostics[0]?.message).toBe(
       'no connection is named "Replica"; the named connections are "replica", "Data Lake"',
     );
-    expect(planEndpoints([routine({ comment })], quiet).diagnostics[0]?.message).toBe(
+    expect(buildEndpoints([routine({ comment })], quiet).diagnostics[0]?.message).toBe(
       'no connection is named "replica"; the gateway has no named connections',
     );
     expect(verdict('HTTP\nconnection')).toEqual([false, 'error unknown-connection 2']);
@@ -532,7 +532,7 @@ describe('other settings', () => {
   });
 
   test('what annotations set is told where the host wants to know', () => {
-    const { diagnostics } = planEndpoints([routine({ comment: 'HTTP GET /x' })], planDefaults);
+    const { diagnostics } = buildEndpoints([routine({ comment: 'HTTP GET /x' })], endpointDefaults);
     expect(diagnostics).toEqual([
       {
         severity: 'info',
@@ -639,7 +639,7 @@ describe('parameters and columns', () => {
         ]);
       }
     }
-    const { diagnostics } = planEndpoints([routine({ parameters: [{ name: 'p', type: nested }] })], quiet);
+    const { diagnostics } = buildEndpoints([routine({ parameters: [{ name: 'p', type: nested }] })], quiet);
     expect(diagnostics[0]?.message).toBe('"aB" is a name of two fields of s.twins, "a_b" and "aB"; rename one of them');
   });
 
@@ -650,7 +650,7 @@ describe('parameters and columns', () => {
     const verdicts = [
       { parameters: [{ name: 'p', type: chain }] },
       { result: returns('composite', [column('c', chain)]) },
-    ].map((sketch) => planEndpoints([routine(sketch)], { ...quiet, nameConverter: next }).diagnostics.map(brief));
+    ].map((sketch) => buildEndpoints([routine(sketch)], { ...quiet, nameConverter: next }).diagnostics.map(brief));
     // In an answer there are keys only, and these differ.
     expect(verdicts).toEqual([['error duplicate-field'], []]);
   });
@@ -671,7 +671,7 @@ describe('parameters and columns', () => {
   test('a type without values stops an endpoint that was asked for, and quietly leaves out others', () => {
     const parameters = [{ name: 'a', type: { ...text, kind: 'pseudo', display: 'anyelement' } as const }];
     expect(verdict('HTTP', { parameters })).toEqual([false, 'error uncallable-type']);
-    const plan = planEndpoints([routine({ comment: null, parameters })], { ...quiet, commentsMode: 'parseAll' });
+    const plan = buildEndpoints([routine({ comment: null, parameters })], { ...quiet, commentsMode: 'parseAll' });
     expect([plan.endpoints.length, ...plan.diagnostics.map(brief)]).toEqual([0, 'warning uncallable-type']);
   });
 });
@@ -710,12 +710,12 @@ describe('answer', () => {
     ],
     [{ kind: 'procedure', result: returns('void') }, { kind: 'nothing' }],
   ] as const)('%#', (sketch, answer) => {
-    expect(only(sketch as Partial<Routine>).answer).toMatchObject(answer);
+    expect(only(sketch as Partial<Routine>).result).toMatchObject(answer);
   });
 
   test('a procedure answers one object, and what CALL gives of it is converted afterwards', () => {
-    const plan = planEndpoints([routine({ kind: 'procedure', result: returns('composite', two) })], quiet);
-    expect(plan.endpoints[0]?.answer).toEqual({
+    const plan = buildEndpoints([routine({ kind: 'procedure', result: returns('composite', two) })], quiet);
+    expect(plan.endpoints[0]?.result).toEqual({
       kind: 'object',
       columns: planned,
       nullable: false,
@@ -735,7 +735,7 @@ describe('answer', () => {
       ]),
     };
     expect(only({ kind: 'procedure', result: returns('composite', [column('t')]) }).converts).toBeUndefined();
-    const plan = planEndpoints([routine(record)], quiet);
+    const plan = buildEndpoints([routine(record)], quiet);
     expect(plan.endpoints[0]?.converts).toBeUndefined();
     expect(plan.diagnostics.map(brief)).toEqual(['warning text-output']);
   });
@@ -747,7 +747,7 @@ describe('composite columns written flat', () => {
   const flat = { compositeColumns: 'flat' } as const;
   const columns = [column('id', int4), column('the_pair', pair), column('list', { ...textArray, element: pair })];
   const keys = (sketch: Parameters<typeof routine>[0]): readonly (readonly (string | undefined)[])[] => {
-    const { answer } = only(sketch, flat);
+    const { result: answer } = only(sketch, flat);
     return 'columns' in answer ? answer.columns.map(({ within, name, key }) => [within, name, key]) : [];
   };
 
@@ -775,18 +775,18 @@ describe('composite columns written flat', () => {
       result: returns('composite', [column('p', pair), column('q')]),
       comment: 'HTTP\nraw',
     });
-    const { endpoints } = planEndpoints([call], { ...quiet, ...flat });
-    expect(endpoints[0]?.answer).toMatchObject({ columns: [{ name: 'a_b' }, { name: 'inner' }, { name: 'q' }] });
+    const { endpoints } = buildEndpoints([call], { ...quiet, ...flat });
+    expect(endpoints[0]?.result).toMatchObject({ columns: [{ name: 'a_b' }, { name: 'inner' }, { name: 'q' }] });
     expect(endpoints[0]?.converts).toEqual([
       { name: 'p', type: pair.sql },
       { name: 'q', type: null },
     ]);
-    expect(planEndpoints([call], quiet).endpoints[0]?.converts).toBeUndefined();
+    expect(buildEndpoints([call], quiet).endpoints[0]?.converts).toBeUndefined();
   });
 
   test('may give one key twice, with a warning, but not stand under one name', () => {
     const problems = (...list: Parameters<typeof returns>[1] & {}): readonly string[] =>
-      planEndpoints([routine({ result: returns('composite', list) })], { ...quiet, ...flat }).diagnostics.map(
+      buildEndpoints([routine({ result: returns('composite', list) })], { ...quiet, ...flat }).diagnostics.map(
         ({ code, message }) => `${code}: ${message}`,
       );
     expect(problems(column('a_b'), column('the_pair', pair))).toEqual([
@@ -802,13 +802,13 @@ describe('composite columns written flat', () => {
 
 describe('routes', () => {
   const published = (...routines: readonly Routine[]): readonly string[] => {
-    const plan = planEndpoints(routines, quiet);
+    const plan = buildEndpoints(routines, quiet);
     const errors = plan.diagnostics.map((diagnostic) => `${diagnostic.code} ${diagnostic.routine}`);
     return [...plan.endpoints.map((endpoint) => endpoint.id), ...errors];
   };
 
   test('two on one route are an error that names both, and neither is published', () => {
-    const plan = planEndpoints(
+    const plan = buildEndpoints(
       [
         routine({ name: 'a', comment: 'HTTP GET /x' }),
         routine({ name: 'b', comment: 'HTTP GET /x/' }),
@@ -876,7 +876,7 @@ describe('routes', () => {
       'public.a()',
       'public.a(x text)',
     ]);
-    const [diagnostic] = planEndpoints([one, body], quiet).diagnostics;
+    const [diagnostic] = buildEndpoints([one, body], quiet).diagnostics;
     expect(diagnostic?.message).toBe(
       'POST "/api/a" takes its parameters from a JSON body, but public.a(x text) from the query and one from the whole body; one request cannot be read both ways, so neither is published: make them the same, or give one of them another path',
     );
@@ -909,9 +909,9 @@ test('no comment makes the plan fail, and the plan is plain data', () => {
   );
   fc.assert(
     fc.property(fc.array(lines, { maxLength: 6 }), (comment) => {
-      const plan = planEndpoints(
+      const plan = buildEndpoints(
         [routine({ comment: `HTTP\n${comment.join('\n')}`, parameters: [{ name: 'a' }] })],
-        planDefaults,
+        endpointDefaults,
       );
       expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
     }),
@@ -926,9 +926,9 @@ test('2,000 routines are planned in well under a second of processor time', () =
     routine({ name: `f${index}`, comment, parameters: [{ name: 'a' }, { name: 'b_c', type: int4, hasDefault: true }] }),
   );
   // Warm, and in processor time, so that other programs of the machine do not count: it takes a tenth of the bound.
-  planEndpoints(routines, planDefaults);
+  buildEndpoints(routines, endpointDefaults);
   const start = process.cpuUsage();
-  expect(planEndpoints(routines, planDefaults).endpoints).toHaveLength(2000);
+  expect(buildEndpoints(routines, endpointDefaults).endpoints).toHaveLength(2000);
   const { user, system } = process.cpuUsage(start);
   expect((user + system) / 1000).toBeLessThan(1000);
 });

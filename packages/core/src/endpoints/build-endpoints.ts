@@ -11,7 +11,7 @@ import { planEvents, withoutDuplicateStreams } from './events.ts';
 import { deepFreeze } from './freeze.ts';
 import { madeByHost } from './name-converter.ts';
 import { typeKeyer } from './named-type.ts';
-import type { PlanOptions } from './options.ts';
+import type { EndpointOptions } from './options.ts';
 import { type KnownNames, knownNames, planInvalidations } from './invalidations.ts';
 import { type Names, planParameters } from './parameters.ts';
 import { planBasic } from './basic.ts';
@@ -34,7 +34,7 @@ export interface Plan {
  * Decides what is published: one endpoint a routine, as its comment and the host's options say. An endpoint with a
  * diagnostic of severity error is not among the result. The order of routines is kept; everything is frozen.
  */
-export function planEndpoints(routines: readonly Routine[], options: PlanOptions): Plan {
+export function buildEndpoints(routines: readonly Routine[], options: EndpointOptions): Plan {
   const said: RoutineDiagnostic[] = [];
   const planned: Endpoint[] = [];
   const { nameConverter } = options;
@@ -127,7 +127,7 @@ function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
     ...planConversion(routine, answer, raw),
     table,
     constraintMessages: routine.table?.constraintMessages ?? {},
-    answer,
+    result: answer,
     headers: draft.headers,
     authorization: authorization(draft),
     signIn: planSignIn(draft, answer, parameters),

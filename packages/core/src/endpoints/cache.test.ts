@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { column, int4, returns, routine } from '../../test/support/routine.ts';
-import { planEndpoints } from './build-endpoints.ts';
-import { planDefaults } from './defaults.ts';
+import { buildEndpoints } from './build-endpoints.ts';
+import { endpointDefaults } from './defaults.ts';
 import type { Endpoint } from './endpoint.ts';
 
 type Sketch = Parameters<typeof routine>[0];
@@ -10,9 +10,9 @@ const parameters = [{ name: '_shelf', type: int4 }, { name: '_title', hasDefault
 
 /** What is planned of a comment, and what is said of it: `error unknown-parameter 2: …`. */
 function planned(lines: string, sketch: Sketch = {}): { endpoint: Endpoint | undefined; said: readonly string[] } {
-  const { endpoints, diagnostics } = planEndpoints(
+  const { endpoints, diagnostics } = buildEndpoints(
     [routine({ comment: `HTTP\n${lines}`, parameters, ...sketch }), routine({ schema: 'library', name: 'Books' })],
-    { ...planDefaults, logAnnotationSetInfo: false },
+    { ...endpointDefaults, logAnnotationSetInfo: false },
   );
   const said = diagnostics.map(({ severity, code, line, message }) => `${severity} ${code} ${line}: ${message}`);
   return { endpoint: endpoints.find(({ name }) => name === 'do_thing'), said };

@@ -1,10 +1,14 @@
 import { display } from './display.ts';
 import type { Draft } from './endpoint-builder.ts';
-import type { Answer, AnswerCache, EndpointParameter } from './endpoint.ts';
+import type { ResultShape, CachePolicy, EndpointParameter } from './endpoint.ts';
 import { parameterNamed } from './parameters.ts';
 
 /** How answers are kept, as the comment asks for it; null: they are not. */
-export function planCache(draft: Draft, parameters: readonly EndpointParameter[], answer: Answer): AnswerCache | null {
+export function planCache(
+  draft: Draft,
+  parameters: readonly EndpointParameter[],
+  answer: ResultShape,
+): CachePolicy | null {
   const { cached, cacheExpires } = draft.settings;
   if (cached === null) {
     noEffect(draft, 'cacheExpires', 'without cached');
@@ -25,7 +29,7 @@ export function planCache(draft: Draft, parameters: readonly EndpointParameter[]
 }
 
 /** Where answers cannot be given again, and why. */
-function notKept({ settings, routine, headers }: Draft, answer: Answer): string | null {
+function notKept({ settings, routine, headers }: Draft, answer: ResultShape): string | null {
   if (settings.signIn !== null) return 'where callers sign in or out';
   if (routine.kind === 'procedure') return 'for procedures, which are called for what they do';
   if (answer.kind === 'nothing') return 'where the routine gives nothing';

@@ -1,9 +1,9 @@
 import { authenticationNames } from './authentication.ts';
 import { camelCase, kebabPath } from './naming.ts';
-import type { PlanOptions } from './options.ts';
+import type { EndpointOptions } from './options.ts';
 
 /** The options of a host that gives none. */
-export const planDefaults: PlanOptions = Object.freeze({
+export const endpointDefaults: EndpointOptions = Object.freeze({
   commentsMode: 'onlyWithHttpTag',
   defaultHttpMethod: null,
   defaultRequestParamType: null,

@@ -1,8 +1,8 @@
 import type { Routine } from '../catalog/routine.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { plain } from './display.ts';
-import type { Endpoint, Filling, HeaderLine, Method, ParameterSource, RequestHeaders } from './endpoint.ts';
-import type { PlanOptions } from './options.ts';
+import type { Endpoint, InjectedValue, ResponseHeader, Method, ParameterSource, RequestHeaders } from './endpoint.ts';
+import type { EndpointOptions } from './options.ts';
 import type { EventScope } from './event-scope.ts';
 import { carriesOne, tagsOf, unknownTags } from './tags.ts';
 import type { WordUse } from './comment/annotation.ts';
@@ -71,12 +71,12 @@ export interface Access {
 /** An endpoint while its comment is read: the only mutable thing in this room, and it never leaves it. */
 export class Draft {
   readonly routine: Routine;
-  readonly options: PlanOptions;
+  readonly options: EndpointOptions;
   readonly tags: readonly string[];
   readonly diagnostics: Diagnostic[] = [];
   /** What an author should know even if the routine is no endpoint: the line that should have made it one. */
   readonly hints: Diagnostic[] = [];
-  readonly headers: HeaderLine[] = [];
+  readonly headers: ResponseHeader[] = [];
   readonly description: string[] = [];
   readonly settings: Settings = {
     method: null,
@@ -120,7 +120,7 @@ export class Draft {
   };
   readonly access: Access = { required: false, roles: [], authorizedIn: null, anonymousIn: null };
   /** Parameters that the comment gives to the gateway to fill, by the names that it calls them. */
-  readonly fillings: { readonly name: string; readonly filling: Filling; readonly line: number }[] = [];
+  readonly fillings: { readonly name: string; readonly filling: InjectedValue; readonly line: number }[] = [];
   /** HTTP Basic, where the comment asks for it. */
   basic: { readonly user: string | null; readonly hash: string | null } | null = null;
   readonly hashes: { readonly name: string; readonly of: string; readonly line: number }[] = [];
@@ -134,7 +134,7 @@ export class Draft {
   readonly #uses = new Map<keyof Settings, WordUse>();
   scope: Scope = { number: 0, applies: true, unknown: [] };
 
-  constructor(routine: Routine, options: PlanOptions) {
+  constructor(routine: Routine, options: EndpointOptions) {
     this.routine = routine;
     this.options = options;
     this.tags = tagsOf(routine);

@@ -1,7 +1,7 @@
 import type { SessionUse } from '../catalog/routine.ts';
 import type { ListingLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
 import type { EventScope } from './event-scope.ts';
-import type { KeyedType } from './named-type.ts';
+import type { NamedType } from './named-type.ts';
 
 export type { SessionUse } from '../catalog/routine.ts';
 
@@ -14,7 +14,7 @@ export type Method = (typeof methods)[number];
 export type ParameterSource = 'query' | 'body';
 
 /** What is known of a caller, as a parameter can hold it. */
-export type Filling = 'userId' | 'userName' | 'userRoles' | 'userClaims' | 'ipAddress';
+export type InjectedValue = 'userId' | 'userName' | 'userRoles' | 'userClaims' | 'ipAddress';
 
 export interface EndpointParameter {
   /** The routine's own name of it; `$1` by position when it has none. */
@@ -23,7 +23,7 @@ export interface EndpointParameter {
   readonly key: string;
   /** From 1, among the routine's input parameters. */
   readonly position: number;
-  readonly type: KeyedType;
+  readonly type: NamedType;
   readonly optional: boolean;
   readonly variadic: boolean;
   /** True when the author gave no name, so that it can only be passed by position. */
@@ -36,7 +36,7 @@ export interface EndpointParameter {
    */
   readonly several?: true;
   /** The gateway fills it with what is known of the caller; a client may not give it. */
-  readonly filling?: Filling;
+  readonly injected?: InjectedValue;
   /** The gateway fills it with the hash of the parameter at this position, whatever the client gives. */
   readonly hashOf?: number;
   /** The fields of a composite parameter, which may also be given one by one; null for every other type. */
@@ -49,16 +49,16 @@ export interface ParameterField {
   readonly name: string;
   /** That name converted. */
   readonly key: string;
-  readonly type: KeyedType;
+  readonly type: NamedType;
 }
 
-export interface AnswerColumn {
+export interface ResultColumn {
   readonly name: string;
   /** The composite column whose field it is, where composites are written flat; absent for a column of the result itself. */
   readonly within?: string;
   /** The key in JSON objects. */
   readonly key: string;
-  readonly type: KeyedType;
+  readonly type: NamedType;
 }
 
 /**
@@ -72,17 +72,17 @@ export interface AnswerColumn {
  *
  * `rowType` is the composite or table type that the rows are of, quoted and qualified; absent when they are of none.
  */
-export type Answer =
+export type ResultShape =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'value'; readonly column: AnswerColumn; readonly media: 'text' | 'json' | 'bytes' }
+  | { readonly kind: 'value'; readonly column: ResultColumn; readonly media: 'text' | 'json' | 'bytes' }
   | {
       readonly kind: 'object';
-      readonly columns: readonly AnswerColumn[];
+      readonly columns: readonly ResultColumn[];
       readonly nullable: boolean;
       readonly rowType?: string;
     }
-  | { readonly kind: 'objects'; readonly columns: readonly AnswerColumn[]; readonly rowType?: string }
-  | { readonly kind: 'values'; readonly column: AnswerColumn }
+  | { readonly kind: 'objects'; readonly columns: readonly ResultColumn[]; readonly rowType?: string }
+  | { readonly kind: 'values'; readonly column: ResultColumn }
   | { readonly kind: 'record' }
   | { readonly kind: 'records' };
 
@@ -94,12 +94,12 @@ export interface OutputColumn {
 }
 
 /** A response header; the value may hold `{parameter}` templates. */
-export interface HeaderLine {
+export interface ResponseHeader {
   readonly name: string;
   readonly value: string;
 }
 
-export interface RawAnswer {
+export interface RawFormat {
   /** Between values; with one, text and times stand in double quotes. */
   readonly separator: string | null;
   /** Between rows. */
@@ -133,7 +133,7 @@ export interface Listing extends ListingLimits {
 }
 
 /** What the author of an endpoint says of generated clients. Null: as the generator has it. */
-export interface ClientWishes {
+export interface ClientSettings {
   /** False: clients do without this endpoint. */
   readonly included: boolean;
   /** Whether clients follow the notices of the endpoint. */
@@ -181,7 +181,7 @@ export interface EndpointEvents {
 }
 
 /** How answers are kept and given again. */
-export interface AnswerCache {
+export interface CachePolicy {
   /** The positions of the parameters that tell answers apart; null: all of them do. */
   readonly parameters: readonly number[] | null;
   /** Milliseconds; null: until it is made void, or others need the room. */
@@ -220,10 +220,10 @@ export interface Endpoint {
   readonly table: TableEndpoint | null;
   /** What a client is told in place of PostgreSQL's message, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
-  readonly answer: Answer;
+  readonly result: ResultShape;
   /** The response's media type when the author gave one; else the answer's own. May hold templates. */
   readonly contentType: string | null;
-  readonly headers: readonly HeaderLine[];
+  readonly headers: readonly ResponseHeader[];
   /** Signed in, and one of the roles when any are named. */
   readonly authorization: { readonly required: boolean; readonly roles: readonly string[] };
   /** Null for every routine that does something else. */
@@ -234,15 +234,15 @@ export interface Endpoint {
   /** The call is told of its caller by session settings. */
   readonly userContext: boolean;
   readonly tags: readonly string[];
-  readonly client: ClientWishes;
+  readonly client: ClientSettings;
   /** Null: it takes no files. Nothing takes files yet: `upload` in a comment stops its endpoint. */
   readonly upload: Upload | null;
   /** Null: every request is a call of its own. */
-  readonly cache: AnswerCache | null;
+  readonly cache: CachePolicy | null;
   /** `schema.name` of the routines and tables whose kept answers are void once a call has succeeded. */
   readonly invalidates: readonly string[];
   /** Values as PostgreSQL's text, one after the other, instead of JSON; null for every other answer. */
-  readonly raw: RawAnswer | null;
+  readonly raw: RawFormat | null;
   /** The named connection that runs the routine; null: the gateway's own. */
   readonly connection: string | null;
   /** Where the request's headers go: nowhere, into a session setting, or into the parameter at this position. */

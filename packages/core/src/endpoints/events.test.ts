@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { routine } from '../../test/support/routine.ts';
-import { planEndpoints } from './build-endpoints.ts';
-import { planDefaults } from './defaults.ts';
+import { buildEndpoints } from './build-endpoints.ts';
+import { endpointDefaults } from './defaults.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { EndpointEvents } from './endpoint.ts';
 
 /** What is planned of one comment, and what its author is told. */
 function planned(...lines: readonly string[]): readonly [EndpointEvents | null | undefined, ...string[]] {
-  const { endpoints, diagnostics } = planEndpoints([routine({ name: 'x', comment: ['HTTP', ...lines].join('\n') })], {
-    ...planDefaults,
+  const { endpoints, diagnostics } = buildEndpoints([routine({ name: 'x', comment: ['HTTP', ...lines].join('\n') })], {
+    ...endpointDefaults,
     logAnnotationSetInfo: false,
   });
   return [endpoints[0]?.events, ...diagnostics.map(told)];
@@ -41,7 +41,7 @@ describe('where a stream is', () => {
   test('segments that are parameters are left out', () => {
     const comment = 'HTTP GET /jobs/{id}/{part?}\ninfo_path';
     const parameters = [{ name: 'id' }, { name: 'part', hasDefault: true }];
-    const { endpoints } = planEndpoints([routine({ comment, parameters })], planDefaults);
+    const { endpoints } = buildEndpoints([routine({ comment, parameters })], endpointDefaults);
     expect(endpoints[0]?.events).toEqual(stream('/jobs/info'));
   });
 
@@ -116,9 +116,9 @@ describe('a channel', () => {
 
 describe('streams at one path', () => {
   const plan = (...routines: readonly (readonly [name: string, comment: string])[]): readonly unknown[] => {
-    const { endpoints, diagnostics } = planEndpoints(
+    const { endpoints, diagnostics } = buildEndpoints(
       routines.map(([name, comment]) => routine({ name, comment })),
-      { ...planDefaults, logAnnotationSetInfo: false },
+      { ...endpointDefaults, logAnnotationSetInfo: false },
     );
     return [endpoints.map(({ name }) => name), diagnostics.map(({ routine: who, code }) => `${code} ${who}`)];
   };
@@ -141,7 +141,7 @@ describe('streams at one path', () => {
   test('of overloads: they share it', () => {
     const comment = 'HTTP GET /x\ninfo_path';
     const overloads = [routine({ comment }), routine({ comment, parameters: [{ name: 'a' }] })];
-    const { endpoints } = planEndpoints(overloads, planDefaults);
+    const { endpoints } = buildEndpoints(overloads, endpointDefaults);
     expect(endpoints.map(({ events }) => events?.path)).toEqual(['/x/info', '/x/info']);
   });
 });

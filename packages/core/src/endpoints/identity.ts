@@ -1,6 +1,6 @@
 import { display } from './display.ts';
 import type { Draft } from './endpoint-builder.ts';
-import type { EndpointParameter, Filling } from './endpoint.ts';
+import type { EndpointParameter, InjectedValue } from './endpoint.ts';
 import { parameterNamed } from './parameters.ts';
 
 /**
@@ -10,7 +10,7 @@ import { parameterNamed } from './parameters.ts';
 export function planFillings(draft: Draft, parameters: readonly EndpointParameter[]): readonly EndpointParameter[] {
   const fillings = new Map<EndpointParameter, Partial<EndpointParameter>>();
   for (const [parameter, filling] of identities(draft, parameters)) {
-    if (refuseType(draft, parameter, filling)) fillings.set(parameter, { filling });
+    if (refuseType(draft, parameter, filling)) fillings.set(parameter, { injected: filling });
   }
   for (const { name, of, line } of draft.hashes) {
     const hashed = named(draft, parameters, name, line);
@@ -24,8 +24,8 @@ export function planFillings(draft: Draft, parameters: readonly EndpointParamete
 function identities(
   draft: Draft,
   parameters: readonly EndpointParameter[],
-): readonly (readonly [parameter: EndpointParameter, filling: Filling])[] {
-  const said = new Map<EndpointParameter, Filling>();
+): readonly (readonly [parameter: EndpointParameter, filling: InjectedValue])[] {
+  const said = new Map<EndpointParameter, InjectedValue>();
   for (const { name, filling, line } of draft.fillings) {
     const parameter = named(draft, parameters, name, line);
     if (parameter === null) continue;
@@ -52,7 +52,7 @@ function refuseHash(
     contradict(
       draft,
       parameter,
-      [filled.filling ?? 'a hash', filled.filling === undefined ? 'another' : 'a hash'],
+      [filled.injected ?? 'a hash', filled.injected === undefined ? 'another' : 'a hash'],
       line,
     );
     return true;
@@ -65,11 +65,11 @@ function refuseHash(
 function byName(
   draft: Draft,
   parameters: readonly EndpointParameter[],
-): readonly (readonly [parameter: EndpointParameter, filling: Filling])[] {
+): readonly (readonly [parameter: EndpointParameter, filling: InjectedValue])[] {
   const { settings, options, routine } = draft;
   const { authentication: names } = options;
   if (routine.table !== undefined || !(settings.userParameters ?? names.useUserParameters)) return [];
-  const wanted: readonly (readonly [string, Filling])[] = [
+  const wanted: readonly (readonly [string, InjectedValue])[] = [
     [names.userIdParameterName, 'userId'],
     [names.userNameParameterName, 'userName'],
     [names.userRolesParameterName, 'userRoles'],
@@ -108,7 +108,7 @@ function named(
 }
 
 /** An identity in the path would come from the client, and roles have to be a list that nothing is lost of. */
-function refuseType(draft: Draft, { name, type, inPath }: EndpointParameter, filling: Filling): boolean {
+function refuseType(draft: Draft, { name, type, inPath }: EndpointParameter, filling: InjectedValue): boolean {
   const refuse = (why: string): false => {
     draft.report(
       'error',

@@ -3,7 +3,7 @@ import type { AuthenticationNames } from './authentication.ts';
 import type { Method, ParameterSource } from './endpoint.ts';
 
 /** How a host shapes endpoints at start. Every member has a default; `planDefaults` holds them. */
-export interface PlanOptions {
+export interface EndpointOptions {
   /**
    * Default `onlyWithHttpTag`.
    *

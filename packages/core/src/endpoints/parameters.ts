@@ -2,7 +2,7 @@ import type { Routine, RoutineParameter, TypeFacts } from '../catalog/routine.ts
 import { display } from './display.ts';
 import { sharedName } from './duplicate-names.ts';
 import type { EndpointParameter, ParameterField } from './endpoint.ts';
-import type { KeyedType } from './named-type.ts';
+import type { NamedType } from './named-type.ts';
 import type { Segment } from './path.ts';
 
 /** Tells a reason for which the endpoint cannot be published. */
@@ -11,7 +11,7 @@ export type Refuse = (code: string, message: string) => void;
 /** How the names of an endpoint's parameters and columns are made. */
 export interface Names {
   readonly convert: (name: string) => string;
-  readonly keyed: (type: TypeFacts) => KeyedType;
+  readonly keyed: (type: TypeFacts) => NamedType;
 }
 
 /** The parameters of a routine as clients give them, bound to the path where it names them. */
@@ -56,7 +56,7 @@ function nameParameter(parameter: RoutineParameter, { convert, keyed }: Names, s
 /** `_address` with a field `city` may be given as `addressCity`. */
 function fieldsOf(
   parameter: string,
-  type: KeyedType,
+  type: NamedType,
   convert: (name: string) => string,
 ): readonly ParameterField[] | null {
   if (type.fields === undefined) return null;

@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest';
 import { column, int4, returns, routine, textArray } from '../../test/support/routine.ts';
 import type { Routine } from '../catalog/routine.ts';
-import { planEndpoints } from './build-endpoints.ts';
-import { planDefaults } from './defaults.ts';
-import type { RawAnswer } from './endpoint.ts';
+import { buildEndpoints } from './build-endpoints.ts';
+import { endpointDefaults } from './defaults.ts';
+import type { RawFormat } from './endpoint.ts';
 
 const rows: Partial<Routine> = { result: returns('composite', [column('a', int4), column('b')], { set: true }) };
 
 /** What the lines make of an endpoint's answer, and what the author is told. */
-function planned(lines: string, sketch: Partial<Routine> = rows): readonly [RawAnswer | null | undefined, ...string[]] {
-  const { endpoints, diagnostics } = planEndpoints(
+function planned(lines: string, sketch: Partial<Routine> = rows): readonly [RawFormat | null | undefined, ...string[]] {
+  const { endpoints, diagnostics } = buildEndpoints(
     [routine({ ...sketch, parameters: [], comment: `HTTP\n${lines}` })],
     {
-      ...planDefaults,
+      ...endpointDefaults,
       logAnnotationSetInfo: false,
     },
   );
   return [endpoints[0]?.raw, ...diagnostics.map(({ severity, code, line }) => `${severity} ${code} ${line}`)];
 }
 
-const plain: RawAnswer = { separator: null, newLine: null, columnNames: false };
+const plain: RawFormat = { separator: null, newLine: null, columnNames: false };
 
 test('alone, by any of its names, or switched', () => {
   for (const line of ['raw', 'RAW_MODE', 'raw-results', '@raw', 'raw = true', 'raw on']) {

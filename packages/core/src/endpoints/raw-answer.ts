@@ -1,5 +1,5 @@
 import type { Draft, Settings } from './endpoint-builder.ts';
-import type { Answer, RawAnswer } from './endpoint.ts';
+import type { ResultShape, RawFormat } from './endpoint.ts';
 
 const companions: readonly (keyof Settings)[] = ['separator', 'newLine', 'columnNames'];
 
@@ -7,7 +7,7 @@ const companions: readonly (keyof Settings)[] = ['separator', 'newLine', 'column
  * Raw mode as the comment asks for it; null without. What belongs to it does not switch it on: `names` and `columns` begin
  * many a line of prose, and a client that is answered JSON would suddenly get something else.
  */
-export function planRaw(draft: Draft, answer: Answer): RawAnswer | null {
+export function planRaw(draft: Draft, answer: ResultShape): RawFormat | null {
   const { raw, separator, newLine, columnNames } = draft.settings;
   if (raw !== true) {
     for (const key of companions) warnOfNoEffect(draft, key, 'without raw');

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { int4, jsonb, routine, text } from '../../test/support/routine.ts';
-import { planEndpoints } from './build-endpoints.ts';
-import { planDefaults } from './defaults.ts';
-import type { PlanOptions } from './options.ts';
+import { buildEndpoints } from './build-endpoints.ts';
+import { endpointDefaults } from './defaults.ts';
+import type { EndpointOptions } from './options.ts';
 
 type Sketch = NonNullable<Parameters<typeof routine>[0]>;
 
@@ -10,10 +10,10 @@ type Sketch = NonNullable<Parameters<typeof routine>[0]>;
 function planned(
   comment: string,
   parameters: Sketch['parameters'],
-  options: Partial<PlanOptions> = {},
+  options: Partial<EndpointOptions> = {},
 ): readonly unknown[] {
-  const { endpoints, diagnostics } = planEndpoints([routine({ comment, parameters: parameters ?? [] })], {
-    ...planDefaults,
+  const { endpoints, diagnostics } = buildEndpoints([routine({ comment, parameters: parameters ?? [] })], {
+    ...endpointDefaults,
     logAnnotationSetInfo: false,
     ...options,
   });

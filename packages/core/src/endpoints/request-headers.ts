@@ -42,7 +42,7 @@ const types: ReadonlySet<string | null> = new Set(['json', 'jsonb', 'text', 'var
 
 /** The default is what tells that a client need not give it. Without a name it could not be given alone. */
 function takesHeaders(parameter: EndpointParameter, bodyParameter: number | null): boolean {
-  const { type, optional, unnamed, inPath, position, filling, hashOf } = parameter;
+  const { type, optional, unnamed, inPath, position, injected: filling, hashOf } = parameter;
   if (filling !== undefined || hashOf !== undefined) return false;
   return types.has(type.builtin) && optional && !unnamed && !inPath && position !== bodyParameter;
 }

@@ -1,8 +1,8 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
 import type { Column, Routine, RoutineResult, TypeFacts } from '../catalog/routine.ts';
 import { display } from './display.ts';
-import type { Answer, AnswerColumn, OutputColumn, RawAnswer } from './endpoint.ts';
-import type { PlanOptions } from './options.ts';
+import type { ResultShape, ResultColumn, OutputColumn, RawFormat } from './endpoint.ts';
+import type { EndpointOptions } from './options.ts';
 import type { Names, Refuse } from './parameters.ts';
 import { sharedName } from './duplicate-names.ts';
 
@@ -19,9 +19,9 @@ type Shape = Pick<RoutineResult, 'kind' | 'set' | 'columns' | 'named'>;
 export function planAnswer(
   routine: Routine,
   { convert, keyed }: Names,
-  composites: PlanOptions['compositeColumns'],
+  composites: EndpointOptions['compositeColumns'],
   reports: Reports,
-): Answer {
+): ResultShape {
   const { refuse } = reports;
   const shape = routine.kind === 'procedure' ? procedureShape(routine.result) : routine.result;
   const columns = shape.columns.map((column) => ({
@@ -72,8 +72,8 @@ export function textOutputs(routine: Routine): readonly string[] {
 /** What CALL gives, where the answer needs PostgreSQL once more: for JSON, or for the fields of a composite. */
 export function planConversion(
   routine: Routine,
-  answer: Answer,
-  raw: RawAnswer | null,
+  answer: ResultShape,
+  raw: RawFormat | null,
 ): { readonly converts?: readonly OutputColumn[] } {
   if (routine.kind !== 'procedure' || answer.kind !== 'object') return {};
   const { columns } = procedureShape(routine.result);
@@ -93,9 +93,9 @@ function rowType({ result, table, schema, name }: Routine): { readonly rowType?:
   return result.named && result.type !== undefined ? { rowType: result.type.sql } : {};
 }
 
-type RowAnswer = Extract<Answer, { readonly kind: 'object' | 'objects' }>;
+type RowAnswer = Extract<ResultShape, { readonly kind: 'object' | 'objects' }>;
 
-function rowAnswer(columns: readonly AnswerColumn[], { set, named }: Shape, { refuse, warn }: Reports): RowAnswer {
+function rowAnswer(columns: readonly ResultColumn[], { set, named }: Shape, { refuse, warn }: Reports): RowAnswer {
   for (const [one, other] of sharing(columns, 'key')) {
     // Fields of composites come together from several authors, and a client may well know which one it wants.
     if (isField(one) || isField(other))
@@ -106,10 +106,10 @@ function rowAnswer(columns: readonly AnswerColumn[], { set, named }: Shape, { re
   return set ? { kind: 'objects', columns } : { kind: 'object', columns, nullable: named };
 }
 
-const isField = ({ within }: AnswerColumn): boolean => within !== undefined;
+const isField = ({ within }: ResultColumn): boolean => within !== undefined;
 
 /** Composite columns as their fields. A field is found by the name of its column, so no two columns may have one name. */
-function flattened(columns: readonly AnswerColumn[], refuse: Refuse): readonly AnswerColumn[] {
+function flattened(columns: readonly ResultColumn[], refuse: Refuse): readonly ResultColumn[] {
   for (const [one, other] of sharing(columns, 'name')) {
     refuse('duplicate-column', `${sameText(one, other, 'name')}; rename one of them`);
   }
@@ -120,13 +120,13 @@ function flattened(columns: readonly AnswerColumn[], refuse: Refuse): readonly A
  * A composite column as its fields, under their own names; composites among these stay as they are. One without fields has
  * nothing to put in its place.
  */
-function fieldsOf(column: AnswerColumn): readonly AnswerColumn[] {
+function fieldsOf(column: ResultColumn): readonly ResultColumn[] {
   const { kind, json, fields } = column.type;
   if (kind !== 'composite' || json !== 'converted' || fields === undefined || fields.length === 0) return [column];
   return fields.map(({ name, key, type }) => ({ name, within: column.name, key, type }));
 }
 
-function scalarAnswer(routine: Routine, columns: readonly AnswerColumn[], set: boolean): Answer {
+function scalarAnswer(routine: Routine, columns: readonly ResultColumn[], set: boolean): ResultShape {
   const column = columns[0];
   if (column === undefined) throw new TypeError(`The catalog gives no column for the result of ${routine.signature}`);
   return set ? { kind: 'values', column } : { kind: 'value', column, media: mediaOf(column) };
@@ -136,7 +136,7 @@ function scalarAnswer(routine: Routine, columns: readonly AnswerColumn[], set: b
  * json, arrays and composites are JSON; bytea is bytes; the rest is text. Types that merely have a cast to json (hstore)
  * are text too when they stand alone: only as a member of something JSON do they have to be JSON.
  */
-function mediaOf({ type }: AnswerColumn): 'text' | 'json' | 'bytes' {
+function mediaOf({ type }: ResultColumn): 'text' | 'json' | 'bytes' {
   if (type.builtin === 'bytea') return 'bytes';
   if (type.json === 'json' || type.element !== undefined || type.kind === 'composite') return 'json';
   return 'text';
@@ -144,10 +144,10 @@ function mediaOf({ type }: AnswerColumn): 'text' | 'json' | 'bytes' {
 
 /** Pairs of columns with one key or name. A JSON object with one key twice lies to most of its readers: they see one of the values. */
 function sharing(
-  columns: readonly AnswerColumn[],
+  columns: readonly ResultColumn[],
   what: 'key' | 'name',
-): readonly (readonly [one: AnswerColumn, other: AnswerColumn])[] {
-  const seen = new Map<string, AnswerColumn>();
+): readonly (readonly [one: ResultColumn, other: ResultColumn])[] {
+  const seen = new Map<string, ResultColumn>();
   return columns.flatMap((column) => {
     const other = seen.get(column[what]);
     seen.set(column[what], column);
@@ -155,17 +155,17 @@ function sharing(
   });
 }
 
-function sameText(one: AnswerColumn, other: AnswerColumn, what: 'key' | 'name'): string {
+function sameText(one: ResultColumn, other: ResultColumn, what: 'key' | 'name'): string {
   return `the columns ${label(one)} and ${label(other)} have one ${what}, ${display(other[what])}`;
 }
 
 /** The same for the objects inside, at any depth of the columns that PostgreSQL makes JSON of. */
-function refuseSharedFields(columns: readonly AnswerColumn[], refuse: Refuse): void {
+function refuseSharedFields(columns: readonly ResultColumn[], refuse: Refuse): void {
   const converted = columns.filter(({ type }) => type.json === 'converted');
   const messages = converted.map(({ type }) => sharedName(type, ({ key }) => [key]));
   for (const message of new Set(messages)) if (message !== null) refuse('duplicate-field', message);
 }
 
-function label({ name, within }: AnswerColumn): string {
+function label({ name, within }: ResultColumn): string {
   return display(within === undefined ? name : `${within}.${name}`);
 }

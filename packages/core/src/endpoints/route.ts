@@ -3,7 +3,7 @@ import { display } from './display.ts';
 import type { Draft } from './endpoint-builder.ts';
 import type { Method, ParameterSource } from './endpoint.ts';
 import { madeByHost } from './name-converter.ts';
-import { type PlanOptions, sourceOfOption } from './options.ts';
+import { type EndpointOptions, sourceOfOption } from './options.ts';
 import type { Refuse } from './parameters.ts';
 import { parsePath, type Segment } from './path.ts';
 
@@ -35,7 +35,7 @@ export function planRoute(draft: Draft, refuse: Refuse): Route {
   };
 }
 
-function generatedPath(routine: Routine, options: PlanOptions): string {
+function generatedPath(routine: Routine, options: EndpointOptions): string {
   const { schema, name, signature } = routine;
   const { urlPathBuilder, urlPathPrefix } = options;
   const path = madeByHost('urlPathBuilder', signature, () => urlPathBuilder({ schema, name }, urlPathPrefix ?? ''));
@@ -52,7 +52,7 @@ function inPattern({ route }: Routine, path: string): string {
  * immutable. Everything else is POST, procedures always: PostgreSQL knows no volatility of them, and a name is no promise.
  * The host's one verb for all is for routines: operations on a table are told apart by theirs.
  */
-function defaultMethod(routine: Routine, options: PlanOptions): Method {
+function defaultMethod(routine: Routine, options: EndpointOptions): Method {
   if (routine.route !== undefined) return routine.route.method;
   if (options.defaultHttpMethod !== null) return options.defaultHttpMethod;
   if (routine.kind === 'procedure') return 'POST';

@@ -102,7 +102,7 @@ function indistinguishable(groups: readonly (readonly Endpoint[])[]): readonly D
 }
 
 function namesTaken({ parameters, bodyParameter, authorization }: Endpoint): string {
-  const names = parameters.flatMap(({ key, optional, inPath, position, filling, fields }) =>
+  const names = parameters.flatMap(({ key, optional, inPath, position, injected: filling, fields }) =>
     filling === undefined
       ? [[key, optional, inPath, position === bodyParameter, fields?.map((field) => field.key)] as const]
       : [],

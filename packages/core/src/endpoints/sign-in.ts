@@ -2,12 +2,12 @@ import { planLoginUser } from './login-user.ts';
 import { type AuthenticationNames, columnsOf } from './authentication.ts';
 import { display } from './display.ts';
 import type { Draft } from './endpoint-builder.ts';
-import type { Answer, AnswerColumn, EndpointParameter, SignIn } from './endpoint.ts';
+import type { ResultShape, ResultColumn, EndpointParameter, SignIn } from './endpoint.ts';
 
 const numbers = new Set(['int2', 'int4', 'int8', 'numeric']);
 
 /** What a login or logout endpoint needs to know of its routine's row; null for every other endpoint. */
-export function planSignIn(draft: Draft, answer: Answer, parameters: readonly EndpointParameter[]): SignIn | null {
+export function planSignIn(draft: Draft, answer: ResultShape, parameters: readonly EndpointParameter[]): SignIn | null {
   const { signIn } = draft.settings;
   if (signIn === null) return null;
   if (signIn === 'logout') return { kind: 'logout' };
@@ -59,7 +59,7 @@ function refuseUnverified(draft: Draft, names: AuthenticationNames): void {
 }
 
 /** Anything but true, false or a status could be read as a success that nobody meant. */
-function refuseStatus(draft: Draft, columns: readonly AnswerColumn[], names: AuthenticationNames): void {
+function refuseStatus(draft: Draft, columns: readonly ResultColumn[], names: AuthenticationNames): void {
   const status = columns.find(({ name }) => name === names.statusColumnName);
   if (status === undefined || status.type.builtin === 'bool' || numbers.has(status.type.builtin ?? '')) return;
   draft.report(

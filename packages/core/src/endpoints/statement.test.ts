@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { column, int4, returns, routine, text, textArray } from '../../test/support/routine.ts';
-import { planEndpoints } from './build-endpoints.ts';
-import { planDefaults } from './defaults.ts';
+import { buildEndpoints } from './build-endpoints.ts';
+import { endpointDefaults } from './defaults.ts';
 import type { Endpoint } from './endpoint.ts';
 import { callStatement, resultColumns } from './statement.ts';
 
 /** Texts only; that PostgreSQL takes them and gives the right rows is tested on a server, in test/plan. */
 function planned(sketch: Parameters<typeof routine>[0]): Endpoint {
-  return planEndpoints([routine(sketch)], planDefaults).endpoints[0]!;
+  return buildEndpoints([routine(sketch)], endpointDefaults).endpoints[0]!;
 }
 
 const parameters = [

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { JsonForm } from '../catalog/routine.ts';
-import type { AnswerColumn, Endpoint, EndpointParameter, RawAnswer } from './endpoint.ts';
+import type { ResultColumn, Endpoint, EndpointParameter, RawFormat } from './endpoint.ts';
 
 /** One argument of a call, in the order of the declaration. */
 interface Argument {
@@ -76,13 +76,13 @@ function argumentList(endpoint: Endpoint, given: readonly EndpointParameter[]): 
 }
 
 /** How a value of a column is asked for. */
-type Asking = (column: AnswerColumn, sql: string) => string;
+type Asking = (column: ResultColumn, sql: string) => string;
 
 /**
  * The SQL that makes the endpoint's answer of what CALL has given, whose columns are `$1`, `$2`, …: a row as a function with the same
  * outputs would give it. A NULL has no type to be read as: a domain could refuse what the procedure has left out.
  */
-export function conversionStatement({ answer, raw, converts }: Endpoint, isNull: readonly boolean[]): string {
+export function conversionStatement({ result: answer, raw, converts }: Endpoint, isNull: readonly boolean[]): string {
   const columns = answer.kind === 'object' ? answer.columns : [];
   const whole = new Set(columns.flatMap(({ within, name }) => (within === undefined ? [name] : [])));
   const values = converts!.map(({ name, type }, index) => {
@@ -94,7 +94,7 @@ export function conversionStatement({ answer, raw, converts }: Endpoint, isNull:
 }
 
 /** What stands around the call of a function, by the shape of its answer. */
-function selectOf({ answer, raw }: Endpoint, call: string): string {
+function selectOf({ result: answer, raw }: Endpoint, call: string): string {
   const ask = raw === null ? asJson : asText;
   switch (answer.kind) {
     case 'nothing':
@@ -114,28 +114,28 @@ function selectOf({ answer, raw }: Endpoint, call: string): string {
 }
 
 /** Only what PostgreSQL itself must convert is wrapped: a plain column costs nothing and can be inlined. */
-function asJson(column: AnswerColumn, sql: string): string {
+function asJson(column: ResultColumn, sql: string): string {
   return column.type.json === 'converted' ? `pg_catalog.to_json(${sql})` : sql;
 }
 
 /** Every value arrives as PostgreSQL's text by itself. */
-function asText(_: AnswerColumn, sql: string): string {
+function asText(_: ResultColumn, sql: string): string {
   return sql;
 }
 
 /** The columns of the routine's own result, in order: fields of a composite one stand together. */
-function resultNames(columns: readonly AnswerColumn[]): readonly string[] {
+function resultNames(columns: readonly ResultColumn[]): readonly string[] {
   return [...new Set(columns.map(({ within, name }) => quoteIdentifier(within ?? name)))];
 }
 
 /** A column of a row, or the field of a composite column of it: `(row."column")."field"`. */
-function reference(row: string, { within, name }: AnswerColumn): string {
+function reference(row: string, { within, name }: ResultColumn): string {
   const column = `${row}.${quoteIdentifier(within ?? name)}`;
   return within === undefined ? column : `(${column}).${quoteIdentifier(name)}`;
 }
 
 /** Plain references to a function in FROM: PostgreSQL can then inline the body of an SQL function. */
-function selectColumns(columns: readonly AnswerColumn[], call: string, ask: Asking): string {
+function selectColumns(columns: readonly ResultColumn[], call: string, ask: Asking): string {
   // A composite type may have no columns at all; `select from f()` gives its rows of nothing.
   if (columns.length === 0) return `select from ${call} as "r"`;
   const list = columns.map((column) => ask(column, reference('"r"', column)));
@@ -146,7 +146,7 @@ function selectColumns(columns: readonly AnswerColumn[], call: string, ask: Aski
  * The columns of an endpoint that answers rows, for a statement of somebody else's whose row is called so: `"r"."id"`, wrapped
  * where PostgreSQL has to convert. Empty for a row of nothing.
  */
-export function rowList({ answer, raw }: Pick<Endpoint, 'answer' | 'raw'>, row: string): string {
+export function rowList({ result: answer, raw }: Pick<Endpoint, 'result' | 'raw'>, row: string): string {
   const ask = raw === null ? asJson : asText;
   const columns = answer.kind === 'objects' ? answer.columns : [];
   return columns.map((column) => ask(column, reference(row, column))).join(', ');
@@ -157,7 +157,7 @@ export function rowList({ answer, raw }: Pick<Endpoint, 'answer' | 'raw'>, row: 
  * once (`offset 0` keeps PostgreSQL from putting the call in place of every reference), and then taken apart. `is distinct
  * from null` asks for the value itself: a row whose fields are all NULL is still a row.
  */
-function selectRow(columns: readonly AnswerColumn[], call: string, ask: Asking): string {
+function selectRow(columns: readonly ResultColumn[], call: string, ask: Asking): string {
   const list = columns.map((column) => ask(column, reference('("r"."v")', column)));
   const select = list.length === 0 ? 'select' : `select ${list.join(', ')}`;
   return `${select} from (select ${call} as "v" offset 0) as "r" where "r"."v" is distinct from null`;
@@ -170,7 +170,7 @@ function selectRow(columns: readonly AnswerColumn[], call: string, ask: Asking):
  * PostgreSQL documents it: fields after commas, empty for NULL, quoted where need be, with quotes and backslashes doubled.
  * A record without any field has the same text as one with a single NULL, and is answered as that.
  */
-function selectRecord(call: string, raw: RawAnswer | null): string {
+function selectRecord(call: string, raw: RawFormat | null): string {
   return `select case when "r"."v" is distinct from null then ${rowOfValues(raw)} end
 from (select ${call} as "v" offset 0) as "r"`;
 }
@@ -179,7 +179,7 @@ from (select ${call} as "v" offset 0) as "r"`;
  * Raw rows are whole here, separators included, since nobody else knows where one value ends. Nor do we know their types, so
  * with a separator all of them are in quotes.
  */
-function rowOfValues(raw: RawAnswer | null): string {
+function rowOfValues(raw: RawFormat | null): string {
   if (raw === null) return `pg_catalog.to_json(array(${valuesOfRecord(recordValue)}))`;
   if (raw.separator === null) return `pg_catalog.array_to_string(array(${valuesOfRecord(recordValue)}), '', '')`;
   const inQuotes = `'"' operator(pg_catalog.||) pg_catalog.replace(${recordValue}, '"', '""') operator(pg_catalog.||) '"'`;
@@ -221,7 +221,7 @@ type Columns = readonly (readonly number[] | null)[];
  * prepared.
  */
 export function resultColumns(endpoint: Endpoint): Columns {
-  const { answer, converts } = endpoint;
+  const { result: answer, converts } = endpoint;
   if (converts === undefined || answer.kind !== 'object') return answerColumns(endpoint);
   const taken = answerColumns(endpoint);
   return converts.map(({ name, type }) =>
@@ -233,7 +233,7 @@ export function resultColumns(endpoint: Endpoint): Columns {
 
 /** What the statement gives that converts the row of a CALL. Where a text went in, it comes out. */
 export function conversionColumns(endpoint: Endpoint): Columns {
-  const { answer, converts } = endpoint;
+  const { result: answer, converts } = endpoint;
   const columns = answer.kind === 'object' ? answer.columns : [];
   const passed = new Set(converts!.flatMap(({ name, type }) => (type === null ? [name] : [])));
   return answerColumns(endpoint).map((oids, index) => {
@@ -244,8 +244,8 @@ export function conversionColumns(endpoint: Endpoint): Columns {
 
 /** What the answer's form can take. */
 export function answerColumns(endpoint: Endpoint): Columns {
-  const { answer, raw } = endpoint;
-  const taken = (column: AnswerColumn): readonly number[] | null =>
+  const { result: answer, raw } = endpoint;
+  const taken = (column: ResultColumn): readonly number[] | null =>
     raw === null ? oids[column.type.json] : rawTypes(column, raw);
   switch (answer.kind) {
     case 'nothing':
@@ -266,7 +266,7 @@ export function answerColumns(endpoint: Endpoint): Columns {
 }
 
 /** Raw mode takes any text; but where there is a separator, it is the type that says whether a value needs quotes. */
-function rawTypes({ type }: AnswerColumn, { separator }: RawAnswer): readonly number[] | null {
+function rawTypes({ type }: ResultColumn, { separator }: RawFormat): readonly number[] | null {
   const bare = separator !== null && (type.json === 'number' || type.json === 'boolean');
   return bare ? oids[type.json] : null;
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { EventScope } from '../endpoints/event-scope.ts';
-import { type Access, admit, type Guarded, mayCall } from '../auth/authorize.ts';
+import { type Access, authorize, type ProtectedEndpoint, mayCall } from '../auth/authorize.ts';
 import { claimOf, type ClaimTypes, rolesOf } from '../auth/identity.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { AuthScheme, Caller } from '../ports/ports.ts';
@@ -32,7 +32,7 @@ export interface Audience {
 }
 
 /** A stream as a guarded thing: what an endpoint asks of who wants its events. */
-interface StreamGuard extends Guarded {
+interface StreamGuard extends ProtectedEndpoint {
   /** The id of the endpoint whose routine the caller's role has to be allowed to execute; null: the scope is wider than that. */
   readonly executes: string | null;
   readonly names: readonly string[];
@@ -67,7 +67,7 @@ export async function admitReader(
   request: GatewayRequest,
   { access, privileges }: ReaderAccess,
 ): Promise<Audience> {
-  const { candidates, caller } = await admit(operations.map(guardOf), request, access);
+  const { candidates, caller } = await authorize(operations.map(guardOf), request, access);
   const executable = privileges === null ? null : await privileges.executable(caller, operations);
   const passed = candidates.find(
     ({ names, executes }) =>

@@ -93,16 +93,17 @@ async function tellPrivileges(
   { authentication, connectionProvider }: Options,
   observe: Observer,
 ): Promise<readonly Diagnostic[]> {
-  const { userRoleContext, anonymousRole } = authentication;
+  const { databaseRole } = authentication;
+  const anonymous = databaseRole?.anonymous ?? null;
   if (connectionProvider !== null) return [];
   const called = endpoints.filter(
-    ({ connection, authorization }) => connection === null && (userRoleContext === null || !authorization.required),
+    ({ connection, authorization }) => connection === null && (databaseRole === null || !authorization.required),
   );
   if (called.length === 0) return [];
   const schemas = [...new Set(called.map(({ schema }) => schema))];
-  const missing = await missingPrivileges(database, userRoleContext === null ? null : anonymousRole, schemas);
+  const missing = await missingPrivileges(database, anonymous, schemas);
   if (missing.role === null) {
-    const message = `anonymousRole: there is no role ${display(anonymousRole ?? '')}; create it, or every call without a role fails`;
+    const message = `authentication.databaseRole.anonymous: there is no role ${display(anonymous ?? '')}; create it, or every call without a role fails`;
     observe({ kind: 'start-warning', code: 'unknown-role', message });
   }
   const bySignature = new Map(routines.map((routine) => [routine.signature, routine]));

@@ -17,11 +17,11 @@ import { createHandle } from '../request/handle.ts';
 import type { Pipeline } from '../request/pipeline.ts';
 import { deliverLargeBodies } from '../response/large-body.ts';
 import type { Observer, SchemeRoute } from '../ports/ports.ts';
-import { planDefaults } from '../endpoints/defaults.ts';
+import { endpointDefaults } from '../endpoints/defaults.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { logObserver } from '../logging/log-observer.ts';
-import { publish, type Published } from './load-endpoints.ts';
+import { loadEndpoints, type LoadedEndpoints } from './load-endpoints.ts';
 import { withOwnEndpoints } from './built-in-routes/built-in-routes.ts';
 import { refreshEndpoint } from './built-in-routes/refresh.ts';
 import { type Watch, watchChannel } from './refresh-on-notify.ts';
@@ -72,12 +72,12 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   const read = async (): Promise<void> => {
     const own = ownRoutes({ refresh: read, options, authentication: authentication!, observe });
     const parts = { connections, authentication: authentication!, streams: events!.streams, caching: caching!, own };
-    const next = await publish(parts, options, observe);
+    const next = await loadEndpoints(parts, options, observe);
     await events!.adopt(next.pipeline.streamPlans.values());
     published = next;
     await caching!.published(next.endpoints);
   };
-  let published: Published | undefined;
+  let published: LoadedEndpoints | undefined;
   let watch: Watch | null = null;
   const close = async (): Promise<void> => {
     watch?.stop();
@@ -143,12 +143,12 @@ function ownRoutes({ refresh, options, authentication }: Omit<Doors, 'reread'>):
 }
 
 /** From the wall inwards: the client as proxies tell of it, the endpoints of our own, those of the database. */
-function handleOf(published: () => Published, doors: Doors): Handle {
+function handleOf(published: () => LoadedEndpoints, doors: Doors): Handle {
   const { options, reread, observe } = doors;
   const pipeline = (): Pipeline => published().pipeline;
   const inner = withOwnEndpoints(createHandle(pipeline, healing(pipeline, reread, observe)), ownRoutes(doors), doors);
   const handle = withClientOrigin(inner, options.authentication.trustedProxies);
-  return deliverLargeBodies(handle, options.readerTimeout * 1_000);
+  return deliverLargeBodies(handle, options.slowClientTimeout * 1_000);
 }
 
 /**
@@ -178,7 +178,7 @@ function optionsOf(wanted: string | GatewayOptions): Options {
   validateOptions(own);
   const present = given(own) as GatewayOptions & Pick<Options, 'connectionString'>;
   return {
-    ...planDefaults,
+    ...endpointDefaults,
     ...runDefaults,
     ...present,
     authentication: { ...authenticationDefaults, ...given(present.authentication) },

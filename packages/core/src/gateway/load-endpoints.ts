@@ -8,11 +8,11 @@ import type { Routine, SessionUses } from '../catalog/routine.ts';
 import type { Options, Source } from './options/options.ts';
 import type { Pipeline } from '../request/pipeline.ts';
 import { type Streams, streamsOf } from '../events/streams.ts';
-import { Operation } from '../request/compiled-endpoint.ts';
+import { CompiledEndpoint } from '../request/compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
 import { requestHeaderOptions } from '../request/request-headers.ts';
 import { sqlstateStatuses } from '../request/sqlstate.ts';
-import { planEndpoints } from '../endpoints/build-endpoints.ts';
+import { buildEndpoints } from '../endpoints/build-endpoints.ts';
 import { checkChanged, type Reviewed } from '../endpoints/changed.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -23,7 +23,7 @@ import { createRouter } from '../request/router.ts';
 import { StartError } from './start-error.ts';
 
 /** One reading of the catalog and all that was made of it; a refresh makes another one. */
-export interface Published {
+export interface LoadedEndpoints {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
   readonly pipeline: Pipeline;
@@ -42,7 +42,7 @@ export interface Parts {
 }
 
 /** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
-export async function publish(parts: Parts, options: Options, observe: Observer): Promise<Published> {
+export async function loadEndpoints(parts: Parts, options: Options, observe: Observer): Promise<LoadedEndpoints> {
   const { connections, authentication } = parts;
   const { query, readDefinitions: definitions } = options;
   const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
@@ -50,7 +50,7 @@ export async function publish(parts: Parts, options: Options, observe: Observer)
   const routines = await readAll(sources, connections, options);
   const main = await readSessionUses(connections.main, warnOfUnread(observe));
   const connectionNames = [...connections.named.keys()];
-  const plan = planEndpoints(routines, { ...options, connectionNames });
+  const plan = buildEndpoints(routines, { ...options, connectionNames });
   tell(plan.diagnostics, options, observe);
   const changed = checkChanged(await reviewed(plan.endpoints, options), connectionNames);
   tell(changed.diagnostics, options, observe);
@@ -135,11 +135,11 @@ function operationsOf(
   endpoints: readonly Endpoint[],
   sources: readonly Source[],
   authentication: Authentication,
-): readonly Operation[] {
-  const makers = new Map(sources.map(({ name, command }) => [name, command?.bind(null) ?? null]));
+): readonly CompiledEndpoint[] {
+  const makers = new Map(sources.map(({ name, buildQuery: command }) => [name, command?.bind(null) ?? null]));
   return endpoints.map((endpoint) => {
     const make = makers.get(endpoint.source) ?? null;
-    return new Operation(endpoint, { make, ownScheme: authentication.ownScheme(endpoint) });
+    return new CompiledEndpoint(endpoint, { make, ownScheme: authentication.ownScheme(endpoint) });
   });
 }
 
@@ -181,7 +181,7 @@ async function reviewed(planned: readonly Endpoint[], { endpointCreated }: Optio
 
 function pipelineOf(
   { connections: { main, named, provide, providedSettings }, authentication, streams, caching }: Parts,
-  operations: readonly Operation[],
+  operations: readonly CompiledEndpoint[],
   options: Options,
   observe: Observer,
 ): Pipeline {
@@ -192,7 +192,7 @@ function pipelineOf(
     database: main,
     namedDatabases: named,
     timeout: commandTimeout(options),
-    readerTimeout: options.readerTimeout * 1_000,
+    slowClientTimeout: options.slowClientTimeout * 1_000,
     notice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
     settingLeft: (endpoint, setting) => observe({ kind: 'setting-left', endpoint, setting }),
     router: createRouter(operations),

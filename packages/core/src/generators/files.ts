@@ -13,7 +13,7 @@ export interface ComparedFile {
   readonly state: FileState;
 }
 
-export interface WriteManner {
+export interface WriteOptions {
   /** Where relative paths begin. */
   readonly folder: string;
   /** Whether a file that differs may be replaced. */
@@ -26,7 +26,7 @@ export interface WriteManner {
  */
 export async function compareFiles(
   files: readonly GeneratedFile[],
-  { folder }: Pick<WriteManner, 'folder'>,
+  { folder }: Pick<WriteOptions, 'folder'>,
 ): Promise<readonly ComparedFile[]> {
   refuseSharedPaths(files, folder);
   return Promise.all(files.map(async (file) => ({ path: file.path, state: await stateOf(file, folder) })));
@@ -40,7 +40,7 @@ export async function compareFiles(
  */
 export async function writeFiles(
   files: readonly GeneratedFile[],
-  manner: WriteManner,
+  manner: WriteOptions,
 ): Promise<readonly ComparedFile[]> {
   const compared = await compareFiles(files, manner);
   const refused = compared.filter(({ state }) => state === 'different').map(({ path }) => shown(path));

@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { routine } from '../../test/support/routine.ts';
 import type { Routine } from '../catalog/routine.ts';
-import { planEndpoints } from '../endpoints/build-endpoints.ts';
-import { planDefaults } from '../endpoints/defaults.ts';
+import { buildEndpoints } from '../endpoints/build-endpoints.ts';
+import { endpointDefaults } from '../endpoints/defaults.ts';
 import { nameEndpoints, pascalCase, wordsOf } from './naming.ts';
 
 const options = { urlPathPrefix: '/api', useRoutineNameInsteadOfEndpoint: false };
 
 function namesOf(routines: readonly Partial<Routine>[], more: Partial<typeof options> = {}): readonly string[] {
-  const { endpoints } = planEndpoints(
+  const { endpoints } = buildEndpoints(
     routines.map((sketch) => routine(sketch as Parameters<typeof routine>[0])),
-    planDefaults,
+    endpointDefaults,
   );
   return nameEndpoints(endpoints, { ...options, ...more }).map(({ name }) => name);
 }
@@ -89,7 +89,7 @@ test('any name makes an identifier', () => {
   fc.assert(
     fc.property(names, (name) => {
       const made = nameEndpoints(
-        planEndpoints([routine({ name })], planDefaults).endpoints.map((endpoint) => ({
+        buildEndpoints([routine({ name })], endpointDefaults).endpoints.map((endpoint) => ({
           ...endpoint,
           path: `/api/${name}`,
         })),

@@ -11,7 +11,7 @@ export function seenByClients(endpoints: readonly Endpoint[]): readonly Endpoint
 }
 
 /** The gateway fills the others: identity of the caller, hashes. */
-function isGivenByClients({ filling, hashOf, position }: EndpointParameter): boolean {
+function isGivenByClients({ injected: filling, hashOf, position }: EndpointParameter): boolean {
   return filling === undefined && (hashOf === undefined || hashOf === position);
 }
 

@@ -10,7 +10,7 @@ export type { ConnectionConfiguration, DataSource, HostClient } from '../postgre
 export type { GatewayRequest, GatewayResponse, HeaderList };
 /** What the error of a failed request is where a stage has refused it. */
 export { Problem };
-export { type AttemptOutcome, outcomeOfError } from './attempt-outcome.ts';
+export { type LoginOutcome, errorToLoginOutcome } from './attempt-outcome.ts';
 
 /** A connection of the host's for one request. */
 export interface ProvidedConnection {
@@ -43,7 +43,7 @@ export interface Caller {
   /** What sign-out and revocation end; null where the credentials know of no session. */
   readonly session: string | null;
   /** Browsers send these credentials by themselves (cookies, Basic): what may change data then has to come from a page of this site. */
-  readonly ambient: boolean;
+  readonly sentByBrowser: boolean;
   /**
    * Headers for the answer, whatever it is: a cookie that was renewed. Left out where the request signs in or out. An answer that
    * has them is kept by no cache.
@@ -52,7 +52,7 @@ export interface Caller {
 }
 
 /** What a successful sign-in is answered with. */
-export interface SignedIn {
+export interface SignInResponse {
   /** Names and values in turn. */
   readonly headers: HeaderList;
   /** JSON text: tokens. Null: the scheme has nothing to say (cookies). */
@@ -83,14 +83,14 @@ export interface AuthScheme {
   /** A value of `WWW-Authenticate` for a 401; null: there is none for it. */
   challenge(request: GatewayRequest): string | null;
   /** Null: nobody signs in by it. */
-  readonly signIn: ((claims: readonly Claim[], request: GatewayRequest) => Promise<SignedIn>) | null;
+  readonly signIn: ((claims: readonly Claim[], request: GatewayRequest) => Promise<SignInResponse>) | null;
   /** Ends what the request's credentials stand for, on every instance. Gives the headers that say so. Null: there is nothing to end. */
   readonly signOut: ((request: GatewayRequest) => Promise<HeaderList>) | null;
   readonly routes: readonly SchemeRoute[];
 }
 
 /** Keeps other sites from acting through the browsers of callers (CSRF). Asked for requests that may change data. */
-export interface SiteGuard {
+export interface CsrfGuard {
   /** Whether the request may be made with the credentials of this caller. */
   allows(request: GatewayRequest, caller: Caller): Promise<boolean>;
   /** Whether the request may be made without credentials. */
@@ -111,7 +111,7 @@ export interface PasswordHasher {
   /** False for a hash that is not one, after as much time as for a wrong password. */
   verify(password: string, hash: string, address?: string | null): Promise<boolean>;
   /** Costs what a verification costs: for a user that does not exist. */
-  waste(address?: string | null): Promise<void>;
+  verifyDummy(address?: string | null): Promise<void>;
 }
 
 /** Limits how often an address may ask for something that is costly. */
@@ -121,7 +121,7 @@ export interface RateLimiter {
 }
 
 /** Who tries to sign in, and from where. */
-export interface AttemptKeys {
+export interface LoginAttempt {
   /** As typed; null: nobody was named, and only the address counts. */
   readonly user: string | null;
   /** Null: not known. Then only tries for the same user are counted together. */
@@ -129,18 +129,18 @@ export interface AttemptKeys {
 }
 
 /** Limits failed sign-ins. A try counts as failed until its outcome is told. */
-export interface AttemptLimiter {
+export interface LoginRateLimiter {
   /** `retryAfter` in seconds, at least one: what `Retry-After` says. */
-  mayTry(keys: AttemptKeys): { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
-  failed(keys: AttemptKeys): void;
+  mayTry(keys: LoginAttempt): { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
+  failed(keys: LoginAttempt): void;
   /** Forgives the user at this address. The address stays counted: an own account is no way to guess those of others. */
-  succeeded(keys: AttemptKeys): void;
+  succeeded(keys: LoginAttempt): void;
   /** The try came to no end, for a reason that says nothing of the credentials. */
-  withdrawn(keys: AttemptKeys): void;
+  withdrawn(keys: LoginAttempt): void;
 }
 
 /** What somebody who hears a topic is told. */
-export type BroadcastHeard =
+export type BroadcastEvent =
   | { readonly kind: 'message'; readonly payload: string }
   /** Messages of other instances may have been missed; from now on nothing is. */
   | { readonly kind: 'gap' };
@@ -156,14 +156,14 @@ export interface Broadcast {
    * What other instances publish; one never hears itself.
    * @returns stops hearing
    */
-  subscribe(topic: string, hear: (heard: BroadcastHeard) => void): () => void;
+  subscribe(topic: string, hear: (heard: BroadcastEvent) => void): () => void;
   /** Null: it works. Otherwise why it does not. */
   health(): string | null;
   close(): Promise<void>;
 }
 
 /** What a command is made of, by a source that makes the commands of its endpoints itself. */
-export interface CommandParts {
+export interface QueryInput {
   readonly endpoint: Endpoint;
   /** Those that were given, in the routine's order, and their values in PostgreSQL's text form. */
   readonly parameters: readonly EndpointParameter[];
@@ -172,12 +172,12 @@ export interface CommandParts {
 }
 
 /** Whose value a `$1` is, for the words of a refusal. */
-export type ValueOwner = Pick<EndpointParameter, 'name' | 'key'> & {
+export type ValueSource = Pick<EndpointParameter, 'name' | 'key'> & {
   readonly type: Pick<EndpointParameter['type'], 'sql' | 'display'>;
 };
 
 /** Values are bound: what a client sent is never the text of a statement. */
-export interface MadeStatement {
+export interface QueryStatement {
   /** The text, or what makes it, which is asked for a form that is not known yet. */
   readonly sql: string | (() => string);
   /**
@@ -187,24 +187,24 @@ export interface MadeStatement {
   readonly form?: string;
   readonly values: readonly Value[];
   /** Per value; null: none of the client's. */
-  readonly owners: readonly (ValueOwner | null)[];
+  readonly owners: readonly (ValueSource | null)[];
 }
 
 /** A statement whose columns are those of the endpoint's answer, and what goes with it. */
-export interface MadeCommand extends Partial<Omit<MadeStatement, 'sql'>>, Pick<MadeStatement, 'sql'> {
+export interface Query extends Partial<Omit<QueryStatement, 'sql'>>, Pick<QueryStatement, 'sql'> {
   /** Session settings for this call alone. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
   /** Runs right before, in the same transaction. The values of its one row are response headers, NULL is none. */
-  readonly head?: MadeStatement & { readonly names: readonly string[] };
+  readonly head?: QueryStatement & { readonly names: readonly string[] };
   /** The refusal when no row was touched. The statement then gives a row for each one, also where the answer has none. */
   readonly noRow?: Problem;
 }
 
 /** What it throws is a failure of the request; a `Problem` is the answer. */
-export type CommandMaker = (parts: CommandParts) => MadeCommand | Promise<MadeCommand>;
+export type QueryBuilder = (parts: QueryInput) => Query | Promise<Query>;
 
 /** An answer as it is kept, so that it can be given again without a call. */
-export interface CachedAnswer {
+export interface CachedResponse {
   readonly body: Uint8Array;
   /** How many rows had something to say; none may mean no content. */
   readonly rows: number;
@@ -225,8 +225,8 @@ export interface CacheKey {
 }
 
 /** What a cache knows: an answer, or the version that an answer which is made from now on belongs to. */
-export type CacheLook =
-  | { readonly answer: CachedAnswer }
+export type CacheLookup =
+  | { readonly answer: CachedResponse }
   | {
       readonly answer: null;
       /** The same for everybody who looks, until the routine is made void. */
@@ -244,14 +244,14 @@ export interface Cache {
    */
   open?(report: (state: CacheState) => void): Promise<void>;
   /** At once where the answer is at hand. Nothing that has expired or was made void. */
-  get(key: CacheKey): CacheLook | Promise<CacheLook>;
+  get(key: CacheKey): CacheLookup | Promise<CacheLookup>;
   /**
    * Keeps an answer, unless the routine was made void since its version was looked up.
    * @param expires milliseconds from `storedAt` on; null: until others need the room
    */
   set(
     key: CacheKey,
-    answer: CachedAnswer,
+    answer: CachedResponse,
     how: { readonly version: string; readonly expires: number | null },
   ): void | Promise<void>;
   /**

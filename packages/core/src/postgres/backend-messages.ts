@@ -1,4 +1,4 @@
-import type { Exchange } from './pipelined-request.ts';
+import type { PipelinedRequest } from './pipelined-request.ts';
 import { ProtocolViolation } from './message-parser.ts';
 
 /**
@@ -6,7 +6,7 @@ import { ProtocolViolation } from './message-parser.ts';
  * @throws ProtocolViolation for a message that has no place there, such as CopyInResponse: the Sync that went along is
  *   swallowed as a part of the data that never comes, and there is no way back from it.
  */
-export function progress(head: Exchange, type: number, chunk: Buffer, start: number): void {
+export function progress(head: PipelinedRequest, type: number, chunk: Buffer, start: number): void {
   switch (type) {
     case 0x31: // ParseComplete
       return head.parseComplete();

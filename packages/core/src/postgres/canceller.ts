@@ -1,4 +1,4 @@
-import type { Exchange } from './pipelined-request.ts';
+import type { PipelinedRequest } from './pipelined-request.ts';
 
 /** How long a server may take to act on a cancel or a farewell, in milliseconds, before its connection is given up. */
 export const patience = 5_000;
@@ -8,7 +8,7 @@ const firstRepeat = 250;
 /** What a session lets those do who cancel what it runs. */
 export interface Cancellable {
   /** What runs, and what waits behind it. */
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly PipelinedRequest[];
   /** Asks the server; resolves when it has been told. */
   readonly cancel: () => Promise<void>;
   /** Runs behind everything that was sent, and tells when it has. */
@@ -55,7 +55,7 @@ export class Cancelling {
     return late;
   }
 
-  #cancel(exchange: Exchange, repeat: number, settled: () => void): void {
+  #cancel(exchange: PipelinedRequest, repeat: number, settled: () => void): void {
     const { exchanges, cancel, barrier, lose } = this.#session;
     this.#underWay++;
     cancel().then(

@@ -1,5 +1,5 @@
 import type { ConnectionSettings } from './connection-string.ts';
-import type { Manner } from './connection-mode.ts';
+import type { ConnectionMode } from './connection-mode.ts';
 import { sessionOpener, sessionsOf } from './pg.ts';
 import { Pool } from './pool.ts';
 import type { ConnectionConfiguration, Database, DataSource, Notice } from './port.ts';
@@ -88,7 +88,10 @@ export function baseSettings(options: SessionOptions, connection?: ConnectionSet
   };
 }
 
-function mannerOf({ preparedStatements, statementTimeout }: SessionOptions, everyCall: Settings | null): Manner {
+function mannerOf(
+  { preparedStatements, statementTimeout }: SessionOptions,
+  everyCall: Settings | null,
+): ConnectionMode {
   const reset = everyCall === null ? 'discard' : 'inTransaction';
   const boundsTime = everyCall !== null && statementTimeout === null;
   return { unnamed: !preparedStatements, everyCall, boundsTime, lent: false, reset };

@@ -2,7 +2,7 @@ import type { Call, Statement, Step } from './port.ts';
 import { settingsStatement, type Settings } from './settings.ts';
 
 /** How a connection has to be spoken to. */
-export interface Manner {
+export interface ConnectionMode {
   /** Statements keep no name on the connection: behind a pooler that does not know them, or on one that is lent. */
   readonly unnamed: boolean;
   /** Transaction-local settings that every call brings along, because the connection cannot hold any. */
@@ -22,7 +22,7 @@ export interface Manner {
 }
 
 /** A connection that is ours alone. */
-export const own: Manner = { unnamed: false, everyCall: null, lent: false, reset: 'discard' };
+export const own: ConnectionMode = { unnamed: false, everyCall: null, lent: false, reset: 'discard' };
 
 /** The steps of a call as its connection wants them. */
 export interface AdaptedCall {
@@ -64,7 +64,7 @@ const resetInTransaction: readonly Step[] = [
  * The call's steps; null when they are as they should be, as most are.
  * @param switchesRole the plans of the session may have been made for another role
  */
-export function adapt(call: Call, manner: Manner, switchesRole: boolean): AdaptedCall | null {
+export function adapt(call: Call, manner: ConnectionMode, switchesRole: boolean): AdaptedCall | null {
   if (isPlain(call, manner) && !switchesRole) return null;
   const before = stepsBefore(call, manner, switchesRole);
   const after = call.altersSession === true && manner.reset === 'inTransaction' ? resetInTransaction : [];
@@ -79,7 +79,7 @@ export function adapt(call: Call, manner: Manner, switchesRole: boolean): Adapte
 }
 
 /** A pooler may serve all callers with one statement of a text, parsed for another role. */
-function keepsNames({ role }: Call, manner: Manner): boolean {
+function keepsNames({ role }: Call, manner: ConnectionMode): boolean {
   return !manner.unnamed && (manner.everyCall === null || role === undefined);
 }
 
@@ -87,11 +87,15 @@ function unnamed(steps: readonly Step[]): readonly Step[] {
   return steps.map((step) => ({ ...step, statement: withoutName(step.statement) }));
 }
 
-function isPlain({ role, atomic }: Call, manner: Manner): boolean {
+function isPlain({ role, atomic }: Call, manner: ConnectionMode): boolean {
   return role !== null && atomic !== true && !manner.unnamed && manner.everyCall === null;
 }
 
-function stepsBefore({ role }: Call, { everyCall, boundsTime, lent }: Manner, switchesRole: boolean): readonly Step[] {
+function stepsBefore(
+  { role }: Call,
+  { everyCall, boundsTime, lent }: ConnectionMode,
+  switchesRole: boolean,
+): readonly Step[] {
   const before = switchesRole ? [discardPlans] : [];
   if (role === null && !lent) before.push(resetRole);
   if (everyCall !== null) before.push(settingsStep(everyCall, boundsTime));

@@ -1,4 +1,4 @@
-import { Frames, ProtocolViolation } from './message-parser.ts';
+import { MessageParser, ProtocolViolation } from './message-parser.ts';
 
 /** Bytes; PostgreSQL's own messages before the first query are a few hundred bytes long. */
 const longestMessage = 64 * 1024;
@@ -11,7 +11,7 @@ const authenticationSasl = 10;
  * @throws ProtocolViolation
  */
 export function handshakeCheck(): (chunk: Buffer) => void {
-  const frames = new Frames(checkMessage, longestMessage);
+  const frames = new MessageParser(checkMessage, longestMessage);
   return (chunk) => frames.push(chunk);
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Frames, ProtocolViolation } from './message-parser.ts';
+import { MessageParser, ProtocolViolation } from './message-parser.ts';
 
 interface Message {
   readonly type: number;
@@ -15,16 +15,16 @@ function encode({ type, body }: Message): Buffer {
 }
 
 /** A reader that keeps copies, as nothing of a chunk may be kept. */
-function collector(): { readonly frames: Frames; readonly messages: Message[] } {
+function collector(): { readonly frames: MessageParser; readonly messages: Message[] } {
   const messages: Message[] = [];
-  const frames = new Frames((type, chunk, start, end) => {
+  const frames = new MessageParser((type, chunk, start, end) => {
     messages.push({ type, body: Buffer.from(chunk.subarray(start, end)) });
   });
   return { frames, messages };
 }
 
 /** Pushes the bytes in pieces that are overwritten afterwards, as a socket may do with its buffer. */
-function pushIn(frames: Frames, bytes: Buffer, cuts: readonly number[]): void {
+function pushIn(frames: MessageParser, bytes: Buffer, cuts: readonly number[]): void {
   const edges = [...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
   let from = 0;
   for (const to of edges) {
@@ -76,7 +76,7 @@ describe('frames', () => {
   test('a whole message in one packet is handed over in place', () => {
     const packet = encode({ type: 7, body: Buffer.from('body') });
     const chunks: Buffer[] = [];
-    new Frames((_type, chunk) => void chunks.push(chunk)).push(packet);
+    new MessageParser((_type, chunk) => void chunks.push(chunk)).push(packet);
     expect(chunks[0]).toBe(packet);
   });
 

@@ -14,7 +14,7 @@ export type FrameReader = (type: number, chunk: Buffer, start: number, end: numb
  * Cuts the incoming bytes into messages, wherever the packets were split. Whole messages are handed over in place; only
  * the beginning of a message whose rest is still to come is copied.
  */
-export class Frames {
+export class MessageParser {
   #store = Buffer.allocUnsafeSlow(smallStore);
   #held = 0;
   readonly #read: FrameReader;

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Outgoing } from './message-writer.ts';
+import { MessageWriter } from './message-writer.ts';
 import type { Value } from './port.ts';
 
-const hex = (outgoing: Outgoing): string => outgoing.take().toString('hex');
+const hex = (outgoing: MessageWriter): string => outgoing.take().toString('hex');
 const bytes = (...parts: (string | number[])[]): string =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string))).toString('hex');
 
 test('each message as the protocol writes it', () => {
-  const outgoing = new Outgoing();
+  const outgoing = new MessageWriter();
   outgoing.parse('né', 'select $1');
   expect(hex(outgoing)).toBe(bytes('P', [0, 0, 0, 20], 'né', [0], 'select $1', [0], [0, 0]));
   outgoing.describe('né');
@@ -49,7 +49,7 @@ test('any values, in any number of messages, can be read back', () => {
   );
   fc.assert(
     fc.property(fc.array(fc.array(value, { maxLength: 6 }), { maxLength: 6 }), (calls) => {
-      const outgoing = new Outgoing();
+      const outgoing = new MessageWriter();
       for (const values of calls) outgoing.bind('s', values);
       let rest = outgoing.take();
       for (const values of calls) {
@@ -64,7 +64,7 @@ test('any values, in any number of messages, can be read back', () => {
 });
 
 test('what cannot be written is cut back, and what stood before it stays', () => {
-  const outgoing = new Outgoing();
+  const outgoing = new MessageWriter();
   outgoing.sync();
   const before = outgoing.length;
   expect(() =>

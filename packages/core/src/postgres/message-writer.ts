@@ -4,7 +4,7 @@ const executeAndNothingElse = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
 
 /** The messages of the extended query protocol, written one after the other into one buffer. */
-export class Outgoing {
+export class MessageWriter {
   #buffer = Buffer.allocUnsafeSlow(8192);
   #length = 0;
 

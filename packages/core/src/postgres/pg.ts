@@ -3,7 +3,7 @@ import pg from 'pg';
 import { type ClientInternals, internalsOf, keepThrowsIn, takeSocket } from './client-socket.ts';
 import { configure } from './configure.ts';
 import type { ConnectionSettings } from './connection-string.ts';
-import { type Manner, own } from './connection-mode.ts';
+import { type ConnectionMode, own } from './connection-mode.ts';
 import { type ConnectionConfiguration, ConnectionLost, DatabaseError, type DataSource, NotOpened } from './port.ts';
 import { type Attempt, firstThatWillDo } from './target-session-attributes.ts';
 import { Session } from './session.ts';
@@ -16,7 +16,7 @@ const noTls = /^The server does not support SSL/;
 export type OpenSession = (events: Omit<SessionEvents, 'cancel'>) => Promise<Session>;
 
 export interface OpenerOptions {
-  readonly manner: Manner;
+  readonly manner: ConnectionMode;
   /** Right before every attempt to open a connection. */
   readonly beforeOpen: ((configuration: ConnectionConfiguration) => void | Promise<void>) | null;
   /** The default `statement_timeout` holds where the server has none. */

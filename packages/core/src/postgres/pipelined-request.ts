@@ -29,7 +29,7 @@ export type Fate = 'not begun' | 'rolled back' | 'unknown';
 const rolledBack: ReadonlySet<string> = new Set(['57P01', '57P05', '25P03', '25P04']);
 
 /** What goes out up to one Sync, and what comes back up to one ReadyForQuery. */
-export abstract class Exchange {
+export abstract class PipelinedRequest {
   /** When the database began to work on it, by `performance.now()`; set by the session. */
   startedAt = 0;
   /** Which statement of the exchange the incoming messages belong to. */
@@ -136,13 +136,13 @@ export abstract class Exchange {
   }
 
   /** A message out of its order means that answers and calls no longer match: an answer could reach another caller. */
-  protected expect(phase: Exchange['phase'], message: string): void {
+  protected expect(phase: PipelinedRequest['phase'], message: string): void {
     if (this.phase !== phase || this.complete) throw new ProtocolViolation(`a ${message} out of its order`);
   }
 }
 
 /** Statements of the session's own without names, or none at all: then it is done when everything before it is. */
-export class Maintenance extends Exchange {
+export class Maintenance extends PipelinedRequest {
   override readonly run = null;
   protected override readonly count: number;
   readonly #settled: (error: Error | null) => void;

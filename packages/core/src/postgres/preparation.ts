@@ -1,4 +1,4 @@
-import { Exchange } from './pipelined-request.ts';
+import { PipelinedRequest } from './pipelined-request.ts';
 import { ProtocolViolation } from './message-parser.ts';
 import { type ConnectionLost, DatabaseError, type Diagnostics, type Statement } from './port.ts';
 import type { Run } from './run.ts';
@@ -10,7 +10,7 @@ type Settled = (ready: readonly Statement[], error: Error | null) => void;
  * Parses statements under their names and checks their columns, before anything is executed. Where the call has a role, a step that
  * sets it comes first, in the same transaction.
  */
-export class Preparation extends Exchange {
+export class Preparation extends PipelinedRequest {
   override readonly run: Run;
   readonly statements: readonly Statement[];
   readonly #settled: Settled;

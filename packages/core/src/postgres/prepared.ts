@@ -1,4 +1,4 @@
-import type { Outgoing } from './message-writer.ts';
+import type { MessageWriter } from './message-writer.ts';
 import type { Statement, Step } from './port.ts';
 import { Preparation } from './preparation.ts';
 import type { Run } from './run.ts';
@@ -19,11 +19,11 @@ interface Entry {
 /** The statements that one connection has prepared, by their names. */
 export class Prepared {
   readonly #entries = new Map<string, Entry>();
-  readonly #outgoing: Outgoing;
+  readonly #outgoing: MessageWriter;
   #bytes = 0;
   #uses = 0;
 
-  constructor(outgoing: Outgoing) {
+  constructor(outgoing: MessageWriter) {
     this.#outgoing = outgoing;
   }
 

@@ -1,6 +1,6 @@
 import { type ClientInternals, type DataListener, internalsOf } from './client-socket.ts';
 import type { Run } from './run.ts';
-import type { Manner } from './connection-mode.ts';
+import type { ConnectionMode } from './connection-mode.ts';
 import { sendCancel } from './pg.ts';
 import {
   AcquireTimeout,
@@ -13,7 +13,7 @@ import {
 } from './port.ts';
 import { Session } from './session.ts';
 
-const manner: Manner = { unnamed: true, everyCall: null, lent: true, reset: 'none' };
+const manner: ConnectionMode = { unnamed: true, everyCall: null, lent: true, reset: 'none' };
 const cancelWithin = 15_000;
 const sweepInterval = 250;
 const readyForQuery = 0x5a;

@@ -1,4 +1,4 @@
-import type { Exchange } from './pipelined-request.ts';
+import type { PipelinedRequest } from './pipelined-request.ts';
 import type { ConnectionLost, Diagnostics } from './port.ts';
 import { Run } from './run.ts';
 
@@ -19,7 +19,7 @@ export interface Loss {
 }
 
 /** The connection has ended: what was not begun, or may be run twice, runs elsewhere; the others are told. */
-export function loseAll(exchanges: readonly Exchange[], { error, sent, fatal }: Loss, again: Rerun): void {
+export function loseAll(exchanges: readonly PipelinedRequest[], { error, sent, fatal }: Loss, again: Rerun): void {
   for (const [index, exchange] of exchanges.entries()) {
     const fate = index >= sent ? 'not begun' : exchange.fate(index, fatal);
     const run = exchange instanceof Run ? exchange : null;
@@ -31,7 +31,7 @@ export function loseAll(exchanges: readonly Exchange[], { error, sent, fatal }: 
 }
 
 /** Calls that wait behind a long one and may be run twice run elsewhere. */
-export function moveFollowers(exchanges: readonly Exchange[], again: Rerun): void {
+export function moveFollowers(exchanges: readonly PipelinedRequest[], again: Rerun): void {
   for (const exchange of exchanges.slice(1)) {
     if (!(exchange instanceof Run) || !exchange.untouched || exchange.call.repeatable !== true) continue;
     if (again(exchange)) exchange.moved = true;
@@ -39,7 +39,7 @@ export function moveFollowers(exchanges: readonly Exchange[], again: Rerun): voi
 }
 
 /** A call whose rows were dropped, because one before it had changed the session. */
-export function rerunSpoiled(exchange: Exchange, again: Rerun): boolean {
+export function rerunSpoiled(exchange: PipelinedRequest, again: Rerun): boolean {
   if (!(exchange instanceof Run) || !exchange.spoiled) return false;
   return exchange.untouched && exchange.call.repeatable === true && again(exchange);
 }

@@ -1,4 +1,4 @@
-import { Exchange, type Fate, type ServedCall } from './pipelined-request.ts';
+import { PipelinedRequest, type Fate, type ServedCall } from './pipelined-request.ts';
 import { checkRow } from './message-parser.ts';
 import type { AdaptedCall } from './connection-mode.ts';
 import {
@@ -31,7 +31,7 @@ export interface RunOptions {
 }
 
 /** One call of the port. */
-export class Run extends Exchange implements ServedCall {
+export class Run extends PipelinedRequest implements ServedCall {
   readonly call: Call;
   readonly steps: readonly Step[];
   /** Milliseconds; 0 is without end. */
@@ -218,7 +218,7 @@ function preparedStatementIsStale(error: Error): boolean {
 }
 
 /** Whether a short call may go behind those that are in flight, at this time of `performance.now()`. */
-export function mayBeFollowed(exchanges: readonly Exchange[], now: number): boolean {
+export function mayBeFollowed(exchanges: readonly PipelinedRequest[], now: number): boolean {
   const head = exchanges[0];
   if (head !== undefined && now - head.startedAt > oldestHead) return false;
   for (const exchange of exchanges) if (!(exchange instanceof Run) || !exchange.mayBeFollowed) return false;

@@ -1,10 +1,10 @@
-import type { Exchange } from './pipelined-request.ts';
-import { Outgoing } from './message-writer.ts';
+import type { PipelinedRequest } from './pipelined-request.ts';
+import { MessageWriter } from './message-writer.ts';
 
 /** The messages that are to be sent, and the exchanges whose answers are still to come, in the order of the connection. */
 export class SendQueue {
-  readonly outgoing: Outgoing = new Outgoing();
-  readonly exchanges: Exchange[] = [];
+  readonly outgoing: MessageWriter = new MessageWriter();
+  readonly exchanges: PipelinedRequest[] = [];
   readonly #write: (bytes: Buffer) => void;
   #flushing = false;
   /** The last exchanges whose messages are still in `outgoing`. */
@@ -25,7 +25,7 @@ export class SendQueue {
   }
 
   /** Ends what was written since the last exchange with a Sync of its own. */
-  push(exchange: Exchange): void {
+  push(exchange: PipelinedRequest): void {
     this.outgoing.sync();
     if (this.exchanges.length === 0) exchange.startedAt = performance.now();
     this.exchanges.push(exchange);

@@ -1,5 +1,5 @@
-import type { Exchange } from './pipelined-request.ts';
-import { type Manner, roleSteps } from './connection-mode.ts';
+import type { PipelinedRequest } from './pipelined-request.ts';
+import { type ConnectionMode, roleSteps } from './connection-mode.ts';
 import type { Call, Step } from './port.ts';
 import { ReportedSettings } from './parameter-status.ts';
 import { Run } from './run.ts';
@@ -14,7 +14,7 @@ export interface Beginning {
 
 /** What is in a session on the server besides its statements: what it began with, and what calls have made of it. */
 export class SessionState {
-  readonly #manner: Manner;
+  readonly #manner: ConnectionMode;
   #reported: ReportedSettings = new ReportedSettings();
   #settings: Settings = {};
   /** Milliseconds; 0 is without end. */
@@ -24,7 +24,7 @@ export class SessionState {
   /** A call has left this setting changed: the connection ends with the calls that are in flight. */
   spoiledBy: string | null = null;
 
-  constructor(manner: Manner) {
+  constructor(manner: ConnectionMode) {
     this.#manner = manner;
     // The host may have used the connection before.
     if (manner.reset === 'close') this.#role = undefined;
@@ -48,7 +48,7 @@ export class SessionState {
   }
 
   /** The setting that a call has left changed, where the session is not reset behind it anyway; and whose plans it has left. */
-  leftBy(exchange: Exchange): string | null {
+  leftBy(exchange: PipelinedRequest): string | null {
     if (!(exchange instanceof Run)) return null;
     if (exchange.switchesRole && !exchange.hasSwitchedRole) this.#role = undefined;
     return exchange.call.altersSession === true || this.spoiledBy !== null ? null : this.changed;

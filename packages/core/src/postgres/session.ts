@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { Cancelling, patience } from './canceller.ts';
 import { readDiagnostics, readNotification } from './diagnostics.ts';
-import { type Exchange, Maintenance } from './pipelined-request.ts';
+import { type PipelinedRequest, Maintenance } from './pipelined-request.ts';
 import { Flow } from './flow.ts';
-import { Frames, ProtocolViolation } from './message-parser.ts';
-import { adapt, type Manner, own, roleSteps, rollback } from './connection-mode.ts';
+import { MessageParser, ProtocolViolation } from './message-parser.ts';
+import { adapt, type ConnectionMode, own, roleSteps, rollback } from './connection-mode.ts';
 import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
 import { Prepared } from './prepared.ts';
 import { progress, unasked } from './backend-messages.ts';
@@ -26,8 +26,8 @@ const blockedHead = 100;
 export class Session {
   readonly #socket: Duplex;
   readonly #events: SessionEvents;
-  readonly #manner: Manner;
-  readonly #frames: Frames;
+  readonly #manner: ConnectionMode;
+  readonly #frames: MessageParser;
   readonly #queue = new SendQueue((bytes) => {
     if (this.#closed === null) this.#socket.write(bytes);
   });
@@ -45,13 +45,13 @@ export class Session {
   /** The FATAL error with which the server ended the connection. */
   #fatal: Notice | null = null;
 
-  constructor(socket: Duplex, events: SessionEvents, manner: Manner = own) {
+  constructor(socket: Duplex, events: SessionEvents, manner: ConnectionMode = own) {
     this.#socket = socket;
     this.#events = events;
     this.#manner = manner;
     this.state = new SessionState(manner);
     this.#flow = new Flow(socket);
-    this.#frames = new Frames((type, chunk, start, end) => this.#message(type, chunk, start, end));
+    this.#frames = new MessageParser((type, chunk, start, end) => this.#message(type, chunk, start, end));
     this.#cancelling = new Cancelling({
       exchanges: this.#exchanges,
       cancel: () => events.cancel(),
@@ -223,7 +223,7 @@ export class Session {
     if (reason !== null) this.#lose(`the session could not be reset: ${reason}`);
   }
 
-  #push(exchange: Exchange): void {
+  #push(exchange: PipelinedRequest): void {
     if (this.#closed === null) this.#queue.push(exchange);
     else exchange.lost(this.#closed, 'not begun');
   }
@@ -276,7 +276,7 @@ export class Session {
     if (this.#queue.sent === 0) this.#lose(fatal.message);
   }
 
-  #ready(head: Exchange, transaction: number): void {
+  #ready(head: PipelinedRequest, transaction: number): void {
     if (!head.complete) throw new ProtocolViolation('a ReadyForQuery before every statement was answered');
     const now = performance.now();
     this.#exchanges.shift();
@@ -289,7 +289,7 @@ export class Session {
   }
 
   /** Tells a call how it ended, and sees to what it has left in the session: before anything else can run there. */
-  #settle(head: Exchange, now: number, open: boolean): void {
+  #settle(head: PipelinedRequest, now: number, open: boolean): void {
     if (open && head.begun) this.#maintain([rollback], () => undefined);
     const left = this.state.leftBy(head);
     if (left !== null) this.#spoil(left);

@@ -1,7 +1,7 @@
 import type { GatewayResponse } from '../http/response.ts';
 import type { Given } from './parse/input.ts';
-import type { Formulated } from './build-query.ts';
-import type { Operation } from './compiled-endpoint.ts';
+import type { ExecutableCall } from './build-query.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Caller } from '../ports/ports.ts';
 
@@ -9,8 +9,8 @@ import type { Caller } from '../ports/ports.ts';
 export interface Refused {
   readonly error: unknown;
   readonly current: Pipeline;
-  readonly targets: readonly Operation[];
-  readonly call: Formulated | null;
+  readonly targets: readonly CompiledEndpoint[];
+  readonly call: ExecutableCall | null;
   readonly caller: Caller | null;
   readonly given: Given | null;
 }

@@ -2,7 +2,7 @@ import type { Statement, Value } from '../postgres/port.ts';
 import type { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Filled } from './inject.ts';
-import type { CommandMaker, MadeCommand, ValueOwner } from '../ports/ports.ts';
+import type { QueryBuilder, Query, ValueSource } from '../ports/ports.ts';
 
 /** A statement with its values. */
 export interface Formula {
@@ -10,11 +10,11 @@ export interface Formula {
   /** `$1`, `$2`, … */
   readonly arguments: readonly Value[];
   /** Whose values these are; null: none of the client's. */
-  readonly owners: readonly (ValueOwner | null)[];
+  readonly owners: readonly (ValueSource | null)[];
 }
 
 /** A call with the statement that makes it. */
-export interface Formulated extends Filled, Formula {
+export interface ExecutableCall extends Filled, Formula {
   /** Runs before the statement; its row holds the values of these headers. */
   readonly head: (Formula & { readonly names: readonly string[] }) | null;
   /** The refusal when the statement gives no row; null: that is as good an answer as any. */
@@ -22,7 +22,7 @@ export interface Formulated extends Filled, Formula {
 }
 
 /** The routine's own call, made at start for each choice of its parameters. */
-export function formulate(call: Filled): Formulated {
+export function buildQuery(call: Filled): ExecutableCall {
   // Member by member: this is on every request's way, where a spread costs more than all of it.
   const { candidate, parameters, values, settings } = call;
   return {
@@ -39,7 +39,11 @@ export function formulate(call: Filled): Formulated {
 }
 
 /** A command that the endpoint's source makes. */
-export async function formulateAnew(call: Filled, make: CommandMaker, request: GatewayRequest): Promise<Formulated> {
+export async function formulateAnew(
+  call: Filled,
+  make: QueryBuilder,
+  request: GatewayRequest,
+): Promise<ExecutableCall> {
   const { candidate, parameters, values, settings } = call;
   const made = await make({ endpoint: candidate.endpoint, parameters, values, request });
   return {
@@ -55,7 +59,7 @@ export async function formulateAnew(call: Filled, make: CommandMaker, request: G
   };
 }
 
-function headOf({ head }: MadeCommand, { candidate }: Filled): Formulated['head'] {
+function headOf({ head }: Query, { candidate }: Filled): ExecutableCall['head'] {
   if (head === undefined) return null;
   const { names, values, owners } = head;
   return {
@@ -70,7 +74,7 @@ function headOf({ head }: MadeCommand, { candidate }: Filled): Formulated['head'
 }
 
 /** Rows that are only counted may have any columns. */
-function columnsOf({ noRow }: MadeCommand, { candidate }: Filled): Statement['columns'] {
-  const countedOnly = noRow !== undefined && candidate.endpoint.answer.kind === 'nothing';
+function columnsOf({ noRow }: Query, { candidate }: Filled): Statement['columns'] {
+  const countedOnly = noRow !== undefined && candidate.endpoint.result.kind === 'nothing';
   return countedOnly ? undefined : candidate.expectedColumns;
 }

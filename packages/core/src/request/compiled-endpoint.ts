@@ -11,7 +11,7 @@ import {
 } from '../endpoints/statement.ts';
 import { type Caching, cachingOf } from './cache/cache-policy.ts';
 import { Pace } from './latency-statistics.ts';
-import type { AuthScheme, CommandMaker, MadeStatement } from '../ports/ports.ts';
+import type { AuthScheme, QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type Format, formatOf, otherFormats } from '../response/format.ts';
 import { type HeadWriter, headWriter } from '../response/response-headers.ts';
 import { negotiate, type RowMedia } from '../response/negotiate.ts';
@@ -46,15 +46,15 @@ export interface Rendering {
 
 /** What an endpoint's source and the host have made for it. */
 interface OperationParts {
-  readonly make: CommandMaker | null;
+  readonly make: QueryBuilder | null;
   readonly ownScheme: AuthScheme | null;
 }
 
 /** An endpoint with what is made of it once, at start, for the requests to use. */
-export class Operation {
+export class CompiledEndpoint {
   readonly endpoint: Endpoint;
   /** Makes the command of each request, where the endpoint's source does that itself. */
-  readonly make: CommandMaker | null;
+  readonly make: QueryBuilder | null;
   /** What recognises the callers of this endpoint alone; null: the gateway's schemes do. */
   readonly ownScheme: AuthScheme | null;
   /** Whether a call depends on who its caller is. */
@@ -87,7 +87,7 @@ export class Operation {
     this.needsCaller = dependsOnCaller(endpoint);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
     this.fills =
-      endpoint.requestHeaders.mode === 'parameter' || parameters.some(({ filling }) => filling !== undefined);
+      endpoint.requestHeaders.mode === 'parameter' || parameters.some(({ injected: filling }) => filling !== undefined);
     this.caching = endpoint.cache === null ? null : cachingOf(endpoint, this.needsCaller || make !== null);
     this.hashes = parameters.some(({ hashOf }) => hashOf !== undefined);
     const others = Object.entries(otherFormats(endpoint));
@@ -135,7 +135,7 @@ export class Operation {
   }
 
   /** A statement of the source's own making: of a known form the one that is there, else a new one. */
-  made({ sql, form }: Pick<MadeStatement, 'sql' | 'form'>, columns: Statement['columns']): Statement {
+  made({ sql, form }: Pick<QueryStatement, 'sql' | 'form'>, columns: Statement['columns']): Statement {
     const text = typeof sql === 'string' ? (): string => sql : sql;
     return form === undefined ? { name: '', sql: text(), ...expecting(columns) } : this.#kept(form, columns, text);
   }
@@ -179,7 +179,7 @@ function expecting(columns: Statement['columns']): Pick<Statement, 'columns'> {
 function dependsOnCaller({ authorization, basic, events, signIn, userContext, parameters }: Endpoint): boolean {
   if (authorization.required || basic !== null || events !== null) return true;
   if (signIn?.kind === 'logout' || userContext) return true;
-  return parameters.some(({ filling }) => filling !== undefined && filling !== 'ipAddress');
+  return parameters.some(({ injected: filling }) => filling !== undefined && filling !== 'ipAddress');
 }
 
 function noGap({ key, type }: EndpointParameter): Problem {

@@ -3,23 +3,23 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { databaseOf } from './execute.ts';
-import { explain } from './to-problem.ts';
-import type { Formulated } from './build-query.ts';
-import type { Operation } from './compiled-endpoint.ts';
+import { toProblem } from './to-problem.ts';
+import type { ExecutableCall } from './build-query.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Pipeline } from './pipeline.ts';
-import { refuse } from './problem-response.ts';
+import { problemResponse } from './problem-response.ts';
 import { refusedParameter } from './refused-parameter.ts';
 import { isStale } from './stale.ts';
 import { statusesOfLogin } from './sqlstate.ts';
 
 /** How far a request came. */
 interface Attempt {
-  readonly call: Formulated | null;
-  readonly targets: readonly Pick<Operation, 'endpoint'>[];
+  readonly call: ExecutableCall | null;
+  readonly targets: readonly Pick<CompiledEndpoint, 'endpoint'>[];
 }
 
 /** The answer to a request whose stage has thrown; the observer hears of it. */
-export async function failed(
+export async function handleError(
   error: unknown,
   request: GatewayRequest,
   { call, targets }: Attempt,
@@ -34,11 +34,11 @@ export async function failed(
   const constraintMessages = endpoint?.constraintMessages ?? {};
   const { mappedCodes, showRowDetails: rowDetails } = refusal;
   const statuses = endpoint?.signIn?.kind === 'login' ? statusesOfLogin(mappedCodes) : mappedCodes;
-  const problem = explain(error, { statuses, refused, constraintMessages, rowDetails });
+  const problem = toProblem(error, { statuses, refused, constraintMessages, rowDetails });
   const correlationId = problem.status >= 500 || !refusal.showDatabaseMessage ? request.id : null;
   const reason = error instanceof Error ? error : new Error(String(error));
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: reason });
-  return refuse(problem, correlationId, refusal);
+  return problemResponse(problem, correlationId, refusal);
 }
 
 /** Of overloads, none was meant before one was chosen. */

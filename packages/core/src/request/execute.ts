@@ -13,10 +13,10 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { RoleContext } from '../auth/context.ts';
 import { type Raising, raising } from './raise.ts';
-import type { Formulated } from './build-query.ts';
-import type { Operation } from './compiled-endpoint.ts';
+import type { ExecutableCall } from './build-query.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
-import { Answering, type Bounds } from '../response/response-writer.ts';
+import { ResponseWriter, type Bounds } from '../response/response-writer.ts';
 import { CountedRows } from '../response/counted-rows.ts';
 import type { Format } from '../response/format.ts';
 import { HeadRow } from '../response/row-headers.ts';
@@ -27,7 +27,7 @@ import { passingSettings, settingsStep } from '../auth/settings.ts';
  * What came of a call: all of it, or its beginning with more to come; the headers that its head has told; and what is to be said
  * of an answer that is kept.
  */
-export type Outcome = {
+export type CallResult = {
   readonly told: { readonly headers: HeaderList } | null;
   readonly kept: Kept | null;
 } & (
@@ -56,7 +56,7 @@ export interface Execution extends Raising {
   /** Milliseconds, where the endpoint says nothing and the connection is the host's. */
   readonly timeout: number;
   /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
-  readonly readerTimeout: number;
+  readonly slowClientTimeout: number;
   notice(endpoint: Endpoint, notice: Notice): void;
   /** A call of the endpoint has left a setting of its connection changed. */
   settingLeft(endpoint: Endpoint, setting: string): void;
@@ -71,7 +71,7 @@ export interface Execution extends Raising {
  * Runs the call: settings and routine in one round trip and one implicit transaction.
  * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, Cancelled, ColumnsChanged
  */
-export function execute(execution: Execution, task: Task): Promise<Outcome> {
+export function execute(execution: Execution, task: Task): Promise<CallResult> {
   const { endpoint } = task.call.candidate;
   const notice = noticeOf(execution, task);
   if (execution.provide === null) return runOn(databaseOf(execution, endpoint), execution, task, notice);
@@ -96,7 +96,7 @@ function noticeOf(execution: Execution, { call, request, caller }: Task): Notice
 }
 
 export interface Task {
-  readonly call: Formulated;
+  readonly call: ExecutableCall;
   readonly format: Format;
   readonly request: GatewayRequest;
   /** Null: nobody who is known. */
@@ -116,16 +116,16 @@ function runOn(
   execution: Execution,
   { call, format, request, lasting = false, watch, hold, endWith }: Task,
   notice: NoticeListener,
-): Promise<Outcome> {
+): Promise<CallResult> {
   const { endpoint, pace, sessionUse } = call.candidate;
-  const { readerTimeout, invalidation } = execution;
+  const { slowClientTimeout, invalidation } = execution;
   const settled = endpoint.invalidates.length === 0 ? null : () => invalidation.done(endpoint);
   const last = settled === null ? null : invalidation.step(endpoint);
   return new Promise((resolve, reject) => {
     const told = call.head === null ? null : new HeadRow(call.head.names);
-    const answering = new Answering(
+    const answering = new ResponseWriter(
       format,
-      { bufferRows: endpoint.bufferRows, sizeHint: pace.sizeHint, readerTimeout, hold: hold ?? null },
+      { bufferRows: endpoint.bufferRows, sizeHint: pace.sizeHint, slowClientTimeout, hold: hold ?? null },
       {
         whole: (body, rows) => resolve({ kind: 'whole', body, rows, told, kept: null }),
         stream: (body) => resolve({ kind: 'stream', body, told, kept: null }),
@@ -163,7 +163,7 @@ function runOn(
 }
 
 /** The calls of the endpoint have their connection to themselves from now on, and it is reset after each of them. */
-function settingLeft(execution: Execution, operation: Operation, setting: string): void {
+function settingLeft(execution: Execution, operation: CompiledEndpoint, setting: string): void {
   operation.leavesSettings();
   execution.settingLeft(operation.endpoint, setting);
 }
@@ -174,7 +174,7 @@ function timeoutOf({ timeout }: Execution, lasting: boolean): number | null {
 }
 
 /** The role that one of the call's settings sets; with a role context, callers without one have that of the connection. */
-function roleOf({ roleContext }: Execution, { settings }: Formulated): string | null | undefined {
+function roleOf({ roleContext }: Execution, { settings }: ExecutableCall): string | null | undefined {
   const set = settings.findLast(([name]) => name.toLowerCase() === 'role');
   return set?.[1] ?? (roleContext === null ? undefined : null);
 }
@@ -235,7 +235,7 @@ interface Readers {
 }
 
 /** Settings, head and statement, in this order; most calls are the statement alone. */
-function stepsOf(call: Formulated, { rows, told, lasting, last }: Readers): readonly Step[] {
+function stepsOf(call: ExecutableCall, { rows, told, lasting, last }: Readers): readonly Step[] {
   const step: Step = { statement: call.statement, values: call.arguments, rows };
   const { settings, head } = call;
   if (settings.length === 0 && head === null && last === null) return [step];

@@ -2,7 +2,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { Handle } from '../http/response.ts';
 import { attempt } from './attempt.ts';
 import { withCallerHeaders } from '../auth/caller-headers.ts';
-import { failed } from './error-handler.ts';
+import { handleError } from './error-handler.ts';
 import type { Attempt, Refused } from './attempted.ts';
 import type { Pipeline } from './pipeline.ts';
 import { type Heal, isStale, mayRepeat } from './stale.ts';
@@ -16,7 +16,7 @@ export function createHandle(pipeline: () => Pipeline, heal: Heal): Handle {
     const second = await repeated(first, request, heal);
     if ('response' in second) return second.response;
     const { error, caller, current } = second;
-    return withCallerHeaders(await failed(error, request, second, current), caller);
+    return withCallerHeaders(await handleError(error, request, second, current), caller);
   };
 }
 

@@ -4,7 +4,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import { framingHeaderNames } from '../endpoints/comment/header-names.ts';
-import type { Formulated } from './build-query.ts';
+import type { ExecutableCall } from './build-query.ts';
 import { bodiless } from './problem-response.ts';
 import { checked } from '../response/response-headers.ts';
 
@@ -47,7 +47,7 @@ export interface Hooks {
 /** Asks the host. Null: the call goes on. What a hook throws is a failure of the request. */
 export async function consult(
   hooks: Hooks,
-  call: Formulated,
+  call: ExecutableCall,
   request: GatewayRequest,
 ): Promise<GatewayResponse | null> {
   const { validateParameters, commandCallback } = hooks;

@@ -2,14 +2,14 @@ import type { Value } from '../postgres/port.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { Bound } from './bind/bind.ts';
 import { type ContextKeys, contextSettings, type RoleContext, roleSettings } from '../auth/context.ts';
-import { type Calling, fillingOf } from '../auth/injected-values.ts';
+import { type CallContext, injectedValue } from '../auth/injected-values.ts';
 import type { ClaimTypes } from '../auth/identity.ts';
-import type { Operation } from './compiled-endpoint.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { headersAsJson, type RequestHeaderOptions } from './request-headers.ts';
 import type { Setting } from '../auth/settings.ts';
 
 /** A call with everything that the gateway itself adds to what the client has sent. */
-export interface Filled extends Bound<Operation> {
+export interface Filled extends Bound<CompiledEndpoint> {
   readonly settings: readonly Setting[];
 }
 
@@ -27,7 +27,7 @@ export interface FillOptions {
 }
 
 /** Adds what does not come from the client: settings of the transaction, and parameters that the gateway fills. */
-export function fill(bound: Bound<Operation>, calling: Calling, options: FillOptions): Filled {
+export function fill(bound: Bound<CompiledEndpoint>, calling: CallContext, options: FillOptions): Filled {
   const { candidate, parameters, values } = bound;
   const settings = settingsOf(candidate.endpoint, calling, options);
   const added = candidate.fills ? additions(bound, calling, options) : none;
@@ -39,7 +39,7 @@ type Addition = readonly [parameter: EndpointParameter, value: Value];
 const none: readonly Addition[] = [];
 const noSettings: readonly Setting[] = [];
 
-function settingsOf(endpoint: Endpoint, calling: Calling, options: FillOptions): readonly Setting[] {
+function settingsOf(endpoint: Endpoint, calling: CallContext, options: FillOptions): readonly Setting[] {
   const { timeout, planCacheMode, requestHeaders, userContext } = endpoint;
   const { everyCall, roleContext } = options;
   const plain = timeout === null && planCacheMode === null && requestHeaders.mode !== 'context' && !userContext;
@@ -58,15 +58,15 @@ function settingsOf(endpoint: Endpoint, calling: Calling, options: FillOptions):
 
 /** What the gateway gives; what the routine has a default for and nobody knows is left to that. */
 function additions(
-  { candidate, parameters }: Bound<Operation>,
-  calling: Calling,
+  { candidate, parameters }: Bound<CompiledEndpoint>,
+  calling: CallContext,
   options: FillOptions,
 ): readonly Addition[] {
   const { endpoint } = candidate;
   const { requestHeaders } = endpoint;
   return endpoint.parameters.flatMap((parameter): readonly Addition[] => {
-    if (parameter.filling !== undefined) {
-      const value = fillingOf(parameter, calling, options.claimTypes);
+    if (parameter.injected !== undefined) {
+      const value = injectedValue(parameter, calling, options.claimTypes);
       return value === null && parameter.optional ? [] : [[parameter, value]];
     }
     // The request's headers, when the request itself does not give the parameter.
@@ -78,7 +78,7 @@ function additions(
 
 /** In the routine's order, which the statement of all parameters counts on. */
 function withAdditions(
-  { candidate, parameters, values }: Bound<Operation>,
+  { candidate, parameters, values }: Bound<CompiledEndpoint>,
   added: readonly Addition[],
   settings: readonly Setting[],
 ): Filled {

@@ -4,14 +4,14 @@ import type { Access } from '../auth/authorize.ts';
 import type { StreamPlan } from '../events/stream.ts';
 import type { FillOptions } from './inject.ts';
 import type { Hooks } from './hooks.ts';
-import type { Operation } from './compiled-endpoint.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
-import type { RefuseOptions } from './problem-response.ts';
+import type { ProblemOptions } from './problem-response.ts';
 import type { SignInOptions } from './login/options.ts';
 
 /** What the start has decided for all requests; a refresh makes a new one. */
 export interface Pipeline extends Recalling, FillOptions {
-  readonly router: Router<Operation>;
+  readonly router: Router<CompiledEndpoint>;
   /** Streams of events, by the paths of requests for them. */
   readonly streamPlans: ReadonlyMap<string, StreamPlan>;
   readonly access: Access;
@@ -21,7 +21,7 @@ export interface Pipeline extends Recalling, FillOptions {
   /** Characters of path and query together. */
   readonly maxUriLength: number;
   readonly ignoreUnknown: boolean;
-  readonly refusal: RefuseOptions & {
+  readonly refusal: ProblemOptions & {
     /** Whether details may hold all values of a row that a constraint has refused. */
     readonly showRowDetails: boolean;
   };

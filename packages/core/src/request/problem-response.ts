@@ -1,7 +1,7 @@
 import { type Problem, type ProblemCode, problemTypes } from '../http/problem.ts';
 import type { HeaderList, WholeResponse } from '../http/response.ts';
 
-export interface RefuseOptions {
+export interface ProblemOptions {
   readonly format: 'problem' | 'text';
   /** Whether the database's own words, and the signatures of overloads, may reach the client. */
   readonly showDatabaseMessage: boolean;
@@ -12,7 +12,11 @@ export interface RefuseOptions {
 export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** A problem as the answer to its request: RFC 9457, or bare text. */
-export function refuse(problem: Problem, correlationId: string | null, options: RefuseOptions): WholeResponse {
+export function problemResponse(
+  problem: Problem,
+  correlationId: string | null,
+  options: ProblemOptions,
+): WholeResponse {
   const { status } = problem;
   if (bodiless.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
   const hidden = problem.code === 'internal' || (tellsOfDatabase(problem) && !options.showDatabaseMessage);
@@ -63,7 +67,7 @@ function hiddenText(correlationId: string | null): string {
 }
 
 /** The bare message for mapped codes, the SQLSTATE before it for the others. */
-function text(problem: Problem, options: RefuseOptions): string {
+function text(problem: Problem, options: ProblemOptions): string {
   const { title, detail, members } = problem;
   const code = members['code'];
   if (typeof code !== 'string') return detail === undefined ? title : `${title}. ${detail}`;

@@ -7,7 +7,7 @@ import {
   type Runner,
   type Value,
 } from '../postgres/port.ts';
-import type { Formulated } from './build-query.ts';
+import type { ExecutableCall } from './build-query.ts';
 import { fieldsOf } from '../response/rows.ts';
 
 /** A connection of the host's for one request. */
@@ -21,14 +21,14 @@ export interface Lent extends Runner {
  * statement. One handle stands for both, whichever of them runs.
  */
 export class SecondHalf implements RowSink, CallHandle {
-  readonly #call: Formulated;
+  readonly #call: ExecutableCall;
   /** Takes the converted row. */
   readonly sink: RowSink;
   #row: readonly Value[] = [];
   #running: CallHandle | null = null;
   #cancelled = false;
 
-  constructor(call: Formulated, sink: RowSink) {
+  constructor(call: ExecutableCall, sink: RowSink) {
     this.#call = call;
     this.sink = sink;
   }
@@ -39,7 +39,7 @@ export class SecondHalf implements RowSink, CallHandle {
   }
 
   /** The call that converts the row, with the settings of the first. */
-  get call(): Formulated {
+  get call(): ExecutableCall {
     const { candidate, parameters, values, settings } = this.#call;
     const statement = candidate.conversion(this.#row);
     const owners = this.#row.map(() => null);

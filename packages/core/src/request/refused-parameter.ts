@@ -1,6 +1,6 @@
 import { type Database, DatabaseError, type Value } from '../postgres/port.ts';
-import type { Formula, Formulated } from './build-query.ts';
-import type { ValueOwner } from '../ports/ports.ts';
+import type { Formula, ExecutableCall } from './build-query.ts';
+import type { ValueSource } from '../ports/ports.ts';
 
 /**
  * Classes of errors with which a type's input function refuses a text: most use 22, domains 23; those that look names up
@@ -14,9 +14,9 @@ const refusalClasses: ReadonlySet<string> = new Set(['22', '23', '42']);
  */
 export async function refusedParameter(
   error: unknown,
-  call: Formulated | null,
+  call: ExecutableCall | null,
   database: Database,
-): Promise<ValueOwner | null> {
+): Promise<ValueSource | null> {
   if (call === null || !(error instanceof DatabaseError) || error.phase !== 'bind') return null;
   const formula = formulaAt(call, error.step);
   if (formula === null || !refusalClasses.has(error.diagnostics.code.slice(0, 2))) return null;
@@ -25,12 +25,12 @@ export async function refusedParameter(
 }
 
 /** The steps of a call stand in the order settings, head, statement; null for settings. */
-function formulaAt(call: Formulated, step: number | undefined): Formula | null {
+function formulaAt(call: ExecutableCall, step: number | undefined): Formula | null {
   const formulas = [...(call.settings.length > 0 ? [null] : []), ...(call.head === null ? [] : [call.head]), call];
   return formulas[step ?? -1] ?? null;
 }
 
-async function tryEach({ owners, arguments: values }: Formula, database: Database): Promise<ValueOwner | null> {
+async function tryEach({ owners, arguments: values }: Formula, database: Database): Promise<ValueSource | null> {
   for (const [index, owner] of owners.entries()) {
     // One after the other: the first is the one that PostgreSQL stopped at.
     // oxlint-disable-next-line no-await-in-loop
@@ -39,7 +39,7 @@ async function tryEach({ owners, arguments: values }: Formula, database: Databas
   return null;
 }
 
-async function isTaken(value: Value, { type }: ValueOwner, database: Database): Promise<boolean> {
+async function isTaken(value: Value, { type }: ValueSource, database: Database): Promise<boolean> {
   if (value === null) return true;
   try {
     await database.query(`select $1::${type.sql}`, [value]);

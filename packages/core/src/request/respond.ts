@@ -1,13 +1,13 @@
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
-import type { Outcome } from './execute.ts';
+import type { CallResult } from './execute.ts';
 import type { Format } from '../response/format.ts';
 import { unchanged } from '../response/conditional-request.ts';
 
 export interface Answer {
   readonly format: Format;
   readonly headers: HeaderList;
-  readonly outcome: Outcome;
+  readonly outcome: CallResult;
 }
 
 /** The answer of a call that went well, as the request wants it. */

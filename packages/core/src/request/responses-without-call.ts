@@ -4,9 +4,9 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Destination } from './route-lookup.ts';
 import { openStream } from './open-stream.ts';
 import type { StreamPlan } from '../events/stream.ts';
-import { failed } from './error-handler.ts';
+import { handleError } from './error-handler.ts';
 import type { Pipeline } from './pipeline.ts';
-import { refuse } from './problem-response.ts';
+import { problemResponse } from './problem-response.ts';
 
 /** Nothing runs in the database for these. Undefined: the request is not ours. */
 export async function withoutCall(
@@ -28,7 +28,7 @@ async function streamed(plan: StreamPlan, request: GatewayRequest, pipeline: Pip
   try {
     return await openStream(plan, request, pipeline.streams);
   } catch (error) {
-    return failed(error, request, { call: null, targets: plan.operations }, pipeline);
+    return handleError(error, request, { call: null, targets: plan.operations }, pipeline);
   }
 }
 
@@ -40,5 +40,5 @@ function otherMethod(request: GatewayRequest, allowed: readonly string[], { refu
     detail: `${request.method} is not answered here; try ${allowed.join(', ')}.`,
     headers: allow,
   });
-  return { ...refuse(problem, null, refusal), passable: true };
+  return { ...problemResponse(problem, null, refusal), passable: true };
 }

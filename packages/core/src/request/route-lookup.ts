@@ -3,11 +3,11 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { Routed } from './router.ts';
 import { streamMethods } from './open-stream.ts';
 import type { StreamPlan } from '../events/stream.ts';
-import type { Operation } from './compiled-endpoint.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** Where a request goes: endpoints that may answer it, a stream of events, or nowhere. */
-export type Destination = Routed<Operation> | { readonly kind: 'stream'; readonly plan: StreamPlan };
+export type Destination = Routed<CompiledEndpoint> | { readonly kind: 'stream'; readonly plan: StreamPlan };
 
 /** A stream comes before a pattern that fits its path as well. */
 export function destinationOf(request: GatewayRequest, { streamPlans, router }: Pipeline): Destination {

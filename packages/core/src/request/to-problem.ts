@@ -7,7 +7,7 @@ import {
   OutcomeUnknown,
 } from '../postgres/port.ts';
 import { Problem, problemTypes } from '../http/problem.ts';
-import type { ValueOwner } from '../ports/ports.ts';
+import type { ValueSource } from '../ports/ports.ts';
 import { isStale, type StaleError } from './stale.ts';
 import { statusOfSqlstate } from './sqlstate.ts';
 
@@ -21,7 +21,7 @@ const outcomeUnknown =
 export interface Explanation {
   readonly statuses: Readonly<Record<string, number>>;
   /** The parameter whose value PostgreSQL could not read; null when it was something else. */
-  readonly refused: ValueOwner | null;
+  readonly refused: ValueSource | null;
   /** What to say in place of PostgreSQL's message when a constraint is violated, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
   /** Whether details may hold all values of a row that a constraint has refused. */
@@ -29,7 +29,7 @@ export interface Explanation {
 }
 
 /** Every error that a request can end with, as the problem that its client is told. */
-export function explain(error: unknown, explanation: Explanation): Problem {
+export function toProblem(error: unknown, explanation: Explanation): Problem {
   if (error instanceof Problem) return error;
   if (isStale(error)) return staleEndpoint(error);
   if (error instanceof DatabaseError)
@@ -109,7 +109,7 @@ function membersOf({ code, hint, constraint, column, table }: Diagnostics): Read
 }
 
 /** A value that its type refuses is the client's fault, whatever its SQLSTATE is elsewhere. */
-function refusalStatus(code: string, refused: ValueOwner | null, statuses: Explanation['statuses']): number {
+function refusalStatus(code: string, refused: ValueSource | null, statuses: Explanation['statuses']): number {
   const status = statusOfSqlstate(code, statuses);
   return refused !== null && status >= 500 ? problemTypes['invalid-parameter'].status : status;
 }

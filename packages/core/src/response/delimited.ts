@@ -1,6 +1,6 @@
-import type { AnswerColumn, RawAnswer } from '../endpoints/endpoint.ts';
+import type { ResultColumn, RawFormat } from '../endpoints/endpoint.ts';
 import { Bytes } from './bytes.ts';
-import { keyShape, Rekeyer } from './rename-keys.ts';
+import { keyShape, KeyRenamer } from './rename-keys.ts';
 import { fieldsOf, type RowWriter } from './rows.ts';
 
 const quote = 0x22;
@@ -19,7 +19,7 @@ function writeQuoted(out: Bytes, field: Uint8Array): void {
   out.length = at;
 }
 
-function isPlain({ type }: AnswerColumn): boolean {
+function isPlain({ type }: ResultColumn): boolean {
   return type.json === 'number' || type.json === 'boolean';
 }
 
@@ -28,7 +28,7 @@ function quoted(text: string): string {
 }
 
 /** The values of a row as PostgreSQL's text, NULL as nothing. With a separator, all but numbers and booleans are quoted. */
-export function rawWriter(columns: readonly AnswerColumn[], raw: RawAnswer): RowWriter {
+export function rawWriter(columns: readonly ResultColumn[], raw: RawFormat): RowWriter {
   const separator = Buffer.from(raw.separator ?? '');
   const bare = columns.map((column) => raw.separator === null || isPlain(column));
   return (out, chunk, offset, count) => {
@@ -46,13 +46,13 @@ export function rawWriter(columns: readonly AnswerColumn[], raw: RawAnswer): Row
 }
 
 /** The first line of a raw answer: the columns' own names, in quotes. */
-export function rawHeading(columns: readonly AnswerColumn[], raw: RawAnswer): Buffer {
+export function rawHeading(columns: readonly ResultColumn[], raw: RawFormat): Buffer {
   if (!raw.columnNames) return Buffer.alloc(0);
   return Buffer.from(columns.map(({ name }) => quoted(name)).join(raw.separator ?? ''));
 }
 
 /** The heading line of RFC 4180, with the converted names. */
-export function csvHeading(columns: readonly AnswerColumn[]): Buffer {
+export function csvHeading(columns: readonly ResultColumn[]): Buffer {
   return Buffer.from(
     `${columns.map(({ key }) => (/[",\r\n]/.test(key) || key === '' ? quoted(key) : key)).join(',')}\n`,
   );
@@ -61,7 +61,7 @@ export function csvHeading(columns: readonly AnswerColumn[]): Buffer {
 const booleans = { true: Buffer.from('true'), false: Buffer.from('false') };
 
 /** A row of RFC 4180: quotes where they are needed; NULL is nothing, and an empty text is `""`. */
-export function csvWriter(columns: readonly AnswerColumn[]): RowWriter {
+export function csvWriter(columns: readonly ResultColumn[]): RowWriter {
   const texts = columns.map(csvText);
   return (out, chunk, offset, count) => {
     let index = 0;
@@ -80,11 +80,11 @@ export function csvWriter(columns: readonly AnswerColumn[]): RowWriter {
 type Text = (field: Uint8Array) => Uint8Array;
 
 /** What a value of the column is in CSV; null: PostgreSQL's own text. The JSON of a composite has the keys that it has everywhere. */
-function csvText({ type }: AnswerColumn): Text | null {
+function csvText({ type }: ResultColumn): Text | null {
   if (type.json === 'boolean') return (field) => booleans[field[0] === 0x74 ? 'true' : 'false'];
   const shape = type.json === 'converted' ? keyShape(type) : null;
   if (shape === null) return null;
-  const rekeyer = new Rekeyer(shape);
+  const rekeyer = new KeyRenamer(shape);
   return (field) => {
     const json = new Bytes(field.length);
     rekeyer.write(json, field, 0, field.length);

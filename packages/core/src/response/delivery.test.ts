@@ -37,7 +37,7 @@ afterEach(() => void vi.useRealTimers());
 describe('a delivery', () => {
   test('gives a large chunk in pieces, each after the reader took the one before', () => {
     const reader = new Reader();
-    const delivery = new Delivery({ readerTimeout: timeout });
+    const delivery = new Delivery({ slowClientTimeout: timeout });
     delivery.end(new Uint8Array(600 * kibibyte));
     delivery.open(reader);
     expect(reader.pieces).toEqual([256 * kibibyte]);
@@ -50,7 +50,7 @@ describe('a delivery', () => {
 
   test('gives small last bytes along with the end', () => {
     const reader = new Reader();
-    const delivery = new Delivery({ readerTimeout: timeout });
+    const delivery = new Delivery({ slowClientTimeout: timeout });
     delivery.open(reader);
     delivery.end(new Uint8Array(10));
     expect([reader.pieces, reader.outcome]).toEqual([[10], 'ended']);
@@ -58,7 +58,7 @@ describe('a delivery', () => {
 
   test('keeps the order when the reader asks for more while it takes a piece', () => {
     const reader = new Reader();
-    const delivery = new Delivery({ readerTimeout: timeout });
+    const delivery = new Delivery({ slowClientTimeout: timeout });
     reader.taking = () => delivery.resume();
     delivery.open(reader);
     delivery.write(new Uint8Array(1));
@@ -69,7 +69,7 @@ describe('a delivery', () => {
 
   test('is not cut off while its reader takes something, however slowly', () => {
     const reader = new Reader();
-    const delivery = new Delivery({ readerTimeout: timeout });
+    const delivery = new Delivery({ slowClientTimeout: timeout });
     delivery.end(new Uint8Array(1024 * kibibyte));
     delivery.open(reader);
     for (let taken = 0; taken < 4; taken++) {
@@ -95,7 +95,7 @@ describe('a delivery', () => {
   ])('is cut off when its reader takes nothing: %s', (_, give) => {
     const reader = new Reader();
     const cutOff = vi.fn<() => void>();
-    const delivery = new Delivery({ readerTimeout: timeout, cutOff });
+    const delivery = new Delivery({ slowClientTimeout: timeout, cutOff });
     delivery.open(reader);
     give(delivery);
     vi.advanceTimersByTime(timeout);
@@ -109,7 +109,7 @@ describe('a delivery', () => {
 
   test('is cut off when nothing reads it at all', () => {
     const cutOff = vi.fn<() => void>();
-    const delivery = new Delivery({ readerTimeout: timeout, cutOff });
+    const delivery = new Delivery({ slowClientTimeout: timeout, cutOff });
     vi.advanceTimersByTime(timeout);
     expect(cutOff).toHaveBeenCalledOnce();
     const reader = new Reader();

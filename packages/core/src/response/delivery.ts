@@ -15,7 +15,7 @@ export class ReaderTooSlow extends Error {
 
 export interface DeliveryOptions {
   /** Milliseconds that the reader may take nothing before the delivery is cut off. */
-  readonly readerTimeout: number;
+  readonly slowClientTimeout: number;
   /** The bytes are kept for other requests too: to cut this answer off frees none of them. */
   readonly isShared?: boolean;
   /** The reader is cut off: the sink was told. */
@@ -128,7 +128,7 @@ export class Delivery {
 
   /** A reader that takes nothing keeps memory, and perhaps a connection of the database: not forever. */
   #wait(): void {
-    this.#timer ??= setTimeout(() => this.#cutOff('the answer was not fetched'), this.#options.readerTimeout);
+    this.#timer ??= setTimeout(() => this.#cutOff('the answer was not fetched'), this.#options.slowClientTimeout);
     if (this.#size > 0 && this.#options.isShared !== true) {
       heldAnswers.hold(this, this.#size, () =>
         this.#cutOff('other answers need the memory of one that is not fetched'),

@@ -1,4 +1,4 @@
-import type { Answer, AnswerColumn, Endpoint, RawAnswer } from '../endpoints/endpoint.ts';
+import type { ResultShape, ResultColumn, Endpoint, RawFormat } from '../endpoints/endpoint.ts';
 import { bytesRow } from './bytea.ts';
 import type { Bytes } from './bytes.ts';
 import { csvHeading, csvWriter, rawHeading, rawWriter } from './delimited.ts';
@@ -35,7 +35,7 @@ const list = {
 
 /** The form that an endpoint answers in by itself: raw where its author wants that, else by the shape of its answer. */
 export function formatOf(endpoint: Endpoint): Format {
-  const { answer, raw } = endpoint;
+  const { result: answer, raw } = endpoint;
   if (raw !== null && answer.kind !== 'nothing') return rawFormat(answer, raw);
   switch (answer.kind) {
     case 'nothing':
@@ -55,18 +55,18 @@ export function formatOf(endpoint: Endpoint): Format {
   }
 }
 
-type Rows = Exclude<Answer, { readonly kind: 'nothing' }>;
+type Rows = Exclude<ResultShape, { readonly kind: 'nothing' }>;
 
-function columnsOf(answer: Rows): readonly AnswerColumn[] {
+function columnsOf(answer: Rows): readonly ResultColumn[] {
   if ('columns' in answer) return answer.columns;
   return 'column' in answer ? [answer.column] : [];
 }
 
-function isMany({ kind }: Answer): boolean {
+function isMany({ kind }: ResultShape): boolean {
   return kind === 'objects' || kind === 'values' || kind === 'records';
 }
 
-function rawFormat(answer: Rows, raw: RawAnswer): Format {
+function rawFormat(answer: Rows, raw: RawFormat): Format {
   const columns = columnsOf(answer);
   const isRecord = answer.kind === 'record' || answer.kind === 'records';
   const newLine = Buffer.from(raw.newLine ?? '');
@@ -95,7 +95,7 @@ function after(before: Uint8Array, write: RowWriter): RowWriter {
 
 /** The forms that a client may ask for instead; none where the author has decided, or where there are no rows. */
 export function otherFormats(endpoint: Endpoint): Readonly<Partial<Record<RowMedia, Format>>> {
-  const { answer, raw, contentType } = endpoint;
+  const { result: answer, raw, contentType } = endpoint;
   if (raw !== null || contentType !== null || answer.kind === 'nothing' || !isMany(answer)) return {};
   const plain = formatOf(endpoint);
   const ndjson = { ...plain, contentType: 'application/x-ndjson', open: nothing, separator: nothing, close: nothing };
@@ -140,7 +140,7 @@ function verbatimRow(out: Bytes, chunk: Uint8Array, offset: number): void {
   if (field !== null) out.append(field);
 }
 
-function valueFormat(column: AnswerColumn, media: 'text' | 'json' | 'bytes', endpoint: Endpoint): Format {
+function valueFormat(column: ResultColumn, media: 'text' | 'json' | 'bytes', endpoint: Endpoint): Format {
   switch (media) {
     case 'json':
       return { ...single, contentType: json, row: valueWriter(column), empty: 'noContent' };
@@ -165,7 +165,7 @@ const nullLiteral = Buffer.from('NULL');
 const booleans = { true: Buffer.from('true'), false: Buffer.from('false') };
 
 /** PostgreSQL's own text of the value; only booleans are spelled out. */
-function textRow(column: AnswerColumn, endpoint: Endpoint): RowWriter {
+function textRow(column: ResultColumn, endpoint: Endpoint): RowWriter {
   const boolean = column.type.json === 'boolean';
   return (out, chunk, offset) => {
     const field = firstField(chunk, offset);

@@ -3,14 +3,14 @@ import { wholeLimit } from './response-writer.ts';
 import { Delivery, type DeliveryOptions } from './delivery.ts';
 
 /** Large answers in one piece leave at the pace of their reader too, who may not keep them in memory by taking nothing. */
-export function deliverLargeBodies(handle: Handle, readerTimeout: number): Handle {
+export function deliverLargeBodies(handle: Handle, slowClientTimeout: number): Handle {
   return async (request) => {
     const response = await handle(request);
-    return response?.kind === 'whole' ? delivered(response, readerTimeout) : response;
+    return response?.kind === 'whole' ? delivered(response, slowClientTimeout) : response;
   };
 }
 
-function delivered(response: WholeResponse, readerTimeout: number): GatewayResponse {
+function delivered(response: WholeResponse, slowClientTimeout: number): GatewayResponse {
   const { status, headers, body, isShared = false } = response;
   // A character is at most three bytes.
   if (body === null || body.length * 3 <= wholeLimit) return response;
@@ -20,7 +20,7 @@ function delivered(response: WholeResponse, readerTimeout: number): GatewayRespo
     kind: 'stream',
     status,
     headers: [...headers, 'content-length', String(bytes.length)],
-    body: new LargeBody(bytes, { readerTimeout, isShared }),
+    body: new LargeBody(bytes, { slowClientTimeout, isShared }),
   };
 }
 

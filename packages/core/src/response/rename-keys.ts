@@ -1,5 +1,5 @@
 import { ColumnsChanged } from '../postgres/port.ts';
-import type { KeyedType } from '../endpoints/named-type.ts';
+import type { NamedType } from '../endpoints/named-type.ts';
 import type { Bytes } from './bytes.ts';
 import { writeVerbatim } from './json-text.ts';
 
@@ -21,7 +21,7 @@ interface FieldShape {
 }
 
 /** Null when `to_json` gives the right keys by itself. */
-export function keyShape(type: KeyedType): KeyShape | null {
+export function keyShape(type: NamedType): KeyShape | null {
   const composite = elementOf(type);
   if (composite.fields === undefined) return null;
   let changed = false;
@@ -37,7 +37,7 @@ function keyBytes(key: string): Buffer {
   return Buffer.from(`${JSON.stringify(key)}:`);
 }
 
-function elementOf(type: KeyedType): KeyedType {
+function elementOf(type: NamedType): NamedType {
   return type.element === undefined ? type : elementOf(type.element);
 }
 
@@ -53,7 +53,7 @@ const comma = 0x2c;
  * Writes JSON that PostgreSQL made of a composite or an array of them, with other keys. The input is PostgreSQL's own
  * and well-formed; whatever is not a key that changes is copied as it is.
  */
-export class Rekeyer {
+export class KeyRenamer {
   readonly #shape: KeyShape;
 
   constructor(shape: KeyShape) {

@@ -101,6 +101,6 @@ function unsendable(name: string, template: readonly Part[], call: HeadValues): 
   });
 }
 
-function isGiven({ filling, hashOf }: EndpointParameter): boolean {
+function isGiven({ injected: filling, hashOf }: EndpointParameter): boolean {
   return filling === undefined && hashOf === undefined;
 }

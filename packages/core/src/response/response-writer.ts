@@ -27,7 +27,7 @@ export interface AnswerManner {
   /** What will probably be written, in bytes. */
   readonly sizeHint: number;
   /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
-  readonly readerTimeout: number;
+  readonly slowClientTimeout: number;
   /** An answer up to this is held back until it is whole, however slowly it comes; null: none is for that alone. */
   readonly hold: Bounds | null;
 }
@@ -38,7 +38,7 @@ export interface Bounds {
 }
 
 /** One answer on its way: takes rows from the wire, gives bytes to the client, at the pace of the slower of the two. */
-export class Answering implements RowSink, ByteSource {
+export class ResponseWriter implements RowSink, ByteSource {
   readonly #format: Format;
   readonly #bufferRows: number;
   readonly #hold: Bounds | null;
@@ -54,7 +54,7 @@ export class Answering implements RowSink, ByteSource {
   #delivery: Delivery | null = null;
   /** Bytes that came for the reader after it had asked for a pause. */
   #owed = 0;
-  readonly #readerTimeout: number;
+  readonly #slowClientTimeout: number;
   /** The size of the answer so far, in bytes. */
   bytesOut = 0;
 
@@ -62,7 +62,7 @@ export class Answering implements RowSink, ByteSource {
     this.#format = format;
     this.#bufferRows = manner.bufferRows;
     this.#hold = manner.hold;
-    this.#readerTimeout = manner.readerTimeout;
+    this.#slowClientTimeout = manner.slowClientTimeout;
     this.#events = events;
     this.#out = new Bytes(manner.sizeHint);
     this.#out.append(format.open);
@@ -161,7 +161,10 @@ export class Answering implements RowSink, ByteSource {
 
   #begin(): Delivery {
     this.#state = 'streaming';
-    this.#delivery = new Delivery({ readerTimeout: this.#readerTimeout, cutOff: (error) => this.#giveUp(error) });
+    this.#delivery = new Delivery({
+      slowClientTimeout: this.#slowClientTimeout,
+      cutOff: (error) => this.#giveUp(error),
+    });
     this.#events.stream(this);
     return this.#delivery;
   }

@@ -1,4 +1,4 @@
-import type { AnswerColumn } from '../endpoints/endpoint.ts';
+import type { ResultColumn } from '../endpoints/endpoint.ts';
 import type { Bytes } from './bytes.ts';
 import {
   writeBoolean,
@@ -8,7 +8,7 @@ import {
   writeTimestamptz,
   writeVerbatim,
 } from './json-text.ts';
-import { type KeyShape, keyShape, Rekeyer } from './rename-keys.ts';
+import { type KeyShape, keyShape, KeyRenamer } from './rename-keys.ts';
 
 /** How a field of the wire becomes JSON. */
 type FieldWriter = (out: Bytes, chunk: Uint8Array, start: number, end: number) => void;
@@ -19,7 +19,7 @@ export type RowWriter = (out: Bytes, chunk: Uint8Array, offset: number, fields: 
 const nullBytes = Buffer.from('null');
 const closeBrace = 0x7d;
 
-function fieldWriter({ type }: AnswerColumn): FieldWriter {
+function fieldWriter({ type }: ResultColumn): FieldWriter {
   switch (type.json) {
     case 'number':
       return writeNumber;
@@ -40,7 +40,7 @@ function fieldWriter({ type }: AnswerColumn): FieldWriter {
 
 function convertedWriter(shape: KeyShape | null): FieldWriter {
   if (shape === null) return writeVerbatim;
-  const rekeyer = new Rekeyer(shape);
+  const rekeyer = new KeyRenamer(shape);
   return (out, chunk, start, end) => rekeyer.write(out, chunk, start, end);
 }
 
@@ -49,7 +49,7 @@ function readLength(chunk: Uint8Array, at: number): number {
 }
 
 /** A row as a JSON object: `{"key":value,…}`. */
-export function objectWriter(columns: readonly AnswerColumn[]): RowWriter {
+export function objectWriter(columns: readonly ResultColumn[]): RowWriter {
   const writers = columns.map((column) => fieldWriter(column));
   const keys = columns.map((column, index) => Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(column.key)}:`));
   const none = Buffer.from('{}');
@@ -72,7 +72,7 @@ export function objectWriter(columns: readonly AnswerColumn[]): RowWriter {
 }
 
 /** The first field of a row as a JSON value. */
-export function valueWriter(column: AnswerColumn): RowWriter {
+export function valueWriter(column: ResultColumn): RowWriter {
   const write = fieldWriter(column);
   return (out, chunk, offset) => {
     const length = readLength(chunk, offset);

@@ -1,4 +1,4 @@
-import { type CommandMaker, Problem } from '../ports/ports.ts';
+import { type QueryBuilder, Problem } from '../ports/ports.ts';
 import { bounded, equalities, where } from './condition.ts';
 import { join, plain, statementOf } from './fragment.ts';
 import { givenColumns, tableName, tableOf } from './provided-columns.ts';
@@ -7,7 +7,7 @@ import { returning } from './returning.ts';
 import { precondition } from './row-version.ts';
 
 /** Deletes what equals all given columns. Without any it would be everything, which only a table may allow. */
-export const deleteCommand: CommandMaker = (parts) => {
+export const deleteCommand: QueryBuilder = (parts) => {
   const { endpoint } = parts;
   const given = givenColumns(parts);
   if (given.length === 0 && !tableOf(endpoint).allowUnfilteredDelete) {

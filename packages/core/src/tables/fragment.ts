@@ -1,12 +1,12 @@
 import type { Value } from '../postgres/port.ts';
-import type { MadeStatement, ValueOwner } from '../ports/ports.ts';
+import type { QueryStatement, ValueSource } from '../ports/ports.ts';
 
 /** Gives the next placeholder: `$1`, `$2`, … */
 export type Placeholder = () => string;
 
 export interface BoundValue {
   readonly value: Value;
-  readonly owner: ValueOwner;
+  readonly owner: ValueSource;
 }
 
 /** A piece of a statement. Its text is made of names of the catalog alone, and only when its form is not known yet. */
@@ -36,7 +36,7 @@ export function join(fragments: readonly Fragment[], between: string): Fragment 
 export function statementOf(
   prefix: string,
   { form, text, values }: Fragment,
-): MadeStatement & { readonly form: string } {
+): QueryStatement & { readonly form: string } {
   return {
     form: `${prefix}:${form}`,
     sql: () => {

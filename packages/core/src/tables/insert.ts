@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
-import type { CommandMaker } from '../ports/ports.ts';
+import type { QueryBuilder } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { type Fragment, join, plain, statementOf } from './fragment.ts';
 import {
@@ -16,7 +16,7 @@ import { settable } from './operations.ts';
 import { returning } from './returning.ts';
 
 /** Inserts the given columns; what happens when there is a row of that key already is a plain error (null), nothing, or an update. */
-export function insertCommand(onConflict: 'nothing' | 'update' | null): CommandMaker {
+export function insertCommand(onConflict: 'nothing' | 'update' | null): QueryBuilder {
   return (parts) => {
     const { endpoint } = parts;
     const given = givenColumns(parts);

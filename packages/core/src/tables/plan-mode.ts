@@ -1,4 +1,4 @@
-import type { MadeCommand } from '../ports/ports.ts';
+import type { Query } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { type GivenColumn, tableOf } from './provided-columns.ts';
 
@@ -8,11 +8,7 @@ const auto = { settings: [['plan_cache_mode', 'auto']] } as const;
  * With `planCacheMode: 'force_generic_plan'` calls of routines are planned once for all values. The best plan for the rows of a table
  * depends on the values, so PostgreSQL chooses here, unless the comment has chosen or the whole key is given, for which there is one plan.
  */
-export function planning(
-  endpoint: Endpoint,
-  given: readonly GivenColumn[],
-  values: number,
-): Pick<MadeCommand, 'settings'> {
+export function planning(endpoint: Endpoint, given: readonly GivenColumn[], values: number): Pick<Query, 'settings'> {
   if (values === 0 || endpoint.planCacheMode !== null || byKey(endpoint, given)) return {};
   return auto;
 }

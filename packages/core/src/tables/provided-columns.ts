@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
 import type { Value } from '../postgres/port.ts';
-import { type CommandParts, Problem } from '../ports/ports.ts';
+import { type QueryInput, Problem } from '../ports/ports.ts';
 import type { Endpoint, EndpointParameter, TableEndpoint } from '../endpoints/endpoint.ts';
 import type { BoundValue } from './fragment.ts';
 
@@ -33,7 +33,7 @@ export function tableOf({ id, table }: Endpoint): TableEndpoint {
 }
 
 /** The columns that the request names, in the table's order; what a listing adds is not among them. */
-export function givenColumns({ endpoint, parameters, values }: CommandParts): readonly GivenColumn[] {
+export function givenColumns({ endpoint, parameters, values }: QueryInput): readonly GivenColumn[] {
   const columns = columnsOf(endpoint);
   return parameters.flatMap((parameter, index) => {
     const facts = columns.get(parameter);

@@ -1,10 +1,10 @@
-import type { MadeCommand } from '../ports/ports.ts';
+import type { Query } from '../ports/ports.ts';
 import { rowList } from '../endpoints/statement.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { row } from './provided-columns.ts';
 
 /** The end of a statement that writes: the rows that the answer wants, or one mark a row where they are only counted. */
-export function returning(endpoint: Endpoint, { noRow }: Pick<MadeCommand, 'noRow'>): string {
-  if (endpoint.answer.kind === 'objects') return ` returning ${rowList(endpoint, row)}`;
+export function returning(endpoint: Endpoint, { noRow }: Pick<Query, 'noRow'>): string {
+  if (endpoint.result.kind === 'objects') return ` returning ${rowList(endpoint, row)}`;
   return noRow === undefined ? '' : ' returning 1';
 }

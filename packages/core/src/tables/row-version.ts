@@ -1,6 +1,6 @@
 import { entityTags } from '../http/entity-tag.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
-import { type CommandParts, type MadeCommand, Problem, type ValueOwner } from '../ports/ports.ts';
+import { type QueryInput, type Query, Problem, type ValueSource } from '../ports/ports.ts';
 import type { Fragment } from './fragment.ts';
 import { row, tableOf } from './provided-columns.ts';
 
@@ -14,18 +14,18 @@ function inQuotes(): string {
   return `'"' operator(pg_catalog.||) ${row}.xmin::pg_catalog.text operator(pg_catalog.||) '"'`;
 }
 
-const owner: ValueOwner = {
+const owner: ValueSource = {
   name: 'If-Match',
   key: 'If-Match',
   type: { sql: 'pg_catalog.text[]', display: 'entity tags' },
 };
 
 /** What `If-Match` asks of the rows, and what happens when there is none such; nothing where the table has no versions. */
-export interface Precondition extends Pick<MadeCommand, 'noRow'> {
+export interface Precondition extends Pick<Query, 'noRow'> {
   readonly conditions: readonly Fragment[];
 }
 
-export function precondition({ endpoint, request }: CommandParts): Precondition {
+export function precondition({ endpoint, request }: QueryInput): Precondition {
   const wanted = tableOf(endpoint).versioned ? request.header('if-match') : undefined;
   if (wanted === undefined) return { conditions: [] };
   const noRow = new Problem('precondition-failed');

@@ -1,4 +1,4 @@
-import type { CommandMaker, CommandParts, MadeCommand } from '../ports/ports.ts';
+import type { QueryBuilder, QueryInput, Query } from '../ports/ports.ts';
 import type { Endpoint, Listing } from '../endpoints/endpoint.ts';
 import { rowList } from '../endpoints/statement.ts';
 import { bounded, equalities, where } from './condition.ts';
@@ -10,7 +10,7 @@ import { pageOf } from './listing/page.ts';
 import { planning } from './plan-mode.ts';
 
 /** All rows that equal the given columns, in no order; where the table has a listing, what the client chooses of them. */
-export const selectCommand: CommandMaker = (parts) => {
+export const selectCommand: QueryBuilder = (parts) => {
   const { listing } = tableOf(parts.endpoint);
   if (listing !== null) return listed(parts, listing);
   const given = givenColumns(parts);
@@ -22,7 +22,7 @@ function selectFrom(endpoint: Endpoint): Fragment {
   return { form: '', text: () => `select ${rowList(endpoint, row)} from ${tableName(endpoint)}`, values: [] };
 }
 
-function listed(parts: CommandParts, listing: Listing): MadeCommand {
+function listed(parts: QueryInput, listing: Listing): Query {
   const { endpoint } = parts;
   const { conditions, equal } = readComparisons(givenColumns(parts), endpoint.queryNull);
   const page = pageOf(parts, listing);

@@ -5,8 +5,8 @@ import type { Routine } from '../catalog/routine.ts';
 import type { Filters, RoutineSource } from '../catalog/source.ts';
 import { tableOperations } from '../catalog/table.ts';
 import { decodeTypeRow, typeLookup } from '../catalog/types.ts';
-import type { CommandMaker } from '../ports/ports.ts';
-import { tableCommand } from './command.ts';
+import type { QueryBuilder } from '../ports/ports.ts';
+import { buildTableQuery } from './build-table-query.ts';
 import { operations, routineOf } from './operations.ts';
 import { type CrudOptions, type CrudSettings, settingsOf } from './options.ts';
 import { type Comparable, decodeComparable, decodeOperators, decodeTable, type Table } from './table-row.ts';
@@ -14,7 +14,7 @@ import { customTablesSql, tablesSql } from './tables.sql.ts';
 
 /** A source of endpoints that makes their commands itself. */
 export interface CrudSource extends RoutineSource {
-  readonly command: CommandMaker;
+  readonly buildQuery: QueryBuilder;
 }
 
 const rowKinds = { type: 'type', comparable: 'comparable', operators: 'operators', table: 'table' } as const;
@@ -35,7 +35,7 @@ export function crudSource(options: CrudOptions = {}): CrudSource {
       const rows = await (custom === null ? queryCatalog(database, tablesSql, values) : database.query(custom, values));
       return routinesOf(decodeRows(rows), settings);
     },
-    command: tableCommand,
+    buildQuery: buildTableQuery,
   } satisfies CrudSource);
 }
 

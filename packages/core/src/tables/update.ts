@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
-import type { CommandMaker } from '../ports/ports.ts';
+import type { QueryBuilder } from '../ports/ports.ts';
 import { equalities, where } from './condition.ts';
 import { type Fragment, join, plain, statementOf } from './fragment.ts';
 import { allColumns, type GivenColumn, givenColumns, missingColumns, stored, tableName } from './provided-columns.ts';
@@ -8,7 +8,7 @@ import { returning } from './returning.ts';
 import { precondition } from './row-version.ts';
 
 /** The key's columns say which rows, the others what becomes of them; columns that are not given keep their values. */
-export const updateCommand: CommandMaker = (parts) => {
+export const updateCommand: QueryBuilder = (parts) => {
   const { endpoint } = parts;
   const given = givenColumns(parts);
   const keys = given.filter(({ facts }) => facts.key);

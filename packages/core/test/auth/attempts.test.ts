@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { AttemptKeys, AttemptLimiter } from '../../src/ports/ports.ts';
-import { attemptLimiter, type AttemptOptions } from '../../src/auth-schemes/login-rate-limiter.ts';
+import type { LoginAttempt, LoginRateLimiter } from '../../src/ports/ports.ts';
+import { loginRateLimiter, type LoginRateLimitOptions } from '../../src/auth-schemes/login-rate-limiter.ts';
 import { clockAt } from './request.ts';
 
-const ada: AttemptKeys = { user: 'ada', address: '192.0.2.1' };
+const ada: LoginAttempt = { user: 'ada', address: '192.0.2.1' };
 
-function make(options: AttemptOptions = {}) {
+function make(options: LoginRateLimitOptions = {}) {
   const clock = clockAt();
-  return { limiter: attemptLimiter({ now: clock.now, ...options }), pass: clock.pass };
+  return { limiter: loginRateLimiter({ now: clock.now, ...options }), pass: clock.pass };
 }
 
 /** Tries and fails until it has to wait; gives how often it could try. */
-function exhaust(limiter: AttemptLimiter, keys: AttemptKeys): number {
+function exhaust(limiter: LoginRateLimiter, keys: LoginAttempt): number {
   for (let count = 0; count < 1000; count += 1) {
     if (!limiter.mayTry(keys).ok) return count;
     limiter.failed(keys);

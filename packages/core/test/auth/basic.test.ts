@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { AcquireTimeout, CallTimeout, ConnectionLost, DatabaseError } from '../../src/postgres/port.ts';
 import { forwarded } from '../../src/adapters/forwarded.ts';
 import { type Claim, Problem } from '../../src/ports/ports.ts';
-import { attemptLimiter } from '../../src/auth-schemes/login-rate-limiter.ts';
+import { loginRateLimiter } from '../../src/auth-schemes/login-rate-limiter.ts';
 import {
   basicScheme,
   type BasicSchemeOptions,
@@ -83,7 +83,7 @@ function countingHasher() {
       asked.push(`verify ${hash}`);
       return hash === `hash of ${password}`;
     },
-    waste: async () => void asked.push('waste'),
+    verifyDummy: async () => void asked.push('verifyDummy'),
   };
 }
 
@@ -92,7 +92,7 @@ const ada = { name: 'ada', hash: 'hash of secret' };
 function make(options: Partial<BasicSchemeOptions> = {}) {
   const clock = clockAt();
   const hasher = countingHasher();
-  const attempts = attemptLimiter({ now: clock.now });
+  const attempts = loginRateLimiter({ now: clock.now });
   const origin = forwarded(['10.0.0.1']);
   const scheme = basicScheme({
     name: 'basic',
@@ -128,7 +128,7 @@ describeAuthScheme('basic', async () => {
     scheme: make({
       user: null,
       origin: () => ({ address: '192.0.2.1', secure: true }),
-      attempts: attemptLimiter({ perUser: 1e6, perAddress: 1e6 }),
+      attempts: loginRateLimiter({ perUser: 1e6, perAddress: 1e6 }),
       command: async (user, password) => {
         const claims = known.get(`${user}:${password}`);
         return claims === undefined ? null : { claims, hash: null };
@@ -152,7 +152,7 @@ describe('who is let in', () => {
       scheme: 'basic',
       claims: [['name', 'ada']],
       session: null,
-      ambient: true,
+      sentByBrowser: true,
     });
     expect(await ask('ada', 'wrong')).toBe(null);
     expect(await ask('bob', 'secret')).toBe(null);
@@ -164,12 +164,12 @@ describe('who is let in', () => {
     await ask('ada', 'wrong');
     await ask('bob', 'wrong');
     await ask('', '');
-    expect(asked).toEqual(['verify hash of secret', 'waste', 'waste']);
+    expect(asked).toEqual(['verify hash of secret', 'verifyDummy', 'verifyDummy']);
   });
 
   test('an unknown user takes about as long as a wrong password, with the real hasher', async () => {
     const hasher = createPasswordHasher();
-    const attempts = attemptLimiter({ perUser: 100 });
+    const attempts = loginRateLimiter({ perUser: 100 });
     const { ask } = make({ hasher, attempts, user: { name: 'ada', hash: await hasher.hash('secret') } });
     // Of this process only, in all its threads: other work of the machine does not count.
     const time = async (user: string): Promise<number> => {
@@ -234,7 +234,7 @@ describe('who is let in', () => {
     expect(asked).toEqual([
       'verify hash of secret',
       'verify hash of secret',
-      'waste',
+      'verifyDummy',
       'verify hash of another',
       'verify hash of secret',
     ]);
@@ -392,7 +392,7 @@ describe('guessing', () => {
     const hasher = createPasswordHasher({ atOnce: 1, waiting: 0 });
     const { ask } = make({
       hasher,
-      attempts: attemptLimiter({ perUser: 3 }),
+      attempts: loginRateLimiter({ perUser: 3 }),
       user: { name: 'ada', hash: await hasher.hash('x') },
     });
     const [first, second] = await Promise.allSettled([ask('ada', 'x'), ask('ada', 'y')]);

@@ -251,5 +251,5 @@ test('a known cookie is recognised at once, without a promise', async () => {
   const scheme = await make();
   const request = requestWith(await signIn(scheme));
   await scheme.authenticate(request);
-  expect(scheme.authenticate(request)).toMatchObject({ scheme: 'cookie', claims: ada, ambient: true });
+  expect(scheme.authenticate(request)).toMatchObject({ scheme: 'cookie', claims: ada, sentByBrowser: true });
 });

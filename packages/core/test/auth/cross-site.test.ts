@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/ports/ports.ts';
-import { type CrossSite, crossSite, type CrossSiteOptions } from '../../src/auth-schemes/csrf-guard.ts';
+import { type CsrfProtection, csrfGuard, type CrossSiteOptions } from '../../src/auth-schemes/csrf-guard.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
 import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
 import { clockAt, requestOf } from './request.ts';
 
-const ada: Caller = { scheme: 'cookie', claims: [['id', '7']], session: 'session-of-ada-1', ambient: true };
-const basic: Caller = { scheme: 'basic', claims: [['name', 'ada']], session: null, ambient: true };
-const bearer: Caller = { scheme: 'bearer', claims: [['id', '7']], session: 'session-of-ada-2', ambient: false };
+const ada: Caller = { scheme: 'cookie', claims: [['id', '7']], session: 'session-of-ada-1', sentByBrowser: true };
+const basic: Caller = { scheme: 'basic', claims: [['name', 'ada']], session: null, sentByBrowser: true };
+const bearer: Caller = { scheme: 'bearer', claims: [['id', '7']], session: 'session-of-ada-2', sentByBrowser: false };
 
 async function make(options: Partial<CrossSiteOptions> = {}) {
   const clock = clockAt();
   const protector = await openKeyRing({ storage: keysInMemory(), now: clock.now });
-  return { guard: crossSite({ protector, now: clock.now, ...options }), protector, pass: clock.pass };
+  return { guard: csrfGuard({ protector, now: clock.now, ...options }), protector, pass: clock.pass };
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ const post = (headers: Headers, more: { readonly method?: string; readonly secur
   requestOf({ method: 'POST', ...more, headers: { host: 'books.example', ...headers } });
 
 /** Whether this caller's request goes through. */
-async function allowed(guard: CrossSite, headers: Headers, caller: Caller = ada, more = {}): Promise<boolean> {
+async function allowed(guard: CsrfProtection, headers: Headers, caller: Caller = ada, more = {}): Promise<boolean> {
   return guard.allows(post(headers, more), caller);
 }
 
@@ -49,7 +49,7 @@ describe('which callers it concerns', () => {
   ])('anonymous, %j: %s, unless all are allowed', async (headers, expected) => {
     const { guard } = await make({ allowedOrigins: ['https://app.example'] });
     expect(guard.allowsAnonymous(post(headers))).toBe(expected);
-    const open = (await make({ crossSite: 'allow' })).guard;
+    const open = (await make({ crossSiteRequests: 'allow' })).guard;
     expect([open.allowsAnonymous(post(headers)), await allowed(open, evil)]).toEqual([true, false]);
   });
 });

@@ -1,8 +1,8 @@
 import type { TestDatabase } from '@pgway/testing';
-import type { Query } from '../../src/auth-schemes/query.ts';
+import type { CommandRunner } from '../../src/auth-schemes/query.ts';
 
 /** Commands in a test's database, answered in PostgreSQL's text form as far as tests need it. */
-export function queryOf(database: TestDatabase): Query {
+export function queryOf(database: TestDatabase): CommandRunner {
   return async (sql, values) => {
     const rows = await database.query(sql, values);
     return rows.map((row) => Object.values(row).map((value) => (value === null ? null : String(value))));

@@ -1,7 +1,7 @@
 import { useDatabase } from '@pgway/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Problem } from '../../src/ports/ports.ts';
-import type { Query } from '../../src/auth-schemes/query.ts';
+import type { CommandRunner } from '../../src/auth-schemes/query.ts';
 import {
   type NewSession,
   rememberedSessions,
@@ -33,7 +33,7 @@ const ada: NewSession = {
 function instance(options: Partial<SqlSessionsOptions> = {}): SessionStore & { readonly asked: readonly string[] } {
   const asked: string[] = [];
   const direct = options.query ?? queryOf(database);
-  const query: Query = (sql, values) => {
+  const query: CommandRunner = (sql, values) => {
     asked.push(sql.slice(0, 6));
     return direct(sql, values);
   };
@@ -128,7 +128,8 @@ describe('sessions in a table', () => {
   test('a database that is away makes nobody anonymous: 503', async () => {
     let away = false;
     const direct = queryOf(database);
-    const query: Query = (sql, values) => (away ? Promise.reject(new Error('connection lost')) : direct(sql, values));
+    const query: CommandRunner = (sql, values) =>
+      away ? Promise.reject(new Error('connection lost')) : direct(sql, values);
     const sessions = instance({ trust: 0, query });
     await sessions.begin(ada);
     away = true;

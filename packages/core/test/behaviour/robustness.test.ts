@@ -98,7 +98,7 @@ test('an observer that throws changes no answer', async () => {
 });
 
 test('a reader that takes nothing is cut off, and its connection serves others', async () => {
-  const gateway = await startGateway(sql, { poolSize: 1, readerTimeout: 0.5, acquireTimeout: 10 });
+  const gateway = await startGateway(sql, { poolSize: 1, slowClientTimeout: 0.5, acquireTimeout: 10 });
   const { hostname, port } = new URL(gateway.url);
   const lazy = connect(Number(port), hostname);
   lazy.on('error', () => undefined);

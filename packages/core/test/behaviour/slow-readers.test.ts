@@ -70,7 +70,7 @@ describe('a reader that takes nothing is cut off', () => {
   beforeAll(async () => {
     gateway = await startGateway(sql, {
       poolSize: 1,
-      readerTimeout: 0.5,
+      slowClientTimeout: 0.5,
       maxCacheableSize: 2 * size,
       commandCallback: ({ endpoint }) =>
         endpoint.name === 'hooked' ? { status: 200, body: 'x'.repeat(size) } : undefined,
@@ -124,7 +124,7 @@ test('a response that cannot be made after its stream began ends its call', asyn
   /** The value of a header that no client can be sent. */
   const badHead: Source = {
     ...functionsSource(),
-    command: ({ endpoint }) => ({
+    buildQuery: ({ endpoint }) => ({
       sql: `select repeat('x', 1000) from generate_series(1, 1000000)`,
       values: [],
       ...(endpoint.name === 'rows'

@@ -112,7 +112,7 @@ test('what a refresh does not heal is answered 500, and is no way to have the ca
       reads++;
       return functions.read(database, filters);
     },
-    command: () => ({ sql: 'select nothing from nowhere', values: [] }),
+    buildQuery: () => ({ sql: 'select nothing from nowhere', values: [] }),
   };
   const gateway = await start(wrong);
   for (let request = 0; request < 10; request++) {
@@ -128,7 +128,7 @@ test('what a refresh does not heal is answered 500, and is no way to have the ca
 });
 
 test('the error says which columns were wanted and which came', async () => {
-  const other: Source = { ...functionsSource(), command: () => ({ sql: `select 'text', 1`, values: [] }) };
+  const other: Source = { ...functionsSource(), buildQuery: () => ({ sql: `select 'text', 1`, values: [] }) };
   const gateway = await start(other);
   await gateway.send('GET /api/wide');
   const failure = gateway.observations.find(({ kind }) => kind === 'request-failed');

@@ -160,7 +160,7 @@ test('a role that may not call what is published', async () => {
   };
   try {
     expect(await toldWith({})).toEqual([]);
-    const asAnonymous = { authentication: { userRoleContext: 'role', anonymousRole: role } };
+    const asAnonymous = { authentication: { databaseRole: { claim: 'role', anonymous: role } } };
     expect(await toldWith(asAnonymous)).toMatchInlineSnapshot(`
       [
         "warning missing-privilege closed.inside() null: the role "web" has no USAGE on the schema "closed", so that its calls are answered 403; grant usage on schema "closed" to "web"",
@@ -186,7 +186,7 @@ test('a role that may not call what is published', async () => {
 test('an anonymous role that is not there', async () => {
   const gateway = await startGateway(
     `create function f() returns int language sql stable as $$ select 1 $$; comment on function f is 'HTTP';`,
-    { authentication: { userRoleContext: 'role', anonymousRole: 'nobody_at_all' } },
+    { authentication: { databaseRole: { claim: 'role', anonymous: 'nobody_at_all' } } },
   );
   const warnings = gateway.observations.filter((one) => one.kind === 'start-warning' && one.code === 'unknown-role');
   await gateway.close();

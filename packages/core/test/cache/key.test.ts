@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cachingOf } from '../../src/request/cache/cache-policy.ts';
 import { keyOf, type Told } from '../../src/request/cache/key.ts';
-import { planEndpoints } from '../../src/endpoints/build-endpoints.ts';
-import { planDefaults } from '../../src/endpoints/defaults.ts';
+import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
+import { endpointDefaults } from '../../src/endpoints/defaults.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { routine } from '../support/routine.ts';
 
@@ -11,7 +11,7 @@ import { routine } from '../support/routine.ts';
 
 function endpointOf(comment: string, name = 'do_thing'): Endpoint {
   const parameters = ['a', 'b', 'c', 'user_id'].map((one) => ({ name: one, hasDefault: true }));
-  const { endpoints } = planEndpoints([routine({ name, comment, parameters })], planDefaults);
+  const { endpoints } = buildEndpoints([routine({ name, comment, parameters })], endpointDefaults);
   return endpoints[0]!;
 }
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { CachedAnswer } from '../../src/ports/ports.ts';
+import type { CachedResponse } from '../../src/ports/ports.ts';
 import { MemoryCache, type MemoryCacheOptions } from '../../src/cache/memory.ts';
 import { describeCache } from '../contracts/cache.ts';
 
@@ -11,7 +11,7 @@ function open(options: Partial<MemoryCacheOptions> = {}): MemoryCache {
 
 describeCache('memory', async () => open());
 
-const answer = (size: number): CachedAnswer => ({
+const answer = (size: number): CachedResponse => ({
   body: Buffer.alloc(size),
   rows: 1,
   headers: [],

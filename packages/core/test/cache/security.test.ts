@@ -17,7 +17,7 @@ const scheme: AuthScheme = {
       scheme: 'said',
       claims: claims as [string, string][],
       session: null,
-      ambient: false,
+      sentByBrowser: false,
       ...(renewed === undefined ? {} : { headers: ['set-cookie', `session=${renewed}`] }),
     };
   },
@@ -261,7 +261,7 @@ afterAll(async () => {
 test('under row-level security, a role has only the answers of its own', async () => {
   const byRole = await createGateway({
     connectionString: gateway.database.connectionString,
-    authentication: { schemes: [scheme], userRoleContext: 'name' },
+    authentication: { schemes: [scheme], databaseRole: { claim: 'name' } },
   });
   onTestFinished(() => byRole.close());
   const ask = async (user: string): Promise<string> => {

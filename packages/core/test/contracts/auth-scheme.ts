@@ -31,7 +31,7 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       const { scheme, credentials } = await make();
       const caller = await scheme.authenticate(requestOf({ headers: await credentials(ada) }));
       expect(caller).toMatchObject({ scheme: scheme.name, claims: ada });
-      expect(typeof caller!.ambient).toBe('boolean');
+      expect(typeof caller!.sentByBrowser).toBe('boolean');
       expect(caller!.session === null || /^[\w-]{22,}$/.test(caller!.session)).toBe(true);
     });
 

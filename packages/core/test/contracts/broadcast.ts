@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Broadcast, BroadcastHeard } from '../../src/ports/ports.ts';
+import type { Broadcast, BroadcastEvent } from '../../src/ports/ports.ts';
 import { until } from '../database/support.ts';
 
 /** What carries messages between instances, and how it can be interrupted. */
@@ -11,13 +11,13 @@ export interface BroadcastUnderTest {
 }
 
 interface Listener {
-  readonly heard: BroadcastHeard[];
+  readonly heard: BroadcastEvent[];
   readonly messages: readonly string[];
   readonly gaps: number;
 }
 
 function listenTo(broadcast: Broadcast, topic: string): Listener {
-  const heard: BroadcastHeard[] = [];
+  const heard: BroadcastEvent[] = [];
   broadcast.subscribe(topic, (one) => void heard.push(one));
   return {
     heard,
@@ -51,7 +51,7 @@ export function describeBroadcast(name: string, make: () => Promise<BroadcastUnd
       const { open } = await make();
       const [one, other] = [await open(), await open()];
       const news = listenTo(other, 'news');
-      const weather: BroadcastHeard[] = [];
+      const weather: BroadcastEvent[] = [];
       const stop = other.subscribe('weather', (heard) => void weather.push(heard));
       one.publish('weather', 'rain');
       one.publish('news', 'a');

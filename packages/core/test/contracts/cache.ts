@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Cache, CachedAnswer, CacheKey, CacheLook } from '../../src/ports/ports.ts';
+import type { Cache, CachedResponse, CacheKey, CacheLookup } from '../../src/ports/ports.ts';
 import { until } from '../database/support.ts';
 
 /** A cache that is open, empty, and closed when the test has ended. */
@@ -8,7 +8,7 @@ export type MakeCache = () => Promise<Cache>;
 
 const key = (text: string, routine = 'library.books'): CacheKey => ({ routine, text });
 
-function answer(body: string | Buffer, more: Partial<CachedAnswer> = {}): CachedAnswer {
+function answer(body: string | Buffer, more: Partial<CachedResponse> = {}): CachedResponse {
   return { body: Buffer.from(body), rows: 1, headers: [], etag: '"tag"', storedAt: Date.now(), ...more };
 }
 
@@ -18,13 +18,13 @@ async function versionOf(cache: Cache, at: CacheKey): Promise<string> {
   return look.version;
 }
 
-async function keep(cache: Cache, at: CacheKey, kept: CachedAnswer, expires: number | null = null): Promise<void> {
+async function keep(cache: Cache, at: CacheKey, kept: CachedResponse, expires: number | null = null): Promise<void> {
   await cache.set(at, kept, { version: await versionOf(cache, at), expires });
 }
 
 /** What is found, in a form that compares. */
 async function found(cache: Cache, at: CacheKey): Promise<unknown> {
-  const look: CacheLook = await cache.get(at);
+  const look: CacheLookup = await cache.get(at);
   return look.answer === null ? null : { ...look.answer, body: Buffer.from(look.answer.body).toString('latin1') };
 }
 

@@ -15,7 +15,7 @@ export function people(): { readonly scheme: AuthScheme; readonly gone: Set<stri
         if (state.broken) throw new Error('nobody can be asked');
         if (name === undefined || gone.has(name)) return null;
         const claims: Claim[] = [['id', `id-${name}`], ['name', name], ...roles.map((role): Claim => ['roles', role])];
-        return { scheme: 'people', claims, session: `session-of-${name}`, ambient: false };
+        return { scheme: 'people', claims, session: `session-of-${name}`, sentByBrowser: false };
       },
       challenge: () => 'People',
       signIn: null,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { Connections } from '../../src/gateway/connections.ts';
 import type { Database } from '../../src/postgres/port.ts';
 import { RoutinePrivileges } from '../../src/gateway/events/routine-privileges.ts';
-import type { Operation } from '../../src/request/compiled-endpoint.ts';
+import type { CompiledEndpoint } from '../../src/request/compiled-endpoint.ts';
 import { until } from '../database/support.ts';
 import { executionId, type OpenStream, openStream } from './support.ts';
 
@@ -51,7 +51,7 @@ const scheme: AuthScheme = {
       ['name', role],
       ['db_role', role],
     ];
-    return { scheme: 'roles', claims, session: null, ambient: false };
+    return { scheme: 'roles', claims, session: null, sentByBrowser: false };
   },
   challenge: () => null,
   signIn: null,
@@ -61,7 +61,7 @@ const scheme: AuthScheme = {
 
 const options: Partial<GatewayOptions> = {
   events: { heartbeat: 0.1 },
-  authentication: { schemes: [scheme], userRoleContext: 'db_role', anonymousRole: guest },
+  authentication: { schemes: [scheme], databaseRole: { claim: 'db_role', anonymous: guest } },
 };
 
 let gateway: TestGateway;
@@ -135,13 +135,13 @@ test('a stream that is open to all goes on, and has no event of who may execute 
 });
 
 describe('what the database is asked', () => {
-  const operation = (name: string): Operation =>
+  const operation = (name: string): CompiledEndpoint =>
     ({ endpoint: { id: name, schema: 'public', name, table: null, parameters: [], connection: null } }) as never;
   const caller = (role: string): Caller => ({
     scheme: 'x',
     claims: [['db_role', role]],
     session: null,
-    ambient: false,
+    sentByBrowser: false,
   });
 
   /** Queries wait until they are answered: true for every question. */
@@ -153,7 +153,7 @@ describe('what the database is asked', () => {
         queries.push({ roles, answer: () => resolve(roles.split(',').map(() => ['t'])) });
       });
     const connections = { main: { query }, named: new Map() } as unknown as Connections;
-    return { queries, privileges: new RoutinePrivileges(connections, { claim: 'db_role', otherwise: null }) };
+    return { queries, privileges: new RoutinePrivileges(connections, { claim: 'db_role', anonymous: null }) };
   }
 
   test('any number of streams that ask the same are one question; those that come meanwhile wait for one more query', async () => {

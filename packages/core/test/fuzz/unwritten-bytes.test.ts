@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonForm } from '../../src/catalog/routine.ts';
-import { Frames } from '../../src/postgres/message-parser.ts';
-import { Outgoing } from '../../src/postgres/message-writer.ts';
+import { MessageParser } from '../../src/postgres/message-parser.ts';
+import { MessageWriter } from '../../src/postgres/message-writer.ts';
 import { answerOf } from '../../src/request/cache/cached-response.ts';
-import type { CachedAnswer } from '../../src/ports/ports.ts';
-import { Answering } from '../../src/response/response-writer.ts';
+import type { CachedResponse } from '../../src/ports/ports.ts';
+import { ResponseWriter } from '../../src/response/response-writer.ts';
 import { type Format, formatOf, otherFormats } from '../../src/response/format.ts';
-import type { Answer, AnswerColumn, Endpoint, RawAnswer } from '../../src/endpoints/endpoint.ts';
-import type { KeyedType } from '../../src/endpoints/named-type.ts';
+import type { ResultShape, ResultColumn, Endpoint, RawFormat } from '../../src/endpoints/endpoint.ts';
+import type { NamedType } from '../../src/endpoints/named-type.ts';
 import { poisoned } from './poisoned-buffers.ts';
 
 /**
@@ -21,19 +21,19 @@ const runs = Number(process.env['PGWAY_FUZZ_RUNS'] ?? 400);
 type Field = Uint8Array | null;
 type Row = readonly Field[];
 
-const plain = (json: JsonForm): KeyedType => ({ json }) as KeyedType;
-const column = (name: string, type: KeyedType): AnswerColumn => ({ name, key: `${name}Key`, type });
+const plain = (json: JsonForm): NamedType => ({ json }) as NamedType;
+const column = (name: string, type: NamedType): ResultColumn => ({ name, key: `${name}Key`, type });
 const inner = {
   json: 'converted',
   kind: 'composite',
   fields: [column('deep', plain('string'))],
-} as unknown as KeyedType;
+} as unknown as NamedType;
 const composite = {
   json: 'converted',
   kind: 'composite',
-  fields: [column('a', plain('number')), column('b', { json: 'converted', element: inner } as KeyedType)],
-} as unknown as KeyedType;
-const composites = { json: 'converted', element: composite } as KeyedType;
+  fields: [column('a', plain('number')), column('b', { json: 'converted', element: inner } as NamedType)],
+} as unknown as NamedType;
+const composites = { json: 'converted', element: composite } as NamedType;
 
 const forms: readonly JsonForm[] = ['number', 'boolean', 'timestamp', 'timestamptz', 'json', 'converted', 'string'];
 const columns = [
@@ -42,8 +42,8 @@ const columns = [
   column('all', composites),
 ];
 
-function endpoint(answer: Answer, raw: RawAnswer | null = null): Endpoint {
-  return { answer, raw, contentType: null, textNull: 'nullLiteral' } as Endpoint;
+function endpoint(answer: ResultShape, raw: RawFormat | null = null): Endpoint {
+  return { result: answer, raw, contentType: null, textNull: 'nullLiteral' } as Endpoint;
 }
 
 const shapes: readonly Endpoint[] = [
@@ -64,7 +64,7 @@ const shapes: readonly Endpoint[] = [
 ];
 /** Every form in which an answer can go out, and how many fields its rows have. */
 const formats = shapes.flatMap((shape): readonly (readonly [Format, number])[] => {
-  const fields = 'columns' in shape.answer ? columns.length : 1;
+  const fields = 'columns' in shape.result ? columns.length : 1;
   return [formatOf(shape), ...Object.values(otherFormats(shape))].map((format) => [format, fields]);
 });
 
@@ -122,9 +122,9 @@ function answered(
     const sent: string[] = [];
     let outcome = 'open';
     const send = (chunk: Uint8Array): void => void sent.push(Buffer.from(chunk).toString('latin1'));
-    const answering = new Answering(
+    const answering = new ResponseWriter(
       format,
-      { bufferRows, sizeHint: 256, readerTimeout: 1_000, hold: null },
+      { bufferRows, sizeHint: 256, slowClientTimeout: 1_000, hold: null },
       {
         whole: (body, count) => {
           send(body);
@@ -163,7 +163,7 @@ function answered(
   });
 }
 
-function latin1(cached: CachedAnswer | null): string {
+function latin1(cached: CachedResponse | null): string {
   return Buffer.from(cached!.body).toString('latin1');
 }
 
@@ -188,7 +188,7 @@ describe('bytes that were not written never come out', () => {
       values: readonly (string | Uint8Array | null)[],
     ): string =>
       poisoned(byte, () => {
-        const outgoing = new Outgoing();
+        const outgoing = new MessageWriter();
         for (const name of texts) {
           outgoing.parse(name, name, [25, 17]);
           outgoing.describe(name);
@@ -224,7 +224,7 @@ describe('bytes that were not written never come out', () => {
     const received = (byte: number, packets: readonly Buffer[]): readonly string[] =>
       poisoned(byte, () => {
         const bodies: string[] = [];
-        const frames = new Frames((_, chunk, start, end) => bodies.push(chunk.toString('latin1', start, end)));
+        const frames = new MessageParser((_, chunk, start, end) => bodies.push(chunk.toString('latin1', start, end)));
         for (const packet of packets) frames.push(packet);
         return [...bodies, frames.rest().toString('latin1')];
       });

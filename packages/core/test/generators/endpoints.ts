@@ -1,19 +1,19 @@
 import type { Endpoint } from '@pgway/core';
 import type { Column, TypeFacts } from '../../src/catalog/routine.ts';
 import type { TableColumn, TableOperation } from '../../src/catalog/table.ts';
-import { planEndpoints } from '../../src/endpoints/build-endpoints.ts';
-import { planDefaults } from '../../src/endpoints/defaults.ts';
-import type { PlanOptions } from '../../src/endpoints/options.ts';
+import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
+import { endpointDefaults } from '../../src/endpoints/defaults.ts';
+import type { EndpointOptions } from '../../src/endpoints/options.ts';
 import { int4, returns, routine, text } from '../support/routine.ts';
 
 /** Endpoints of routines that no database has, for what the generators are asked. */
 export function planned(
   sketches: readonly Parameters<typeof routine>[0][],
-  options: Partial<PlanOptions> = {},
+  options: Partial<EndpointOptions> = {},
 ): readonly Endpoint[] {
-  const { endpoints, diagnostics } = planEndpoints(
+  const { endpoints, diagnostics } = buildEndpoints(
     sketches.map((sketch) => routine(sketch)),
-    { ...planDefaults, ...options, logAnnotationSetInfo: false },
+    { ...endpointDefaults, ...options, logAnnotationSetInfo: false },
   );
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('; '));

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { authenticationDefaults } from '../../src/gateway/options/authentication-options.ts';
 import { eventsDefaults } from '../../src/gateway/options/events-options.ts';
 import { runDefaults } from '../../src/gateway/options/options.ts';
-import { planDefaults } from '../../src/endpoints/defaults.ts';
+import { endpointDefaults } from '../../src/endpoints/defaults.ts';
 import { gatewayOptionTable } from '../../src/gateway/options/gateway-option-table.ts';
 
 const publicRoutine = `
@@ -27,8 +27,8 @@ describe('createGateway refuses', () => {
     [{ wholly: 1 }, 'wholly: unknown option; remove it'],
     [{ constructor: 1 }, 'constructor: unknown option; remove it'],
     [
-      { authentication: { userRoleContex: 'role' } },
-      'authentication.userRoleContex: unknown option; did you mean authentication.userRoleContext?',
+      { authentication: { databaseRol: { claim: 'role' } } },
+      'authentication.databaseRol: unknown option; did you mean authentication.databaseRole?',
     ],
     [
       { authentication: { cookie: { lifetime: 60, http: true } } },
@@ -43,8 +43,8 @@ describe('createGateway refuses', () => {
       'authentication.jwt.keys[0]: give one of secret, pem and jwk',
     ],
     [
-      { authentication: { attempts: { perUsr: 3 } } },
-      'authentication.attempts.perUsr: unknown option; did you mean authentication.attempts.perUser?',
+      { authentication: { loginRateLimit: { perUsr: 3 } } },
+      'authentication.loginRateLimit.perUsr: unknown option; did you mean authentication.loginRateLimit.perUser?',
     ],
     [
       { authentication: { sessions: { beginCommand: 'select 1', checkCommand: 'select true' } } },
@@ -153,7 +153,7 @@ describe('createGateway refuses', () => {
 test('an option that is undefined counts as not given, at every level', async () => {
   const gateway = await startGateway(publicRoutine, {
     commentsMode: undefined as never,
-    authentication: { cookie: { lifetime: undefined as never }, userRoleContext: undefined as never },
+    authentication: { cookie: { lifetime: undefined as never }, databaseRole: undefined as never },
     events: { heartbeat: undefined as never },
   });
   expect(gateway.gateway.endpoints.map(({ path }) => path)).toEqual(['/api/secret-of-the-house']);
@@ -190,7 +190,7 @@ describe('crudSource, redisCache and createPasswordHasher check their options to
 /** The compiler holds the tables equal to the types; this says what to do to those who only run the tests. */
 describe('every option is in the tables that check options', () => {
   const groups = [
-    ['gateway-option-table.ts, gatewayOptionTable', { ...planDefaults, ...runDefaults }, gatewayOptionTable],
+    ['gateway-option-table.ts, gatewayOptionTable', { ...endpointDefaults, ...runDefaults }, gatewayOptionTable],
     ['gateway-option-table.ts, events', eventsDefaults, gatewayOptionTable.events.table!],
     [
       'authentication-option-table.ts, authenticationOptions',
@@ -205,7 +205,7 @@ describe('every option is in the tables that check options', () => {
   });
 
   test('each default is a value that its option takes', () => {
-    const defaults: Record<string, unknown> = { ...planDefaults, ...runDefaults };
+    const defaults: Record<string, unknown> = { ...endpointDefaults, ...runDefaults };
     const faults = Object.entries(gatewayOptionTable).flatMap(([option, kind]) =>
       option in defaults ? (kind.faults(defaults[option], option) as readonly string[]) : [],
     );

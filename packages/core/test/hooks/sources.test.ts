@@ -14,7 +14,7 @@ const sql = `
 const reversing: Source = {
   ...functionsSource(),
   name: 'reversing',
-  command({ parameters, values, request }) {
+  buildQuery({ parameters, values, request }) {
     const order = request.header('x-order') === 'down' ? 'desc' : 'asc';
     const where = parameters.map(({ name }, index) => `${name.replace(/^_/, '')} = $${index + 1}::text`).join(' and ');
     return {
@@ -35,7 +35,7 @@ test('a source may make the command of each request', async () => {
 });
 
 test('a command whose columns are not those of the endpoint is refused, not written as if it were', async () => {
-  const wrong: Source = { ...reversing, command: () => ({ sql: `select 'text', 'no number'`, values: [] }) };
+  const wrong: Source = { ...reversing, buildQuery: () => ({ sql: `select 'text', 'no number'`, values: [] }) };
   const gateway = await startGateway(sql, { routineSources: [wrong] });
   const { status, body } = await gateway.send('GET /api/facts');
   expect([status, (JSON.parse(body) as { type: string }).type]).toEqual([500, 'urn:pgway:problem:stale-endpoint']);

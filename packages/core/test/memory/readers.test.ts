@@ -15,7 +15,7 @@ const gateway = useGateway(
   create function large(_size int) returns text language sql stable as $$ select repeat('x', _size) $$;
   comment on function large is 'HTTP GET';
 `,
-  { readerTimeout: 600, poolSize: 3, acquireTimeout: 60 },
+  { slowClientTimeout: 600, poolSize: 3, acquireTimeout: 60 },
 );
 
 setFlagsFromString('--expose-gc');

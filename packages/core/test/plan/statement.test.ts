@@ -6,10 +6,10 @@ import { functionsSource } from '../../src/catalog/functions.ts';
 import type { Routine } from '../../src/catalog/routine.ts';
 import { connectDatabase } from '../../src/postgres/connect.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
-import { planEndpoints } from '../../src/endpoints/build-endpoints.ts';
-import { planDefaults } from '../../src/endpoints/defaults.ts';
+import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
+import { endpointDefaults } from '../../src/endpoints/defaults.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
-import type { PlanOptions } from '../../src/endpoints/options.ts';
+import type { EndpointOptions } from '../../src/endpoints/options.ts';
 import { callStatement, neededAsWell, resultColumns } from '../../src/endpoints/statement.ts';
 
 const database = useDatabase(String.raw`
@@ -124,7 +124,7 @@ beforeAll(async () => {
         end $$`);
   }
   routines = await readRoutines();
-  endpoints = planEndpoints(routines, { ...planDefaults, commentsMode: 'parseAll' }).endpoints;
+  endpoints = buildEndpoints(routines, { ...endpointDefaults, commentsMode: 'parseAll' }).endpoints;
 });
 afterAll(async () => client.end());
 
@@ -135,10 +135,10 @@ function endpoint(name: string): Endpoint {
 }
 
 /** The endpoint of one routine, as another comment or other options plan it. */
-function replanned(name: string, comment: string, options: Partial<PlanOptions> = {}): Endpoint {
+function replanned(name: string, comment: string, options: Partial<EndpointOptions> = {}): Endpoint {
   const [one] = routines.filter((routine) => routine.name === name);
-  const plan = planEndpoints([{ ...one!, comment: `HTTP\n${comment}` }], {
-    ...planDefaults,
+  const plan = buildEndpoints([{ ...one!, comment: `HTTP\n${comment}` }], {
+    ...endpointDefaults,
     logAnnotationSetInfo: false,
     ...options,
   });

@@ -140,7 +140,7 @@ describe('which scheme signs in', () => {
       name: 'house',
       authenticate: (request) =>
         request.header('x-key') === 'ours'
-          ? { scheme: 'house', claims: [['id', '9']], session: null, ambient: false }
+          ? { scheme: 'house', claims: [['id', '9']], session: null, sentByBrowser: false }
           : null,
       challenge: () => 'House',
       signIn: async (claimed) => {

@@ -14,7 +14,9 @@ const byHeader: AuthScheme = {
   name: 'header',
   authenticate: (request) => {
     const role = request.header('x-role');
-    return role === undefined ? null : { scheme: 'header', claims: [['db_role', role]], session: null, ambient: false };
+    return role === undefined
+      ? null
+      : { scheme: 'header', claims: [['db_role', role]], session: null, sentByBrowser: false };
   },
   challenge: () => null,
   signIn: null,
@@ -64,7 +66,7 @@ async function start(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
   const gateway = await createGateway({
     connectionString: connectionString(),
     poolSize: 1,
-    authentication: { schemes: [byHeader], userRoleContext: 'db_role' },
+    authentication: { schemes: [byHeader], databaseRole: { claim: 'db_role' } },
     ...options,
   });
   onTestFinished(() => gateway.close());

@@ -103,7 +103,7 @@ describe('by default', () => {
         type: 'urn:pgway:problem:cross-site-request',
         title: 'A page of another site may not make this request',
         detail:
-          'The request comes from a page of another site (origin: "https://evil.example"), and may change data. Add that origin to allowedOrigins, or set crossSite to "allow" for callers who are not signed in.',
+          'The request comes from a page of another site (origin: "https://evil.example"), and may change data. Add that origin to allowedOrigins, or set crossSiteRequests to "allow" for callers who are not signed in.',
       }),
     );
     const unmarked = await gateway.send('GET /api/my-visit', { headers: { cookie: await cookie() } });
@@ -113,8 +113,8 @@ describe('by default', () => {
   });
 });
 
-describe('crossSite: allow', () => {
-  const gateway = useGateway(sql, { authentication: { cookie: true, crossSite: 'allow' } });
+describe('crossSiteRequests: allow', () => {
+  const gateway = useGateway(sql, { authentication: { cookie: true, crossSiteRequests: 'allow' } });
 
   test('anonymous requests of every page go through; sign-in and cookies are guarded as ever', async () => {
     const send = async (line: string, headers: Record<string, string> = {}): Promise<number> =>

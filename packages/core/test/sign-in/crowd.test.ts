@@ -22,7 +22,7 @@ test('endpoints with a hash of a parameter are limited by address: 429, and noth
     authentication: {
       cookie: true,
       trustedProxies: ['loopback'],
-      hashRequests: { perAddress: 2, window: 3600, now: () => 0 },
+      hashRateLimit: { perAddress: 2, window: 3600, now: () => 0 },
     },
   });
   const signUp = (body: object, address: string): ReturnType<typeof gateway.send> =>
@@ -56,7 +56,7 @@ test('sign-ups from many addresses, and guesses from one, keep no user from sign
     authentication: {
       cookie: true,
       trustedProxies: ['loopback'],
-      attempts: { perUser: 1000, perAddress: 1000 },
+      loginRateLimit: { perUser: 1000, perAddress: 1000 },
       passwordHasher: createPasswordHasher({ rounds: 20_000, atOnce: 1, waiting: 2 }),
     },
   });

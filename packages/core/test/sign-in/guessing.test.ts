@@ -95,7 +95,7 @@ describe('guesses that the database answers with an error', () => {
       raising('missing', 'perform * from nowhere'),
       raising('slow', `perform set_config('statement_timeout', '1', true); raise query_canceled`),
     ].join('\n'),
-    { authentication: { cookie: true, attempts: { perUser: 3, perAddress: 1000, firstWait: 60 } } },
+    { authentication: { cookie: true, loginRateLimit: { perUser: 3, perAddress: 1000, firstWait: 60 } } },
   );
 
   test.each(['raise', 'not_found', 'data', 'denied', 'remote', 'missing', 'slow'])(
@@ -136,7 +136,7 @@ test('an attempt that the database could not take is not counted', async () => {
       end $$;
       comment on function login is 'HTTP
       login';`,
-    { authentication: { cookie: true, attempts: { perUser: 2, firstWait: 60 } } },
+    { authentication: { cookie: true, loginRateLimit: { perUser: 2, firstWait: 60 } } },
   );
   const login = async (password: string): Promise<number> =>
     (await gateway.send('POST /api/login', { body: { user: 'ada', password } })).status;
@@ -241,7 +241,7 @@ describe('the parameter that names the user', () => {
       comment on function enter is 'HTTP
       login';`,
       {
-        authentication: { cookie: true, attempts: { perUser: 3, perAddress: 1000, firstWait: 60 } },
+        authentication: { cookie: true, loginRateLimit: { perUser: 3, perAddress: 1000, firstWait: 60 } },
         logAnnotationSetInfo: false,
       },
     );
@@ -266,7 +266,7 @@ describe('the parameter that names the user', () => {
       comment on function enter is 'HTTP
       login';`;
     const gateway = await startGateway(sql, {
-      authentication: { cookie: true, attempts: { perUser: 2, perAddress: 5, firstWait: 60 } },
+      authentication: { cookie: true, loginRateLimit: { perUser: 2, perAddress: 5, firstWait: 60 } },
     });
     const statuses: number[] = [];
     for (let turn = 0; turn < 7; turn += 1) {

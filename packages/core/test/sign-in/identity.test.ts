@@ -246,7 +246,7 @@ describe('user context', () => {
       create function enter(_name text, _db_role text) returns table (name text, db_role text) language sql as $$ select _name, _db_role $$;
       comment on function enter is 'HTTP
       login';`,
-      { authentication: { cookie: true, userRoleContext: 'db_role', anonymousRole: guest }, poolSize: 1 },
+      { authentication: { cookie: true, databaseRole: { claim: 'db_role', anonymous: guest } }, poolSize: 1 },
     );
     const enter = async (name: string, role: string | null): Promise<Record<string, string>> => ({
       cookie: cookieOf(await gateway.send('POST /api/enter', { body: { name, dbRole: role }, headers: ownPage })),

@@ -70,7 +70,7 @@ describe('a login routine with a hash', () => {
 
 test('too many failures of one user: 429 until the time is over; others may', async () => {
   const gateway = await startGateway(people, {
-    authentication: { cookie: true, attempts: { perUser: 2, firstWait: 60 } },
+    authentication: { cookie: true, loginRateLimit: { perUser: 2, firstWait: 60 } },
   });
   const login = (user: string, password: string): ReturnType<typeof gateway.send> =>
     gateway.send('POST /api/login', { body: { user, password } });
@@ -180,7 +180,7 @@ test('a host may bring its own hasher, and its own names of columns', async () =
   const passwordHasher = {
     hash: async (password: string) => password,
     verify: async (password: string, hash: string) => password === hash,
-    waste: async () => undefined,
+    verifyDummy: async () => undefined,
   };
   const gateway = await startGateway(sql, {
     authentication: { cookie: true, passwordHasher, hashColumnName: 'proof', passwordParameterNameContains: 'SECRET' },

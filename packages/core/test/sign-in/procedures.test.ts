@@ -43,7 +43,7 @@ async function start(options: Parameters<typeof startGateway>[1] = {}): Promise<
   return gateway;
 }
 
-const asGuest = { authentication: { cookie: true, userRoleContext: 'db_role', anonymousRole: guest } } as const;
+const asGuest = { authentication: { cookie: true, databaseRole: { claim: 'db_role', anonymous: guest } } } as const;
 
 describe('a procedure that runs under a role and settings of its caller', () => {
   test('cannot end the transaction in which they hold: nothing of it is done', async () => {

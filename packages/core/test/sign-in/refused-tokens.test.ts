@@ -49,8 +49,7 @@ describe('a JWT that does not count', () => {
       authentication: {
         cookie: true,
         jwt: { keys: [{ secret, id: 'ours' }], ...own },
-        userRoleContext: 'db_role',
-        anonymousRole: 'pg_read_all_stats',
+        databaseRole: { claim: 'db_role', anonymous: 'pg_read_all_stats' },
       },
       logger: { debug: log, info: ignored, warn: ignored, error: ignored },
     },
@@ -62,7 +61,7 @@ describe('a JWT that does not count', () => {
     expect((await gateway.send('GET /api/who', { headers })).body).toBe('ada as pg_monitor');
   });
 
-  test.each(refusedTokens)('%s: 401 whatever anonymousRole says, and why: %s', async (_, reason, make) => {
+  test.each(refusedTokens)('%s: 401 whatever databaseRole.anonymous says, and why: %s', async (_, reason, make) => {
     const token = await make();
     lines.length = 0;
     const answer = await gateway.send('GET /api/who', { headers: { ...bearer(token), 'x-request-id': 'the-request' } });
@@ -162,8 +161,8 @@ describe('a claim for the role that claims gives another name', () => {
     type: 'spki',
     format: 'pem',
   }) as string;
-  const start = (userRoleContext: string, claims: Record<string, string | readonly string[]>) =>
-    startGateway('', { authentication: { userRoleContext, jwt: { keys: [{ pem: key }], ...own, claims } } });
+  const start = (claim: string, claims: Record<string, string | readonly string[]>) =>
+    startGateway('', { authentication: { databaseRole: { claim }, jwt: { keys: [{ pem: key }], ...own, claims } } });
 
   test.each([
     ['db_role', { role: 'db_role' }, 'role'],
@@ -172,7 +171,7 @@ describe('a claim for the role that claims gives another name', () => {
     ['app', { role: ['app', 'role'] }, 'role'],
   ])('%s in %j stops the start', async (claim, claims, name) => {
     await expect(start(claim, claims as Record<string, string>)).rejects.toThrow(
-      `userRoleContext: the scheme "jwt" has no claim "${claim}", because its option claims makes "${name}" of it: set userRoleContext to "${name}", or add "${claim}" to claims`,
+      `authentication.databaseRole.claim: the scheme "jwt" has no claim "${claim}", because its option claims makes "${name}" of it: set it to "${name}", or add "${claim}" to claims`,
     );
   });
 

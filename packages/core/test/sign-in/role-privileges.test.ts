@@ -23,7 +23,9 @@ const byHeader: AuthScheme = {
   name: 'header',
   authenticate: (request) => {
     const role = request.header('x-role');
-    return role === undefined ? null : { scheme: 'header', claims: [['db_role', role]], session: null, ambient: false };
+    return role === undefined
+      ? null
+      : { scheme: 'header', claims: [['db_role', role]], session: null, sentByBrowser: false };
   },
   challenge: () => null,
   signIn: null,
@@ -94,7 +96,7 @@ async function start(options: Partial<GatewayOptions> = {}): Promise<Ask> {
     connectionString: db.connectionString,
     poolSize: 1,
     routineSources: [functionsSource(), crudSource()],
-    authentication: { schemes: [byHeader], userRoleContext: 'db_role' },
+    authentication: { schemes: [byHeader], databaseRole: { claim: 'db_role' } },
     ...options,
   });
   onTestFinished(() => gateway.close());
@@ -194,7 +196,7 @@ test('a caller without a role has the role of the connection, whatever one a cal
     connectionString: db.connectionString,
     poolSize: 1,
     connectionReset: 'never',
-    authentication: { schemes: [byHeader], userRoleContext: 'db_role' },
+    authentication: { schemes: [byHeader], databaseRole: { claim: 'db_role' } },
   });
   onTestFinished(() => gateway.close());
   const post = {

@@ -104,7 +104,7 @@ describe('nothing of a caller is left on a connection', () => {
     const send = await another({
       connectionString: gateway.database.connectionString,
       connectionProvider: (_, endpoint) => (endpoint.signIn === null ? { client } : null),
-      authentication: { cookie: true, userRoleContext: 'db_role', anonymousRole: role },
+      authentication: { cookie: true, databaseRole: { claim: 'db_role', anonymous: role } },
     });
     await client.query('begin');
     expect((await send('GET /api/who-runs')).body).toBe(role);
@@ -137,7 +137,7 @@ describe('calls under a role of the caller', () => {
     connection.password = 'pw';
     const send = await another({
       connectionString: connection.href,
-      authentication: { cookie: true, userRoleContext: 'db_role' },
+      authentication: { cookie: true, databaseRole: { claim: 'db_role' } },
       poolSize: 1,
     });
     const call = async (role: string | null): Promise<readonly [number, string]> => {
@@ -179,7 +179,7 @@ describe('tables', () => {
     login';`;
   const options: Partial<GatewayOptions> = {
     sourcesCreated: (sources) => void sources.push(crudSource()),
-    authentication: { cookie: true, userRoleContext: 'db_role', anonymousRole: guest },
+    authentication: { cookie: true, databaseRole: { claim: 'db_role', anonymous: guest } },
     poolSize: 1,
   };
 

@@ -31,9 +31,12 @@ async function refusal(authentication: Authentication, more: Partial<GatewayOpti
 
 describe('what cannot be meant so is refused at the start, in words', () => {
   const refused: readonly (readonly [Authentication, RegExp, Partial<GatewayOptions>?])[] = [
-    [{ anonymousRole: 'guest' }, /^anonymousRole has no effect without userRoleContext/],
-    [{ userRoleContext: 'r', anonymousRole: 'none' }, /^anonymousRole: "none" is no role$/],
-    [{ userRoleContext: 'r', anonymousRole: '' }, /^anonymousRole: "" is no role$/],
+    [{ databaseRole: { anonymous: 'guest' } as never }, /^authentication\.databaseRole\.claim: /],
+    [
+      { databaseRole: { claim: 'r', anonymous: 'none' } },
+      /^authentication\.databaseRole\.anonymous: "none" is not a role/,
+    ],
+    [{ databaseRole: { claim: 'r', anonymous: '' } }, /^authentication\.databaseRole\.anonymous: "" is not a role/],
     [{ userIdContextKey: 'role' }, /^userIdContextKey: "role" is no setting/],
     [{ userNameContextKey: 'a b.c' }, /^userNameContextKey: "a b.c" is no setting/],
     [{ userRolesContextKey: '' }, /^userRolesContextKey: "" is no setting/],

@@ -30,7 +30,7 @@ function nameOf(parameter: EndpointParameter): string {
   return parameter.unnamed ? parameter.name : parameter.key;
 }
 
-function answerText(answer: Endpoint['answer']): string {
+function answerText(answer: Endpoint['result']): string {
   switch (answer.kind) {
     case 'nothing':
       return 'nothing';
@@ -74,7 +74,7 @@ export function endpointTable(endpoints: readonly Endpoint[], columns: number): 
   const rows = seenByClients(endpoints).map((endpoint) => [
     endpoint.method,
     neutralise(request(endpoint)),
-    neutralise(answerText(endpoint.answer)),
+    neutralise(answerText(endpoint.result)),
     neutralise(endpoint.description.trim().split(/\r?\n/, 1)[0]!.trim()),
   ]);
   const widths = columnWidths(rows, columns);

@@ -42,7 +42,7 @@ export function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-const liked: Readonly<Record<Endpoint['answer']['kind'], number>> = {
+const liked: Readonly<Record<Endpoint['result']['kind'], number>> = {
   objects: 0,
   object: 1,
   values: 2,
@@ -61,7 +61,7 @@ export function tryCommand(endpoints: readonly Endpoint[], url: string): string 
     );
   });
   const order = (left: Endpoint, right: Endpoint): number =>
-    liked[left.answer.kind] - liked[right.answer.kind] || left.path.length - right.path.length;
+    liked[left.result.kind] - liked[right.result.kind] || left.path.length - right.path.length;
   const best = candidates.toSorted(order)[0];
   if (best === undefined) return null;
   const address = `${url}${encodeURI(best.path)}`;

@@ -29,7 +29,7 @@ function endpoint(change: Partial<Endpoint>): Endpoint {
     outputs: [],
     table: null,
     constraintMessages: {},
-    answer: { kind: 'nothing' },
+    result: { kind: 'nothing' },
     contentType: null,
     headers: [],
     authorization: { required: false, roles: [] },
@@ -66,7 +66,7 @@ const all: readonly Endpoint[] = [
   endpoint({
     path: '/api/books/{id}',
     parameters: [parameter('id', { inPath: true }), parameter('limit', { optional: true }), parameter('text')],
-    answer: { kind: 'objects', columns },
+    result: { kind: 'objects', columns },
     description: 'Books of the library.\nMore of it.',
   }),
   endpoint({
@@ -74,7 +74,7 @@ const all: readonly Endpoint[] = [
     path: '/api/lend',
     parameterSource: 'body',
     parameters: [parameter('bookId'), parameter('days', { optional: true })],
-    answer: { kind: 'value', column: columns[0]!, media: 'text' },
+    result: { kind: 'value', column: columns[0]!, media: 'text' },
   }),
   endpoint({ path: '/api/x', description: 'Évil \u001b[2J\u202e and 日本語' }),
 ];
@@ -104,7 +104,7 @@ describe('the table', () => {
     } as const;
     const parameters = [
       ...['id', 'title', 'note', 'at'].map((name) => parameter(name, { name, optional: true })),
-      parameter('userId', { filling: 'userId' }),
+      parameter('userId', { injected: 'userId' }),
     ];
     const rows = (['insert', 'update', 'insertOnConflictDoNothing'] as const).map((operation) =>
       endpoint({ method: 'PUT', parameterSource: 'body', parameters, table: { ...table, operation } }),
@@ -152,11 +152,11 @@ describe('the command to try', () => {
 
   test('is for rows rather than for a value, and for a short path', () => {
     const endpoints = [
-      endpoint({ path: '/api/a', answer: { kind: 'values', column: columns[0]! } }),
-      endpoint({ path: '/api/long-name', answer: { kind: 'objects', columns } }),
+      endpoint({ path: '/api/a', result: { kind: 'values', column: columns[0]! } }),
+      endpoint({ path: '/api/long-name', result: { kind: 'objects', columns } }),
       endpoint({
         path: '/api/name',
-        answer: { kind: 'objects', columns },
+        result: { kind: 'objects', columns },
         parameters: [parameter('x', { optional: true })],
       }),
     ];

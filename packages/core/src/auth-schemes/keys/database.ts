@@ -1,8 +1,8 @@
-import type { Query } from '../query.ts';
+import type { CommandRunner } from '../query.ts';
 import type { KeyStorage } from './storage.ts';
 
 export interface DatabaseKeysOptions {
-  readonly query: Query;
+  readonly query: CommandRunner;
   /** Gives one row a key, its text in the first column: `select text from gateway_keys`. */
   readonly read: string;
   /**

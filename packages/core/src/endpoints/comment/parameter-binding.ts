@@ -1,8 +1,8 @@
 import { editDistance } from '../../validation/edit-distance.ts';
-import type { Filling } from '../endpoint.ts';
+import type { InjectedValue } from '../endpoint.ts';
 import { looksLikeProse } from './prose.ts';
 
-export const identities: Readonly<Record<string, Filling>> = {
+export const identities: Readonly<Record<string, InjectedValue>> = {
   user_id: 'userId',
   user_name: 'userName',
   user_roles: 'userRoles',

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { routine } from '../../../test/support/routine.ts';
-import { planEndpoints } from '../build-endpoints.ts';
-import { planDefaults } from '../defaults.ts';
+import { buildEndpoints } from '../build-endpoints.ts';
+import { endpointDefaults } from '../defaults.ts';
 
 /** Messages that an author reads. They are written for people; what they hold is pinned for a few. */
 function messages(comment: string): readonly string[] {
-  const { diagnostics } = planEndpoints([routine({ comment })], { ...planDefaults, logAnnotationSetInfo: false });
+  const { diagnostics } = buildEndpoints([routine({ comment })], { ...endpointDefaults, logAnnotationSetInfo: false });
   return diagnostics.map((diagnostic) => diagnostic.message);
 }
 

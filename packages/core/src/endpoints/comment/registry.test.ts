@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { routine, text } from '../../../test/support/routine.ts';
-import { planEndpoints } from '../build-endpoints.ts';
-import { planDefaults } from '../defaults.ts';
+import { buildEndpoints } from '../build-endpoints.ts';
+import { endpointDefaults } from '../defaults.ts';
 import { vocabulary, wordOf } from './registry.ts';
 
 /** Every word of the language with its synonyms: what authors have written may not lose its meaning. */
@@ -80,8 +80,8 @@ const effects: readonly (readonly [line: string, ...told: string[]])[] = [
 test.each(effects)('%j is told to a host that wants to know', (line, ...told) => {
   const comment = line.startsWith('HTTP') ? line : `HTTP\n${line}`;
   const parameters = [{ name: 'h', type: text, hasDefault: true }, { name: 'b' }];
-  const { diagnostics } = planEndpoints([routine({ comment, parameters })], {
-    ...planDefaults,
+  const { diagnostics } = buildEndpoints([routine({ comment, parameters })], {
+    ...endpointDefaults,
     connectionNames: ['replica'],
   });
   const said = diagnostics.filter(({ code }) => code === 'annotation-set').map(({ message }) => message);

@@ -38,25 +38,25 @@ function checkSettings(options: AuthenticationOptions, requestHeadersContextKey:
   }
 }
 
-function checkRoles({ userRoleContext, anonymousRole }: AuthenticationOptions): void {
-  if (anonymousRole === null) return;
-  if (userRoleContext === null) {
-    throw new StartError('anonymousRole has no effect without userRoleContext: give the claim that names a role');
-  }
-  if (anonymousRole === 'none' || anonymousRole === '') {
-    throw new StartError(`anonymousRole: ${JSON.stringify(anonymousRole)} is no role`);
+function checkRoles({ databaseRole }: AuthenticationOptions): void {
+  const anonymous = databaseRole?.anonymous;
+  if (anonymous === 'none' || anonymous === '') {
+    throw new StartError(
+      `authentication.databaseRole.anonymous: ${JSON.stringify(anonymous)} is not a role; name one, or null for the role of the connection`,
+    );
   }
 }
 
 /** A claim that a scheme moves to another name is never there under its old one: all callers would have the role of anonymous ones. */
-function checkRoleClaim({ userRoleContext: claim, jwt }: AuthenticationOptions): void {
-  if (claim === null) return;
+function checkRoleClaim({ databaseRole, jwt }: AuthenticationOptions): void {
+  if (databaseRole === null) return;
+  const { claim } = databaseRole;
   for (const { name = 'jwt', claims = {} } of [jwt ?? []].flat()) {
     if (Object.hasOwn(claims, claim)) continue;
     const renamed = Object.entries(claims).find(([, path]) => takes(path, claim));
     if (renamed === undefined) continue;
     throw new StartError(
-      `userRoleContext: the scheme "${name}" has no claim ${JSON.stringify(claim)}, because its option claims makes ${JSON.stringify(renamed[0])} of it: set userRoleContext to ${JSON.stringify(renamed[0])}, or add ${JSON.stringify(claim)} to claims`,
+      `authentication.databaseRole.claim: the scheme "${name}" has no claim ${JSON.stringify(claim)}, because its option claims makes ${JSON.stringify(renamed[0])} of it: set it to ${JSON.stringify(renamed[0])}, or add ${JSON.stringify(claim)} to claims`,
     );
   }
 }

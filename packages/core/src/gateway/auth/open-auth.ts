@@ -4,15 +4,15 @@ import type { Options } from '../options/options.ts';
 import type { Access } from '../../auth/authorize.ts';
 import type { ContextKeys, RoleContext } from '../../auth/context.ts';
 import type { ClaimTypes } from '../../auth/identity.ts';
-import type { AttemptLimiter, AuthScheme, Observer, PasswordHasher, SchemeRoute } from '../../ports/ports.ts';
+import type { LoginRateLimiter, AuthScheme, Observer, PasswordHasher, SchemeRoute } from '../../ports/ports.ts';
 import type { SignInOptions } from '../../request/login/options.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { attemptLimiter } from '../../auth-schemes/login-rate-limiter.ts';
+import { loginRateLimiter } from '../../auth-schemes/login-rate-limiter.ts';
 import { basicScheme } from '../../auth-schemes/basic.ts';
 import { bearerScheme } from '../../auth-schemes/bearer.ts';
 import { challengeCommand } from '../../auth-schemes/challenge.ts';
 import { cookieScheme } from '../../auth-schemes/cookie.ts';
-import { type CrossSite, crossSite } from '../../auth-schemes/csrf-guard.ts';
+import { type CsrfProtection, csrfGuard } from '../../auth-schemes/csrf-guard.ts';
 import { jwtScheme } from '../../auth-schemes/jwt.ts';
 import { keysInDatabase } from '../../auth-schemes/keys/database.ts';
 import { keysInFolder } from '../../auth-schemes/keys/folder.ts';
@@ -21,7 +21,7 @@ import { keysInMemory } from '../../auth-schemes/keys/memory.ts';
 import type { KeyStorage } from '../../auth-schemes/keys/storage.ts';
 import { createPasswordHasher } from '../../auth-schemes/password.ts';
 import { rateLimiter } from '../../auth-schemes/rate-limiter.ts';
-import type { Query } from '../../auth-schemes/query.ts';
+import type { CommandRunner } from '../../auth-schemes/query.ts';
 import { rememberedSessions, type SessionStore, sqlSessions } from '../../auth-schemes/sessions.ts';
 import { StartError } from '../start-error.ts';
 import { checkAuthentication } from './check.ts';
@@ -36,7 +36,7 @@ export interface Authentication {
   readonly sharedKeys: Protector | null;
   /** Endpoints of the schemes. */
   readonly routes: readonly SchemeRoute[];
-  readonly crossSite: CrossSite;
+  readonly csrfGuard: CsrfProtection;
   /** What recognises the callers of an endpoint with HTTP Basic of its own; null for all others. */
   ownScheme(endpoint: Endpoint): AuthScheme | null;
   close(): void;
@@ -45,10 +45,10 @@ export interface Authentication {
 /** The parts that schemes are made of. */
 interface Parts {
   readonly options: AuthenticationOptions;
-  readonly query: Query;
+  readonly query: CommandRunner;
   readonly claimTypes: ClaimTypes;
   readonly hasher: PasswordHasher;
-  readonly attempts: AttemptLimiter;
+  readonly attempts: LoginRateLimiter;
   readonly sessions: SessionStore;
   readonly report: (error: Error) => void;
 }
@@ -82,7 +82,7 @@ export async function openAuthentication(
       schemes,
       claimTypes: parts.claimTypes,
       siteGuard: guard,
-      everyCall: authentication.userRoleContext !== null,
+      everyCall: authentication.databaseRole !== null,
       tokenRefused: (request, refusal) => observe({ kind: 'token-refused', request, ...refusal }),
     },
     signIn: {
@@ -90,7 +90,7 @@ export async function openAuthentication(
       authenticationType: authentication.defaultAuthenticationType ?? (await databaseName(connections)),
       hasher: parts.hasher,
       attempts: parts.attempts,
-      hashRequests: rateLimiter(authentication.hashRequests),
+      hashRateLimit: rateLimiter(authentication.hashRateLimit),
       siteGuard: guard,
       claimTypes: parts.claimTypes,
       allowNullHash: authentication.allowNullHash,
@@ -108,12 +108,12 @@ export async function openAuthentication(
       claims: authentication.userClaimsContextKey,
     },
     roleContext:
-      authentication.userRoleContext === null
+      authentication.databaseRole === null
         ? null
-        : { claim: authentication.userRoleContext, otherwise: authentication.anonymousRole },
+        : { claim: authentication.databaseRole.claim, anonymous: authentication.databaseRole.anonymous ?? null },
     sharedKeys: shares ? ring : null,
     routes: schemes.flatMap(({ routes }) => routes),
-    crossSite: guard,
+    csrfGuard: guard,
     ownScheme: (endpoint) => ownScheme(endpoint, parts),
     close: stop,
   };
@@ -131,11 +131,11 @@ function partsOf(
 ): Parts {
   // Said to be text, a value that the command has no use for is none the less one that it can be given.
   const within =
-    (timeout: number): Query =>
+    (timeout: number): CommandRunner =>
     (sql, values) =>
       main.query(sql, values, { types: values.map(() => textOid), timeout, altersSession: altersSession(sql) });
   const query = within(commandTimeoutMs);
-  const { attempts } = options;
+  const { loginRateLimit: attempts } = options;
   return {
     options,
     query,
@@ -145,7 +145,7 @@ function partsOf(
       role: options.defaultRoleClaimType,
     },
     hasher: options.passwordHasher ?? createPasswordHasher(),
-    attempts: 'mayTry' in attempts ? attempts : attemptLimiter(attempts),
+    attempts: 'mayTry' in attempts ? attempts : loginRateLimiter(attempts),
     sessions: sessionsOf(options, within(sessionTimeoutMs)),
     report: (error) => observe({ kind: 'authentication-problem', error }),
   };
@@ -157,7 +157,7 @@ const commandTimeoutMs = 30_000;
 /** Most requests wait for the check of their session. */
 const sessionTimeoutMs = 3_000;
 
-function sessionsOf({ sessions }: AuthenticationOptions, query: Query): SessionStore {
+function sessionsOf({ sessions }: AuthenticationOptions, query: CommandRunner): SessionStore {
   if (sessions === null) return rememberedSessions();
   const { beginCommand, checkCommand, endCommand, refreshCommand = null, trust } = sessions;
   return sqlSessions({
@@ -194,7 +194,7 @@ async function openRing({ options, query, sessions, report }: Parts, observe: Ob
   return ring;
 }
 
-function storageOf({ dataProtection }: AuthenticationOptions, query: Query): KeyStorage {
+function storageOf({ dataProtection }: AuthenticationOptions, query: CommandRunner): KeyStorage {
   const { folder = null, readCommand = null, writeCommand = null } = dataProtection;
   if ((readCommand === null) !== (writeCommand === null)) {
     throw new StartError('dataProtection: readCommand and writeCommand need each other');
@@ -260,8 +260,8 @@ function ownScheme({ basic }: Endpoint, parts: Parts): AuthScheme | null {
 }
 
 /** Without keys there are no tokens: the origin decides alone. */
-function siteGuard({ allowedOrigins, crossSite: anonymous }: AuthenticationOptions, ring: KeyRing | null): CrossSite {
-  return crossSite({ protector: ring, allowedOrigins, crossSite: anonymous });
+function siteGuard({ allowedOrigins, crossSiteRequests }: AuthenticationOptions, ring: KeyRing | null): CsrfProtection {
+  return csrfGuard({ protector: ring, allowedOrigins, crossSiteRequests });
 }
 
 /** Sessions that another instance, or the database itself, has ended. */

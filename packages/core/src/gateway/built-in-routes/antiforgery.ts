@@ -1,13 +1,13 @@
 import type { Authentication } from '../auth/open-auth.ts';
 import type { AuthenticationOptions } from '../options/authentication-options.ts';
-import { admit } from '../../auth/authorize.ts';
+import { authorize } from '../../auth/authorize.ts';
 import { withCallerHeaders } from '../../auth/caller-headers.ts';
 import type { SchemeRoute } from '../../ports/ports.ts';
 
 /** Where a signed-in caller gets the token that proves its own will: `{"token": "…"}` and a cookie that its pages can read. */
 export function antiforgeryEndpoint(
   { antiforgeryPath }: AuthenticationOptions,
-  { access, crossSite }: Authentication,
+  { access, csrfGuard }: Authentication,
 ): readonly SchemeRoute[] {
   if (antiforgeryPath === null) return [];
   const guarded = {
@@ -21,8 +21,8 @@ export function antiforgeryEndpoint(
       method: 'GET',
       path: antiforgeryPath,
       handle: async (request) => {
-        const { caller } = await admit([guarded], request, access);
-        const { token, headers } = await crossSite.issue(caller!, request);
+        const { caller } = await authorize([guarded], request, access);
+        const { token, headers } = await csrfGuard.issue(caller!, request);
         const own = ['content-type', 'application/json', 'cache-control', 'no-store', ...headers];
         return withCallerHeaders({ kind: 'whole', status: 200, headers: own, body: JSON.stringify({ token }) }, caller);
       },

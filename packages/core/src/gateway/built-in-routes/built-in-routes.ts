@@ -3,7 +3,7 @@ import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse, Handle } from '../../http/response.ts';
 import type { Options } from '../options/options.ts';
 import type { Observer, SchemeRoute } from '../../ports/ports.ts';
-import { refuse, type RefuseOptions } from '../../request/problem-response.ts';
+import { problemResponse, type ProblemOptions } from '../../request/problem-response.ts';
 import { StartError } from '../start-error.ts';
 
 interface Parts {
@@ -39,14 +39,14 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-function refusal({ errorFormat, returnGatewayExceptionMessage }: Options): RefuseOptions {
+function refusal({ errorFormat, returnGatewayExceptionMessage }: Options): ProblemOptions {
   return { format: errorFormat, showDatabaseMessage: returnGatewayExceptionMessage, mappedCodes: {} };
 }
 
 function otherMethod(request: GatewayRequest, routes: readonly SchemeRoute[], options: Options): GatewayResponse {
   const headers = ['allow', [...routes.map(({ method }) => method), 'OPTIONS'].join(', ')];
   if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers, body: null, passable: true };
-  return { ...refuse(new Problem('method-not-allowed', { headers }), null, refusal(options)), passable: true };
+  return { ...problemResponse(new Problem('method-not-allowed', { headers }), null, refusal(options)), passable: true };
 }
 
 async function answer(
@@ -58,7 +58,7 @@ async function answer(
     return await route.handle(request);
   } catch (error) {
     const problem = error instanceof Problem ? error : new Problem('internal', { cause: error });
-    return refuse(problem, observeFailure(problem, request, observe), refusal(options));
+    return problemResponse(problem, observeFailure(problem, request, observe), refusal(options));
   }
 }
 

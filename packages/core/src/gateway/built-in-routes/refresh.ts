@@ -1,7 +1,7 @@
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Options } from '../options/options.ts';
-import { type Access, admit } from '../../auth/authorize.ts';
+import { type Access, authorize } from '../../auth/authorize.ts';
 import type { Caller, SchemeRoute } from '../../ports/ports.ts';
 
 /** The endpoint that reads the catalog again, where it is asked for: 204, or 500 with the reason and the old endpoints. */
@@ -41,7 +41,7 @@ async function callerOf(request: GatewayRequest, { refreshRoles }: Options, acce
     changesData: true,
     ownScheme: null,
   };
-  return (await admit([guarded], request, access)).caller;
+  return (await authorize([guarded], request, access)).caller;
 }
 
 /** The reason may name hosts, ports and roles: it is for a signed-in caller. The log has it under the id of the request. */

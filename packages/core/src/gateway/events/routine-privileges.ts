@@ -4,7 +4,7 @@ import type { Database } from '../../postgres/port.ts';
 import { Problem } from '../../http/problem.ts';
 import { type RoleContext, roleOf } from '../../auth/context.ts';
 import type { Privileges } from '../../events/subscriber-authorization.ts';
-import type { Operation } from '../../request/compiled-endpoint.ts';
+import type { CompiledEndpoint } from '../../request/compiled-endpoint.ts';
 import type { Caller } from '../../ports/ports.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { privilegesSql } from './privileges.sql.ts';
@@ -28,7 +28,7 @@ export class RoutinePrivileges implements Privileges {
     this.#context = context;
   }
 
-  async executable(caller: Caller | null, operations: readonly Operation[]): Promise<ReadonlySet<string>> {
+  async executable(caller: Caller | null, operations: readonly CompiledEndpoint[]): Promise<ReadonlySet<string>> {
     const role = roleOf(caller, this.#context);
     const endpoints = operations.map(({ endpoint }) => endpoint);
     const answers = await Promise.all(endpoints.map((endpoint) => this.#inquiry(endpoint).ask(role, endpoint)));

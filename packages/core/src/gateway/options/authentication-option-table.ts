@@ -3,12 +3,13 @@ import type {
   BasicOptions,
   BearerOptions,
   CookieOptions,
+  DatabaseRoleOptions,
   DataProtectionOptions,
   JwtOptions,
   SessionOptions,
 } from './authentication-options.ts';
-import type { AttemptLimiter, AuthScheme, PasswordHasher } from '../../ports/ports.ts';
-import type { AttemptOptions } from '../../auth-schemes/login-rate-limiter.ts';
+import type { LoginRateLimiter, AuthScheme, PasswordHasher } from '../../ports/ports.ts';
+import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
 import type { RateLimitOptions } from '../../auth-schemes/rate-limiter.ts';
 import {
   callback,
@@ -151,7 +152,9 @@ const sessions: OptionTable<SessionOptions> = {
   channel: nullable(text),
 };
 
-const attempts: OptionTable<AttemptOptions> = {
+const databaseRole: OptionTable<DatabaseRoleOptions> = { claim: text, anonymous: nullable(text) };
+
+const attempts: OptionTable<LoginRateLimitOptions> = {
   perUser: count,
   perAddress: count,
   window: number({ above: 0 }),
@@ -161,7 +164,7 @@ const attempts: OptionTable<AttemptOptions> = {
   now: callback(),
 };
 
-const hashRequests: OptionTable<RateLimitOptions> = {
+const hashRateLimit: OptionTable<RateLimitOptions> = {
   perAddress: count,
   window: number({ above: 0 }),
   capacity: count,
@@ -198,18 +201,17 @@ const authenticationOptions: OptionTable<AuthenticationOptions> = {
   userRolesContextKey: text,
   ipAddressContextKey: text,
   userClaimsContextKey: nullable(text),
-  userRoleContext: nullable(text),
-  anonymousRole: nullable(text),
-  passwordHasher: nullable(objectWith<PasswordHasher>('hash', 'verify', 'waste')),
+  databaseRole: nullable(group(databaseRole, ['claim'])),
+  passwordHasher: nullable(objectWith<PasswordHasher>('hash', 'verify', 'verifyDummy')),
   allowNullHash: flag,
   passwordVerificationFailedCommand: nullable(text),
   passwordVerificationSucceededCommand: nullable(text),
   serializeAuthEndpointsResponse: flag,
-  attempts: or(group(attempts), objectWith<AttemptLimiter>('mayTry', 'failed', 'succeeded', 'withdrawn')),
-  hashRequests: group(hashRequests),
+  loginRateLimit: or(group(attempts), objectWith<LoginRateLimiter>('mayTry', 'failed', 'succeeded', 'withdrawn')),
+  hashRateLimit: group(hashRateLimit),
   trustedProxies: listOf(text),
   allowedOrigins: listOf(text),
-  crossSite: oneOf('refuse', 'allow'),
+  crossSiteRequests: oneOf('refuse', 'allow'),
   antiforgeryPath: nullable(text),
   production: flag,
 };

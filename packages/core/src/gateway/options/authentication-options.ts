@@ -1,6 +1,6 @@
-import type { AttemptLimiter, AuthScheme, PasswordHasher } from '../../ports/ports.ts';
+import type { LoginRateLimiter, AuthScheme, PasswordHasher } from '../../ports/ports.ts';
 import { type AuthenticationNames, authenticationNames } from '../../endpoints/authentication.ts';
-import type { AttemptOptions } from '../../auth-schemes/login-rate-limiter.ts';
+import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
 import type { BearerSchemeOptions } from '../../auth-schemes/bearer.ts';
 import type { CookieSchemeOptions } from '../../auth-schemes/cookie.ts';
 import type { JwtSchemeOptions } from '../../auth-schemes/jwt.ts';
@@ -55,6 +55,14 @@ export interface SessionOptions {
   readonly channel?: string | null;
 }
 
+/** The database role of a call, for row level security and privileges. */
+export interface DatabaseRoleOptions {
+  /** The claim whose first value is the role. */
+  readonly claim: string;
+  /** The role of callers without that claim, anonymous ones included; null: the role of the connection. */
+  readonly anonymous?: string | null;
+}
+
 /** Everything about who calls. */
 export interface AuthenticationOptions extends AuthenticationNames {
   /** Sign-in by cookies: true for the defaults. */
@@ -86,10 +94,8 @@ export interface AuthenticationOptions extends AuthenticationNames {
   readonly ipAddressContextKey: string;
   /** The setting that holds all claims as JSON; null: they are not told. */
   readonly userClaimsContextKey: string | null;
-  /** The claim whose first value is the database role that a call runs under; null: the role of the connection. */
-  readonly userRoleContext: string | null;
-  /** With `userRoleContext`, the role of callers without such a claim; null: the role of the connection. */
-  readonly anonymousRole: string | null;
+  /** Runs each call under the database role of its caller (`set local role`); null: under the role of the connection. */
+  readonly databaseRole: DatabaseRoleOptions | null;
   /** Null: the built-in one, PBKDF2-HMAC-SHA256 with 600,000 rounds. */
   readonly passwordHasher: PasswordHasher | null;
   /**
@@ -104,9 +110,9 @@ export interface AuthenticationOptions extends AuthenticationNames {
   /** Login and logout answer with the row of their routine, where the scheme says nothing. */
   readonly serializeAuthEndpointsResponse: boolean;
   /** How many sign-ins may fail; a limiter of the host's, or bounds of the built-in one. */
-  readonly attempts: AttemptLimiter | AttemptOptions;
+  readonly loginRateLimit: LoginRateLimiter | LoginRateLimitOptions;
   /** How many requests of an address may have parameters hashed (`param … is hash of …`): by default 20 in 60 seconds. */
-  readonly hashRequests: RateLimitOptions;
+  readonly hashRateLimit: RateLimitOptions;
   /** Addresses, CIDR blocks or `loopback` of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may act for our callers besides our own: `https://app.example.org`. */
@@ -116,7 +122,7 @@ export interface AuthenticationOptions extends AuthenticationNames {
    * `refuse` answers 403. `allow` is for a public service alone: on a loopback address or in an intranet, any page that a user
    * opens could write. Callers with cookies or HTTP Basic are never allowed. Default `refuse`.
    */
-  readonly crossSite: 'refuse' | 'allow';
+  readonly crossSiteRequests: 'refuse' | 'allow';
   /** Where callers get an antiforgery token; null: nowhere, the origin alone decides. */
   readonly antiforgeryPath: string | null;
   /** Refuses to start without what a public service needs: kept keys with a secret. */
@@ -141,18 +147,17 @@ export const authenticationDefaults: AuthenticationOptions = Object.freeze({
   userRolesContextKey: 'request.user_roles',
   ipAddressContextKey: 'request.ip_address',
   userClaimsContextKey: null,
-  userRoleContext: null,
-  anonymousRole: null,
+  databaseRole: null,
   passwordHasher: null,
   allowNullHash: false,
   passwordVerificationFailedCommand: null,
   passwordVerificationSucceededCommand: null,
   serializeAuthEndpointsResponse: false,
-  attempts: {},
-  hashRequests: {},
+  loginRateLimit: {},
+  hashRateLimit: {},
   trustedProxies: [],
   allowedOrigins: [],
-  crossSite: 'refuse',
+  crossSiteRequests: 'refuse',
   antiforgeryPath: null,
   production: false,
 });

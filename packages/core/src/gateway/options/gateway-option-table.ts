@@ -74,7 +74,7 @@ export const gatewayOptionTable: OptionTable<HostOptions> = {
   refreshOnNotify: nullable(text),
   listenConnectionString: nullable(secret),
   commandTimeout: nullable(secondsOrZero),
-  readerTimeout: seconds,
+  slowClientTimeout: seconds,
   planCacheMode: oneOf('force_generic_plan', 'auto'),
   errorFormat: oneOf('problem', 'text'),
   returnGatewayExceptionMessage: flag,

@@ -3,7 +3,7 @@ import { eventsDefaults, type EventsOptions } from './events-options.ts';
 import type { Filters, RoutineSource } from '../../catalog/source.ts';
 import type { Hooks } from '../../request/hooks.ts';
 import type {
-  CommandMaker,
+  QueryBuilder,
   ConnectionConfiguration,
   ConnectionProvider,
   DataSource,
@@ -14,11 +14,11 @@ import { type CacheOptions, cacheDefaults } from '../../cache/options.ts';
 import { type LogOptions, logDefaults } from '../../logging/options.ts';
 import type { Diagnostic } from '../../endpoints/diagnostic.ts';
 import type { Endpoint, Method } from '../../endpoints/endpoint.ts';
-import type { PlanOptions } from '../../endpoints/options.ts';
+import type { EndpointOptions } from '../../endpoints/options.ts';
 
 /** Where endpoints come from: routines, and optionally the command of each request in place of the routine's call. */
 export interface Source extends RoutineSource {
-  readonly command?: CommandMaker;
+  readonly buildQuery?: QueryBuilder;
 }
 
 /** Callbacks of the host at start and at every refresh; each may be asynchronous, and what it throws fails the start. */
@@ -123,7 +123,7 @@ export interface RunOptions extends ConnectionOptions {
    */
   readonly commandTimeout: number | null;
   /** Seconds that a client may take nothing of its answer before it is cut off: the answer keeps memory, and perhaps a connection. Default 30. */
-  readonly readerTimeout: number;
+  readonly slowClientTimeout: number;
   /**
    * How PostgreSQL plans prepared calls: it chooses between one plan for all values and a plan for the values of each call (`auto`),
    * or makes one plan for all values (`force_generic_plan`). Default `auto`, as PostgreSQL's own.
@@ -184,7 +184,7 @@ export interface RunOptions extends ConnectionOptions {
 
 /** All options, each with its value. */
 export type Options = Omit<
-  RunOptions & CacheOptions & LogOptions & StartHooks & Hooks & PlanOptions & Filters,
+  RunOptions & CacheOptions & LogOptions & StartHooks & Hooks & EndpointOptions & Filters,
   'authentication'
 > & {
   readonly authentication: AuthenticationOptions;
@@ -207,7 +207,7 @@ export const runDefaults: Omit<RunOptions & CacheOptions & LogOptions & StartHoo
   ...logDefaults,
   ...connectionDefaults,
   commandTimeout: null,
-  readerTimeout: 30,
+  slowClientTimeout: 30,
   planCacheMode: 'auto',
   errorFormat: 'problem',
   returnGatewayExceptionMessage: true,

@@ -39,7 +39,7 @@ function parameterLines({ parameters }: Endpoint): readonly string[] {
   );
 }
 
-function returnsOf({ answer, raw, signIn }: Endpoint): string {
+function returnsOf({ result: answer, raw, signIn }: Endpoint): string {
   if (signIn !== null) return signIn.kind === 'login' ? 'tokens, a cookie, or a message' : 'nothing';
   if (raw !== null) return 'text';
   switch (answer.kind) {

@@ -1,6 +1,6 @@
 import { arrayLiteral, recordLiteral } from '../../postgres/literal.ts';
 import type { EndpointParameter } from '../../endpoints/endpoint.ts';
-import type { KeyedType } from '../../endpoints/named-type.ts';
+import type { NamedType } from '../../endpoints/named-type.ts';
 
 /** A value as JSON has it. */
 export type Sample = string | number | boolean | null | readonly Sample[] | { readonly [key: string]: Sample };
@@ -44,7 +44,7 @@ const texts: Readonly<Record<string, string>> = {
 const fractional: ReadonlySet<string | null> = new Set(['numeric', 'float4', 'float8']);
 
 /** A value to try, by the type of a parameter. */
-export function sampleOf(type: KeyedType): Sample {
+export function sampleOf(type: NamedType): Sample {
   switch (type.json) {
     case 'number':
       return fractional.has(type.builtin) ? 1.5 : 1;
@@ -63,12 +63,12 @@ export function sampleOf(type: KeyedType): Sample {
   }
 }
 
-function textSample({ builtin, kind }: KeyedType): string {
+function textSample({ builtin, kind }: NamedType): string {
   // Of ranges, also of those that authors have made, one text is always a value.
   return (builtin === null ? undefined : texts[builtin]) ?? (kind === 'range' ? 'empty' : 'ABC');
 }
 
-function convertedSample({ element, fields }: KeyedType): Sample {
+function convertedSample({ element, fields }: NamedType): Sample {
   if (element !== undefined) return element.labels?.length === 0 ? [] : [sampleOf(element)];
   if (fields === undefined) return 'ABC';
   return Object.fromEntries(fields.map(({ key, type }) => [key, sampleOf(type)]));
@@ -89,7 +89,7 @@ export function textOf(sample: Sample): string {
 }
 
 /** The text of a value as PostgreSQL reads it: a body that is one parameter. */
-export function postgresText(type: KeyedType): string {
+export function postgresText(type: NamedType): string {
   if (type.json === 'converted') {
     if (type.element !== undefined) return arrayLiteral([postgresText(type.element)]);
     if (type.fields !== undefined) return recordLiteral(type.fields.map((field) => postgresText(field.type)));

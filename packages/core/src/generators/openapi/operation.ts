@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
-import type { KeyedType } from '../../endpoints/named-type.ts';
+import type { NamedType } from '../../endpoints/named-type.ts';
 import { plainLine } from '../text.ts';
 import { listingParameter, requestHeaders, responseHeaders, takesVersion, tellsVersion } from './listing.ts';
 import { markdown } from './markdown.ts';
@@ -77,7 +77,7 @@ function queryMembers(endpoint: Endpoint, parameter: EndpointParameter): readonl
   if (inPath || position === endpoint.bodyParameter) return [];
   const listing = listingParameter(endpoint, parameter);
   if (listing !== null) return [{ key, required: false, ...listing }];
-  const member = (own: string, ofType: KeyedType): QueryMember => ({
+  const member = (own: string, ofType: NamedType): QueryMember => ({
     key: own,
     schema: querySchema(ofType),
     required: !optional,
@@ -87,11 +87,11 @@ function queryMembers(endpoint: Endpoint, parameter: EndpointParameter): readonl
 }
 
 /** In a query string an array repeats its key, and what has no plain text is given as text: JSON, or PostgreSQL's own. */
-function querySchema(type: KeyedType): Schema {
+function querySchema(type: NamedType): Schema {
   return type.element === undefined ? textual(type) : { type: 'array', items: textual(type.element) };
 }
 
-function textual(type: KeyedType): Schema {
+function textual(type: NamedType): Schema {
   return type.json === 'json' || type.json === 'converted' ? { type: 'string' } : schemaOf(type);
 }
 
@@ -109,7 +109,7 @@ const files: Schema = {
 };
 
 /** A body that is one parameter is the text of its value, unless it is JSON. */
-function wholeSchema(type: KeyedType): Schema {
+function wholeSchema(type: NamedType): Schema {
   const schema = schemaOf(type);
   return type.json === 'json' || schema['type'] === 'string' ? schema : { type: 'string' };
 }

@@ -37,7 +37,7 @@ export const tokens: Schema = {
 
 /** How an endpoint answers a call that succeeds. */
 export function successesOf(endpoint: Endpoint): readonly Success[] {
-  const { answer, raw, contentType, method } = endpoint;
+  const { result: answer, raw, contentType, method } = endpoint;
   const noContent: Success = { status: '204', description: 'Nothing', content: {} };
   if (endpoint.signIn !== null) return [endpoint.signIn.kind === 'login' ? signedIn : signedOut];
   if (answer.kind === 'nothing') return [noContent];
@@ -59,7 +59,7 @@ function mediaType(type: string): string {
   return /[{}]/.test(type) ? '*/*' : type.trim();
 }
 
-function bodyOf({ answer, table }: Endpoint): readonly [type: string, schema: Schema] {
+function bodyOf({ result: answer, table }: Endpoint): readonly [type: string, schema: Schema] {
   const json = 'application/json';
   const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
   switch (answer.kind) {
@@ -89,19 +89,19 @@ function textSchema(type: Parameters<typeof schemaOf>[0]): Schema {
 }
 
 /** Rows may be asked for as lines of JSON or as CSV; they are streamed. */
-function otherForms({ answer }: Endpoint): Content {
+function otherForms({ result: answer }: Endpoint): Content {
   if (answer.kind !== 'objects' && answer.kind !== 'values' && answer.kind !== 'records') return {};
   const lines = { 'application/x-ndjson': { schema: text } };
   return answer.kind === 'records' ? lines : { ...lines, 'text/csv': { schema: text } };
 }
 
-function mayBeEmpty({ answer, textNull, raw }: Endpoint): boolean {
+function mayBeEmpty({ result: answer, textNull, raw }: Endpoint): boolean {
   if (raw !== null) return false;
   if (answer.kind === 'object') return answer.nullable;
   return answer.kind === 'record' || (answer.kind === 'value' && answer.media !== 'json' && textNull === 'noContent');
 }
 
-function descriptionOf({ answer, raw }: Endpoint): string {
+function descriptionOf({ result: answer, raw }: Endpoint): string {
   if (raw !== null) return 'Text';
   switch (answer.kind) {
     case 'value':

@@ -1,5 +1,5 @@
-import type { AnswerColumn } from '../../endpoints/endpoint.ts';
-import type { KeyedType } from '../../endpoints/named-type.ts';
+import type { ResultColumn } from '../../endpoints/endpoint.ts';
+import type { NamedType } from '../../endpoints/named-type.ts';
 
 /** JSON Schema of draft 2020-12, as OpenAPI 3.1 has it. */
 export type Schema = { readonly [key: string]: unknown };
@@ -16,7 +16,7 @@ const formats: Readonly<Record<string, Schema>> = {
 };
 
 /** A value of the type in JSON; not NULL. */
-export function schemaOf(type: KeyedType): Schema {
+export function schemaOf(type: NamedType): Schema {
   const known = type.builtin === null ? undefined : formats[type.builtin];
   switch (type.json) {
     case 'number':
@@ -40,7 +40,7 @@ function labelled(labels: readonly string[] = []): Schema | null {
   return labels.length === 0 ? null : { type: 'string', enum: labels };
 }
 
-function convertedSchema({ element, fields }: KeyedType): Schema {
+function convertedSchema({ element, fields }: NamedType): Schema {
   if (element !== undefined) return { type: 'array', items: nullable(schemaOf(element)) };
   if (fields === undefined) return {};
   return objectSchema(fields.map(({ key, type }) => ({ key, schema: nullable(schemaOf(type)), required: false })));
@@ -73,7 +73,7 @@ export function objectSchema(members: readonly Member[]): Schema {
 }
 
 /** Rows: every column is there, and may be NULL unless it is known better. */
-export function rowSchema(columns: readonly AnswerColumn[], notNull: ReadonlySet<string>): Schema {
+export function rowSchema(columns: readonly ResultColumn[], notNull: ReadonlySet<string>): Schema {
   return objectSchema(
     columns.map(({ name, within, key, type }) => ({
       key,

@@ -133,7 +133,7 @@ class Interfaces {
 
   /** All operations on a table have one interface of its rows, and functions that return them have it too. */
   rows(name: string, endpoint: Endpoint, fields: readonly Field[]): Interface {
-    const rowType = 'rowType' in endpoint.answer ? endpoint.answer.rowType : undefined;
+    const rowType = 'rowType' in endpoint.result ? endpoint.result.rowType : undefined;
     const known = rowType === undefined ? undefined : this.#byRowType.get(rowType);
     if (known !== undefined && sameRows(known.fields, fields)) return known;
     const made = this.own(name, fields);

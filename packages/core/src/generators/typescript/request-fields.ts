@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
-import type { KeyedType } from '../../endpoints/named-type.ts';
+import type { NamedType } from '../../endpoints/named-type.ts';
 import { arrayOf, type TypeManner, typeText } from './type-text.ts';
 
 /** A member of a request or response. */
@@ -48,7 +48,7 @@ function severalOf(text: string): string {
 }
 
 /** Whether a query string can say NULL: an empty value is one, but for text it is a text, unless the endpoint says otherwise. */
-function queryText(type: KeyedType, { queryNull }: Endpoint, manner: TypeManner): string {
+function queryText(type: NamedType, { queryNull }: Endpoint, manner: TypeManner): string {
   const hasNull = queryNull !== 'ignore' || !(type.element ?? type).textual;
   if (type.element !== undefined) return arrayOf(`${typeText(type.element, manner)}${hasNull ? ' | null' : ''}`);
   // A composite that is not given field by field is PostgreSQL's text of it.

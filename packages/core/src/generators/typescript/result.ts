@@ -1,4 +1,4 @@
-import type { Answer, AnswerColumn, Endpoint } from '../../endpoints/endpoint.ts';
+import type { ResultShape, ResultColumn, Endpoint } from '../../endpoints/endpoint.ts';
 import type { Field } from './request-fields.ts';
 import { type TypeManner, typeText } from './type-text.ts';
 
@@ -24,7 +24,7 @@ export type Result =
 
 /** What the answer of an endpoint is to its caller. */
 export function resultOf(endpoint: Endpoint, jsonType: string): Result {
-  const { answer, raw, method, textNull, signIn } = endpoint;
+  const { result: answer, raw, method, textNull, signIn } = endpoint;
   const manner: TypeManner = { side: 'response', jsonType };
   // HEAD has no body, whatever the answer would be.
   if (answer.kind === 'nothing' || method === 'HEAD') return { kind: 'nothing' };
@@ -52,7 +52,7 @@ export function resultOf(endpoint: Endpoint, jsonType: string): Result {
 }
 
 function valueResult(
-  { column, media }: Extract<Answer, { readonly kind: 'value' }>,
+  { column, media }: Extract<ResultShape, { readonly kind: 'value' }>,
   textNull: Endpoint['textNull'],
   manner: TypeManner,
 ): Result {
@@ -79,7 +79,7 @@ function valueResult(
 }
 
 /** Only what the rows of a table are made of is known not to be NULL. */
-function fieldsOf({ table }: Endpoint, columns: readonly AnswerColumn[], manner: TypeManner): readonly Field[] {
+function fieldsOf({ table }: Endpoint, columns: readonly ResultColumn[], manner: TypeManner): readonly Field[] {
   const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
   // Of a key that rows have twice, the last value is what a client reads.
   const last = new Map(columns.map((column) => [column.key, column]));

@@ -1,4 +1,4 @@
-import type { KeyedType } from '../../endpoints/named-type.ts';
+import type { NamedType } from '../../endpoints/named-type.ts';
 import { literal } from '../text.ts';
 
 /** Where a type stands. Times are given as `Date` and answered as text. */
@@ -11,7 +11,7 @@ export interface TypeManner {
 }
 
 /** A PostgreSQL type as JSON has it, in TypeScript; without `null`, which the place decides. */
-export function typeText(type: KeyedType, manner: TypeManner): string {
+export function typeText(type: NamedType, manner: TypeManner): string {
   switch (type.json) {
     case 'number':
       return 'number';
@@ -30,7 +30,7 @@ export function typeText(type: KeyedType, manner: TypeManner): string {
 }
 
 /** The catalog does not know whether elements and fields can be NULL, so they can. */
-function convertedText({ element, fields }: KeyedType, manner: TypeManner): string {
+function convertedText({ element, fields }: NamedType, manner: TypeManner): string {
   if (element !== undefined) return `(${typeText(element, manner)} | null)[]`;
   if (fields === undefined) return manner.jsonType;
   const optional = manner.side === 'request';

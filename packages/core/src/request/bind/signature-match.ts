@@ -59,11 +59,11 @@ export function fitOf<Candidate extends { readonly endpoint: Endpoint }>(
 
 /** Whether a key of the query or body gives the parameter its value; otherwise the path does, or the body as a whole. */
 export function isKeyed(endpoint: Endpoint, parameter: EndpointParameter): boolean {
-  return !parameter.inPath && parameter.position !== endpoint.bodyParameter && parameter.filling === undefined;
+  return !parameter.inPath && parameter.position !== endpoint.bodyParameter && parameter.injected === undefined;
 }
 
 /** Whether the gateway gives the parameter its value: an identity is never taken from a request. */
-function isFilled({ filling, hashOf }: EndpointParameter): boolean {
+function isFilled({ injected: filling, hashOf }: EndpointParameter): boolean {
   return filling !== undefined || hashOf !== undefined;
 }
 

@@ -1,6 +1,6 @@
 import { Problem } from '../../http/problem.ts';
 import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoints/endpoint.ts';
-import type { KeyedType } from '../../endpoints/named-type.ts';
+import type { NamedType } from '../../endpoints/named-type.ts';
 import { itemsOf, jsonOf, type JsonSlice, membersOf, textOf } from '../parse/json-reader.ts';
 import { shownKey } from '../parse/truncated-key.ts';
 import { arrayLiteral, dimensionsLiteral, hstoreLiteral, recordLiteral } from '../../postgres/literal.ts';
@@ -8,7 +8,7 @@ import { arrayLiteral, dimensionsLiteral, hstoreLiteral, recordLiteral } from '.
 /** Where a value goes, for the words of a refusal: the key that the client knows, and the type it has to fit. */
 export interface Place {
   readonly key: string;
-  readonly type: KeyedType;
+  readonly type: NamedType;
   /** The key may be repeated, and who takes the value reads all of its texts. */
   readonly several?: true;
 }
@@ -66,7 +66,7 @@ export function valueOfJson(place: Place, slice: JsonSlice, strings: JsonString 
 const mostDimensions = 6;
 
 /** How deep arrays can be nested in a value of the type; the element of an array may be a domain over another array. */
-function deepestArray({ element }: KeyedType): number {
+function deepestArray({ element }: NamedType): number {
   return element === undefined ? 0 : mostDimensions + deepestArray(element);
 }
 
@@ -101,7 +101,7 @@ function arrayOfJson(place: Place, array: JsonSlice, strings: JsonString, outer 
 /** The two types of PostgreSQL that hold a list and have no braces in their text: `1 2 3`. NULL is none of their elements. */
 const vectors: ReadonlySet<string | null> = new Set(['int2vector', 'oidvector']);
 
-function listLiteral({ builtin, element }: KeyedType, items: readonly (string | null)[]): string {
+function listLiteral({ builtin, element }: NamedType, items: readonly (string | null)[]): string {
   if (vectors.has(builtin)) return items.map((item) => item ?? 'NULL').join(' ');
   return arrayLiteral(items, element?.delimiter);
 }

@@ -24,13 +24,16 @@ export function cachingOf(endpoint: Endpoint, personal: boolean): Caching {
     fingerprint: createHash('sha256').update(JSON.stringify(endpoint)).digest('base64url').slice(0, 22),
     telling: parameters.map((parameter) => tells(endpoint, parameter)),
     expires: cache!.expires,
-    anybodys: !personal && requestHeaders.mode === 'ignore' && parameters.every(({ filling }) => filling === undefined),
+    anybodys:
+      !personal &&
+      requestHeaders.mode === 'ignore' &&
+      parameters.every(({ injected: filling }) => filling === undefined),
     said: new Set(headers.map((header) => header.name.toLowerCase())),
   };
 }
 
 /** What the gateway fills in of the caller and of the request is never the author's to leave out. */
-function tells({ cache, requestHeaders }: Endpoint, { position, filling }: EndpointParameter): boolean {
+function tells({ cache, requestHeaders }: Endpoint, { position, injected: filling }: EndpointParameter): boolean {
   if (cache!.parameters === null || cache!.parameters.includes(position) || filling !== undefined) return true;
   return requestHeaders.mode === 'parameter' && requestHeaders.position === position;
 }

@@ -1,5 +1,5 @@
-import { type Execution, execute, type Outcome, type Task } from '../execute.ts';
-import type { Cache, CachedAnswer, CacheKey, CacheLook, Caller } from '../../ports/ports.ts';
+import { type Execution, execute, type CallResult, type Task } from '../execute.ts';
+import type { Cache, CachedResponse, CacheKey, CacheLookup, Caller } from '../../ports/ports.ts';
 import type { Bounds } from '../../response/response-writer.ts';
 import type { Caching } from './cache-policy.ts';
 import { Flight } from './single-flight.ts';
@@ -39,7 +39,7 @@ interface Search {
  * is kept.
  * @throws as `execute` does
  */
-export function recall(current: Recalling, task: Task, caller: Caller | null): Promise<Outcome> {
+export function recall(current: Recalling, task: Task, caller: Caller | null): Promise<CallResult> {
   const { keeping } = current;
   const { caching, make } = task.call.candidate;
   if (caching === null || keeping === null) return execute(current, task);
@@ -48,7 +48,7 @@ export function recall(current: Recalling, task: Task, caller: Caller | null): P
   return search({ current, keeping, caching, task, key, caller });
 }
 
-async function search(looking: Search): Promise<Outcome> {
+async function search(looking: Search): Promise<CallResult> {
   const { keeping, key, caller, current, task } = looking;
   for (;;) {
     const asked = keeping.cache.get(key);
@@ -69,18 +69,18 @@ async function search(looking: Search): Promise<Outcome> {
 }
 
 /** Who looks after an answer was made void does not wait for a call that began before. */
-function placeOf({ version }: CacheLook & { readonly answer: null }, { text }: CacheKey): string {
+function placeOf({ version }: CacheLookup & { readonly answer: null }, { text }: CacheKey): string {
   return `${version} ${text}`;
 }
 
-function given({ caching, current, task, caller }: Search, answer: CachedAnswer, again: boolean): Outcome {
+function given({ caching, current, task, caller }: Search, answer: CachedResponse, again: boolean): CallResult {
   const { request } = task;
   const shared = current.impartial && caching.anybodys;
   return outcomeOf(answer, { caching, request, shared, again, renewing: caller?.headers !== undefined });
 }
 
 /** Makes the call, for all who come for its answer meanwhile. */
-async function lead(looking: Search, place: string, version: string): Promise<Outcome> {
+async function lead(looking: Search, place: string, version: string): Promise<CallResult> {
   const { current, keeping, task, key, caching } = looking;
   const { cache, bounds, flights } = keeping;
   const flight = new Flight(task.call, () => flights.delete(place));
@@ -109,7 +109,7 @@ function remove(flights: Map<string, Flight>, place: string, flight: Flight): vo
 }
 
 /** `alone`: its answer cannot be shared; `again`: it has failed, which says nothing of a call with other values. */
-async function follow(flight: Flight, { call, request }: Task): Promise<CachedAnswer | 'alone' | 'again'> {
+async function follow(flight: Flight, { call, request }: Task): Promise<CachedResponse | 'alone' | 'again'> {
   flight.join(request);
   try {
     return (await flight.answer) ?? 'alone';

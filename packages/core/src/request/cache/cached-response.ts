@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { GatewayRequest } from '../../http/request.ts';
-import type { Kept, Outcome } from '../execute.ts';
+import type { Kept, CallResult } from '../execute.ts';
 import type { Bounds } from '../../response/response-writer.ts';
-import type { CachedAnswer } from '../../ports/ports.ts';
+import type { CachedResponse } from '../../ports/ports.ts';
 import type { Caching } from './cache-policy.ts';
 
 /** What came of a call, to be kept; null when it is none of what is kept. */
-export function answerOf(outcome: Outcome, bounds: Bounds): CachedAnswer | null {
+export function answerOf(outcome: CallResult, bounds: Bounds): CachedResponse | null {
   if (outcome.kind !== 'whole' || outcome.rows > bounds.rows || outcome.body.length > bounds.bytes) return null;
   const headers = outcome.told?.headers ?? [];
   if (headers.some((name, index) => index % 2 === 0 && name === 'set-cookie')) return null;
@@ -29,7 +29,7 @@ export interface Manner {
 }
 
 /** A kept answer as what came of the call. */
-export function outcomeOf(answer: CachedAnswer, manner: Manner): Outcome {
+export function outcomeOf(answer: CachedResponse, manner: Manner): CallResult {
   const { body, rows, headers } = answer;
   return {
     kind: 'whole',
@@ -51,7 +51,7 @@ function sharedControl(expires: number | null, age: number): string {
 
 /** What caches on the way, and the client's own, are told (RFC 9111); what the author says goes before it. */
 function keptOf(
-  { etag, headers, storedAt }: CachedAnswer,
+  { etag, headers, storedAt }: CachedResponse,
   { caching, request, shared, again, renewing }: Manner,
 ): Kept {
   if (renewing) return { headers: ['cache-control', 'no-store'], validates: false };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Value } from '../../postgres/port.ts';
-import type { Formulated } from '../build-query.ts';
+import type { ExecutableCall } from '../build-query.ts';
 import type { CacheKey } from '../../ports/ports.ts';
 import type { Caching } from './cache-policy.ts';
 
@@ -9,7 +9,7 @@ const longestText = 1_024;
 
 /** What a key is made of. */
 export type Told = Pick<
-  Formulated,
+  ExecutableCall,
   'parameters' | 'values' | 'settings' | 'statement' | 'arguments' | 'owners' | 'head'
 >;
 

@@ -1,14 +1,14 @@
 import type { GatewayRequest } from '../../http/request.ts';
-import type { Formulated } from '../build-query.ts';
-import type { CachedAnswer } from '../../ports/ports.ts';
+import type { ExecutableCall } from '../build-query.ts';
+import type { CachedResponse } from '../../ports/ports.ts';
 
 /** One call whose answer several requests wait for. It goes on as long as one of them does. */
 export class Flight {
   /** Null: it is none that can be shared. */
-  readonly answer: Promise<CachedAnswer | null>;
-  readonly #call: Formulated;
+  readonly answer: Promise<CachedResponse | null>;
+  readonly #call: ExecutableCall;
   readonly #abandoned: () => void;
-  #resolve!: (answer: CachedAnswer | null) => void;
+  #resolve!: (answer: CachedResponse | null) => void;
   #reject!: (error: unknown) => void;
   #waiting = 0;
   #cancel: (() => void) | null = null;
@@ -20,7 +20,7 @@ export class Flight {
    * @param call that of the request that leads
    * @param abandoned told right before it is cancelled because nobody waits any more
    */
-  constructor(call: Formulated, abandoned: () => void) {
+  constructor(call: ExecutableCall, abandoned: () => void) {
     this.#call = call;
     this.#abandoned = abandoned;
     this.answer = new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ export class Flight {
   }
 
   /** Whether a call has the very same values, so that it would fail with the same. */
-  isOf({ values, arguments: own }: Formulated): boolean {
+  isOf({ values, arguments: own }: ExecutableCall): boolean {
     return equal(this.#call.values, values) && equal(this.#call.arguments, own);
   }
 
@@ -51,7 +51,7 @@ export class Flight {
   }
 
   /** The call has come out well; who leaves from now on has no say in it. */
-  land(answer: CachedAnswer | null): void {
+  land(answer: CachedResponse | null): void {
     this.#over = true;
     this.successful = answer !== null;
     this.#resolve(answer);

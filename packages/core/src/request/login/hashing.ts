@@ -13,14 +13,14 @@ import type { SignInOptions } from './options.ts';
 export async function hashParameters(
   call: Filled,
   { remoteAddress }: Pick<GatewayRequest, 'remoteAddress'>,
-  { hasher, hashRequests }: Pick<SignInOptions, 'hasher' | 'hashRequests'>,
+  { hasher, hashRateLimit }: Pick<SignInOptions, 'hasher' | 'hashRateLimit'>,
 ): Promise<Filled> {
   const address = remoteAddress ?? null;
   const given = new Map(call.parameters.map((parameter, index) => [parameter.position, call.values[index]!]));
   const originals = call.candidate.endpoint.parameters.flatMap(({ position, hashOf }) =>
     hashOf === undefined ? [] : [[position, textOf(given.get(hashOf) ?? null)] as const],
   );
-  if (originals.some(([, original]) => original !== '')) refuseTooMany(hashRequests.take(address));
+  if (originals.some(([, original]) => original !== '')) refuseTooMany(hashRateLimit.take(address));
   const hashes = new Map<number, Value>();
   for (const [position, original] of originals) {
     // One after the other: there is one, and two would only fill the queue twice as fast.
@@ -36,7 +36,7 @@ export async function hashParameters(
 }
 
 /** Hashing is made to be costly: an address that may have it done without end takes the processors from all others. */
-function refuseTooMany(taken: ReturnType<SignInOptions['hashRequests']['take']>): void {
+function refuseTooMany(taken: ReturnType<SignInOptions['hashRateLimit']['take']>): void {
   if (taken.ok) return;
   throw new Problem('too-many-attempts', {
     title: 'Too many requests of this address have had passwords hashed; try again later',

@@ -1,14 +1,14 @@
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../../http/response.ts';
-import type { AnswerColumn, SignIn } from '../../endpoints/endpoint.ts';
+import type { ResultColumn, SignIn } from '../../endpoints/endpoint.ts';
 import { challenges } from '../../auth/authorize.ts';
 import { claimOf } from '../../auth/identity.ts';
-import type { Formulated } from '../build-query.ts';
-import type { AttemptKeys, Claim } from '../../ports/ports.ts';
+import type { ExecutableCall } from '../build-query.ts';
+import type { LoginAttempt, Claim } from '../../ports/ports.ts';
 import { bodiless } from '../problem-response.ts';
 import { checked } from '../../response/response-headers.ts';
-import { type AttemptOutcome, outcomeOfError } from '../../ports/attempt-outcome.ts';
+import { type LoginOutcome, errorToLoginOutcome } from '../../ports/attempt-outcome.ts';
 import { schemeFor, type SignInOptions } from './options.ts';
 import { recordAsJson } from './record.ts';
 import { claimsOf, valuesOf } from './signed-row.ts';
@@ -19,10 +19,10 @@ type Row = readonly (string | null)[];
 
 /** One try to sign in. */
 interface Try {
-  readonly call: Formulated;
+  readonly call: ExecutableCall;
   readonly request: GatewayRequest;
   readonly login: Login;
-  readonly columns: readonly AnswerColumn[];
+  readonly columns: readonly ResultColumn[];
   readonly options: SignInOptions;
 }
 
@@ -32,7 +32,7 @@ interface Try {
  * @throws Problem 429 after too many failures, 403 when another site made the browser call; whatever the routine throws
  */
 export async function signIn(
-  call: Formulated,
+  call: ExecutableCall,
   request: GatewayRequest,
   options: SignInOptions,
   run: () => Promise<readonly Row[]>,
@@ -40,7 +40,7 @@ export async function signIn(
   // A browser that another site signs in under an identity of that site's choice would confide in it.
   if (options.siteGuard.source(request) === 'foreign') throw new Problem('cross-site-request');
   const { endpoint } = call.candidate;
-  const columns = 'columns' in endpoint.answer ? endpoint.answer.columns : [];
+  const columns = 'columns' in endpoint.result ? endpoint.result.columns : [];
   const attempt: Try = { call, request, login: endpoint.signIn as Login, columns, options };
   const keys = keysOf(attempt);
   const may = options.attempts.mayTry(keys);
@@ -50,7 +50,7 @@ export async function signIn(
     const [row] = await run();
     verdict = await judge(attempt, row ?? null);
   } catch (error) {
-    options.attempts[outcomeOfError(error)](keys);
+    options.attempts[errorToLoginOutcome(error)](keys);
     throw error;
   }
   // Before the answer is made: a refusal may be thrown.
@@ -59,14 +59,14 @@ export async function signIn(
 }
 
 /** What failures are counted by. */
-function keysOf({ call, request, login }: Try): AttemptKeys {
+function keysOf({ call, request, login }: Try): LoginAttempt {
   const index = call.parameters.findIndex(({ position }) => position === login.user);
   const user = index < 0 ? null : userOf(call.values[index]!, call.parameters[index]!);
   return { user, address: request.remoteAddress ?? null };
 }
 
 interface Verdict {
-  readonly outcome: AttemptOutcome;
+  readonly outcome: LoginOutcome;
   readonly answer: () => GatewayResponse | Promise<GatewayResponse>;
 }
 
@@ -116,7 +116,7 @@ function steering({ status, message, scheme, hash }: Login): ReadonlySet<number>
 
 /** As long as a wrong password takes: otherwise the time would tell who is a user. */
 async function wasteTime({ login, options, request }: Try): Promise<void> {
-  if (login.hash !== null && login.password !== null) await options.hasher.waste(request.remoteAddress);
+  if (login.hash !== null && login.password !== null) await options.hasher.verifyDummy(request.remoteAddress);
 }
 
 function textAt({ columns }: Try, row: Row, index: number | null): string | null {
@@ -146,7 +146,7 @@ async function verify({ call, login, options, request }: Try, row: Row): Promise
   const password = call.values[index] ?? null;
   if (hash !== null && typeof password === 'string')
     return options.hasher.verify(password, hash, request.remoteAddress);
-  await options.hasher.waste(request.remoteAddress);
+  await options.hasher.verifyDummy(request.remoteAddress);
   return false;
 }
 

@@ -1,6 +1,6 @@
 import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse } from '../../http/response.ts';
-import type { AnswerColumn } from '../../endpoints/endpoint.ts';
+import type { ResultColumn } from '../../endpoints/endpoint.ts';
 import type { AuthScheme, Caller, Observer } from '../../ports/ports.ts';
 import { schemeFor, type SignInOptions } from './options.ts';
 import { type TextRow, valuesOf } from './signed-row.ts';
@@ -14,7 +14,7 @@ export interface Leaving {
 }
 
 /** The schemes that the values of a logout routine name: an array names one with each element. */
-export function namesIn(rows: readonly TextRow[], columns: readonly AnswerColumn[]): readonly string[] {
+export function namesIn(rows: readonly TextRow[], columns: readonly ResultColumn[]): readonly string[] {
   const texts = rows.flatMap((row) =>
     row.flatMap((text, index) => {
       const column = columns[index];

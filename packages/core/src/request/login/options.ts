@@ -1,5 +1,5 @@
 import type { ClaimTypes } from '../../auth/identity.ts';
-import type { AttemptLimiter, AuthScheme, PasswordHasher, RateLimiter, SiteGuard } from '../../ports/ports.ts';
+import type { LoginRateLimiter, AuthScheme, PasswordHasher, RateLimiter, CsrfGuard } from '../../ports/ports.ts';
 
 /** What signing in and out needs besides the call itself. */
 export interface SignInOptions {
@@ -7,10 +7,10 @@ export interface SignInOptions {
   /** What the identity is called where the routine names no scheme; one of this name is then the default scheme. */
   readonly authenticationType: string;
   readonly hasher: PasswordHasher;
-  readonly attempts: AttemptLimiter;
+  readonly attempts: LoginRateLimiter;
   /** Of requests whose parameters are hashed. */
-  readonly hashRequests: RateLimiter;
-  readonly siteGuard: SiteGuard;
+  readonly hashRateLimit: RateLimiter;
+  readonly siteGuard: CsrfGuard;
   readonly claimTypes: ClaimTypes;
   /** A NULL hash means that the routine has verified the password itself; otherwise it is a failed verification. */
   readonly allowNullHash: boolean;

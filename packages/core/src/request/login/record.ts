@@ -1,9 +1,9 @@
-import type { AnswerColumn } from '../../endpoints/endpoint.ts';
+import type { ResultColumn } from '../../endpoints/endpoint.ts';
 import { valuesOf } from './signed-row.ts';
 
 /** The row as a JSON object, without the hash of its password, which is nobody's business. */
 export function recordAsJson(
-  columns: readonly AnswerColumn[],
+  columns: readonly ResultColumn[],
   row: readonly (string | null)[],
   hash: number | null,
 ): string {
@@ -13,7 +13,7 @@ export function recordAsJson(
   return `{${members.join(',')}}`;
 }
 
-function valueAsJson(column: AnswerColumn, text: string | null): string {
+function valueAsJson(column: ResultColumn, text: string | null): string {
   if (text === null) return 'null';
   switch (column.type.json) {
     case 'number':

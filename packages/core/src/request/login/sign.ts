@@ -1,10 +1,10 @@
 import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse } from '../../http/response.ts';
-import type { Answer, AnswerColumn } from '../../endpoints/endpoint.ts';
+import type { ResultShape, ResultColumn } from '../../endpoints/endpoint.ts';
 import { asPrivate } from '../../auth/caller-headers.ts';
-import type { Calling } from '../../auth/injected-values.ts';
-import { type Execution, execute, type Outcome } from '../execute.ts';
-import type { Formulated } from '../build-query.ts';
+import type { CallContext } from '../../auth/injected-values.ts';
+import { type Execution, execute, type CallResult } from '../execute.ts';
+import type { ExecutableCall } from '../build-query.ts';
 import type { Observer } from '../../ports/ports.ts';
 import { respond } from '../respond.ts';
 import { signIn } from './login.ts';
@@ -15,14 +15,14 @@ import { type TextRow, TextRows } from './signed-row.ts';
 /** A routine's rows as text, and as the answer that they would be. */
 interface Ran {
   readonly rows: readonly TextRow[];
-  readonly outcome: Outcome;
+  readonly outcome: CallResult;
 }
 
 /** A call of an endpoint that signs its caller in or out. */
 export async function sign(
   execution: Execution & { readonly signIn: SignInOptions; readonly observe: Observer },
-  call: Formulated,
-  { request, caller }: Calling,
+  call: ExecutableCall,
+  { request, caller }: CallContext,
 ): Promise<GatewayResponse> {
   const { signIn: options, observe } = execution;
   const { endpoint } = call.candidate;
@@ -30,7 +30,7 @@ export async function sign(
     return signIn(call, request, options, async () => (await run(execution, call, request)).rows);
   }
   const { rows, outcome } = await run(execution, call, request);
-  const names = namesIn(rows, columnsOf(endpoint.answer));
+  const names = namesIn(rows, columnsOf(endpoint.result));
   const signedOut = await signOut({ request, caller, names, observe }, options);
   const session = caller?.session ?? null;
   if (session !== null) execution.streams.endSession(session);
@@ -40,12 +40,12 @@ export async function sign(
   return asPrivate({ ...own, headers: [...own.headers, ...signedOut.headers] });
 }
 
-function columnsOf(answer: Answer): readonly AnswerColumn[] {
+function columnsOf(answer: ResultShape): readonly ResultColumn[] {
   if ('columns' in answer) return answer.columns;
   return 'column' in answer ? [answer.column] : [];
 }
 
-async function run(execution: Execution, call: Formulated, request: GatewayRequest): Promise<Ran> {
+async function run(execution: Execution, call: ExecutableCall, request: GatewayRequest): Promise<Ran> {
   let texts: TextRows | null = null;
   const { format } = call.candidate.rendering(undefined);
   const outcome = await execute(execution, { call, format, request, watch: (next) => (texts = new TextRows(next)) });

@@ -1,5 +1,5 @@
 import type { RowSink } from '../../postgres/port.ts';
-import type { AnswerColumn } from '../../endpoints/endpoint.ts';
+import type { ResultColumn } from '../../endpoints/endpoint.ts';
 import { itemsOf, readJson, textOf } from '../parse/json-reader.ts';
 import type { Claim } from '../../ports/ports.ts';
 import { fieldsOf } from '../../response/rows.ts';
@@ -34,7 +34,7 @@ export class TextRows implements RowSink {
 }
 
 /** The values of a column as text: none for NULL, one for each element of an array. */
-export function valuesOf({ type }: AnswerColumn, text: string | null): readonly string[] {
+export function valuesOf({ type }: ResultColumn, text: string | null): readonly string[] {
   if (text === null) return [];
   if (type.element !== undefined && type.json === 'converted') return elementsOf(text);
   if (type.json === 'boolean') return [text === 't' ? 'true' : 'false'];
@@ -48,7 +48,7 @@ export function elementsOf(json: string): readonly string[] {
 
 /** What the row says of the caller: every column that does not steer the sign-in is a claim of its name. */
 export function claimsOf(
-  columns: readonly AnswerColumn[],
+  columns: readonly ResultColumn[],
   row: readonly (string | null)[],
   steering: ReadonlySet<number>,
 ): readonly Claim[] {

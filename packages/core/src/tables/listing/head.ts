@@ -1,4 +1,4 @@
-import type { CommandParts, MadeCommand } from '../../ports/ports.ts';
+import type { QueryInput, Query } from '../../ports/ports.ts';
 import { where } from '../condition.ts';
 import { type Fragment, join, plain, statementOf } from '../fragment.ts';
 import { type GivenColumn, tableName, tableOf } from '../provided-columns.ts';
@@ -13,10 +13,10 @@ interface Told {
 
 /** How many rows there are in all, where the client prefers to know; and the version of the row, where it is one. */
 export function listingHead(
-  parts: CommandParts,
+  parts: QueryInput,
   conditions: readonly Fragment[],
   equal: readonly GivenColumn[],
-): Pick<MadeCommand, 'head'> {
+): Pick<Query, 'head'> {
   const told = [...countOf(parts, conditions), ...versionOf(parts, conditions, equal)];
   if (told.length === 0) return {};
   const list = join(
@@ -29,7 +29,7 @@ export function listingHead(
 
 const wantsCount = /(?:^|[\s,;])count\s*=\s*"?exact"?(?=$|[\s,;])/i;
 
-function countOf({ endpoint, request }: CommandParts, conditions: readonly Fragment[]): readonly Told[] {
+function countOf({ endpoint, request }: QueryInput, conditions: readonly Fragment[]): readonly Told[] {
   if (!wantsCount.test(request.header('prefer') ?? '')) return [];
   const from = plain('count', `(select pg_catalog.count(*) from ${tableName(endpoint)}`);
   return [
@@ -43,7 +43,7 @@ function countOf({ endpoint, request }: CommandParts, conditions: readonly Fragm
  * Of two rows (a key is unique within a table, not among those that inherit from it) there is no version.
  */
 function versionOf(
-  { endpoint }: CommandParts,
+  { endpoint }: QueryInput,
   conditions: readonly Fragment[],
   equal: readonly GivenColumn[],
 ): readonly Told[] {

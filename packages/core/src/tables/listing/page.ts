@@ -1,5 +1,5 @@
 import type { Value } from '../../postgres/port.ts';
-import type { CommandParts } from '../../ports/ports.ts';
+import type { QueryInput } from '../../ports/ports.ts';
 import type { EndpointParameter, Listing } from '../../endpoints/endpoint.ts';
 import { type Fragment, join, plain } from '../fragment.ts';
 import { refusedValue } from '../provided-columns.ts';
@@ -21,7 +21,7 @@ interface Choice {
 }
 
 /** @throws Problem for what cannot be, which it names */
-export function pageOf(parts: CommandParts, listing: Listing): Page {
+export function pageOf(parts: QueryInput, listing: Listing): Page {
   const choice = (position: number): Choice => choiceAt(parts, position);
   const order = choice(listing.order);
   const terms = readOrder(parts.endpoint, order.parameter, order.value);
@@ -34,7 +34,7 @@ export function pageOf(parts: CommandParts, listing: Listing): Page {
   };
 }
 
-function choiceAt({ endpoint, parameters, values }: CommandParts, position: number): Choice {
+function choiceAt({ endpoint, parameters, values }: QueryInput, position: number): Choice {
   const parameter = endpoint.parameters.find((one) => one.position === position)!;
   const value: Value = values[parameters.indexOf(parameter)] ?? null;
   return { parameter, value: value === null || typeof value === 'string' ? value : Buffer.from(value).toString() };

@@ -59,12 +59,13 @@ const claimsAndContext = {
   userRolesParameterName: text('_user_roles', 'The parameter that receives the roles.'),
   userClaimsParameterName: text('_user_claims', 'The parameter that receives all claims as JSON.'),
   ipAddressParameterName: text('_ip_address', 'The parameter that receives the address of the client.'),
-  userRoleContext: optionalText(
-    'The claim that names the database role which calls run under (`set local role`); null: none.',
-  ),
-  anonymousRole: optionalText(
-    'With `userRoleContext`, the role of callers without that claim; null: that of the connection.',
-  ),
+  databaseRole: z
+    .strictObject({
+      claim: optionalText('The claim that names the database role; null: calls run under the role of the connection.'),
+      anonymous: optionalText('The role of callers without that claim; null: the role of the connection.'),
+    })
+    .prefault({})
+    .describe('The database role that each call runs under (`set local role`).'),
 };
 
 const protection = {
@@ -76,7 +77,7 @@ const protection = {
     [],
     'Origins that may send requests with credentials, besides the origin of this host: `https://app.example.org`.',
   ),
-  crossSite: z
+  crossSiteRequests: z
     .enum(['refuse', 'allow'])
     .nullable()
     .default(null)

@@ -150,7 +150,7 @@ const errorsAndLimits = {
     )
     .default({ '57014': 205, P0001: 400, P0004: 400 })
     .describe('HTTP status by SQLSTATE or two-character class; extends and overrides the built-in table.'),
-  readerTimeout: z
+  slowClientTimeout: z
     .number()
     .positive()
     .max(86_400)

@@ -1,12 +1,12 @@
 import type { TableOperation } from '../catalog/table.ts';
-import type { CommandMaker } from '../ports/ports.ts';
+import type { QueryBuilder } from '../ports/ports.ts';
 import { deleteCommand } from './delete.ts';
 import { tableOf } from './provided-columns.ts';
 import { insertCommand } from './insert.ts';
 import { selectCommand } from './select.ts';
 import { updateCommand } from './update.ts';
 
-const makers: Readonly<Record<TableOperation, CommandMaker>> = {
+const makers: Readonly<Record<TableOperation, QueryBuilder>> = {
   select: selectCommand,
   update: updateCommand,
   updateReturning: updateCommand,
@@ -21,4 +21,4 @@ const makers: Readonly<Record<TableOperation, CommandMaker>> = {
 };
 
 /** The statement of an operation on a table, for the columns that a request gives: made of the names of the catalog, values bound. */
-export const tableCommand: CommandMaker = (parts) => makers[tableOf(parts.endpoint).operation](parts);
+export const buildTableQuery: QueryBuilder = (parts) => makers[tableOf(parts.endpoint).operation](parts);
