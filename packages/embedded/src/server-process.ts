@@ -1,116 +1,170 @@
+/** The PostgreSQL server process: start, readiness, log and shutdown. */
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { PostgresServerError } from './embedded-error.ts';
-import type { Home } from './home.ts';
-import { readPostmasterFile } from './postmaster-file.ts';
-import { spawnOptions } from './program.ts';
-import { shutDown, shutDownByControl } from './shutdown.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { errorCode, PostgresServerError } from './postgres-server-error.ts';
+import { type OsUser, runProgram, spawnOptions, waitFor } from './processes.ts';
 
-/** A PostgreSQL server process that we started. */
+/** A PostgreSQL server process that this process has started. */
 export interface ServerProcess {
-  ended(): boolean;
-  /** Resolves when it has ended, with how: `by SIGKILL`, `with exit code 2`. Not where that is not told (Windows). */
-  readonly end: Promise<string>;
-  /** Whether it takes connections. */
-  ready(): Promise<boolean>;
-  /** The last lines that it wrote. */
+  hasExited(): boolean;
+  /** Resolves when the process has exited, with the signal or exit code: `SIGKILL`, `exit code 2`. Never resolves on Windows. */
+  readonly exit: Promise<string>;
+  /** Tells whether the server accepts connections. */
+  isReady(): Promise<boolean>;
+  /** The last lines of the server's log. */
   log(): readonly string[];
   stop(): Promise<void>;
 }
 
-export interface ServerOrder {
-  readonly home: Home;
+export interface ServerProcessOptions {
+  readonly directory: DataDirectory;
   readonly binaries: Binaries;
-  readonly account: Account | undefined;
+  readonly user: OsUser | undefined;
   /** `name=value` each. */
   readonly settings: readonly string[];
 }
 
 const LOG_LINES = 40;
 
-export async function startProcess(order: ServerOrder): Promise<ServerProcess> {
-  return process.platform === 'win32' ? startByControl(order) : startChild(order);
+/** Seconds for a fast shutdown, which writes a checkpoint. */
+export const FAST_SHUTDOWN_SECONDS = 30;
+const IMMEDIATE_SHUTDOWN_SECONDS = 5;
+
+export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
+  return process.platform === 'win32' ? startWithPgCtl(options) : startChild(options);
 }
 
-function startChild(order: ServerOrder): ServerProcess {
-  const { home, binaries, account, settings } = order;
-  const args = ['-D', home.cluster, ...settings.flatMap((setting) => ['-c', setting])];
+function startChild({ directory, binaries, user, settings }: ServerProcessOptions): ServerProcess {
+  const args = ['-D', directory.cluster, ...settings.flatMap((setting) => ['-c', setting])];
   const child = spawn(binaries.postgres, args, {
-    ...spawnOptions({ account, directory: home.root }),
-    // A session of its own: Ctrl+C is for us, and we stop the server when the last request is answered.
+    ...spawnOptions({ user, directory: directory.root }),
+    // A session of its own: Ctrl+C must not stop the server before the last request is answered.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const lines: string[] = [];
-  let over = false;
+  let hasExited = false;
   child.once('error', (error) => {
     lines.push(error.message);
-    over = true;
+    hasExited = true;
   });
-  const end = new Promise<string>((resolve) => {
-    // "close" comes after the last line has been read.
+  const exit = new Promise<string>((resolve) => {
+    // "close" is emitted after the last line was read.
     child.once('close', (code, signal) => {
-      over = true;
-      resolve(signal === null ? `with exit code ${String(code)}` : `by ${signal}`);
+      hasExited = true;
+      resolve(signal ?? `exit code ${String(code)}`);
     });
   });
   createInterface({ input: child.stderr }).on('line', (line) => {
     lines.push(line);
     if (lines.length > LOG_LINES) lines.shift();
   });
-  // A program that has nothing else to do may end; the watchdog then stops the server.
+  // The server does not keep this process alive; the watchdog stops it afterwards.
   child.unref();
   (child.stderr as unknown as Socket).unref();
   return {
-    ended: () => over,
-    end,
-    ready: async () => {
-      const file = await readPostmasterFile(home.cluster);
+    hasExited: () => hasExited,
+    exit,
+    isReady: async () => {
+      const file = await readPostmasterPid(directory.cluster);
       return file !== undefined && file.pid === child.pid && file.ready;
     },
     log: () => [...lines],
-    stop: () => shutDown({ running: () => !over, signal: (name) => void child.kill(name) }),
+    stop: () => shutDown({ isRunning: () => !hasExited, signal: (name) => void child.kill(name) }),
   };
 }
 
 /**
- * On Windows pg_ctl starts the server: it gives up administrator's rights, with which PostgreSQL refuses to run. The server
- * is then no child of ours, and its log goes to a file.
+ * Starts the server on Windows. `pg_ctl` gives up administrator rights, with which PostgreSQL refuses to run. The server is
+ * then not a child process, and writes its log to a file.
  */
-async function startByControl(order: ServerOrder): Promise<ServerProcess> {
-  const { home, binaries, settings } = order;
-  if (settings.some((setting) => /["%\r\n]/.test(setting))) {
+async function startWithPgCtl({ directory, binaries, settings }: ServerProcessOptions): Promise<ServerProcess> {
+  const unquotable = settings.find((setting) => /["%\r\n]/.test(setting));
+  if (unquotable !== undefined) {
     throw new PostgresServerError(
-      'a PostgreSQL setting with a quotation mark, percent sign or line break cannot be given on Windows',
+      `the PostgreSQL setting ${JSON.stringify(unquotable)} cannot be passed on Windows; remove quotation marks, percent signs and line breaks`,
     );
   }
-  await rm(home.logFile, { force: true });
-  const options = settings.map((setting) => `-c "${setting}"`).join(' ');
-  const args = ['start', '-D', home.cluster, '-s', '-w', '-t', '600', '-l', home.logFile, '-o', options];
-  const code = await runControl(binaries.pgCtl, args, home.root);
-  const lines = (await readFile(home.logFile, 'utf8').catch(() => '')).split(/\r?\n/).slice(-LOG_LINES);
-  let over = code !== 0;
+  await rm(directory.logFile, { force: true });
+  const settingArgs = settings.map((setting) => `-c "${setting}"`).join(' ');
+  const args = ['start', '-D', directory.cluster, '-s', '-w', '-t', '600', '-l', directory.logFile, '-o', settingArgs];
+  const code = await runWithoutPipes(binaries.pgCtl, args, directory.root);
+  const lines = (await readFile(directory.logFile, 'utf8').catch(() => '')).split(/\r?\n/).slice(-LOG_LINES);
+  let hasExited = code !== 0;
   return {
-    ended: () => over,
-    end: new Promise(() => undefined),
-    ready: async () => !over,
+    hasExited: () => hasExited,
+    exit: new Promise(() => undefined),
+    isReady: async () => !hasExited,
     log: () => lines,
     stop: async () => {
-      if (!over) await shutDownByControl(binaries, home);
-      over = true;
+      if (!hasExited) await shutDownWithPgCtl(binaries, directory);
+      hasExited = true;
     },
   };
 }
 
-/** Without pipes: the server would inherit them, and they would never end. */
-function runControl(command: string, args: readonly string[], directory: string): Promise<number | undefined> {
+/** The server would inherit pipes and keep them open. */
+function runWithoutPipes(command: string, args: readonly string[], directory: string): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const control = spawn(command, args, { ...spawnOptions({ account: undefined, directory }), stdio: 'ignore' });
-    control.once('error', () => resolve(undefined));
-    control.once('exit', (code) => resolve(code ?? undefined));
+    const child = spawn(command, args, { ...spawnOptions({ user: undefined, directory }), stdio: 'ignore' });
+    child.once('error', () => resolve(undefined));
+    child.once('exit', (code) => resolve(code ?? undefined));
   });
+}
+
+export interface StoppableProcess {
+  isRunning(): boolean | Promise<boolean>;
+  signal(name: NodeJS.Signals): void;
+}
+
+/** Tries a fast shutdown, then an immediate one (the next start recovers the data), then SIGKILL. */
+export async function shutDown(server: StoppableProcess): Promise<void> {
+  const hasStopped = async (): Promise<boolean> => !(await server.isRunning());
+  if (await hasStopped()) return;
+  server.signal('SIGINT');
+  if (await waitFor(hasStopped, FAST_SHUTDOWN_SECONDS * 1000)) return;
+  server.signal('SIGQUIT');
+  if (await waitFor(hasStopped, IMMEDIATE_SHUTDOWN_SECONDS * 1000)) return;
+  server.signal('SIGKILL');
+  await waitFor(hasStopped, IMMEDIATE_SHUTDOWN_SECONDS * 1000);
+}
+
+/** Shuts down on Windows, which has no signals: fast, then immediate. */
+export async function shutDownWithPgCtl(binaries: Binaries, directory: DataDirectory): Promise<void> {
+  for (const [mode, seconds] of [
+    ['fast', FAST_SHUTDOWN_SECONDS],
+    ['immediate', IMMEDIATE_SHUTDOWN_SECONDS],
+  ] as const) {
+    const args = ['stop', '-D', directory.cluster, '-s', '-w', '-t', String(seconds), '-m', mode];
+    const { code } = await runProgram(binaries.pgCtl, args, { user: undefined, directory: directory.root });
+    if (code === 0) return;
+  }
+}
+
+/** Content of `postmaster.pid`, which a running server keeps in its cluster. */
+export interface PostmasterPid {
+  readonly pid: number;
+  readonly ready: boolean;
+}
+
+/** Reads `postmaster.pid`; undefined when it is missing or has no process id yet. */
+export async function readPostmasterPid(cluster: string): Promise<PostmasterPid | undefined> {
+  try {
+    const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
+    const pid = Number(lines[0]);
+    // The id is negative in single-user mode. The eighth line is "starting", "ready" or "stopping".
+    return Number.isInteger(pid) && pid > 0 ? { pid, ready: lines[7]?.trim() === 'ready' } : undefined;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export async function removePostmasterPid(cluster: string): Promise<void> {
+  await rm(join(cluster, 'postmaster.pid'), { force: true });
 }

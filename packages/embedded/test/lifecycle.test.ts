@@ -7,7 +7,7 @@ import { ask, start } from './support/start.ts';
 
 const linux = process.platform === 'linux';
 
-test('a first start creates a cluster, says so, and gives a superuser with a generated password', async () => {
+test('the first start creates a cluster, reports it, and returns a superuser with a generated password', async () => {
   const dataDirectory = await temporaryDirectory();
   const progress: string[] = [];
 
@@ -36,13 +36,13 @@ test('a first start creates a cluster, says so, and gives a superuser with a gen
     superuser: true,
     methods: ['scram-sha-256'],
     password: 'SCRAM-SHA-256',
-    // From 17 on PostgreSQL knows letters beyond ASCII whatever the system's locales.
+    // PostgreSQL 17 and later have a Unicode locale of their own.
     lowered: Number.parseInt(server.version, 10) >= 17 ? 'äö' : 'ÄÖ',
   });
   expect((await readdir(dataDirectory)).toSorted()).toEqual(['cluster', 'in-use', 'password']);
 });
 
-test('another password is refused', async () => {
+test('a wrong password is rejected', async () => {
   const server = await start({ dataDirectory: await temporaryDirectory() });
   const url = new URL(server.connectionString);
   url.password = 'guess';
@@ -50,7 +50,7 @@ test('another password is refused', async () => {
   await expect(ask(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
 });
 
-test.runIf(linux)('other addresses of the machine are not listened on', async () => {
+test.runIf(linux)('the server listens on 127.0.0.1 only', async () => {
   const server = await start({ dataDirectory: await temporaryDirectory() });
 
   const answer = await new Promise((resolve) => {
@@ -76,7 +76,7 @@ test('data and password survive a restart; the second start creates nothing', as
   expect(progress).toEqual([`starting PostgreSQL ${second.version} on port ${String(second.port)}`]);
 });
 
-test('stop ends sessions, leaves no process and may be called again', async () => {
+test('stop() disconnects clients, leaves no process and may be called again', async () => {
   const dataDirectory = await temporaryDirectory();
   const server = await start({ dataDirectory });
   const cutOff = ask(server.connectionString, 'SELECT pg_sleep(60)').catch((error: { code: string }) => error.code);
@@ -91,7 +91,7 @@ test('stop ends sessions, leaves no process and may be called again', async () =
   expect((await readdir(dataDirectory)).toSorted()).toEqual(['cluster', 'password']);
 });
 
-test('a server is durable unless told otherwise', async () => {
+test('a server is durable by default', async () => {
   const dataDirectory = await temporaryDirectory();
   const safety = `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS "commit",
                          current_setting('full_page_writes') AS pages`;
@@ -103,7 +103,7 @@ test('a server is durable unless told otherwise', async () => {
   expect(await ask(safe.connectionString, safety)).toEqual([{ fsync: 'on', commit: 'on', pages: 'on' }]);
 });
 
-test('further settings reach the server', async () => {
+test('settings reach the server', async () => {
   const settings = { max_connections: '17', 'app.greeting': 'good morning, "world"' };
 
   const server = await start({ dataDirectory: await temporaryDirectory(), settings });
@@ -115,7 +115,7 @@ test('further settings reach the server', async () => {
   expect(found).toEqual({ max: '17', greeting: 'good morning, "world"' });
 });
 
-test('variables of our environment neither steer the server nor reach it', async () => {
+test('environment variables of the process do not reach the server', async () => {
   process.env['PGPORT'] = '1';
   process.env['PGDATA'] = '/nonexistent';
   process.env['GATEWAY_SECRET'] = 'hush';

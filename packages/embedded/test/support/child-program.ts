@@ -7,18 +7,18 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { PostgresServerOptions } from '../../src/index.ts';
-import { chosenPackage } from './directories.ts';
+import { selectedPackage } from './directories.ts';
 
 const packagePath = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** What the child tells: the server, or why there is none. */
-type Told =
+/** The line that the program prints. */
+type Result =
   | { readonly connectionString: string; readonly version: string; readonly progress: readonly string[] }
   | { readonly error: string; readonly name: string };
 
 export interface Child {
   readonly process: ChildProcess;
-  readonly told: Told;
+  readonly result: Result;
 }
 
 const PROGRAM = `
@@ -35,42 +35,44 @@ try {
 `;
 
 /**
- * Compiles the launcher once for the file, for programs that run outside the test runner. The function starts such a program
- * and waits for what it tells; the program runs on until it is killed or the test ends.
+ * Compiles the package once per test file. The returned function starts a program that starts a server, and waits for its
+ * result; the program runs until it is killed or the test ends.
  */
 export function useChildProgram(): (
   options: PostgresServerOptions,
-  account?: { readonly uid: number; readonly gid: number },
+  user?: { readonly uid: number; readonly gid: number },
 ) => Promise<Child> {
   let folder = '';
   beforeAll(async () => {
-    // Below node_modules of the package, so that `pg` is found and git looks away.
+    // In node_modules of the package: imports of `pg` resolve, and git ignores it.
     await mkdir(packagePath('node_modules'), { recursive: true });
     folder = await mkdtemp(join(packagePath('node_modules'), '.embedded-'));
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
-    const how =
+    const options =
       '--ignoreConfig --noCheck --module nodenext --target es2023 --types node --rewriteRelativeImportExtensions';
     const source = packagePath('src/index.ts');
-    await promisify(execFile)(process.execPath, [compiler, ...how.split(' '), '--outDir', folder, source]);
+    await promisify(execFile)(process.execPath, [compiler, ...options.split(' '), '--outDir', folder, source]);
     await promisify(execFile)('chmod', ['-R', 'a+rX', folder]);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
-  return async (options, account) => {
+  return async (options, user) => {
     const entry = join(folder, 'index.js');
-    const args = ['--input-type=module', '-e', PROGRAM, entry, JSON.stringify({ ...chosenPackage, ...options })];
-    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/', ...account });
+    const args = ['--input-type=module', '-e', PROGRAM, entry, JSON.stringify({ ...selectedPackage, ...options })];
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/', ...user });
     onTestFinished(() => void child.kill('SIGKILL'));
     const line = await new Promise<string>((resolve, reject) => {
       createInterface({ input: child.stdout }).once('line', resolve);
-      child.once('exit', (code) => reject(new Error(`the program ended with ${String(code)} and told nothing`)));
+      child.once('exit', (code) =>
+        reject(new Error(`the program ended with ${String(code)} before it printed a line`)),
+      );
     });
-    return { process: child, told: JSON.parse(line) as Told };
+    return { process: child, result: JSON.parse(line) as Result };
   };
 }
 
-/** Kills the program so that it can do nothing more, and waits until it is dead. */
-export async function killHard(child: ChildProcess): Promise<void> {
+/** Sends SIGKILL and waits until the program has exited. */
+export async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const dead = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');

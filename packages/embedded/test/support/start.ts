@@ -1,11 +1,11 @@
 import { Client, type QueryResultRow } from 'pg';
 import { onTestFinished } from 'vitest';
 import { type PostgresServerOptions, type PostgresServer, startPostgres } from '../../src/index.ts';
-import { chosenPackage } from './directories.ts';
+import { selectedPackage } from './directories.ts';
 
-/** Starts a server, fast and not durable unless asked, that is stopped with the test at the latest. */
+/** Starts a server that is stopped after the test; not durable by default. */
 export async function start(options: PostgresServerOptions): Promise<PostgresServer> {
-  const server = await startPostgres({ durable: false, ...chosenPackage, ...options });
+  const server = await startPostgres({ durable: false, ...selectedPackage, ...options });
   onTestFinished(() => server.stop());
   return server;
 }

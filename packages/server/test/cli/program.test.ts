@@ -91,7 +91,7 @@ test.runIf(process.platform !== 'win32')(
 
     expect(await first.program.ended).toBe(1);
     expect(first.program.text.stderr).toBe(
-      'pgway: the embedded PostgreSQL has ended by SIGKILL, and nobody had stopped it: start again, its data are kept\n',
+      'pgway: the PostgreSQL server exited unexpectedly (SIGKILL); start it again, the data is kept\n',
     );
     const second = await ready(start(folder, withData));
     expect((await post(`${second.url}/api/members`, member)).status).toBe(409);

@@ -306,7 +306,7 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
     const file = fileURLToPath(import.meta.url);
 
     expect(await fail(`--embedded.dataDirectory=${file}`)).toMatch(
-      /^pgway: cannot use the data directory .*: a file is in the way, choose another one with --embedded\.dataDirectory=… \(.*\)\n$/,
+      /^pgway: cannot use the data directory .*: it is not a directory; choose another one with --embedded\.dataDirectory=… \(.*\)\n$/,
     );
   });
 

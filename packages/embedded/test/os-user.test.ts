@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { PostgresServerError } from '../src/index.ts';
 import { useChildProgram } from './support/child-program.ts';
-import { copyPackage, NOBODY, postmasterPid, temporaryDirectory } from './support/directories.ts';
+import { copyPackage, UNPRIVILEGED, postmasterPid, temporaryDirectory } from './support/directories.ts';
 import { userOf } from '@pgway/testing';
 import { ask, start } from './support/start.ts';
 
 const asRoot = process.geteuid?.() === 0;
 
 describe.runIf(asRoot)('as root', () => {
-  test('PostgreSQL runs as another user, to whom only the cluster belongs', async () => {
+  test('PostgreSQL runs as another user, which owns only the cluster', async () => {
     const dataDirectory = await temporaryDirectory();
 
     await start({ dataDirectory });
@@ -30,14 +30,14 @@ describe.runIf(asRoot)('as root', () => {
     const dataDirectory = await temporaryDirectory();
     const first = await start({ dataDirectory });
     await first.stop();
-    await giveAll(join(dataDirectory, 'cluster'), NOBODY);
+    await giveAll(join(dataDirectory, 'cluster'), UNPRIVILEGED);
 
     await start({ dataDirectory });
 
-    expect(await userOf(await postmasterPid(dataDirectory))).toBe(NOBODY.uid);
+    expect(await userOf(await postmasterPid(dataDirectory))).toBe(UNPRIVILEGED.uid);
   });
 
-  test('a cluster that root restored is handed over', async () => {
+  test('a cluster that root restored changes its owner', async () => {
     const dataDirectory = await temporaryDirectory();
     const first = await start({ dataDirectory });
     await first.stop();
@@ -48,7 +48,7 @@ describe.runIf(asRoot)('as root', () => {
     expect(await ask(second.connectionString, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  test('programs in a folder that the other user may not enter are linked to where it may', async () => {
+  test('binaries in a directory that the user may not enter are linked into the data directory', async () => {
     const closed = await temporaryDirectory();
     const packageDirectory = join(closed, 'package');
     await copyPackage(packageDirectory);
@@ -59,7 +59,7 @@ describe.runIf(asRoot)('as root', () => {
 
     expect((await stat(closed)).mode & 0o777).toBe(0o700);
     expect(await ask(server.connectionString, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    expect(progress[0]).toMatch(/^copying the PostgreSQL programs to where \w+ can run them$/);
+    expect(progress[0]).toMatch(/^copying the PostgreSQL binaries to .*\/binaries-[\w.-]+$/);
     const [copy] = (await readdir(dataDirectory)).filter((name) => name.startsWith('binaries-'));
     expect(copy).toBeDefined();
     const folder = await lstat(join(dataDirectory, copy!));
@@ -72,7 +72,7 @@ describe.runIf(asRoot)('as root', () => {
     expect(progress).toHaveLength(1);
   });
 
-  test('programs whose modes were lost are copied, and the originals stay as they are', async () => {
+  test('binaries that have lost their modes are copied, and the originals are not changed', async () => {
     const packageDirectory = join(await temporaryDirectory(), 'package');
     await copyPackage(packageDirectory);
     const original = join(packageDirectory, 'native', 'bin', 'postgres');
@@ -85,10 +85,10 @@ describe.runIf(asRoot)('as root', () => {
     expect((await stat(original)).mode & 0o777).toBe(0o600);
   });
 
-  test('a folder of programs that somebody else laid there is not trusted', async () => {
+  test('a copy of the binaries that belongs to another user is not trusted', async () => {
     const packageDirectory = join(await temporaryDirectory(), 'package');
     await copyPackage(packageDirectory);
-    const dataDirectory = await temporaryDirectory(NOBODY);
+    const dataDirectory = await temporaryDirectory(UNPRIVILEGED);
     await chmod(dataDirectory, 0o711);
     const { version } = JSON.parse(await readFile(join(packageDirectory, 'package.json'), 'utf8')) as {
       version: string;
@@ -98,7 +98,7 @@ describe.runIf(asRoot)('as root', () => {
     await writeFile(join(planted, 'bin', 'postgres'), '#!/bin/sh\necho "postgres (PostgreSQL) 99.9"\n', {
       mode: 0o755,
     });
-    await giveAll(planted, NOBODY);
+    await giveAll(planted, UNPRIVILEGED);
 
     const server = await start({ dataDirectory, packageDirectory });
 
@@ -106,7 +106,7 @@ describe.runIf(asRoot)('as root', () => {
     expect((await lstat(planted)).uid).toBe(0);
   });
 
-  test('a data directory that the other user cannot reach is named with the folder in the way', async () => {
+  test('a data directory that the user may not enter is reported with the closed parent directory', async () => {
     const closed = await temporaryDirectory();
     const dataDirectory = join(closed, 'data');
 
@@ -117,8 +117,8 @@ describe.runIf(asRoot)('as root', () => {
       'message',
       expect.stringMatching(
         new RegExp(
-          `^as root, PostgreSQL runs as the user "\\w+", which may not enter ${closed} \\(mode 0700\\): ` +
-            'choose a data directory elsewhere, or run as an ordinary user$',
+          `^PostgreSQL runs as the user "\\w+" instead of root, and that user may not enter "${closed}" \\(mode 0700\\); ` +
+            'choose another data directory, or run as an ordinary user$',
         ),
       ),
     );
@@ -128,45 +128,49 @@ describe.runIf(asRoot)('as root', () => {
 describe.runIf(asRoot)('as an ordinary user', () => {
   const startChild = useChildProgram();
 
-  test('PostgreSQL runs as that user, with nothing open to others', async () => {
-    const dataDirectory = join(await temporaryDirectory(NOBODY), 'data');
+  test('PostgreSQL runs as that user, and other users have no access', async () => {
+    const dataDirectory = join(await temporaryDirectory(UNPRIVILEGED), 'data');
 
-    const { told } = await startChild({ dataDirectory, durable: false }, NOBODY);
+    const { result } = await startChild({ dataDirectory, durable: false }, UNPRIVILEGED);
 
-    expect(told).toMatchObject({ connectionString: expect.stringContaining('127.0.0.1') });
-    expect(await ask((told as { connectionString: string }).connectionString, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    expect(await userOf(await postmasterPid(dataDirectory))).toBe(NOBODY.uid);
+    expect(result).toMatchObject({ connectionString: expect.stringContaining('127.0.0.1') });
+    expect(await ask((result as { connectionString: string }).connectionString, 'SELECT 1 AS one')).toEqual([
+      { one: 1 },
+    ]);
+    expect(await userOf(await postmasterPid(dataDirectory))).toBe(UNPRIVILEGED.uid);
     expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
   });
 
-  test('a package that cannot be written and lacks its links is used from a copy', async () => {
+  test('a read-only package without its symbolic links is copied', async () => {
     const packageDirectory = join(await temporaryDirectory(), 'package');
     await copyPackage(packageDirectory);
     await chmod(join(packageDirectory, '..'), 0o755);
-    const dataDirectory = join(await temporaryDirectory(NOBODY), 'data');
+    const dataDirectory = join(await temporaryDirectory(UNPRIVILEGED), 'data');
 
-    const { told } = await startChild({ dataDirectory, packageDirectory, durable: false }, NOBODY);
+    const { result } = await startChild({ dataDirectory, packageDirectory, durable: false }, UNPRIVILEGED);
 
-    expect(told).toMatchObject({
+    expect(result).toMatchObject({
       progress: [
-        'copying the PostgreSQL programs to where we can run them',
+        expect.stringMatching(/^copying the PostgreSQL binaries to .*\/binaries-[\w.-]+$/),
         'creating the database cluster',
         expect.stringContaining('starting PostgreSQL'),
       ],
     });
-    expect(await ask((told as { connectionString: string }).connectionString, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await ask((result as { connectionString: string }).connectionString, 'SELECT 1 AS one')).toEqual([
+      { one: 1 },
+    ]);
   });
 
-  test("somebody else's data directory is refused", async () => {
+  test('the data directory of another user is refused', async () => {
     const dataDirectory = await temporaryDirectory();
     await (await start({ dataDirectory })).stop();
 
-    const { told } = await startChild({ dataDirectory }, NOBODY);
+    const { result } = await startChild({ dataDirectory }, UNPRIVILEGED);
 
-    expect(told).toMatchObject({
+    expect(result).toMatchObject({
       name: 'PostgresServerError',
       error: expect.stringContaining(
-        `cannot use the data directory ${dataDirectory}: run as the user that the folder belongs to, or choose another data directory`,
+        `cannot use the data directory "${dataDirectory}": permission denied; run as the owner of the directory, or choose another data directory`,
       ),
     });
   });

