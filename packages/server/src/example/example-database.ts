@@ -26,7 +26,7 @@ export interface Example {
 /** The published package carries a copy; in a checkout there is only the original. */
 function exampleFolder(): URL {
   const packaged = new URL('../../examples/library/', import.meta.url);
-  return existsSync(packaged) ? packaged : new URL('../../../../examples/library', import.meta.url);
+  return existsSync(packaged) ? packaged : new URL('../../../../examples/library/', import.meta.url);
 }
 
 /**
