@@ -1,9 +1,8 @@
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import { type AuthScheme, type Caller, type Claim, Problem } from '../ports/ports.ts';
-import { bearerChallenge, refuseLongToken, sendsBearer, tokenIn } from './bearer-token.ts';
-import { type Recognized, Recognizer } from './authenticate.ts';
-import { readRefreshToken } from './refresh-route.ts';
+import { bearerChallenge, refuseLongToken, sendsBearer, tokenIn, TokenRefusals } from './bearer-token.ts';
+import { type Recognized, Recognizer, packTicket, type Ticket, unpackTicket } from './token-authenticator.ts';
 import {
   defaultCacheSize,
   newSession,
@@ -12,8 +11,6 @@ import {
   type SessionSchemeOptions,
 } from './session-scheme.ts';
 import { rememberedSessions, type SessionStore } from './sessions.ts';
-import { packTicket, type Ticket, unpackTicket } from './token-payload.ts';
-import { TokenRefusals } from './token-refusals.ts';
 
 export interface BearerSchemeOptions extends SessionSchemeOptions {
   /** Seconds. Default an hour. */
@@ -196,5 +193,42 @@ class BearerScheme {
 
   #seconds(): number {
     return Math.floor(this.#now() / 1000);
+  }
+}
+
+const longestBody = 32 * 1024;
+
+/**
+ * The refresh token out of a body like `{"refresh":"…"}`.
+ * @throws Problem 400, 413, 415
+ */
+export async function readRefreshToken(request: GatewayRequest): Promise<string> {
+  requirePlainJson(request);
+  const document = parse(await request.body(longestBody));
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+    throw new Problem('body-not-an-object', { detail: 'Send an object with the key "refresh".' });
+  }
+  if (!Object.hasOwn(document, 'refresh')) {
+    throw new Problem('missing-parameter', { detail: 'The body has no key "refresh".' });
+  }
+  const { refresh } = document as { readonly refresh: unknown };
+  if (typeof refresh === 'string') return refresh;
+  throw new Problem('invalid-parameter', { detail: 'The value of "refresh" is not text.' });
+}
+
+/** What a form of another site can send is refused. */
+function requirePlainJson(request: GatewayRequest): void {
+  const type = request.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw new Problem('unsupported-media-type', { detail: 'Send application/json.' });
+  const encoding = request.header('content-encoding')?.toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return;
+  throw new Problem('unsupported-media-type', { detail: 'A compressed body is not accepted here.' });
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (cause) {
+    throw new Problem('malformed-json', { cause });
   }
 }

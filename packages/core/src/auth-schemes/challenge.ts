@@ -1,6 +1,6 @@
 import type { Claim } from '../ports/ports.ts';
 import type { ChallengeCommand } from './basic.ts';
-import type { CommandRunner } from './query.ts';
+import type { CommandRunner } from './command-runner.ts';
 
 /** How a command's row is read: the columns that steer a sign-in, by name. */
 export interface SteeringColumns {

@@ -4,8 +4,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { AuthScheme, Caller, Claim } from '../ports/ports.ts';
 import { tooManyClaims } from './bearer-token.ts';
-import type { Recognized } from './authenticate.ts';
-import { Recognizer } from './authenticate.ts';
+import { type Recognized, Recognizer, packTicket, type Ticket } from './token-authenticator.ts';
 import {
   defaultCacheSize,
   newSession,
@@ -14,7 +13,6 @@ import {
   type SessionSchemeOptions,
 } from './session-scheme.ts';
 import { rememberedSessions, type SessionStore } from './sessions.ts';
-import { packTicket, type Ticket } from './token-payload.ts';
 
 export interface CookieSchemeOptions extends SessionSchemeOptions {
   /**

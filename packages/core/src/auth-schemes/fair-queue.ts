@@ -1,4 +1,4 @@
-import { networkOf } from './network.ts';
+import { networkOf } from './client-network.ts';
 
 interface FairQueueOptions {
   /** How many run at once. */

@@ -3,8 +3,8 @@ import { type JWTPayload, SignJWT } from 'jose';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { AuthScheme, Caller, Claim } from '../ports/ports.ts';
-import { bearerChallenge, refuseLongToken, sendsBearer, tokenIn } from './bearer-token.ts';
-import { ExpiringMap } from './expiring-map.ts';
+import { bearerChallenge, refuseLongToken, sendsBearer, tokenIn, TokenRefusals } from './bearer-token.ts';
+import { ExpiringMap, TokenCache } from './expiring-map.ts';
 import { type JwksOptions, jwksUrl } from './jwks.ts';
 import { type ClaimPaths, payloadOf } from './jwt-claims.ts';
 import { type JwtKey, type JwtKeyPair, readJwtKey } from './jwt-keys.ts';
@@ -17,8 +17,6 @@ import {
   type SessionSchemeOptions,
 } from './session-scheme.ts';
 import { rememberedSessions, type SessionStore } from './sessions.ts';
-import { TokenCache } from './token-cache.ts';
-import { TokenRefusals } from './token-refusals.ts';
 
 /** Revocation by a number (or any text) that each user has, and that changes when what was issued before counts no more. */
 export interface JwtVersions {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { LoginAttempt, LoginRateLimiter } from '../ports/ports.ts';
-import { networkOf } from './network.ts';
+import { networkOf } from './client-network.ts';
 
 /** Times in seconds. */
 export interface LoginRateLimitOptions {

@@ -1,5 +1,5 @@
 import type { RateLimiter } from '../ports/ports.ts';
-import { networkOf } from './network.ts';
+import { networkOf } from './client-network.ts';
 
 export interface RateLimitOptions {
   /** Requests of an address in a window. Default 20. */

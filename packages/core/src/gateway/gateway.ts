@@ -1,9 +1,9 @@
 import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
 import { antiforgeryEndpoint } from './built-in-routes/antiforgery.ts';
-import { type Authentication, openAuthentication } from './auth/open-auth.ts';
+import { type Authentication, openAuthentication } from './open-authentication.ts';
 import { authenticationDefaults } from './options/authentication-options.ts';
-import { withClientOrigin } from './auth/client-origin.ts';
+import { withClientOrigin } from './client-origin.ts';
 import { type Caching, openCaching } from './open-cache.ts';
 import { openConnections } from './connections.ts';
 import { eventsDefaults } from './options/events-options.ts';

@@ -1,4 +1,4 @@
-import type { Authentication } from './auth/open-auth.ts';
+import type { Authentication } from './open-authentication.ts';
 import type { Caching } from './open-cache.ts';
 import { checkCatalog } from './check-catalog.ts';
 import { functionsSource } from '../catalog/functions.ts';

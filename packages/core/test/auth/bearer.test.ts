@@ -5,7 +5,7 @@ import type { WholeResponse } from '../../src/http/response.ts';
 import { type AuthScheme, type Claim, Problem } from '../../src/ports/ports.ts';
 import { bearerScheme, type BearerSchemeOptions } from '../../src/auth-schemes/bearer.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
+import { keysInMemory } from '../../src/auth-schemes/keys/key-storage.ts';
 import { sqlSessions } from '../../src/auth-schemes/sessions.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
 import { queryOf } from './query.ts';

@@ -4,7 +4,7 @@ import type { HeaderList } from '../../src/http/response.ts';
 import { type AuthScheme, type Claim, Problem } from '../../src/ports/ports.ts';
 import { cookieScheme, type CookieSchemeOptions } from '../../src/auth-schemes/cookie.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
+import { keysInMemory } from '../../src/auth-schemes/keys/key-storage.ts';
 import { sqlSessions } from '../../src/auth-schemes/sessions.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
 import { queryOf } from './query.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/ports/ports.ts';
 import { type CsrfProtection, csrfGuard, type CrossSiteOptions } from '../../src/auth-schemes/csrf-guard.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
+import { keysInMemory } from '../../src/auth-schemes/keys/key-storage.ts';
 import { clockAt, requestOf } from './request.ts';
 
 const ada: Caller = { scheme: 'cookie', claims: [['id', '7']], session: 'session-of-ada-1', sentByBrowser: true };

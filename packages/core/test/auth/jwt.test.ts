@@ -7,7 +7,7 @@ import { bearerScheme } from '../../src/auth-schemes/bearer.ts';
 import { claimsOf, payloadOf } from '../../src/auth-schemes/jwt-claims.ts';
 import { type JwtScheme, jwtScheme, type JwtSchemeOptions } from '../../src/auth-schemes/jwt.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
+import { keysInMemory } from '../../src/auth-schemes/keys/key-storage.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
 import { clockAt, requestOf } from './request.ts';
 

@@ -6,11 +6,13 @@ import { useDatabase } from '@pgway/testing';
 import { EncryptJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KeyRingError } from '../../src/auth-schemes/keys/key-encryption.ts';
-import { keysInDatabase } from '../../src/auth-schemes/keys/database.ts';
-import { keysInFolder } from '../../src/auth-schemes/keys/folder.ts';
+import {
+  keysInDatabase,
+  keysInFolder,
+  keysInMemory,
+  type KeyStorage,
+} from '../../src/auth-schemes/keys/key-storage.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { keysInMemory } from '../../src/auth-schemes/keys/memory.ts';
-import type { KeyStorage } from '../../src/auth-schemes/keys/storage.ts';
 import { queryOf } from './query.ts';
 import { clockAt } from './request.ts';
 

@@ -1,5 +1,5 @@
 import type { TestDatabase } from '@pgway/testing';
-import type { CommandRunner } from '../../src/auth-schemes/query.ts';
+import type { CommandRunner } from '../../src/auth-schemes/command-runner.ts';
 
 /** Commands in a test's database, answered in PostgreSQL's text form as far as tests need it. */
 export function queryOf(database: TestDatabase): CommandRunner {

@@ -1,7 +1,7 @@
 import { useDatabase } from '@pgway/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Problem } from '../../src/ports/ports.ts';
-import type { CommandRunner } from '../../src/auth-schemes/query.ts';
+import type { CommandRunner } from '../../src/auth-schemes/command-runner.ts';
 import {
   type NewSession,
   rememberedSessions,

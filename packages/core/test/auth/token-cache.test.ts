@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ExpiringMap } from '../../src/auth-schemes/expiring-map.ts';
-import { TokenCache } from '../../src/auth-schemes/token-cache.ts';
+import { ExpiringMap, TokenCache } from '../../src/auth-schemes/expiring-map.ts';
 import { clockAt } from './request.ts';
 
 describe('a map that forgets', () => {

@@ -2,7 +2,7 @@ import { randomBytes, scrypt } from 'node:crypto';
 import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
 
 import { type Key, readKey, writeKey } from './key.ts';
-import type { StoredKey } from './storage.ts';
+import type { StoredKey } from './key-storage.ts';
 
 /** A key ring that cannot be opened or used. One line that says what is wrong and what to do. */
 export class KeyRingError extends Error {

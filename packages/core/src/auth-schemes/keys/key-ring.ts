@@ -3,8 +3,8 @@ import { EncryptJWT, jwtDecrypt } from 'jose';
 
 import { keysAtRest, KeyRingError } from './key-encryption.ts';
 import type { Key } from './key.ts';
-import { KeptKeys } from './key-store.ts';
-import type { KeyStorage } from './storage.ts';
+import { KeptKeys } from './key-rotation.ts';
+import type { KeyStorage } from './key-storage.ts';
 
 export interface KeyRingOptions {
   readonly storage: KeyStorage;

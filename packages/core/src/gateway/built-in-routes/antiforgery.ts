@@ -1,4 +1,4 @@
-import type { Authentication } from '../auth/open-auth.ts';
+import type { Authentication } from '../open-authentication.ts';
 import type { AuthenticationOptions } from '../options/authentication-options.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { withCallerHeaders } from '../../auth/caller-headers.ts';

@@ -1,6 +1,6 @@
-import type { AuthenticationOptions, BasicOptions } from '../options/authentication-options.ts';
-import type { Options } from '../options/options.ts';
-import { StartError } from '../start-error.ts';
+import type { AuthenticationOptions, BasicOptions } from './options/authentication-options.ts';
+import type { Options } from './options/options.ts';
+import { StartError } from './start-error.ts';
 
 /**
  * What is said of sign-in and cannot be meant so. Most of it would leave a door open that its author believes to be closed.

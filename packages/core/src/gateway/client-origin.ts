@@ -1,7 +1,7 @@
-import { forwarded, type OriginReader } from '../../adapters/forwarded.ts';
-import type { GatewayRequest } from '../../http/request.ts';
-import type { Handle } from '../../http/response.ts';
-import { StartError } from '../start-error.ts';
+import { forwarded, type OriginReader } from '../adapters/forwarded.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { Handle } from '../http/response.ts';
+import { StartError } from './start-error.ts';
 
 /**
  * Lets everybody behind it see the client as the trusted proxies tell of it: its address and whether its connection is encrypted.

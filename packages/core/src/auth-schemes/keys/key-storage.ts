@@ -1,8 +1,68 @@
+import type { CommandRunner } from '../command-runner.ts';
 import { randomBytes } from 'node:crypto';
 import { access, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { KeyStorage, StoredKey } from './storage.ts';
+/** A key as storage has it. */
+export interface StoredKey {
+  readonly text: string;
+  /** Where it is, for the words of an error: a file's path, a place among the rows. */
+  readonly place: string;
+}
+
+/** Where a key ring is kept. Several instances share one, and may read and write at once. */
+export interface KeyStorage {
+  /** Every key, in any order. */
+  read(): Promise<readonly StoredKey[]>;
+  /** Adds a key and never changes one: a second write of an id leaves the first. The id is 32 hexadecimal digits. */
+  write(id: string, text: string): Promise<void>;
+  /** What a host should know of this storage when it starts; null: nothing. */
+  warning(): Promise<string | null>;
+}
+
+/** Keys that end with the process: for tests, and for development with a single process. */
+export function keysInMemory(): KeyStorage {
+  const keys = new Map<string, string>();
+  return {
+    read: () => Promise.resolve([...keys].map(([id, text]) => ({ text, place: `key ${id} in memory` }))),
+    write: (id, text) => {
+      if (!keys.has(id)) keys.set(id, text);
+      return Promise.resolve();
+    },
+    warning: () =>
+      Promise.resolve(
+        'The keys of sign-in are kept in memory: everybody is signed out when this process ends, and other instances ' +
+          'cannot read its cookies and tokens. Keep them in a folder or in the database.',
+      ),
+  };
+}
+
+export interface DatabaseKeysOptions {
+  readonly query: CommandRunner;
+  /** Gives one row a key, its text in the first column: `select text from gateway_keys`. */
+  readonly read: string;
+  /**
+   * Adds a key, `$1` its id and `$2` its text, and leaves one that is there:
+   * `insert into gateway_keys (id, text) values ($1, $2) on conflict do nothing`.
+   */
+  readonly write: string;
+}
+
+/** Keys in the database, by two commands. Whoever may read that table can forge sign-ins, unless the ring has a secret. */
+export function keysInDatabase({ query, read, write }: DatabaseKeysOptions): KeyStorage {
+  return {
+    read: async () => {
+      const rows = await query(read, []);
+      return rows.flatMap(([text], index) =>
+        text === null || text === undefined ? [] : [{ text, place: `row ${index + 1} of the command that reads keys` }],
+      );
+    },
+    write: async (id, text) => {
+      await query(write, [id, text]);
+    },
+    warning: () => Promise.resolve(null),
+  };
+}
 
 const keyFile = /^[0-9a-f]{32}\.key$/;
 

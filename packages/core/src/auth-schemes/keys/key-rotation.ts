@@ -1,6 +1,6 @@
 import { type AtRest, KeyRingError } from './key-encryption.ts';
 import { type Key, makeKey } from './key.ts';
-import type { KeyStorage, StoredKey } from './storage.ts';
+import type { KeyStorage, StoredKey } from './key-storage.ts';
 
 export interface KeptKeysOptions {
   readonly storage: KeyStorage;
