@@ -3,39 +3,40 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-export interface Seen {
+export interface RunningProcess {
   readonly pid: number;
   readonly command: string;
 }
 
 /**
- * Every process that works in the folder or names it on its command line: server, its workers, watchdog. Only Linux can be
- * asked; none elsewhere.
+ * Returns the processes whose working directory is in the directory, or whose command line contains it: PostgreSQL, its
+ * workers, the watchdog. Returns none on systems other than Linux.
  */
-export async function processesOn(directory: string): Promise<readonly Seen[]> {
+export async function processesOn(directory: string): Promise<readonly RunningProcess[]> {
   const seen = await Promise.all(
     (await readdir('/proc').catch(() => []))
       .filter((name) => /^\d+$/.test(name))
       .map(async (name) => {
         const command = (await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ').trim();
-        const works = (await readlink(`/proc/${name}/cwd`).catch(() => '')).startsWith(directory);
-        return works || command.includes(directory) ? [{ pid: Number(name), command }] : [];
+        const isInside = (await readlink(`/proc/${name}/cwd`).catch(() => '')).startsWith(directory);
+        return isInside || command.includes(directory) ? [{ pid: Number(name), command }] : [];
       }),
   );
   return seen.flat();
 }
 
-/** Waits until the answer is empty, at most ten seconds; gives the last answer. */
+/** Calls the function until it returns an empty array, for ten seconds at most. Returns the last result. */
 export async function untilNone<T>(ask: () => Promise<readonly T[]>): Promise<readonly T[]> {
   const deadline = performance.now() + 10_000;
-  let answer = await ask();
-  while (answer.length > 0 && performance.now() < deadline) {
+  let result = await ask();
+  while (result.length > 0 && performance.now() < deadline) {
     await delay(20);
-    answer = await ask();
+    result = await ask();
   }
-  return answer;
+  return result;
 }
 
+/** Returns the uid of the user that the process runs as. */
 export async function userOf(pid: number): Promise<number> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'uid=', '-p', String(pid)]);
   return Number(stdout);

@@ -1,10 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EmbeddedPostgresError, startEmbeddedPostgres } from '../src/embedded-postgres.ts';
 import { explain } from '../src/cli/error-message.ts';
 
 const options = { dataDirectory: '/nonexistent', onUnexpectedExit: () => undefined };
 
-/** Imports a package that is not there, as Node does it without the test runner's own resolution. */
+/** Rejects as Node does for a package that is not installed. */
 function importMissing(name: string): Promise<never> {
   const error = new Error(
     `Cannot find package '${name}' imported from /app/node_modules/pgway/dist/embedded-postgres.js`,
@@ -29,4 +31,14 @@ test('another package that cannot be found is an unexpected error', async () => 
     name: 'Error',
     message: expect.stringContaining("Cannot find package 'pg'"),
   });
+});
+
+test('no file of the server imports the package when it is loaded', () => {
+  const source = join(import.meta.dirname, '../src');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const imports = files.filter((file) =>
+    /^(import|export)(?! type) ([^;]*from )?'@pgway\/embedded'/m.test(readFileSync(join(source, file), 'utf8')),
+  );
+  expect(files.length).toBeGreaterThan(20);
+  expect(imports).toEqual([]);
 });
