@@ -12,9 +12,9 @@ export type {
 } from './gateway/options/authentication-options.ts';
 export { createPasswordHasher, type PasswordHasherOptions } from './auth-schemes/password.ts';
 export type { Routine } from './catalog/routine.ts';
-export { functionsSource } from './catalog/functions.ts';
+export { functionsSource } from './catalog/functions-source.ts';
 export type { RelationKind, TableColumn, TableOperation } from './catalog/table.ts';
-export type { Filters, RoutineSource } from './catalog/source.ts';
+export type { Filters, RoutineSource } from './catalog/routine-source.ts';
 export type {
   ResultShape,
   ResultColumn,

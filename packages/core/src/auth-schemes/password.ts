@@ -2,7 +2,7 @@ import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
 import { type PasswordHasher, Problem } from '../ports/ports.ts';
-import { group, whole } from '../validation/kinds.ts';
+import { group, whole } from '../validation/validators.ts';
 import { FairQueue } from './fair-queue.ts';
 
 const retryAfter = 5;

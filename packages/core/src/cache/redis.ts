@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheState } from '../ports/ports.ts';
-import { group, number, secret, text } from '../validation/kinds.ts';
+import { group, number, secret, text } from '../validation/validators.ts';
 import { RedisLink, type Send } from './redis-link.ts';
 
 export interface RedisCacheOptions {

@@ -1,8 +1,8 @@
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Database } from '../postgres/port.ts';
 import { filterCondition, filterValues } from './filters.sql.ts';
-import { queryCatalog } from './query.ts';
-import type { Filters } from './source.ts';
+import { queryCatalog } from './query-catalog.ts';
+import type { Filters } from './routine-source.ts';
 
 /** Questions to the catalog about what the sources of endpoints say nothing of: what is missing, and what may not be called. */
 

@@ -1,6 +1,6 @@
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Value } from '../postgres/port.ts';
-import type { Filters } from './source.ts';
+import type { Filters } from './routine-source.ts';
 
 /**
  * The eight filters as the parameters that every catalog query binds, in this order:

@@ -1,4 +1,4 @@
-import { type SqlToken, sqlTokens } from './sql-tokens.ts';
+import { type SqlToken, sqlTokens } from './tokenize-sql.ts';
 
 /** What a routine, a relation or a statement may do beyond its result, as far as its own text tells. */
 export interface Effects {

@@ -1,4 +1,4 @@
-import type { Column } from './routine.ts';
+import type { Column } from './type-facts.ts';
 
 /** What the catalog says of tables and views, and what can be done to their rows. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bytea, int4, jsonb, routine, text, textArray } from '../../test/support/routine.ts';
-import type { TypeFacts } from '../catalog/routine.ts';
+import type { TypeFacts } from '../catalog/type-facts.ts';
 import { buildEndpoints } from './build-endpoints.ts';
 import { endpointDefaults } from './defaults.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bool, bytea, column, int4, jsonb, returns, routine, text, textArray } from '../../test/support/routine.ts';
-import type { Routine, TypeFacts } from '../catalog/routine.ts';
+import type { Routine } from '../catalog/routine.ts';
+import type { TypeFacts } from '../catalog/type-facts.ts';
 import { buildEndpoints } from './build-endpoints.ts';
 import { endpointDefaults } from './defaults.ts';
 import type { Diagnostic } from './diagnostic.ts';

@@ -1,4 +1,4 @@
-import type { Column, TypeFacts } from '../catalog/routine.ts';
+import type { Column, TypeFacts } from '../catalog/type-facts.ts';
 
 /** A type with the names by which clients know the fields of it, at any depth. */
 export interface NamedType extends Omit<TypeFacts, 'element' | 'fields'> {

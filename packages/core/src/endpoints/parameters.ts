@@ -1,4 +1,5 @@
-import type { Routine, RoutineParameter, TypeFacts } from '../catalog/routine.ts';
+import type { Routine, RoutineParameter } from '../catalog/routine.ts';
+import type { TypeFacts } from '../catalog/type-facts.ts';
 import { display } from './display.ts';
 import { sharedName } from './duplicate-names.ts';
 import type { EndpointParameter, ParameterField } from './endpoint.ts';

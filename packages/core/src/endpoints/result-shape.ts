@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
-import type { Column, Routine, RoutineResult, TypeFacts } from '../catalog/routine.ts';
+import type { Routine, RoutineResult } from '../catalog/routine.ts';
+import type { Column, TypeFacts } from '../catalog/type-facts.ts';
 import { display } from './display.ts';
 import type { ResultShape, ResultColumn, OutputColumn, RawFormat } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';

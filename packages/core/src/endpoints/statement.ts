@@ -1,5 +1,5 @@
 import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
-import type { JsonForm } from '../catalog/routine.ts';
+import type { JsonForm } from '../catalog/type-facts.ts';
 import type { ResultColumn, Endpoint, EndpointParameter, RawFormat } from './endpoint.ts';
 
 /** One argument of a call, in the order of the declaration. */

@@ -1,4 +1,4 @@
-import type { TypeFacts } from '../catalog/routine.ts';
+import type { TypeFacts } from '../catalog/type-facts.ts';
 import type { TableUse } from '../catalog/table.ts';
 import type { Draft } from './endpoint-builder.ts';
 import type { EndpointParameter, Listing, ParameterSource, TableEndpoint } from './endpoint.ts';

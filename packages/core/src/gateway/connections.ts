@@ -1,5 +1,5 @@
 import { borrow } from '../postgres/provided-connection.ts';
-import { baseSettings, borrowDatabase, connectDatabase, type DatabaseOptions } from '../postgres/connect.ts';
+import { baseSettings, borrowDatabase, connectDatabase, type DatabaseOptions } from '../postgres/connect-database.ts';
 import { type ConnectionSettings, parseConnectionString } from '../postgres/connection-string.ts';
 import { defaultStatementTimeout } from '../postgres/settings.ts';
 import { type Call, ConnectionLost, type Database, type Heard, type Runner } from '../postgres/port.ts';

@@ -1,8 +1,8 @@
 import type { Authentication } from './open-authentication.ts';
 import type { Caching } from './open-cache.ts';
 import { checkCatalog } from './check-catalog.ts';
-import { functionsSource } from '../catalog/functions.ts';
-import { readSessionUses, unknownUses } from '../catalog/session-use.ts';
+import { functionsSource } from '../catalog/functions-source.ts';
+import { readSessionUses, unknownUses } from '../catalog/session-effects.ts';
 import { commandTimeout, type Connections } from './connections.ts';
 import type { Routine, SessionUses } from '../catalog/routine.ts';
 import type { Options, Source } from './options/options.ts';

@@ -1,4 +1,4 @@
-import type { PipelinedRequest } from './pipelined-request.ts';
+import type { PipelinedRequest } from './pipeline.ts';
 
 /** How long a server may take to act on a cancel or a farewell, in milliseconds, before its connection is given up. */
 export const patience = 5_000;

@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { type Address, addressesOf } from './addresses.ts';
-import { ConnectionStringError, type Pairs, pairsOfKeys, pairsOfUrl } from './connection-pairs.ts';
+import {
+  type Address,
+  addressesOf,
+  ConnectionStringError,
+  type Pairs,
+  pairsOfKeys,
+  pairsOfUrl,
+} from './connection-parameters.ts';
 
-export { ConnectionStringError } from './connection-pairs.ts';
+export { ConnectionStringError } from './connection-parameters.ts';
 
 /** Which of several servers will do: libpq's words. */
 export type Target = 'any' | 'read-write' | 'read-only' | 'primary' | 'standby' | 'prefer-standby';

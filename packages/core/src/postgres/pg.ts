@@ -1,13 +1,12 @@
-import type { Socket } from 'node:net';
 import pg from 'pg';
-import { type ClientInternals, internalsOf, keepThrowsIn, takeSocket } from './client-socket.ts';
-import { configure } from './configure.ts';
+import type { Socket } from 'node:net';
+import { type ClientInternals, internalsOf, keepThrowsIn, takeSocket } from './pg-client.ts';
+import { configure } from './configure-session.ts';
 import type { ConnectionSettings } from './connection-string.ts';
 import { type ConnectionMode, own } from './connection-mode.ts';
 import { type ConnectionConfiguration, ConnectionLost, DatabaseError, type DataSource, NotOpened } from './port.ts';
 import { type Attempt, firstThatWillDo } from './target-session-attributes.ts';
-import { Session } from './session.ts';
-import type { SessionEvents } from './session-events.ts';
+import { Session, type SessionEvents } from './session.ts';
 import type { Settings } from './settings.ts';
 
 const defaultConnectTimeout = 15_000;

@@ -1,8 +1,7 @@
-import { CallQueue } from './call-queue.ts';
+import { CallQueue, QueuedCall } from './call-queue.ts';
 import { query } from './query.ts';
-import { QueuedCall } from './queued-call.ts';
 import type { Run } from './run.ts';
-import { Listener } from './listening.ts';
+import { Listener } from './listener.ts';
 import type { OpenSession } from './pg.ts';
 import {
   AcquireTimeout,

@@ -1,4 +1,4 @@
-import { type ClientInternals, type DataListener, internalsOf } from './client-socket.ts';
+import { type ClientInternals, type DataListener, internalsOf } from './pg-client.ts';
 import type { Run } from './run.ts';
 import type { ConnectionMode } from './connection-mode.ts';
 import { sendCancel } from './pg.ts';

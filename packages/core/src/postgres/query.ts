@@ -1,5 +1,13 @@
-import { CallTimeout, type QueryOptions, type Runner, type TextTable, type Value } from './port.ts';
-import { textRows } from './text-rows.ts';
+import {
+  CallTimeout,
+  type QueryOptions,
+  type RowSink,
+  type Runner,
+  type Step,
+  type TextTable,
+  type Value,
+} from './port.ts';
+import type { Session } from './session.ts';
 
 /** Milliseconds. */
 const defaultTimeout = 30_000;
@@ -30,5 +38,50 @@ export function query(runner: Runner, { sql, values, types, timeout, altersSessi
       reject(new CallTimeout(`no answer within ${bound} ms`));
       handle.cancel();
     }, bound);
+  });
+}
+
+/** Collects rows as text, for the few statements whose result the gateway reads itself. */
+export function textRows(): RowSink & { readonly rows: (string | null)[][] } {
+  const rows: (string | null)[][] = [];
+  return {
+    rows,
+    row(chunk, offset, fields): boolean {
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      const row: (string | null)[] = [];
+      let position = offset;
+      for (let field = 0; field < fields; field++) {
+        const length = bytes.readInt32BE(position);
+        position += 4;
+        row.push(length === -1 ? null : bytes.toString('utf8', position, position + length));
+        if (length > 0) position += length;
+      }
+      rows.push(row);
+      return true;
+    },
+  };
+}
+
+/** Runs one statement on a session that no pool looks after. */
+export function once(session: Session, step: Step, timeout: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const impatience =
+      timeout === 0 ? undefined : setTimeout(() => session.destroy('the server did not answer'), timeout);
+    session.run({
+      steps: [step],
+      mayShare: false,
+      // Whatever it was, it was for this connection alone.
+      repeatable: true,
+      timeout: 0,
+      done: () => {
+        clearTimeout(impatience);
+        resolve();
+      },
+      failed: (error) => {
+        clearTimeout(impatience);
+        session.end();
+        reject(error);
+      },
+    });
   });
 }

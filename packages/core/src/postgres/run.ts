@@ -1,4 +1,4 @@
-import { PipelinedRequest, type Fate, type ServedCall } from './pipelined-request.ts';
+import { PipelinedRequest, type Fate, type ServedCall } from './pipeline.ts';
 import { checkRow } from './message-parser.ts';
 import type { AdaptedCall } from './connection-mode.ts';
 import {

@@ -1,4 +1,4 @@
-import type { PipelinedRequest } from './pipelined-request.ts';
+import type { PipelinedRequest } from './pipeline.ts';
 import { type ConnectionMode, roleSteps } from './connection-mode.ts';
 import type { Call, Step } from './port.ts';
 import { ReportedSettings } from './parameter-status.ts';

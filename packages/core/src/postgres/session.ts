@@ -1,18 +1,31 @@
 import type { Duplex } from 'node:stream';
 import { Cancelling, patience } from './canceller.ts';
-import { readDiagnostics, readNotification } from './diagnostics.ts';
-import { type PipelinedRequest, Maintenance } from './pipelined-request.ts';
-import { Flow } from './flow.ts';
+import { readDiagnostics, readNotification, progress, unasked } from './backend-messages.ts';
+import { type PipelinedRequest, Maintenance, SendQueue } from './pipeline.ts';
 import { MessageParser, ProtocolViolation } from './message-parser.ts';
 import { adapt, type ConnectionMode, own, roleSteps, rollback } from './connection-mode.ts';
 import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
-import { Prepared } from './prepared.ts';
-import { progress, unasked } from './backend-messages.ts';
-import { loseAll, moveFollowers, type Rerun, rerunSpoiled } from './rerun.ts';
+import { Prepared } from './prepared-statements.ts';
+import { loseAll, moveFollowers, type Rerun, rerunSpoiled } from './requeue.ts';
 import { mayBeFollowed, Run } from './run.ts';
-import type { SessionEvents } from './session-events.ts';
-import { SendQueue } from './send-queue.ts';
 import { SessionState } from './session-state.ts';
+
+/** What a session tells its owner, and asks of it. */
+export interface SessionEvents {
+  /** The session can take another call, or changed so that it may. */
+  released(session: Session): void;
+  closed(session: Session): void;
+  /** A notice outside of any call. */
+  notice(notice: Notice): void;
+  /** Runs a call elsewhere that was not executed, or may be executed twice. False: nothing else can run it. */
+  again?(run: Run, begun?: boolean): boolean;
+  /** On a connection that listens. */
+  notification?(channel: string, payload: string): void;
+  /** On a lent connection: every message but rows, whose bytes are gone afterwards. */
+  passOn?(type: number, message: Buffer): void;
+  /** Asks the server, on a connection of its own, to cancel what this session runs; resolves when it has been told. */
+  cancel(): Promise<void>;
+}
 
 /** How a ReadyForQuery says that no transaction is open. */
 const noTransaction = 0x49;
@@ -324,5 +337,27 @@ export class Session {
     const fatal = this.#manner.everyCall === null ? this.#fatal : null;
     loseAll(this.#exchanges.splice(0), { error, sent, fatal }, this.#elsewhere);
     this.#events.closed(this);
+  }
+}
+
+/** Back-pressure on the server: while the reader of rows takes no more, the socket is not read. */
+export class Flow {
+  readonly #socket: Duplex;
+  stopped = false;
+
+  constructor(socket: Duplex) {
+    this.#socket = socket;
+  }
+
+  stop(): void {
+    if (this.stopped) return;
+    this.stopped = true;
+    this.#socket.pause();
+  }
+
+  go(): void {
+    if (!this.stopped) return;
+    this.stopped = false;
+    this.#socket.resume();
   }
 }

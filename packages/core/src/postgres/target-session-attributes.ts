@@ -1,4 +1,4 @@
-import type { Address } from './addresses.ts';
+import type { Address } from './connection-parameters.ts';
 import type { ConnectionSettings, Target } from './connection-string.ts';
 import { ConnectionLost, DatabaseError } from './port.ts';
 

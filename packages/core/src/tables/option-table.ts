@@ -11,7 +11,7 @@ import {
   or,
   text,
   whole,
-} from '../validation/kinds.ts';
+} from '../validation/validators.ts';
 import { type ListingLimits, tableOperations } from '../catalog/table.ts';
 import type { CrudOptions } from './options.ts';
 

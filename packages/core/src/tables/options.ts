@@ -1,6 +1,6 @@
 import { crudOptions } from './option-table.ts';
 import type { Routine } from '../catalog/routine.ts';
-import type { Filters } from '../catalog/source.ts';
+import type { Filters } from '../catalog/routine-source.ts';
 import { type ListingLimits, type TableOperation, tableOperations } from '../catalog/table.ts';
 
 /** An operation, or all of them. */

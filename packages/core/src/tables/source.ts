@@ -1,10 +1,10 @@
-import { asLetter, parseFacts } from '../catalog/facts.ts';
+import { asLetter, parseFacts } from '../catalog/json-object.ts';
 import { filterValues } from '../catalog/filters.sql.ts';
-import { queryCatalog } from '../catalog/query.ts';
+import { queryCatalog } from '../catalog/query-catalog.ts';
 import type { Routine } from '../catalog/routine.ts';
-import type { Filters, RoutineSource } from '../catalog/source.ts';
+import type { Filters, RoutineSource } from '../catalog/routine-source.ts';
 import { tableOperations } from '../catalog/table.ts';
-import { decodeTypeRow, typeLookup } from '../catalog/types.ts';
+import { decodeTypeRow, typeLookup } from '../catalog/type-lookup.ts';
 import type { QueryBuilder } from '../ports/ports.ts';
 import { buildTableQuery } from './build-table-query.ts';
 import { operations, routineOf } from './operations.ts';

@@ -9,11 +9,11 @@ import {
   text,
   textOrNull,
   whole,
-} from '../catalog/facts.ts';
+} from '../catalog/json-object.ts';
 import { quoteIdentifier } from '../catalog/quote.ts';
-import type { TypeFacts } from '../catalog/routine.ts';
+import type { TypeFacts } from '../catalog/type-facts.ts';
 import type { Comparison, Operators, RelationKind, TableColumn } from '../catalog/table.ts';
-import type { TypeLookup } from '../catalog/types.ts';
+import type { TypeLookup } from '../catalog/type-lookup.ts';
 
 /** A table or view as the catalog has it. */
 export interface Table {

@@ -1,5 +1,3 @@
-import { editDistance } from './edit-distance.ts';
-
 /** The form in which `OnlyWithHttpTag`, `only_with_http_tag` and `onlyWithHttpTag` are the same. */
 function plain(text: string): string {
   return text.toLowerCase().replace(/[-_ ]/g, '');
@@ -17,3 +15,30 @@ export function nearestName(written: string, candidates: readonly string[]): str
   }
   return nearest;
 }
+
+/**
+ * Returns the Damerau–Levenshtein distance (optimal string alignment). Own code: the maintained libraries count a swap of
+ * neighbours twice, and `authroize` must not pass for prose.
+ */
+export function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last: number[] = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const same = from[row - 1] === to[column - 1];
+      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      next[column] = Math.min(
+        at(last, column) + 1,
+        at(next, column - 1) + 1,
+        at(last, column - 1) + (same ? 0 : 1),
+        swapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforeLast = last;
+    last = next;
+  }
+  return at(last, to.length);
+}
+
+const at = (row: readonly number[], column: number): number => row[column] ?? Number.POSITIVE_INFINITY;

@@ -1,9 +1,10 @@
 import { useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll } from 'vitest';
-import { functionsSource } from '../../src/catalog/functions.ts';
-import type { Routine, TypeFacts } from '../../src/catalog/routine.ts';
-import type { Filters } from '../../src/catalog/source.ts';
-import { connectDatabase } from '../../src/postgres/connect.ts';
+import { functionsSource } from '../../src/catalog/functions-source.ts';
+import type { Routine } from '../../src/catalog/routine.ts';
+import type { TypeFacts } from '../../src/catalog/type-facts.ts';
+import type { Filters } from '../../src/catalog/routine-source.ts';
+import { connectDatabase } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import type { Database } from '../../src/postgres/port.ts';
 

@@ -1,6 +1,6 @@
 import { serverVersion } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
-import type { TypeFacts } from '../../src/catalog/routine.ts';
+import type { TypeFacts } from '../../src/catalog/type-facts.ts';
 import { integer, integers, text, texts, useCatalog } from './support.ts';
 
 const { create, query, read, routine, oid, value } = useCatalog(`

@@ -1,7 +1,7 @@
 import { crudSource, functionsSource } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { connectDatabase } from '../../src/postgres/connect.ts';
+import { connectDatabase } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import type { Database } from '../../src/postgres/port.ts';
 import { ask, refusal, tables } from './support.ts';

@@ -1,7 +1,7 @@
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
-import { Listener } from '../../src/postgres/listening.ts';
+import { Listener } from '../../src/postgres/listener.ts';
 import { sessionOpener } from '../../src/postgres/pg.ts';
 import type { Database, Heard } from '../../src/postgres/port.ts';
 import { open, startProxy, until } from './support.ts';

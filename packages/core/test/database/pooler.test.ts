@@ -1,7 +1,7 @@
 import { holdLock, pgbouncerVersion, type PgBouncer, startPgBouncer, useDatabase } from '@pgway/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DatabaseOptions } from '../../src/postgres/connect.ts';
+import type { DatabaseOptions } from '../../src/postgres/connect-database.ts';
 import type { Database } from '../../src/postgres/port.ts';
 import { ask, errorOf, named, open, rowsOf, until } from './support.ts';
 

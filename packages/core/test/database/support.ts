@@ -2,7 +2,7 @@ import { connect as connectSocket, createServer, type Server, type Socket } from
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestDatabase } from '@pgway/testing';
 import { onTestFinished } from 'vitest';
-import { connectDatabase, type DatabaseOptions } from '../../src/postgres/connect.ts';
+import { connectDatabase, type DatabaseOptions } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import {
   type Call,
@@ -14,7 +14,7 @@ import {
   type Statement,
   type Value,
 } from '../../src/postgres/port.ts';
-import { textRows } from '../../src/postgres/text-rows.ts';
+import { textRows } from '../../src/postgres/query.ts';
 
 export type Row = readonly (string | null)[];
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonForm } from '../../src/catalog/routine.ts';
+import type { JsonForm } from '../../src/catalog/type-facts.ts';
 import { MessageParser } from '../../src/postgres/message-parser.ts';
 import { MessageWriter } from '../../src/postgres/message-writer.ts';
 import { answerOf } from '../../src/request/cache/cached-response.ts';

@@ -1,5 +1,5 @@
 import type { Endpoint } from '@pgway/core';
-import type { Column, TypeFacts } from '../../src/catalog/routine.ts';
+import type { Column, TypeFacts } from '../../src/catalog/type-facts.ts';
 import type { TableColumn, TableOperation } from '../../src/catalog/table.ts';
 import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
 import { endpointDefaults } from '../../src/endpoints/defaults.ts';

@@ -1,4 +1,5 @@
-import type { Column, Routine, RoutineParameter, RoutineResult, TypeFacts } from '../../src/catalog/routine.ts';
+import type { Routine, RoutineParameter, RoutineResult } from '../../src/catalog/routine.ts';
+import type { Column, TypeFacts } from '../../src/catalog/type-facts.ts';
 
 /** Facts of a routine for tests that need no database. Real ones come from the catalog. */
 

@@ -1,4 +1,4 @@
-import { editDistance } from '../../validation/edit-distance.ts';
+import { editDistance } from '../../validation/suggestion.ts';
 import type { InjectedValue } from '../endpoint.ts';
 import { looksLikeProse } from './prose.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { editDistance } from '../../validation/edit-distance.ts';
+import { editDistance } from '../../validation/suggestion.ts';
 import { nearMiss } from './suggestions.ts';
 import { vocabulary, wordNames, wordOf } from './registry.ts';
 

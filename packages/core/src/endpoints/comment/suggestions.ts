@@ -1,4 +1,4 @@
-import { editDistance } from '../../validation/edit-distance.ts';
+import { editDistance } from '../../validation/suggestion.ts';
 import { looksLikeProse } from './prose.ts';
 import { switchValue } from './boolean-values.ts';
 import { normalName, wordNames, wordOf } from './registry.ts';

@@ -29,7 +29,7 @@ import {
   secondsOrZero,
   text,
   whole,
-} from '../../validation/kinds.ts';
+} from '../../validation/validators.ts';
 
 const count = whole({ min: 1 });
 /** Seconds that no timer waits for. */

@@ -20,7 +20,7 @@ import {
   secondsOrZero,
   text,
   whole,
-} from '../../validation/kinds.ts';
+} from '../../validation/validators.ts';
 import { authentication } from './authentication-option-table.ts';
 
 /** An SQLSTATE, or the class that one begins with. */

@@ -1,6 +1,6 @@
 import { authenticationDefaults, type AuthenticationOptions } from './authentication-options.ts';
 import { eventsDefaults, type EventsOptions } from './events-options.ts';
-import type { Filters, RoutineSource } from '../../catalog/source.ts';
+import type { Filters, RoutineSource } from '../../catalog/routine-source.ts';
 import type { Hooks } from '../../request/hooks.ts';
 import type {
   QueryBuilder,

@@ -1,6 +1,6 @@
 import type { GatewayOptions } from './options.ts';
 import { StartError } from '../start-error.ts';
-import { group } from '../../validation/kinds.ts';
+import { group } from '../../validation/validators.ts';
 import { gatewayOptionTable } from './gateway-option-table.ts';
 
 const gatewayOptions = group(gatewayOptionTable);

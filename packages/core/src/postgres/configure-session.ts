@@ -4,7 +4,7 @@ import { reportedNames, ReportedSettings } from './parameter-status.ts';
 import { unfit } from './target-session-attributes.ts';
 import type { Session } from './session.ts';
 import { defaultStatementTimeout, settingCalls, settingMilliseconds, type Settings, timeoutCall } from './settings.ts';
-import { textRows } from './text-rows.ts';
+import { once, textRows } from './query.ts';
 
 export interface Beginning {
   /** What the session begins with. */
@@ -54,28 +54,4 @@ export async function configure(session: Session, beginning: Beginning): Promise
   if (reason === null) return;
   session.end();
   throw new ConnectionLost(`no connection to ${name}: ${reason}`);
-}
-
-/** Runs one statement on a session that no pool looks after. */
-export function once(session: Session, step: Step, timeout: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const impatience =
-      timeout === 0 ? undefined : setTimeout(() => session.destroy('the server did not answer'), timeout);
-    session.run({
-      steps: [step],
-      mayShare: false,
-      // Whatever it was, it was for this connection alone.
-      repeatable: true,
-      timeout: 0,
-      done: () => {
-        clearTimeout(impatience);
-        resolve();
-      },
-      failed: (error) => {
-        clearTimeout(impatience);
-        session.end();
-        reject(error);
-      },
-    });
-  });
 }

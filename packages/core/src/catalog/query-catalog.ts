@@ -1,6 +1,6 @@
 import type { Database, TextTable, Value } from '../postgres/port.ts';
 import { settingsStatement } from '../postgres/settings.ts';
-import { textRows } from '../postgres/text-rows.ts';
+import { textRows } from '../postgres/query.ts';
 
 /** The temporary schema is named last: PostgreSQL would otherwise search it first. */
 const searchPath = ['search_path', 'pg_catalog, pg_temp'] as const;

@@ -4,7 +4,7 @@ import { sessionOpener, sessionsOf } from './pg.ts';
 import { Pool } from './pool.ts';
 import type { ConnectionConfiguration, Database, DataSource, Notice } from './port.ts';
 import { type Settings, settingsOfOptions } from './settings.ts';
-import { ConnectionStringError } from './connection-pairs.ts';
+import { ConnectionStringError } from './connection-parameters.ts';
 
 export interface SessionOptions {
   /**

@@ -1,5 +1,5 @@
-/** What options take: small descriptions that are put together into one table for each group of options. */
 import { nearestName } from './suggestion.ts';
+/** What options take: small descriptions that are put together into one table for each group of options. */
 
 type RuntimeType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'function' | 'null' | 'other';
 

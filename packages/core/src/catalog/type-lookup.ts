@@ -10,9 +10,9 @@ import {
   textOrNull,
   whole,
   wholeOrNull,
-} from './facts.ts';
+} from './json-object.ts';
 import { quoteIdentifier } from './quote.ts';
-import type { Column, JsonForm, TypeFacts } from './routine.ts';
+import type { Column, JsonForm, TypeFacts } from './type-facts.ts';
 
 /** A type as the catalog query lists it: its own facts, with references to others by OID. */
 export interface TypeRow {

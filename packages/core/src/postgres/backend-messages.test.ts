@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readDiagnostics } from './diagnostics.ts';
+import { readDiagnostics } from './backend-messages.ts';
 
 const body = (...fields: string[]): Buffer => Buffer.from(`${fields.map((field) => `${field}\0`).join('')}\0`);
 

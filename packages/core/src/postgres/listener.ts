@@ -1,4 +1,4 @@
-import { once } from './configure.ts';
+import { once } from './query.ts';
 import type { OpenSession } from './pg.ts';
 import type { Heard } from './port.ts';
 import type { Session } from './session.ts';

@@ -1,7 +1,7 @@
 import { type Database, DatabaseError } from '../postgres/port.ts';
-import { queryCatalog } from './query.ts';
+import { queryCatalog } from './query-catalog.ts';
 import type { SessionUse, SessionUses } from './routine.ts';
-import { sessionUseSql } from './session-use.sql.ts';
+import { sessionUseSql } from './session-effects.sql.ts';
 import { type Effects, effectsOfForeignText, effectsOfSql } from './statement-effects.ts';
 
 /** Of a database whose catalog could not be read. */

@@ -11,10 +11,11 @@ import {
   text,
   textOrNull,
   whole,
-} from './facts.ts';
+} from './json-object.ts';
 import { displayIdentifier as label } from './quote.ts';
-import type { Column, Routine, RoutineParameter, RoutineResult, TypeFacts } from './routine.ts';
-import type { TypeLookup } from './types.ts';
+import type { Routine, RoutineParameter, RoutineResult } from './routine.ts';
+import type { Column, TypeFacts } from './type-facts.ts';
+import type { TypeLookup } from './type-lookup.ts';
 
 type Mode = 'in' | 'out' | 'inout' | 'variadic' | 'table';
 

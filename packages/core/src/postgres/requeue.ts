@@ -1,4 +1,4 @@
-import type { PipelinedRequest } from './pipelined-request.ts';
+import type { PipelinedRequest } from './pipeline.ts';
 import type { ConnectionLost, Diagnostics } from './port.ts';
 import { Run } from './run.ts';
 

@@ -1,12 +1,12 @@
 import type { Database } from '../postgres/port.ts';
-import { asLetter, parseFacts } from './facts.ts';
+import { asLetter, parseFacts } from './json-object.ts';
 import { filterValues } from './filters.sql.ts';
 import { customFunctionsSql, functionsSql, functionsWithDefinitionsSql } from './functions.sql.ts';
-import { queryCatalog } from './query.ts';
-import { decodeRoutine } from './routine-row.ts';
+import { queryCatalog } from './query-catalog.ts';
+import { decodeRoutine } from './decode-routine.ts';
 import type { Routine } from './routine.ts';
-import type { Filters, RoutineSource } from './source.ts';
-import { decodeTypeRow, typeLookup } from './types.ts';
+import type { Filters, RoutineSource } from './routine-source.ts';
+import { decodeTypeRow, typeLookup } from './type-lookup.ts';
 
 export interface FunctionsOptions {
   /** Replaces the built-in query; `customFunctionsSql` documents its parameters and columns. Null or blank for none. */
