@@ -1,3 +1,4 @@
+import { arrayTexts } from '../http/json-reader.ts';
 import type { Claim } from '../ports/ports.ts';
 import type { ChallengeCommand } from './basic.ts';
 import type { CommandRunner } from './command-runner.ts';
@@ -52,20 +53,8 @@ function valuesOf(json: string, kind: string): readonly string[] {
     case 'string':
       return [JSON.parse(json) as string];
     case 'array':
-      return elementsOf(json);
+      return arrayTexts(json);
     default:
       return [json];
   }
-}
-
-/** Numbers are told by their text: a large one would lose digits as a number. */
-function elementsOf(json: string): readonly string[] {
-  const quoted = json.replaceAll(
-    /("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g,
-    (_, text: string | undefined, number: string | undefined) => text ?? `"${number!}"`,
-  );
-  return (JSON.parse(quoted) as readonly unknown[]).flatMap((item) => {
-    if (item === null) return [];
-    return [typeof item === 'string' ? item : JSON.stringify(item)];
-  });
 }

@@ -1,8 +1,8 @@
 import { Problem } from '../../http/problem.ts';
 import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
-import { itemsOf, jsonOf, type JsonSlice, membersOf, textOf } from '../parse/json-reader.ts';
-import { shownKey } from '../parse/truncated-key.ts';
+import { itemsOf, jsonOf, type JsonSlice, membersOf, textOf } from '../../http/json-reader.ts';
+import { shownKey } from '../../http/truncated-key.ts';
 import { arrayLiteral, dimensionsLiteral, hstoreLiteral, recordLiteral } from '../../postgres/literal.ts';
 
 /** Where a value goes, for the words of a refusal: the key that the client knows, and the type it has to fit. */

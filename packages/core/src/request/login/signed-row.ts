@@ -1,6 +1,6 @@
 import type { RowSink } from '../../postgres/port.ts';
 import type { ResultColumn } from '../../endpoints/endpoint.ts';
-import { itemsOf, readJson, textOf } from '../parse/json-reader.ts';
+import { arrayTexts } from '../../http/json-reader.ts';
 import type { Claim } from '../../ports/ports.ts';
 import { fieldsOf } from '../../response/rows.ts';
 
@@ -36,14 +36,9 @@ export class TextRows implements RowSink {
 /** The values of a column as text: none for NULL, one for each element of an array. */
 export function valuesOf({ type }: ResultColumn, text: string | null): readonly string[] {
   if (text === null) return [];
-  if (type.element !== undefined && type.json === 'converted') return elementsOf(text);
+  if (type.element !== undefined && type.json === 'converted') return arrayTexts(text);
   if (type.json === 'boolean') return [text === 't' ? 'true' : 'false'];
   return [text];
-}
-
-/** PostgreSQL has written the array as JSON; numbers keep their digits. */
-export function elementsOf(json: string): readonly string[] {
-  return itemsOf(readJson(json)).flatMap((item) => (item.kind === 'null' ? [] : [textOf(item)]));
 }
 
 /** What the row says of the caller: every column that does not steer the sign-in is a claim of its name. */

@@ -1,4 +1,4 @@
-import type { JsonSlice } from './json-reader.ts';
+import type { JsonSlice } from '../../http/json-reader.ts';
 
 /** What the client has sent, by key, before anyone asks whether the endpoint knows it. */
 export type Given =

@@ -3,7 +3,7 @@ import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { Given } from './input.ts';
-import { JsonError, membersOf, readJson } from './json-reader.ts';
+import { JsonError, membersOf, readJson } from '../../http/json-reader.ts';
 import { readQuery } from './query-string.ts';
 
 const nothing: Given = { source: 'body', values: new Map() };

@@ -1,4 +1,4 @@
-import { Problem } from '../../http/problem.ts';
+import { Problem } from './problem.ts';
 import { shownKey } from './truncated-key.ts';
 
 /** Where a JSON value stands in the text it was read from. Nothing is converted: numbers keep every digit. */
@@ -72,6 +72,14 @@ export function textOf(slice: JsonSlice): string {
   const raw = jsonOf(slice);
   if (slice.kind !== 'string') return raw;
   return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
+}
+
+/**
+ * Returns the elements of a JSON array as text, without nulls. Numbers keep their digits, nested values their JSON text.
+ * @throws JsonError for text that is not JSON
+ */
+export function arrayTexts(json: string): readonly string[] {
+  return itemsOf(readJson(json)).flatMap((item) => (item.kind === 'null' ? [] : [textOf(item)]));
 }
 
 type Visit = (key: string | null, value: JsonSlice) => void;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Problem } from '../../http/problem.ts';
-import { itemsOf, JsonError, membersOf, readJson, textOf } from './json-reader.ts';
+import { Problem } from './problem.ts';
+import { arrayTexts, itemsOf, JsonError, membersOf, readJson, textOf } from './json-reader.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -118,4 +118,9 @@ test('a key that stands twice is named by its first 100 characters', () => {
   expect(() => readJson(`{"${key}":1,"${key}":2}`)).toThrow(
     new JsonError(`the key "${'k'.repeat(99)}…" stands twice in one object`, 107),
   );
+});
+
+test('the elements of an array as text keep digits and nested JSON', () => {
+  const json = '["a\\n", null, 1.10, 12345678901234567890, true, {"n": 1e2}, [2]]';
+  expect(arrayTexts(json)).toEqual(['a\n', '1.10', '12345678901234567890', 'true', '{"n": 1e2}', '[2]']);
 });
