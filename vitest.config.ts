@@ -1,7 +1,14 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+const integration = ['packages/*/test/**/*.test.ts', 'testing/src/**/*.test.ts'];
+const slow = 'packages/*/test/**/*.slow.test.ts';
+/** Both projects run these; `slow` runs more cases. */
+const property = 'packages/*/test/**/*.property.test.ts';
+const globalSetup = ['testing/src/global-setup.ts'];
 
 export default defineConfig({
   resolve: {
@@ -14,11 +21,28 @@ export default defineConfig({
     },
   },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'testing/src/**/*.test.ts'],
-    globalSetup: ['testing/src/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // What a test polls for is an event: the bound is there for what never comes, not for a machine that is slow.
+    // Tests poll for events: the limit is for events that never come, not for slow machines.
     expect: { poll: { timeout: 15_000 } },
+    // Tests wait for PostgreSQL and for timeouts, hence one worker more than processors.
+    maxWorkers: availableParallelism() + 1,
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts'], isolate: false } },
+      // The files of a worker share one process and its loaded modules: loading them again takes half a second a file.
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: integration,
+          exclude: [slow],
+          globalSetup,
+          provide: { caseFactor: 0.1 },
+          isolate: false,
+        },
+      },
+      // Load, memory, crashes, operating system users, whole programs: each file in a process of its own.
+      { extends: true, test: { name: 'slow', include: [slow, property], globalSetup, provide: { caseFactor: 1 } } },
+    ],
   },
 });

@@ -1,3 +1,4 @@
+export { cases } from './cases.ts';
 export { freshDatabase, serverConnectionString, serverVersion, type TestDatabase, useDatabase } from './database.ts';
 export { type HeldLock, holdLock } from './lock.ts';
 export { isRunning, processesOn, untilNone, userOf } from './processes.ts';

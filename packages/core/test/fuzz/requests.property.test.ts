@@ -1,10 +1,9 @@
 import { request } from 'node:http';
-import { useGateway } from '@pgway/testing';
+import { cases, useGateway } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-/** How many requests are made; the default takes a few seconds. */
-const count = Number(process.env['PGWAY_FUZZ_REQUESTS'] ?? 1_500);
+const count = cases(5_000);
 const patience = 10_000;
 /** Requests in flight at a time. */
 const width = 16;

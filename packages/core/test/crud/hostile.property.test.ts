@@ -1,4 +1,4 @@
-import { startGateway } from '@pgway/testing';
+import { cases, startGateway } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tables } from './support.ts';
@@ -129,7 +129,7 @@ test('no byte of a request becomes text of a statement', async () => {
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
       if (answer.status >= 500) unfair.push([method, suffix, given, ifMatch, answer.body]);
     }),
-    { numRuns: Number(process.env['PGWAY_FUZZ_REQUESTS'] ?? 1_500) },
+    { numRuns: cases(3_000) },
   );
   expect(unfair.slice(0, 3)).toEqual([]);
   for (const status of [200, 204, 400, 404, 412])
@@ -138,7 +138,7 @@ test('no byte of a request becomes text of a statement', async () => {
   const prepared = (JSON.parse((await gateway.send('GET /api/prepared')).body) as readonly string[]).filter(
     (sql) => !sql.includes('"prepared"'),
   );
-  expect(prepared.length).toBeGreaterThan(30);
+  expect(prepared.length).toBeGreaterThan(15);
   const judged = [...heard, ...prepared].map((sql) => ({ sql, pieces: strangePieces(sql) }));
   expect(judged.filter(({ pieces }) => pieces.length > 0)).toEqual([]);
   expect(await gateway.database.query(`select count(*)::int as n from pg_class where relname = 'item'`)).toEqual([

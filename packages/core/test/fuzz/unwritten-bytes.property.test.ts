@@ -1,3 +1,4 @@
+import { cases } from '@pgway/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonForm } from '../../src/catalog/type-facts.ts';
@@ -16,7 +17,7 @@ import { poisoned } from './poisoned-buffers.ts';
  * unsafe buffers are full of other bytes the second time, and so is the memory around the row. What comes out is the same.
  */
 
-const runs = Number(process.env['PGWAY_FUZZ_RUNS'] ?? 400);
+const runs = cases(400);
 
 type Field = Uint8Array | null;
 type Row = readonly Field[];

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { cases } from '@pgway/testing';
 import { expect, test } from 'vitest';
 import { cachingOf } from '../../src/request/cache/cache-policy.ts';
 import { keyOf, type Told } from '../../src/request/cache/key.ts';
@@ -88,7 +89,7 @@ test('calls that may have different answers never have one key', () => {
       fc.pre(meaningOf(one) !== meaningOf(two));
       expect(textOf(one)).not.toBe(textOf(two));
     }),
-    { numRuns: 20_000 },
+    { numRuns: cases(20_000) },
   );
 });
 
@@ -100,7 +101,7 @@ test('calls that differ in one part only never do either', () => {
       fc.pre(meaningOf(one) !== meaningOf(two));
       expect(textOf(one)).not.toBe(textOf(two));
     }),
-    { numRuns: 20_000 },
+    { numRuns: cases(20_000) },
   );
 });
 
@@ -109,7 +110,7 @@ test('calls that differ in nothing that counts have one key', () => {
     fc.property(sketch, (one) => {
       expect(textOf({ ...one, settings: [...one.settings] })).toBe(textOf(one));
     }),
-    { numRuns: 2_000 },
+    { numRuns: cases(2_000) },
   );
   const call = { endpoint: some, form: 'x', settings: [], sql: '', head: null, made: false };
   expect(textOf({ ...call, given: ['1', 'b', '2', 'u'] })).toBe(

@@ -1,4 +1,4 @@
-import { serverVersion, useGateway } from '@pgway/testing';
+import { cases, serverVersion, useGateway } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ask, tables } from './support.ts';
@@ -97,7 +97,7 @@ test('paging by `after` visits every row once, in the order of `order by`', asyn
       expect(got.map(({ id, region }) => ({ id, region }))).toEqual(wanted);
       rowsSeen += got.length;
     }),
-    { numRuns: Number(process.env['PGWAY_PAGING_RUNS'] ?? 120) },
+    { numRuns: cases(300) },
   );
   expect(rowsSeen).toBeGreaterThan(100);
 }, 60_000);
