@@ -2,7 +2,7 @@ import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
 import { type PasswordHasher, Problem } from '../ports/ports.ts';
-import { group, whole } from '../validation/validators.ts';
+import { optionGroup, integer } from '../validation/validators.ts';
 import { FairQueue } from './fair-queue.ts';
 
 const retryAfter = 5;
@@ -27,10 +27,10 @@ export interface PasswordHasherOptions {
   readonly rounds?: number;
 }
 
-const hasherOptions = group<PasswordHasherOptions>({
-  atOnce: whole({ min: 1 }),
-  waiting: whole({ min: 0 }),
-  rounds: whole({ min: 1 }),
+const hasherOptions = optionGroup<PasswordHasherOptions>({
+  atOnce: integer({ min: 1 }),
+  waiting: integer({ min: 0 }),
+  rounds: integer({ min: 1 }),
 });
 
 const saltBytes = 16;
@@ -43,7 +43,7 @@ const form = /^[A-Za-z0-9+/]{64}$/;
  * @throws RangeError that names the option which cannot be
  */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
-  const faults = hasherOptions.faults(options, '');
+  const faults = hasherOptions.validate(options, '');
   if (faults.length > 0) throw new RangeError(`createPasswordHasher: ${faults.join('\n')}`);
   const { waiting = 50, rounds = 600_000 } = options;
   const { atOnce } = options;

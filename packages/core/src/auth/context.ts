@@ -1,4 +1,4 @@
-import { arrayText } from '../postgres/literal.ts';
+import { minimalArrayLiteral } from '../postgres/literal.ts';
 import { Problem } from '../http/problem.ts';
 import type { Caller } from '../ports/ports.ts';
 import type { Setting } from './settings.ts';
@@ -27,7 +27,7 @@ export function contextSettings(
   return [
     [id, (caller && claimOf(caller.claims, types.id)) ?? ''],
     [name, (caller && claimOf(caller.claims, types.name)) ?? ''],
-    [roles, caller === null ? '' : arrayText(rolesOf(caller, types))],
+    [roles, caller === null ? '' : minimalArrayLiteral(rolesOf(caller, types))],
     [ipAddress, request.remoteAddress ?? ''],
     ...(claims === null ? [] : [[claims, caller === null ? '' : claimsAsJson(caller, types)] as const]),
   ];

@@ -1,12 +1,12 @@
 import type { Step } from '../postgres/port.ts';
-import { settingsStatement } from '../postgres/settings.ts';
+import { setConfigStatement } from '../postgres/settings.ts';
 
 /** A session setting that lives as long as the call's transaction. */
 export type Setting = readonly [name: string, value: string];
 
 /** The step that makes the settings, to travel before the routine's own in the same round trip and transaction. */
 export function settingsStep(settings: readonly Setting[]): Step {
-  return { statement: settingsStatement(settings.length), values: settings.flat() };
+  return { statement: setConfigStatement(settings.length), values: settings.flat() };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { arrayLiteral } from '../postgres/literal.ts';
-import type { Heard, Value } from '../postgres/port.ts';
+import type { ChannelEvent, Value } from '../postgres/port.ts';
 import type { Broadcast, BroadcastEvent } from '../ports/ports.ts';
 import { Envelopes, probeTopic, Topics } from './chunked-message.ts';
 import { notifySql } from './notify.sql.ts';
@@ -7,7 +7,7 @@ import { notifySql } from './notify.sql.ts';
 export interface PostgresBroadcastOptions {
   readonly channel: string;
   readonly query: (sql: string, values: readonly Value[]) => Promise<unknown>;
-  readonly listen: (channel: string, hear: (heard: Heard) => void) => () => void;
+  readonly listen: (channel: string, hear: (heard: ChannelEvent) => void) => () => void;
   /** Something does not work, or everything does again (null). Told once for each change. */
   readonly report: (error: Error | null) => void;
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheState } from '../ports/ports.ts';
-import { group, number, secret, text } from '../validation/validators.ts';
+import { optionGroup, number, secret, string } from '../validation/validators.ts';
 import { RedisLink, type Send } from './redis-link.ts';
 
 export interface RedisCacheOptions {
@@ -14,8 +14,8 @@ export interface RedisCacheOptions {
   readonly maxAge?: number;
 }
 
-const redisCacheOptions = group<RedisCacheOptions>(
-  { url: secret, prefix: text, timeout: number({ above: 0, max: 3600 }), maxAge: number({ above: 0 }) },
+const redisCacheOptions = optionGroup<RedisCacheOptions>(
+  { url: secret, prefix: string, timeout: number({ above: 0, max: 3600 }), maxAge: number({ above: 0 }) },
   ['url'],
 );
 
@@ -28,7 +28,7 @@ const layout = '1';
  * @throws RangeError that names the option which cannot be
  */
 export function redisCache(options: RedisCacheOptions): Cache {
-  const faults = redisCacheOptions.faults(options, '');
+  const faults = redisCacheOptions.validate(options, '');
   if (faults.length > 0) throw new RangeError(`redisCache: ${faults.join('\n')}`);
   return new RedisCache(options);
 }

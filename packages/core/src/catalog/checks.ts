@@ -9,16 +9,16 @@ import type { Filters } from './routine-source.ts';
 const schemasSql = 'select nspname from pg_namespace order by 1';
 
 /** The names of all schemas. */
-export async function schemaNames(database: Database): Promise<readonly string[]> {
+export async function readSchemaNames(database: Database): Promise<readonly string[]> {
   const rows = await queryCatalog(database, schemasSql, []);
   return rows.map(([name]) => name!);
 }
 
 /** Why an object with an `HTTP` line is no endpoint. */
-export type UnpublishableKind = 'aggregate' | 'window' | 'language' | 'partition';
+export type UnsupportedObjectKind = 'aggregate' | 'window' | 'language' | 'partition';
 
-export interface Unpublishable {
-  readonly kind: UnpublishableKind;
+export interface UnsupportedObject {
+  readonly kind: UnsupportedObjectKind;
   /** With its schema and arguments. */
   readonly signature: string;
   readonly comment: string;
@@ -49,10 +49,13 @@ union all
 order by 2`;
 
 /** Objects whose comment speaks of HTTP, and which no source lists. */
-export async function unpublishable(database: Database, filters: Filters): Promise<readonly Unpublishable[]> {
+export async function readUnsupportedObjects(
+  database: Database,
+  filters: Filters,
+): Promise<readonly UnsupportedObject[]> {
   const rows = await queryCatalog(database, unpublishableSql, filterValues(filters));
   return rows.map(([kind, signature, comment, detail]) => ({
-    kind: kind as UnpublishableKind,
+    kind: kind as UnsupportedObjectKind,
     signature: signature!,
     comment: comment!,
     detail: detail!,
@@ -88,7 +91,7 @@ union all
  * What the role may not use of these schemas and the routines in them.
  * @param role null: that of the connection
  */
-export async function missingPrivileges(
+export async function readMissingPrivileges(
   database: Database,
   role: string | null,
   schemas: readonly string[],

@@ -1,16 +1,16 @@
 import {
-  asLetter,
-  asText,
-  asWhole,
-  type Facts,
-  flag,
-  letter,
-  list,
-  listOrNull,
-  malformed,
-  text,
-  textOrNull,
-  whole,
+  decodeCode,
+  decodeText,
+  decodeInteger,
+  type JsonObject,
+  readBoolean,
+  readCode,
+  readArray,
+  readArrayOrNull,
+  malformedRow,
+  readText,
+  readTextOrNull,
+  readInteger,
 } from './json-object.ts';
 import { displayIdentifier as label } from './quote.ts';
 import type { Routine, RoutineParameter, RoutineResult } from './routine.ts';
@@ -30,12 +30,12 @@ const modes = { i: 'in', o: 'out', b: 'inout', v: 'variadic', t: 'table' } as co
 const kinds = { f: 'function', p: 'procedure' } as const;
 const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
 
-export function decodeRoutine(facts: Facts, typeOf: TypeLookup): Routine {
-  const kind = letter(facts, 'kind', kinds);
-  const schema = text(facts, 'schema');
-  const name = text(facts, 'name');
+export function decodeRoutine(facts: JsonObject, typeOf: TypeLookup): Routine {
+  const kind = readCode(facts, 'kind', kinds);
+  const schema = readText(facts, 'schema');
+  const name = readText(facts, 'name');
   const all = readArguments(facts, typeOf);
-  const definition = textOrNull(facts, 'definition');
+  const definition = readTextOrNull(facts, 'definition');
   const parameters = inputParameters(facts, all);
   const given = parameters.map((parameter) => labelOf(parameter)).join(', ');
   return Object.freeze({
@@ -45,22 +45,22 @@ export function decodeRoutine(facts: Facts, typeOf: TypeLookup): Routine {
     parameters,
     outputs: kind === 'procedure' ? outputPlaces(all) : Object.freeze([]),
     result: Object.freeze(decodeResult(facts, all, typeOf)),
-    volatility: letter(facts, 'volatility', volatilities),
-    strict: flag(facts, 'strict'),
-    language: text(facts, 'language'),
-    comment: textOrNull(facts, 'comment'),
+    volatility: readCode(facts, 'volatility', volatilities),
+    strict: readBoolean(facts, 'strict'),
+    language: readText(facts, 'language'),
+    comment: readTextOrNull(facts, 'comment'),
     signature: `${label(schema)}.${label(name)}(${given})`,
     ...(definition === null ? {} : { definition }),
   });
 }
 
-function readArguments(facts: Facts, typeOf: TypeLookup): readonly Argument[] {
-  const types = list(facts, 'types', (where, value) => typeOf(asWhole(where, value), where));
-  const names = listOrNull(facts, 'names', asText) ?? [];
-  const given = listOrNull(facts, 'modes', (where, value) => asLetter(where, value, modes));
+function readArguments(facts: JsonObject, typeOf: TypeLookup): readonly Argument[] {
+  const types = readArray(facts, 'types', (where, value) => typeOf(decodeInteger(where, value), where));
+  const names = readArrayOrNull(facts, 'names', decodeText) ?? [];
+  const given = readArrayOrNull(facts, 'modes', (where, value) => decodeCode(where, value, modes));
   if (given && given.length !== types.length) {
-    throw malformed(
-      `${facts.where}.modes`,
+    throw malformedRow(
+      `${facts.path}.modes`,
       `must be as long as types (${types.length}); its length is ${given.length}`,
     );
   }
@@ -75,9 +75,9 @@ function isOutput(argument: Argument): boolean {
   return argument.mode === 'out' || argument.mode === 'inout' || argument.mode === 'table';
 }
 
-function inputParameters(facts: Facts, all: readonly Argument[]): readonly RoutineParameter[] {
+function inputParameters(facts: JsonObject, all: readonly Argument[]): readonly RoutineParameter[] {
   const inputs = all.filter(isInput);
-  const firstDefault = inputs.length - whole(facts, 'defaults');
+  const firstDefault = inputs.length - readInteger(facts, 'defaults');
   return Object.freeze(
     inputs.map(({ name, mode, type }, index) =>
       Object.freeze({
@@ -100,12 +100,12 @@ function outputPlaces(all: readonly Argument[]): Routine['outputs'] {
   return Object.freeze(places);
 }
 
-function decodeResult(facts: Facts, all: readonly Argument[], typeOf: TypeLookup): RoutineResult {
-  const returns = typeOf(whole(facts, 'returns'), `${facts.where}.returns`);
-  const set = flag(facts, 'set');
+function decodeResult(facts: JsonObject, all: readonly Argument[], typeOf: TypeLookup): RoutineResult {
+  const returns = typeOf(readInteger(facts, 'returns'), `${facts.path}.returns`);
+  const set = readBoolean(facts, 'set');
   const outputs = all.filter(isOutput);
   const display = displayOf(returns, set, outputs);
-  const isProcedure = text(facts, 'kind') === 'p';
+  const isProcedure = readText(facts, 'kind') === 'p';
 
   // PostgreSQL makes a row of the output parameters when there are several, or when a procedure has any.
   if (outputs.length > 1 || (isProcedure && outputs.length > 0)) {
@@ -118,7 +118,7 @@ function decodeResult(facts: Facts, all: readonly Argument[], typeOf: TypeLookup
   if (outputs[0]?.mode === 'table') {
     return { kind: 'composite', set, columns: columnsOf(outputs), named: false, display };
   }
-  const column = Object.freeze({ name: outputs[0]?.name ?? text(facts, 'name'), type: returns });
+  const column = Object.freeze({ name: outputs[0]?.name ?? readText(facts, 'name'), type: returns });
   return { kind: 'scalar', set, columns: Object.freeze([column]), named: false, display };
 }
 

@@ -1,12 +1,12 @@
 import type { Database } from '../postgres/port.ts';
-import { asLetter, parseFacts } from './json-object.ts';
+import { decodeCode, parseJsonObject } from './json-object.ts';
 import { filterValues } from './filters.sql.ts';
 import { customFunctionsSql, functionsSql, functionsWithDefinitionsSql } from './functions.sql.ts';
 import { queryCatalog } from './query-catalog.ts';
 import { decodeRoutine } from './decode-routine.ts';
 import type { Routine } from './routine.ts';
 import type { Filters, RoutineSource } from './routine-source.ts';
-import { decodeTypeRow, typeLookup } from './type-lookup.ts';
+import { decodeTypeRow, createTypeLookup } from './type-lookup.ts';
 
 export interface FunctionsOptions {
   /** Replaces the built-in query; `customFunctionsSql` documents its parameters and columns. Null or blank for none. */
@@ -38,10 +38,10 @@ export function functionsSource(options: FunctionsOptions = {}): RoutineSource {
 
 function decodeRows(rows: readonly (readonly (string | null)[])[]): readonly Routine[] {
   const read = rows.map(([kind, facts], index) => ({
-    kind: asLetter(`row ${index + 1}, kind`, kind, rowKinds),
-    facts: parseFacts(`row ${index + 1}, facts`, facts ?? null),
+    kind: decodeCode(`row ${index + 1}, kind`, kind, rowKinds),
+    facts: parseJsonObject(`row ${index + 1}, facts`, facts ?? null),
   }));
-  const types = typeLookup(read.filter(({ kind }) => kind === 'type').map(({ facts }) => decodeTypeRow(facts)));
+  const types = createTypeLookup(read.filter(({ kind }) => kind === 'type').map(({ facts }) => decodeTypeRow(facts)));
   const routines = read.filter(({ kind }) => kind === 'routine').map(({ facts }) => decodeRoutine(facts, types));
   return Object.freeze(routines.sort(byName));
 }

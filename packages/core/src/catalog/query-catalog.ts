@@ -1,6 +1,6 @@
 import type { Database, TextTable, Value } from '../postgres/port.ts';
-import { settingsStatement } from '../postgres/settings.ts';
-import { textRows } from '../postgres/query.ts';
+import { setConfigStatement } from '../postgres/settings.ts';
+import { createTextRowSink } from '../postgres/query.ts';
 
 /** The temporary schema is named last: PostgreSQL would otherwise search it first. */
 const searchPath = ['search_path', 'pg_catalog, pg_temp'] as const;
@@ -20,10 +20,10 @@ export function queryCatalog(
   setting: readonly [name: string, value: string] = searchPath,
 ): Promise<TextTable> {
   return new Promise((resolve, reject) => {
-    const rows = textRows();
+    const rows = createTextRowSink();
     database.run({
       steps: [
-        { statement: settingsStatement(2), values: [...searchPath, ...setting] },
+        { statement: setConfigStatement(2), values: [...searchPath, ...setting] },
         { statement: { name: '', sql }, values, rows },
       ],
       mayShare: false,

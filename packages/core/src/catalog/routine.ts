@@ -1,4 +1,4 @@
-import type { RelationKind, TableUse } from './table.ts';
+import type { RelationKind, TableAccess } from './table.ts';
 import type { Column, TypeFacts } from './type-facts.ts';
 
 /** What the catalog says, as frozen facts. Nothing here decides how anything is published. */
@@ -39,7 +39,7 @@ export interface RoutineResult {
 }
 
 /** What the calls of an endpoint may do to the session that they run in. */
-export interface SessionUse {
+export interface SessionEffects {
   /** They may leave something in it. */
   readonly alters: boolean;
   /** They may have to wait for others, as for a row lock. */
@@ -47,11 +47,11 @@ export interface SessionUse {
 }
 
 /** Answers what a routine, a relation or a statement may do to its session, with everything that it uses. */
-export interface SessionUses {
+export interface SessionEffectsLookup {
   /** Of all overloads together. A routine that the catalog does not tell of may do anything. */
-  routine(schema: string, name: string): SessionUse;
-  relation(schema: string, name: string): SessionUse;
-  statement(sql: string): SessionUse;
+  routine(schema: string, name: string): SessionEffects;
+  relation(schema: string, name: string): SessionEffects;
+  statement(sql: string): SessionEffects;
 }
 
 /** What a source decides of the path and verb of what it tells of, where its comment says nothing. */
@@ -72,7 +72,7 @@ export interface Routine {
   /** In place of the host's option. */
   readonly commentsMode?: 'onlyWithHttpTag' | 'parseAll' | 'ignore';
   /** For an operation on a table or view; its parameters are columns. Absent for functions and procedures. */
-  readonly table?: TableUse;
+  readonly table?: TableAccess;
   readonly schema: string;
   readonly name: string;
   readonly parameters: readonly RoutineParameter[];

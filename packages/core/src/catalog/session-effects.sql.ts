@@ -7,7 +7,7 @@
  * defaults, constraints, and the names of its domains, of its partitions and of the tables that its foreign keys lead to). That of a domain is
  * its checks. Functions behind operators and casts are `implicit`: no text names them where they are used.
  */
-export const sessionUseSql: string = `
+export const sessionEffectsSql: string = `
   select 'routine' as kind, n.nspname::pg_catalog.text as schema, p.proname::pg_catalog.text as name,
     l.lanname::pg_catalog.text as language,
     pg_catalog.concat_ws(' ',

@@ -1,22 +1,22 @@
 import { type Database, DatabaseError } from '../postgres/port.ts';
 import { queryCatalog } from './query-catalog.ts';
-import type { SessionUse, SessionUses } from './routine.ts';
-import { sessionUseSql } from './session-effects.sql.ts';
-import { type Effects, effectsOfForeignText, effectsOfSql } from './statement-effects.ts';
+import type { SessionEffects, SessionEffectsLookup } from './routine.ts';
+import { sessionEffectsSql } from './session-effects.sql.ts';
+import { type StatementEffects, analyzeForeignSource, analyzeSql } from './statement-effects.ts';
 
 /** Of a database whose catalog could not be read. */
-export const unknownUses: SessionUses = Object.freeze({
+export const unknownSessionEffects: SessionEffectsLookup = Object.freeze({
   routine: () => anything,
   relation: () => anything,
   statement: () => anything,
 });
 
-const anything: SessionUse = Object.freeze({ alters: true, mayBlock: true });
+const anything: SessionEffects = Object.freeze({ alters: true, mayBlock: true });
 /** PostgreSQL locks a relation to show the view that reads it: the start does not wait for the end of a migration. */
 const lockTimeout = ['lock_timeout', '2s'] as const;
 const readable: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
 
-interface Thing extends Effects {
+interface Thing extends StatementEffects {
   readonly id: string;
   readonly name: string;
   /** It runs when a relation is written to, by statements that may block anyway. */
@@ -30,27 +30,30 @@ interface Thing extends Effects {
  * name: a word that is the name of such a routine or relation counts as a use of it, in whatever schema it is.
  * @param refused told why PostgreSQL did not show them: each of them may do anything then
  */
-export async function readSessionUses(database: Database, refused: (reason: string) => void): Promise<SessionUses> {
+export async function readSessionEffects(
+  database: Database,
+  refused: (reason: string) => void,
+): Promise<SessionEffectsLookup> {
   try {
-    return usesOf((await queryCatalog(database, sessionUseSql, [], lockTimeout)).map(thingOf));
+    return usesOf((await queryCatalog(database, sessionEffectsSql, [], lockTimeout)).map(thingOf));
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     refused(error.message);
-    return unknownUses;
+    return unknownSessionEffects;
   }
 }
 
-function usesOf(things: readonly Thing[]): SessionUses {
+function usesOf(things: readonly Thing[]): SessionEffectsLookup {
   const altering = namesReached(things, ({ alters }) => alters);
   // An operator or a cast may be anywhere.
-  if (things.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownUses;
+  if (things.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownSessionEffects;
   const read = things.filter(({ onWrite }) => !onWrite);
   const blocking = namesReached(read, ({ mayBlock }) => mayBlock);
-  const useOf = ({ alters, mayBlock, words }: Effects): SessionUse => ({
+  const useOf = ({ alters, mayBlock, words }: StatementEffects): SessionEffects => ({
     alters: alters || meets(words, altering),
     mayBlock: mayBlock || meets(words, blocking),
   });
-  const uses = new Map<string, SessionUse>();
+  const uses = new Map<string, SessionEffects>();
   for (const thing of things) {
     const { alters, mayBlock } = useOf(thing);
     const other = uses.get(thing.id) ?? { alters: false, mayBlock: false };
@@ -59,14 +62,14 @@ function usesOf(things: readonly Thing[]): SessionUses {
   return {
     routine: (schema, name) => uses.get(idOf('routine', schema, name)) ?? anything,
     relation: (schema, name) => uses.get(idOf('relation', schema, name)) ?? anything,
-    statement: (sql) => useOf(effectsOfSql(sql)),
+    statement: (sql) => useOf(analyzeSql(sql)),
   };
 }
 
 function thingOf([kind, schema, name, language, source]: readonly (string | null)[]): Thing {
   const text = source ?? '';
   const routine = kind === 'routine';
-  const effects = routine && !readable.has(language!) ? effectsOfForeignText(text) : effectsOfSql(text);
+  const effects = routine && !readable.has(language!) ? analyzeForeignSource(text) : analyzeSql(text);
   return {
     id: idOf(kind === 'writes' ? 'relation' : kind!, schema!, name!),
     name: name!,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { effectsOfForeignText, effectsOfSql } from './statement-effects.ts';
+import { analyzeForeignSource, analyzeSql } from './statement-effects.ts';
 
 describe('a statement or body that may leave something in its session', () => {
   test.each([
@@ -41,7 +41,7 @@ describe('a statement or body that may leave something in its session', () => {
     ['begin -- note\r set app.tenant = 1; end', 'SET behind a comment that a CR ends'],
     [`select query_to_xml('select 1', true, true, '')`, 'a function that runs text'],
     [`select '${'x'.repeat(1_000_001)}'`, 'a text that is too long'],
-  ])('%s (%s)', (text) => expect(effectsOfSql(text).alters).toBe(true));
+  ])('%s (%s)', (text) => expect(analyzeSql(text).alters).toBe(true));
 
   test.each([
     [`select set_config('role', _role, true)`, 'for the transaction'],
@@ -65,20 +65,20 @@ describe('a statement or body that may leave something in its session', () => {
     [`begin execute format('insert into %I (a) values (%L)', t, a); end`, 'an INSERT made at run time'],
     ['begin execute $$refresh materialized view v$$; end', 'a REFRESH made at run time'],
     ['/* a /* nested */ set role x; */ select 1', 'words in nested comments'],
-  ])('not: %s (%s)', (text) => expect(effectsOfSql(text).alters).toBe(false));
+  ])('not: %s (%s)', (text) => expect(analyzeSql(text).alters).toBe(false));
 
   test('of another language, every word counts', () => {
-    expect(effectsOfForeignText('plpy.execute("set role x")')).toMatchObject({ alters: true, mayBlock: true });
-    expect(effectsOfForeignText('return 1')).toMatchObject({ alters: false, mayBlock: true });
+    expect(analyzeForeignSource('plpy.execute("set role x")')).toMatchObject({ alters: true, mayBlock: true });
+    expect(analyzeForeignSource('return 1')).toMatchObject({ alters: false, mayBlock: true });
   });
 });
 
 describe('a statement that may wait for others', () => {
   test.each(['insert into t values (1)', 'select 1 from t for update', 'call p()', 'select pg_sleep(1)', 'lock t'])(
     '%s',
-    (text) => expect(effectsOfSql(text).mayBlock).toBe(true),
+    (text) => expect(analyzeSql(text).mayBlock).toBe(true),
   );
   test.each(['select 1', `select 'insert' from t where updated_at > now()`])('not: %s', (text) =>
-    expect(effectsOfSql(text).mayBlock).toBe(false),
+    expect(analyzeSql(text).mayBlock).toBe(false),
   );
 });

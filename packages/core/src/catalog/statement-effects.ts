@@ -1,7 +1,7 @@
-import { type SqlToken, sqlTokens } from './tokenize-sql.ts';
+import { type SqlToken, tokenizeSql } from './tokenize-sql.ts';
 
 /** What a routine, a relation or a statement may do beyond its result, as far as its own text tells. */
-export interface Effects {
+export interface StatementEffects {
   /** It may leave something in its session: a setting, a role, a lock, a temporary table, a listened channel, a cursor. */
   readonly alters: boolean;
   /** It may have to wait for others, as for a row lock. */
@@ -49,12 +49,12 @@ const calledByFormat = /(?<!\binto\s+(?:%(?:\d+\$)?I\.)?)%(?:\d+\$)?[Is]\s*\(/i;
 const longestText = 1_000_000;
 
 /** The effects of a statement, or of the body of a routine in SQL or PL/pgSQL. */
-export function effectsOfSql(text: string): Effects {
-  if (text.length > longestText) return { ...effectsOfForeignText(text), alters: true };
-  const tokens = sqlTokens(text);
+export function analyzeSql(text: string): StatementEffects {
+  if (text.length > longestText) return { ...analyzeForeignSource(text), alters: true };
+  const tokens = tokenizeSql(text);
   const dynamic = tokens.some(({ kind, text: word }) => kind === 'word' && (word === 'execute' || word === 'do'));
   // What is executed at run time stands in string literals, mostly.
-  const inner = dynamic ? tokens.flatMap((token) => (token.kind === 'literal' ? [effectsOfSql(token.text)] : [])) : [];
+  const inner = dynamic ? tokens.flatMap((token) => (token.kind === 'literal' ? [analyzeSql(token.text)] : [])) : [];
   const words = new Set(tokens.flatMap(({ kind, text: word }) => (kind === 'word' ? [word] : [])));
   for (const effects of inner) for (const word of effects.words) words.add(word);
   return {
@@ -69,7 +69,7 @@ const foreignWord =
   /\b(set|reset|listen|prepare|discard|load|set_config|temp|temporary|hold|setseed|pg_settings|pg_(try_)?advisory_lock(_shared)?)\b/i;
 
 /** The effects of a routine in a language whose statements cannot be told from the rest of its text: every word counts. */
-export function effectsOfForeignText(text: string): Effects {
+export function analyzeForeignSource(text: string): StatementEffects {
   const words = new Set(text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu)?.map((word) => word.toLowerCase()));
   return { alters: foreignWord.test(text), mayBlock: true, words };
 }

@@ -29,7 +29,7 @@ export type TableOperation = (typeof tableOperations)[number];
 export type Comparison = 'ordered' | 'equal' | 'none';
 
 /** The operators of a type that are not PostgreSQL's own, as the type's default operator class names them. */
-export interface Operators {
+export interface TypeOperators {
   /** The type that they take, as it stands in SQL; columns of other types have to be cast to it. */
   readonly type: string;
   /** `operator("public".=)`, by what it stands for: `=`, `<`, `<=`, `>`, `>=`, `~~` (LIKE), `~~*` (ILIKE). */
@@ -50,11 +50,11 @@ export interface TableColumn extends Column {
   readonly key: boolean;
   readonly comparison: Comparison;
   /** Absent: values are compared by the operators of `pg_catalog`. */
-  readonly operators?: Operators;
+  readonly operators?: TypeOperators;
 }
 
 /** How far a listing goes: rows in one answer. */
-export interface ListingLimits {
+export interface PageLimits {
   /** When the client says nothing. */
   readonly defaultLimit: number;
   /** What the client may ask for. */
@@ -62,15 +62,15 @@ export interface ListingLimits {
 }
 
 /** One operation on a table or view, for those routines that are one. */
-export interface TableUse {
+export interface TableAccess {
   readonly operation: TableOperation;
   readonly columns: readonly TableColumn[];
   /** The rows carry `xmin`, which changes with every update. */
   readonly versioned: boolean;
   /** Order, pages and operators without a word in the comment; null: only where the comment says so. */
-  readonly listing: ListingLimits | null;
+  readonly listing: PageLimits | null;
   /** The bounds where a comment asks for a listing. */
-  readonly listingLimits: ListingLimits;
+  readonly listingLimits: PageLimits;
   readonly allowUnfilteredDelete: boolean;
   /** What to say when a constraint is violated, by `schema.table.constraint`: the comments of the constraints. */
   readonly constraintMessages: Readonly<Record<string, string>>;

@@ -23,7 +23,7 @@ const lexeme = new RegExp(
 );
 
 /** The tokens of SQL or PL/pgSQL. Text that is neither gives tokens that mean nothing. */
-export function sqlTokens(text: string): readonly SqlToken[] {
+export function tokenizeSql(text: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
   lexeme.lastIndex = 0;
   for (let found = lexeme.exec(text); found !== null; found = lexeme.exec(text)) {

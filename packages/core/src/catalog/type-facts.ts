@@ -19,7 +19,7 @@ export interface TypeFacts {
   /** The name of the resolved type in pg_catalog when it is one of PostgreSQL's own (`int4`, `jsonb`, `bytea`), else null. */
   readonly builtin: string | null;
   /** Of a type with a cast to json of its own: what its input function takes of that JSON, pairs as hstore writes them or JSON itself. */
-  readonly ownJson?: 'hstore' | 'json';
+  readonly jsonInput?: 'hstore' | 'json';
   /** What stands between elements in the text of an array of this type; absent: a comma. */
   readonly delimiter?: string;
   /** The element type of an array. */

@@ -1,15 +1,15 @@
 import {
-  asFacts,
-  asText,
-  flag,
-  type Facts,
-  letter,
-  listOrNull,
-  malformed,
-  text,
-  textOrNull,
-  whole,
-  wholeOrNull,
+  toJsonObject,
+  decodeText,
+  readBoolean,
+  type JsonObject,
+  readCode,
+  readArrayOrNull,
+  malformedRow,
+  readText,
+  readTextOrNull,
+  readInteger,
+  readIntegerOrNull,
 } from './json-object.ts';
 import { quoteIdentifier } from './quote.ts';
 import type { Column, JsonForm, TypeFacts } from './type-facts.ts';
@@ -72,31 +72,31 @@ const builtinTexts: ReadonlySet<string> = new Set(['text', 'varchar', 'bpchar', 
 /** What PostgreSQL assigns before the first object of a user. */
 const firstUserOid = 16384;
 
-export function decodeTypeRow(facts: Facts): TypeRow {
+export function decodeTypeRow(facts: JsonObject): TypeRow {
   return {
-    where: facts.where,
-    oid: whole(facts, 'oid'),
-    schema: text(facts, 'schema'),
-    name: text(facts, 'name'),
-    display: text(facts, 'display'),
-    kind: letter(facts, 'kind', kinds),
-    category: text(facts, 'category'),
-    base: wholeOrNull(facts, 'base'),
-    delimiter: textOrNull(facts, 'delimiter'),
-    element: wholeOrNull(facts, 'element'),
-    fields: listOrNull(facts, 'fields', decodeFieldRow),
-    labels: listOrNull(facts, 'labels', asText),
-    castToJson: flag(facts, 'castToJson'),
+    where: facts.path,
+    oid: readInteger(facts, 'oid'),
+    schema: readText(facts, 'schema'),
+    name: readText(facts, 'name'),
+    display: readText(facts, 'display'),
+    kind: readCode(facts, 'kind', kinds),
+    category: readText(facts, 'category'),
+    base: readIntegerOrNull(facts, 'base'),
+    delimiter: readTextOrNull(facts, 'delimiter'),
+    element: readIntegerOrNull(facts, 'element'),
+    fields: readArrayOrNull(facts, 'fields', decodeFieldRow),
+    labels: readArrayOrNull(facts, 'labels', decodeText),
+    castToJson: readBoolean(facts, 'castToJson'),
   };
 }
 
 function decodeFieldRow(where: string, value: unknown): FieldRow {
-  const facts = asFacts(where, value);
-  return { name: text(facts, 'name'), type: whole(facts, 'type'), display: textOrNull(facts, 'display') };
+  const facts = toJsonObject(where, value);
+  return { name: readText(facts, 'name'), type: readInteger(facts, 'type'), display: readTextOrNull(facts, 'display') };
 }
 
 /** Joins rows to frozen facts; each type is made once and shared by all who refer to it. */
-export function typeLookup(rows: readonly TypeRow[]): TypeLookup {
+export function createTypeLookup(rows: readonly TypeRow[]): TypeLookup {
   const byOid = new Map(rows.map((row) => [row.oid, row]));
   const made = new Map<number, TypeFacts>();
   const inProgress = new Set<number>();
@@ -104,8 +104,8 @@ export function typeLookup(rows: readonly TypeRow[]): TypeLookup {
     const known = made.get(oid);
     if (known) return known;
     const row = byOid.get(oid);
-    if (!row) throw malformed(where, `is type ${oid}, which has no row`);
-    if (inProgress.has(oid)) throw malformed(row.where, `describes type ${row.display}, which contains itself`);
+    if (!row) throw malformedRow(where, `is type ${oid}, which has no row`);
+    if (inProgress.has(oid)) throw malformedRow(row.where, `describes type ${row.display}, which contains itself`);
     inProgress.add(oid);
     const facts = makeType(row, lookup);
     inProgress.delete(oid);
@@ -119,7 +119,7 @@ function makeType(row: TypeRow, lookup: TypeLookup): TypeFacts {
   const sql = `${quoteIdentifier(row.schema)}.${quoteIdentifier(row.name)}`;
   const own = { sql, display: row.display, oid: row.oid };
   if (row.kind === 'domain') {
-    if (row.base === null) throw malformed(`${row.where}.base`, 'must be the type under the domain; it is null');
+    if (row.base === null) throw malformedRow(`${row.where}.base`, 'must be the type under the domain; it is null');
     return Object.freeze({ ...lookup(row.base, `${row.where}.base`), ...own });
   }
   const builtin = row.schema === 'pg_catalog' && row.oid < firstUserOid ? row.name : null;
@@ -138,10 +138,10 @@ function makeType(row: TypeRow, lookup: TypeLookup): TypeFacts {
 }
 
 /** What the text of its values needs, where that is not the usual. */
-function textForms({ name, kind, castToJson, delimiter }: TypeRow): Pick<TypeFacts, 'delimiter' | 'ownJson'> {
+function textForms({ name, kind, castToJson, delimiter }: TypeRow): Pick<TypeFacts, 'delimiter' | 'jsonInput'> {
   return {
     ...(delimiter !== null && { delimiter }),
-    ...(castToJson && kind === 'base' && { ownJson: name === 'hstore' ? 'hstore' : 'json' }),
+    ...(castToJson && kind === 'base' && { jsonInput: name === 'hstore' ? 'hstore' : 'json' }),
   };
 }
 

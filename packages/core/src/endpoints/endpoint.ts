@@ -1,9 +1,9 @@
-import type { SessionUse } from '../catalog/routine.ts';
-import type { ListingLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
+import type { SessionEffects } from '../catalog/routine.ts';
+import type { PageLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
 import type { EventScope } from './event-scope.ts';
 import type { NamedType } from './named-type.ts';
 
-export type { SessionUse } from '../catalog/routine.ts';
+export type { SessionEffects } from '../catalog/routine.ts';
 
 /** What we publish: decided at start, frozen, plain data that survives JSON. A request only fills it in. */
 
@@ -125,7 +125,7 @@ export interface TableEndpoint {
 }
 
 /** Which parameters of a select choose among its rows, by position. */
-export interface Listing extends ListingLimits {
+export interface Listing extends PageLimits {
   readonly order: number;
   readonly limit: number;
   readonly offset: number;
@@ -267,7 +267,7 @@ export interface Endpoint {
   /** Whether the connection is reset after each call, where the comment says so. */
   readonly connectionReset?: boolean;
   /** What its calls may do to their session; absent for one that only reads. */
-  readonly sessionUse?: SessionUse;
+  readonly sessionUse?: SessionEffects;
   /** The statement that creates the routine; absent unless the gateway was to read it. */
   readonly definition?: string;
 }

@@ -1,10 +1,10 @@
-import type { SessionUse, SessionUses } from '../catalog/routine.ts';
+import type { SessionEffects, SessionEffectsLookup } from '../catalog/routine.ts';
 import type { Endpoint } from './endpoint.ts';
 import { deepFreeze } from './freeze.ts';
 
 export interface SessionUseOptions {
   /** What routines and tables do in the database that a connection leads to, by its name; null is the gateway's own. */
-  readonly uses: ReadonlyMap<string | null, SessionUses>;
+  readonly uses: ReadonlyMap<string | null, SessionEffectsLookup>;
   readonly connectionReset: 'auto' | 'always' | 'never';
 }
 
@@ -23,13 +23,13 @@ export function withSessionUses(
 
 /** Whether the connection is reset behind what may do this to its session. */
 export function resets(
-  { alters }: SessionUse,
+  { alters }: SessionEffects,
   { connectionReset }: Pick<SessionUseOptions, 'connectionReset'>,
 ): boolean {
   return connectionReset === 'auto' ? alters : connectionReset === 'always';
 }
 
-function sessionUseOf({ table, schema, name }: Endpoint, uses: SessionUses): SessionUse {
+function sessionUseOf({ table, schema, name }: Endpoint, uses: SessionEffectsLookup): SessionEffects {
   if (table === null) return uses.routine(schema, name);
   const { alters, mayBlock } = uses.relation(schema, name);
   return { alters, mayBlock: mayBlock || table.operation !== 'select' };

@@ -1,5 +1,5 @@
 import type { TypeFacts } from '../catalog/type-facts.ts';
-import type { TableUse } from '../catalog/table.ts';
+import type { TableAccess } from '../catalog/table.ts';
 import type { Draft } from './endpoint-builder.ts';
 import type { EndpointParameter, Listing, ParameterSource, TableEndpoint } from './endpoint.ts';
 
@@ -19,7 +19,7 @@ export function planTable(draft: Draft, parameters: readonly EndpointParameter[]
   return { parameters: all, table: tableOf(use, draft, wanted ? { ...limits, ...places(parameters.length) } : null) };
 }
 
-function tableOf(use: TableUse, { settings }: Draft, listing: Listing | null): TableEndpoint {
+function tableOf(use: TableAccess, { settings }: Draft, listing: Listing | null): TableEndpoint {
   return {
     operation: use.operation,
     columns: use.columns.map(factsOf),
@@ -30,7 +30,7 @@ function tableOf(use: TableUse, { settings }: Draft, listing: Listing | null): T
 }
 
 /** The type of a column stands where the column is used. */
-function factsOf({ type, ...facts }: TableUse['columns'][number]): TableEndpoint['columns'][number] {
+function factsOf({ type, ...facts }: TableAccess['columns'][number]): TableEndpoint['columns'][number] {
   void type;
   return facts;
 }

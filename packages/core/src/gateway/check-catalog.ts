@@ -1,11 +1,11 @@
 import { lexComment } from '../endpoints/comment/lexer.ts';
 import {
-  missingPrivileges,
+  readMissingPrivileges,
   type MissingPrivileges,
   routineKey,
-  schemaNames,
-  type Unpublishable,
-  unpublishable,
+  readSchemaNames,
+  type UnsupportedObject,
+  readUnsupportedObjects,
 } from '../catalog/checks.ts';
 import type { Routine } from '../catalog/routine.ts';
 import type { Database } from '../postgres/port.ts';
@@ -42,7 +42,7 @@ async function warnOfSchemas(database: Database, options: Options, observe: Obse
     (options[option] ?? []).map((schema) => ({ option, schema })),
   );
   if (asked.length === 0) return;
-  const known = await schemaNames(database);
+  const known = await readSchemaNames(database);
   for (const { option, schema } of asked.filter((one) => !known.includes(one.schema))) {
     const near = nearestName(schema, known);
     const hint = near === null ? 'create it, or take it out of the option' : `did you mean ${display(near)}?`;
@@ -51,7 +51,7 @@ async function warnOfSchemas(database: Database, options: Options, observe: Obse
   }
 }
 
-const hasHttpLine = ({ comment }: Unpublishable): boolean =>
+const hasHttpLine = ({ comment }: UnsupportedObject): boolean =>
   lexComment(comment).some(({ words: [first = ''] }) => first.toLowerCase() === 'http');
 
 async function tellUnpublishable(
@@ -61,7 +61,7 @@ async function tellUnpublishable(
 ): Promise<readonly Diagnostic[]> {
   const has = (name: string): boolean => sources.some((source) => source.name === name);
   if (options.commentsMode === 'ignore' || options.query !== null) return [];
-  const found = await unpublishable(database, options);
+  const found = await readUnsupportedObjects(database, options);
   return found
     .filter((one) => hasHttpLine(one) && has(one.kind === 'partition' ? 'crud' : 'functions'))
     .map((one) => ({
@@ -73,7 +73,7 @@ async function tellUnpublishable(
     }));
 }
 
-function reasonFor({ kind, detail }: Unpublishable): string {
+function reasonFor({ kind, detail }: UnsupportedObject): string {
   switch (kind) {
     case 'aggregate':
       return 'an aggregate takes the rows of a query and not a request; publish a function that calls it';
@@ -101,7 +101,7 @@ async function tellPrivileges(
   );
   if (called.length === 0) return [];
   const schemas = [...new Set(called.map(({ schema }) => schema))];
-  const missing = await missingPrivileges(database, anonymous, schemas);
+  const missing = await readMissingPrivileges(database, anonymous, schemas);
   if (missing.role === null) {
     const message = `authentication.databaseRole.anonymous: there is no role ${display(anonymous ?? '')}; create it, or every call without a role fails`;
     observe({ kind: 'start-warning', code: 'unknown-role', message });

@@ -1,8 +1,13 @@
-import { borrow } from '../postgres/provided-connection.ts';
-import { baseSettings, borrowDatabase, connectDatabase, type DatabaseOptions } from '../postgres/connect-database.ts';
+import { createClientRunner } from '../postgres/provided-connection.ts';
+import {
+  baseSettings,
+  connectDataSource,
+  connectDatabase,
+  type DatabaseOptions,
+} from '../postgres/connect-database.ts';
 import { type ConnectionSettings, parseConnectionString } from '../postgres/connection-string.ts';
-import { defaultStatementTimeout } from '../postgres/settings.ts';
-import { type Call, ConnectionLost, type Database, type Heard, type Runner } from '../postgres/port.ts';
+import { defaultStatementTimeoutMs } from '../postgres/settings.ts';
+import { type Call, ConnectionLost, type Database, type ChannelEvent, type Runner } from '../postgres/port.ts';
 import type { Options } from './options/options.ts';
 import type { ConnectionProvider, Observer } from '../ports/ports.ts';
 import type { Lent } from '../request/procedure-output-conversion.ts';
@@ -20,7 +25,7 @@ export interface Connections {
    * Listens to a channel of the main database, or of a named one.
    * @throws StartError behind a pooler, without a way past it
    */
-  readonly listen: (channel: string, hear: (heard: Heard) => void, connection?: string | null) => () => void;
+  readonly listen: (channel: string, hear: (heard: ChannelEvent) => void, connection?: string | null) => () => void;
   /** The main database on a connection of its own, for what must not wait behind requests. */
   readonly notifying: () => Database;
   close(): Promise<void>;
@@ -28,7 +33,7 @@ export interface Connections {
 
 /** Milliseconds; on connections of the host's, whose `statement_timeout` is not asked. */
 export function commandTimeout({ commandTimeout: wanted }: Options): number {
-  return wanted === null ? defaultStatementTimeout : wanted * 1_000;
+  return wanted === null ? defaultStatementTimeoutMs : wanted * 1_000;
 }
 
 /** @throws StartError for a connection string that cannot be understood; nothing is connected yet */
@@ -72,7 +77,7 @@ function once<Product>(make: () => Product): () => Product {
 }
 
 function openMain(options: Options, observe: Observer): Database {
-  if (options.dataSource !== null) return borrowDatabase(options.dataSource, databaseOptions(options, observe));
+  if (options.dataSource !== null) return connectDataSource(options.dataSource, databaseOptions(options, observe));
   if (typeof options.connectionString === 'string') return open({ text: options.connectionString, options, observe });
   throw new StartError('no connection string: give one such as postgres://user:password@localhost:5432/database');
 }
@@ -131,8 +136,8 @@ function databaseOptions(options: Options, observe: Observer, name: string | nul
     ...(beforeConnectionOpen === null
       ? {}
       : { beforeOpen: (configuration) => beforeConnectionOpen(configuration, name) }),
-    notice: () => undefined,
-    problem: (error) => observe({ kind: 'connection-failed', connection: name, error }),
+    onNotice: () => undefined,
+    onConnectionError: (error) => observe({ kind: 'connection-failed', connection: name, error }),
   };
 }
 
@@ -142,7 +147,7 @@ function providing(provider: ConnectionProvider, { acquireTimeout }: Options): N
     if (provided === null || provided === undefined) return null;
     const release = (error?: Error): void => provided.release?.(error instanceof ConnectionLost ? error : undefined);
     try {
-      return releasing(borrow(provided.client, acquireTimeout * 1_000), release);
+      return releasing(createClientRunner(provided.client, acquireTimeout * 1_000), release);
     } catch (error) {
       release(error as Error);
       throw error;

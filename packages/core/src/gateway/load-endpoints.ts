@@ -2,9 +2,9 @@ import type { Authentication } from './open-authentication.ts';
 import type { Caching } from './open-cache.ts';
 import { checkCatalog } from './check-catalog.ts';
 import { functionsSource } from '../catalog/functions-source.ts';
-import { readSessionUses, unknownUses } from '../catalog/session-effects.ts';
+import { readSessionEffects, unknownSessionEffects } from '../catalog/session-effects.ts';
 import { commandTimeout, type Connections } from './connections.ts';
-import type { Routine, SessionUses } from '../catalog/routine.ts';
+import type { Routine, SessionEffectsLookup } from '../catalog/routine.ts';
 import type { Options, Source } from './options/options.ts';
 import type { Pipeline } from '../request/pipeline.ts';
 import { type Streams, streamsOf } from '../events/streams.ts';
@@ -48,7 +48,7 @@ export async function loadEndpoints(parts: Parts, options: Options, observe: Obs
   const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await asked('sourcesCreated', () => options.sourcesCreated?.(sources));
   const routines = await readAll(sources, connections, options);
-  const main = await readSessionUses(connections.main, warnOfUnread(observe));
+  const main = await readSessionEffects(connections.main, warnOfUnread(observe));
   const connectionNames = [...connections.named.keys()];
   const plan = buildEndpoints(routines, { ...options, connectionNames });
   tell(plan.diagnostics, options, observe);
@@ -120,12 +120,14 @@ function warnOfUnread(observe: Observer): (reason: string) => void {
 /** Reads what routines and tables may do to a session, in each database that endpoints name. */
 async function sessionUsesOf(
   endpoints: readonly Endpoint[],
-  main: SessionUses,
+  main: SessionEffectsLookup,
   { connections: { named }, observe }: { readonly connections: Connections; readonly observe: Observer },
-): Promise<ReadonlyMap<string | null, SessionUses>> {
+): Promise<ReadonlyMap<string | null, SessionEffectsLookup>> {
   const names = [...new Set(endpoints.flatMap(({ connection }) => connection ?? []))];
   // What a database that is away would say is not known until the endpoints are read again.
-  const read = names.map((name) => readSessionUses(named.get(name)!, warnOfUnread(observe)).catch(() => unknownUses));
+  const read = names.map((name) =>
+    readSessionEffects(named.get(name)!, warnOfUnread(observe)).catch(() => unknownSessionEffects),
+  );
   const uses = await Promise.all(read);
   return new Map([[null, main], ...names.map((name, index) => [name, uses[index]!] as const)]);
 }

@@ -1,5 +1,5 @@
 import type { Connections } from './connections.ts';
-import type { Heard } from '../postgres/port.ts';
+import type { ChannelEvent } from '../postgres/port.ts';
 import type { Observer } from '../ports/ports.ts';
 import { StartError } from './start-error.ts';
 
@@ -46,7 +46,7 @@ export async function watchChannel(connections: Connections, channel: string, ob
   };
 }
 
-function begun(connections: Connections, channel: string, hear: (heard: Heard) => void): () => void {
+function begun(connections: Connections, channel: string, hear: (heard: ChannelEvent) => void): () => void {
   try {
     return connections.listen(channel, hear);
   } catch (error) {

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AcquireTimeout, ConnectionLost, type Database, DatabaseError, NotOpened } from '../postgres/port.ts';
+import {
+  AcquireTimeout,
+  ConnectionLost,
+  type Database,
+  DatabaseError,
+  ConnectionSetupError,
+} from '../postgres/port.ts';
 import type { Observer } from '../ports/ports.ts';
 import { StartError, startError } from './start-error.ts';
 
@@ -81,7 +87,7 @@ async function greet(database: Database, until: number): Promise<readonly (strin
 
 /** Not there, starting, or full: time helps. A refusal of the user or a callback of the host's stays what it is. */
 function mayComeBack(error: unknown): boolean {
-  if (error instanceof NotOpened) return false;
+  if (error instanceof ConnectionSetupError) return false;
   if (error instanceof DatabaseError) return /^(57P|53300)/.test(error.diagnostics.code);
   return error instanceof ConnectionLost || error instanceof AcquireTimeout;
 }

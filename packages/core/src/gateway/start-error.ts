@@ -1,5 +1,5 @@
 import { ConnectionStringError } from '../postgres/connection-string.ts';
-import { ConnectionLost, DatabaseError, NotOpened } from '../postgres/port.ts';
+import { ConnectionLost, DatabaseError, ConnectionSetupError } from '../postgres/port.ts';
 
 /** The gateway cannot start. One line that says what is wrong and what to do. */
 export class StartError extends Error {
@@ -18,7 +18,7 @@ function explain(error: unknown): string {
     const { code, message } = error.diagnostics;
     return `${hintOf(code)}: ${message} (${code})`;
   }
-  if (error instanceof NotOpened) return error.message;
+  if (error instanceof ConnectionSetupError) return error.message;
   if (error instanceof ConnectionLost) return `${error.message}; is the server running, and are host and port right?`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-import { type Call, type CallHandle, Cancelled } from './port.ts';
+import { type Call, type CallHandle, CallCancelled } from './port.ts';
 import type { Run } from './run.ts';
 import type { Session } from './session.ts';
 
@@ -102,6 +102,6 @@ export class QueuedCall implements CallHandle {
 
   cancel(): void {
     if (this.#run !== null) this.#session!.abandon(this.#run);
-    else if (this.#forget(this)) this.call.failed(new Cancelled('the caller went away'));
+    else if (this.#forget(this)) this.call.failed(new CallCancelled('the caller went away'));
   }
 }

@@ -3,8 +3,14 @@ import { ConnectionLost, type Step } from './port.ts';
 import { reportedNames, ReportedSettings } from './parameter-status.ts';
 import { unfit } from './target-session-attributes.ts';
 import type { Session } from './session.ts';
-import { defaultStatementTimeout, settingCalls, settingMilliseconds, type Settings, timeoutCall } from './settings.ts';
-import { once, textRows } from './query.ts';
+import {
+  defaultStatementTimeoutMs,
+  setConfigCalls,
+  parseSettingMs,
+  type Settings,
+  defaultTimeoutCall,
+} from './settings.ts';
+import { runOnSession, createTextRowSink } from './query.ts';
 
 export interface Beginning {
   /** What the session begins with. */
@@ -30,24 +36,24 @@ export async function configure(session: Session, beginning: Beginning): Promise
   const holds = names.length > 0;
   const asks = target !== 'any';
   const columns = [
-    ...settingCalls(names.length, false),
-    boundsTime && holds ? timeoutCall(false) : `pg_catalog.current_setting('statement_timeout')`,
+    ...setConfigCalls(names.length, false),
+    boundsTime && holds ? defaultTimeoutCall(false) : `pg_catalog.current_setting('statement_timeout')`,
     ...reportedNames.map((reported) => `pg_catalog.current_setting('${reported}')`),
     ...(asks ? [`pg_catalog.current_setting('transaction_read_only')`, 'pg_catalog.pg_is_in_recovery()'] : []),
   ];
-  const rows = textRows();
+  const rows = createTextRowSink();
   const step: Step = {
     statement: { name: '', sql: `select ${columns.join(', ')}` },
     values: Object.entries(settings).flat(),
     rows,
   };
-  await once(session, step, timeout);
+  await runOnSession(session, step, timeout);
   const [statementTimeout, ...told] = rows.rows[0]!.slice(names.length);
   const reported = new ReportedSettings(holds ? told.slice(0, reportedNames.length) : []);
-  const bound = settingMilliseconds(statementTimeout!);
+  const bound = parseSettingMs(statementTimeout!);
   session.state.began(reported, {
     settings: holds ? { ...settings, statement_timeout: statementTimeout! } : settings,
-    statementTimeout: boundsTime && bound === 0 ? defaultStatementTimeout : bound,
+    statementTimeout: boundsTime && bound === 0 ? defaultStatementTimeoutMs : bound,
   });
   const [isReadOnly, isStandby] = told.slice(reportedNames.length);
   const reason = unfit(target, isReadOnly === 'on', isStandby === 't');

@@ -3,10 +3,10 @@ import type { ConnectionMode } from './connection-mode.ts';
 import { sessionOpener, sessionsOf } from './pg.ts';
 import { Pool } from './pool.ts';
 import type { ConnectionConfiguration, Database, DataSource, Notice } from './port.ts';
-import { type Settings, settingsOfOptions } from './settings.ts';
+import { type Settings, parseStartupOptions } from './settings.ts';
 import { ConnectionStringError } from './connection-parameters.ts';
 
-export interface SessionOptions {
+export interface DatabaseSessionOptions {
   /**
    * Milliseconds; also set on the server, where it holds even if the gateway is gone. 0 leaves the server's own. Null: the server's own,
    * and 30 seconds where that is without end.
@@ -19,7 +19,7 @@ export interface SessionOptions {
   readonly preparedStatements: boolean;
 }
 
-export interface DatabaseOptions extends SessionOptions {
+export interface DatabaseOptions extends DatabaseSessionOptions {
   /** Null takes that of the connection string, else 10. */
   readonly poolSize: number | null;
   /** Milliseconds. */
@@ -27,8 +27,8 @@ export interface DatabaseOptions extends SessionOptions {
   readonly shareConnections: boolean;
   /** Right before every attempt to open a connection; may change how. */
   readonly beforeOpen?: (configuration: ConnectionConfiguration) => void | Promise<void>;
-  readonly notice: (notice: Notice) => void;
-  readonly problem: (error: Error) => void;
+  readonly onNotice: (notice: Notice) => void;
+  readonly onConnectionError: (error: Error) => void;
 }
 
 const longestQueue = 10_000;
@@ -62,7 +62,7 @@ export function connectDatabase(connection: ConnectionSettings, options: Databas
 }
 
 /** A database whose connections come from a pool of the host's, which gets each of them back to close it. */
-export function borrowDatabase(source: DataSource, options: DatabaseOptions): Database {
+export function connectDataSource(source: DataSource, options: DatabaseOptions): Database {
   const base = baseSettings(options);
   const pooled = options.pooler === 'transaction';
   const manner = mannerOf(options, pooled ? base : null);
@@ -76,7 +76,7 @@ export function borrowDatabase(source: DataSource, options: DatabaseOptions): Da
 }
 
 /** What JSON and text answers are made from must not depend on the server's, role's or database's own settings. */
-export function baseSettings(options: SessionOptions, connection?: ConnectionSettings): Settings {
+export function baseSettings(options: DatabaseSessionOptions, connection?: ConnectionSettings): Settings {
   const ownTimeZone = connection?.options?.toLowerCase().includes('timezone') === true;
   return {
     DateStyle: 'ISO',
@@ -89,7 +89,7 @@ export function baseSettings(options: SessionOptions, connection?: ConnectionSet
 }
 
 function mannerOf(
-  { preparedStatements, statementTimeout }: SessionOptions,
+  { preparedStatements, statementTimeout }: DatabaseSessionOptions,
   everyCall: Settings | null,
 ): ConnectionMode {
   const reset = everyCall === null ? 'discard' : 'inTransaction';
@@ -98,7 +98,7 @@ function mannerOf(
 }
 
 function startUpSettings(options: string | undefined): Settings {
-  const settings = options === undefined ? {} : settingsOfOptions(options);
+  const settings = options === undefined ? {} : parseStartupOptions(options);
   if (settings !== null) return settings;
   throw new ConnectionStringError(
     'behind a pooler, the options of the connection string can only be settings: -c name=value',
@@ -119,7 +119,7 @@ function poolOf(open: ReturnType<typeof sessionOpener>, options: DatabaseOptions
     idleTimeout: size.idleTimeout,
     share: options.shareConnections,
     closeGrace,
-    notice: options.notice,
-    problem: options.problem,
+    notice: options.onNotice,
+    problem: options.onConnectionError,
   });
 }

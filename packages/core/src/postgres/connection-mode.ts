@@ -1,5 +1,5 @@
 import type { Call, Statement, Step } from './port.ts';
-import { settingsStatement, type Settings } from './settings.ts';
+import { setConfigStatement, type Settings } from './settings.ts';
 
 /** How a connection has to be spoken to. */
 export interface ConnectionMode {
@@ -106,12 +106,12 @@ function stepsBefore(
 export function roleSteps(role: string | null | undefined, switchesRole: boolean): readonly Step[] {
   const steps = switchesRole ? [discardPlans] : [];
   if (role === null) steps.push(resetRole);
-  if (typeof role === 'string') steps.push({ statement: settingsStatement(1), values: ['role', role] });
+  if (typeof role === 'string') steps.push({ statement: setConfigStatement(1), values: ['role', role] });
   return unnamed(steps);
 }
 
 function settingsStep(settings: Settings, boundsTime: boolean | undefined): Step {
-  const statement = settingsStatement(Object.keys(settings).length, boundsTime);
+  const statement = setConfigStatement(Object.keys(settings).length, boundsTime);
   return { statement, values: Object.entries(settings).flat() };
 }
 

@@ -1,6 +1,6 @@
-import { once } from './query.ts';
+import { runOnSession } from './query.ts';
 import type { OpenSession } from './pg.ts';
-import type { Heard } from './port.ts';
+import type { ChannelEvent } from './port.ts';
 import type { Session } from './session.ts';
 
 const longestBackOff = 5_000;
@@ -9,7 +9,7 @@ const answerWithin = 10_000;
 /** PostgreSQL cuts longer names, and would then listen to another channel. */
 const longestName = 63;
 
-type Hear = (heard: Heard) => void;
+type Hear = (heard: ChannelEvent) => void;
 
 export interface ListenerOptions {
   readonly open: OpenSession;
@@ -118,7 +118,7 @@ export class Listener {
     this.#tell(channel, { kind: 'gap' });
   }
 
-  #tell(channel: Channel | undefined, heard: Heard): void {
+  #tell(channel: Channel | undefined, heard: ChannelEvent): void {
     if (channel?.live === true) for (const hear of channel.hearers) hear(heard);
   }
 
@@ -127,7 +127,7 @@ export class Listener {
   }
 
   #ask(session: Session, sql: string): Promise<void> {
-    return once(session, { statement: { name: '', sql }, values: [] }, Math.min(answerWithin, this.#heartbeat));
+    return runOnSession(session, { statement: { name: '', sql }, values: [] }, Math.min(answerWithin, this.#heartbeat));
   }
 
   async #beat(session: Session): Promise<void> {

@@ -9,7 +9,7 @@ export function arrayLiteral(elements: readonly (string | null)[], delimiter = '
 }
 
 /** An array of arrays: further dimensions are written as they are. */
-export function dimensionsLiteral(dimensions: readonly string[], delimiter = ','): string {
+export function nestedArrayLiteral(dimensions: readonly string[], delimiter = ','): string {
   return `{${dimensions.join(delimiter)}}`;
 }
 
@@ -24,7 +24,7 @@ export function hstoreLiteral(pairs: Iterable<readonly [key: string, value: stri
 }
 
 /** An array as PostgreSQL itself writes it: quotes only where they are needed. */
-export function arrayText(elements: readonly string[]): string {
+export function minimalArrayLiteral(elements: readonly string[]): string {
   const plain = (text: string): boolean => text !== '' && !/[{}",\\\s]/.test(text) && text.toUpperCase() !== 'NULL';
   return `{${elements.map((element) => (plain(element) ? element : quoted(element))).join(',')}}`;
 }

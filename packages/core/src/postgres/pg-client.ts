@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { handshakeCheck } from './handshake.ts';
-import { NotOpened } from './port.ts';
+import { ConnectionSetupError } from './port.ts';
 
 /** The part of a `pg` client that we use and that `pg` does not declare. */
 export interface ClientInternals {
@@ -23,12 +23,12 @@ export interface ClientInternals {
 
 export type DataListener = (chunk: Buffer) => void;
 
-/** @throws NotOpened for what is no client with a socket, such as one of `pg-native` */
+/** @throws ConnectionSetupError for what is no client with a socket, such as one of `pg-native` */
 export function internalsOf(client: object | undefined): ClientInternals {
   const internals = client as Partial<ClientInternals> | undefined;
   const stream = internals?.connection?.stream;
   if (typeof stream?.on === 'function' && typeof internals?.processID === 'number') return client as ClientInternals;
-  throw new NotOpened('the host gave no connected client of "pg" (its JavaScript one, not pg-native)');
+  throw new ConnectionSetupError('the host gave no connected client of "pg" (its JavaScript one, not pg-native)');
 }
 
 /** From here on `pg` no longer reads the socket; its listeners for errors and the end stay and do no harm. */

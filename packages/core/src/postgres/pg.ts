@@ -4,7 +4,13 @@ import { type ClientInternals, internalsOf, keepThrowsIn, takeSocket } from './p
 import { configure } from './configure-session.ts';
 import type { ConnectionSettings } from './connection-string.ts';
 import { type ConnectionMode, own } from './connection-mode.ts';
-import { type ConnectionConfiguration, ConnectionLost, DatabaseError, type DataSource, NotOpened } from './port.ts';
+import {
+  type ConnectionConfiguration,
+  ConnectionLost,
+  DatabaseError,
+  type DataSource,
+  ConnectionSetupError,
+} from './port.ts';
 import { type Attempt, firstThatWillDo } from './target-session-attributes.ts';
 import { Session, type SessionEvents } from './session.ts';
 import type { Settings } from './settings.ts';
@@ -110,7 +116,7 @@ async function connect(connection: ConnectionSettings, attempt: Attempt, beforeO
   try {
     return await open(configuration);
   } catch (error) {
-    if (!(error instanceof NotOpened && noTls.test(saidBy(error.cause)))) throw error;
+    if (!(error instanceof ConnectionSetupError && noTls.test(saidBy(error.cause)))) throw error;
     return open({ ...configuration, ssl: false });
   }
 }
@@ -142,7 +148,7 @@ async function beforehand(configuration: ConnectionConfiguration, beforeOpen: Be
     await Promise.race([beforeOpen(configuration), late]);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new NotOpened(`beforeConnectionOpen failed: ${reason}`, { cause: error });
+    throw new ConnectionSetupError(`beforeConnectionOpen failed: ${reason}`, { cause: error });
   } finally {
     clearTimeout(timer);
   }
@@ -195,7 +201,7 @@ function connectError(error: unknown, what: string): Error {
     return new DatabaseError({ severity: 'FATAL', code: error.code, message: error.message }, 0, 'parse');
   }
   const misfit = unfit(error);
-  if (misfit !== null) return new NotOpened(`${what}: ${misfit}`, { cause: error });
+  if (misfit !== null) return new ConnectionSetupError(`${what}: ${misfit}`, { cause: error });
   const reasons = error instanceof AggregateError ? error.errors : [error];
   return new ConnectionLost(`${what}: ${reasons.map(saidBy).join('; ')}`, { cause: error });
 }

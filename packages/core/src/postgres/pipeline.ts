@@ -1,7 +1,7 @@
 import { ProtocolViolation } from './message-parser.ts';
 import {
   type Call,
-  ColumnsChanged,
+  ColumnMismatch,
   type ConnectionLost,
   DatabaseError,
   type Diagnostics,
@@ -219,9 +219,9 @@ function columnsChanged(
   sql: string,
   expected: NonNullable<Statement['columns']>,
   types: readonly number[],
-): ColumnsChanged {
+): ColumnMismatch {
   const wanted = expected.map((oids) => (oids === null ? 'any' : oids.join(' or '))).join(', ');
-  return new ColumnsChanged(
+  return new ColumnMismatch(
     `unexpected result columns: types (${wanted}) were wanted, (${types.join(', ')}) came of ${sql}`,
   );
 }

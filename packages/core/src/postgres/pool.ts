@@ -9,7 +9,7 @@ import {
   type CallHandle,
   ConnectionLost,
   type Database,
-  type Heard,
+  type ChannelEvent,
   type Notice,
   type QueryOptions,
   type TextTable,
@@ -88,7 +88,7 @@ export class Pool implements Database {
     return query(this, { sql, values, ...options });
   }
 
-  listen(channel: string, hear: (heard: Heard) => void): () => void {
+  listen(channel: string, hear: (heard: ChannelEvent) => void): () => void {
     if (this.#closed !== null) return () => undefined;
     const { open, problem } = this.#options;
     this.#listener ??= new Listener({ open, problem });
@@ -122,7 +122,7 @@ export class Pool implements Database {
     const session = this.#takeIdle(waiting.call.role);
     if (session !== null) {
       this.#newest = session;
-      this.#gathered = waiting.call.expected ?? 0;
+      this.#gathered = waiting.call.expectedMs ?? 0;
       return waiting.begin(session);
     }
     const full = this.#sessions.size + this.#opening >= this.#options.size;
@@ -156,7 +156,7 @@ export class Pool implements Database {
     if (session === null || !this.#options.share || !waiting.call.mayShare) return false;
     if (!session.gathering || session.load >= shareDepth) return false;
     if (!session.canShare(waiting.call, performance.now())) return false;
-    const gathered = this.#gathered + (waiting.call.expected ?? 0);
+    const gathered = this.#gathered + (waiting.call.expectedMs ?? 0);
     if (gathered > gatherWork) return false;
     this.#gathered = gathered;
     waiting.begin(session);

@@ -39,11 +39,11 @@ export interface Call {
   /** True when the call is known to be quick and small: it may share a busy connection with others of its kind. */
   readonly mayShare: boolean;
   /** Milliseconds that the database will probably need for a call that may share. Default 0: next to nothing. */
-  readonly expected?: number;
+  readonly expectedMs?: number;
   /** True: the call may have to wait, as for a row lock. It may go behind others, but no call goes behind it. Default false. */
   readonly mayBlock?: boolean;
   /** True: running the call twice does no harm, so that one whose connection was lost is run again. Default false. */
-  readonly repeatable?: boolean;
+  readonly idempotent?: boolean;
   /** True: the call may leave something in its session, which is reset before the next call. Default false. */
   readonly altersSession?: boolean;
   /**
@@ -87,7 +87,7 @@ export interface Runner {
 }
 
 /** What somebody who listens to a channel is told. */
-export type Heard =
+export type ChannelEvent =
   | { readonly kind: 'notification'; readonly payload: string }
   /** From now on nothing is missed; something may have been before, or since the connection was lost. */
   | { readonly kind: 'gap' };
@@ -115,7 +115,7 @@ export interface Database extends Runner {
    * @returns stops listening
    * @throws RangeError for a name that no channel can have
    */
-  listen(channel: string, hear: (heard: Heard) => void): () => void;
+  listen(channel: string, hear: (heard: ChannelEvent) => void): () => void;
   /** Lets running calls finish, for some seconds, then closes every connection. */
   close(): Promise<void>;
 }
@@ -203,8 +203,8 @@ export class OutcomeUnknown extends ConnectionLost {
  * The connection was not opened because a callback of the host, the host's own client, or what the connection string and
  * the server ask of each other did not allow it: no time helps.
  */
-export class NotOpened extends ConnectionLost {
-  override readonly name = 'NotOpened';
+export class ConnectionSetupError extends ConnectionLost {
+  override readonly name = 'ConnectionSetupError';
 }
 
 /** No connection became free within the bound on waiting. */
@@ -218,11 +218,11 @@ export class CallTimeout extends Error {
 }
 
 /** The call was cancelled by its own caller. */
-export class Cancelled extends Error {
-  override readonly name = 'Cancelled';
+export class CallCancelled extends Error {
+  override readonly name = 'CallCancelled';
 }
 
 /** A prepared statement's columns are not what its reader was made for: the routine changed after the catalog was read. */
-export class ColumnsChanged extends Error {
-  override readonly name = 'ColumnsChanged';
+export class ColumnMismatch extends Error {
+  override readonly name = 'ColumnMismatch';
 }

@@ -6,7 +6,7 @@ import {
   AcquireTimeout,
   type Call,
   type CallHandle,
-  Cancelled,
+  CallCancelled,
   ConnectionLost,
   type HostClient,
   type Runner,
@@ -32,9 +32,9 @@ interface Submittable {
  * Makes calls on a client that stays the host's, in the transaction that may be open there. A call takes its turn among the host's
  * own queries, and is told how it ended once the client is the host's again.
  * @param patience milliseconds that a call waits for its turn
- * @throws NotOpened for what is no client of `pg`
+ * @throws ConnectionSetupError for what is no client of `pg`
  */
-export function borrow(client: HostClient, patience: number): Runner {
+export function createClientRunner(client: HostClient, patience: number): Runner {
   const internals = internalsOf(client);
   const submit = (query: Submittable): void => {
     (client as unknown as { query(query: Submittable): unknown }).query(query);
@@ -110,7 +110,7 @@ class OneCall implements Submittable, CallHandle {
 
   cancel(): void {
     if (this.#run !== null) this.#session!.abandon(this.#run);
-    else this.#giveUp(new Cancelled('the caller went away'));
+    else this.#giveUp(new CallCancelled('the caller went away'));
   }
 
   // —

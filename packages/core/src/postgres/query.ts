@@ -21,7 +21,7 @@ interface Query extends QueryOptions {
 export function query(runner: Runner, { sql, values, types, timeout, altersSession }: Query): Promise<TextTable> {
   const bound = timeout ?? defaultTimeout;
   return new Promise((resolve, reject) => {
-    const rows = textRows();
+    const rows = createTextRowSink();
     const settled = (settle: () => void): void => {
       clearTimeout(timer);
       settle();
@@ -42,7 +42,7 @@ export function query(runner: Runner, { sql, values, types, timeout, altersSessi
 }
 
 /** Collects rows as text, for the few statements whose result the gateway reads itself. */
-export function textRows(): RowSink & { readonly rows: (string | null)[][] } {
+export function createTextRowSink(): RowSink & { readonly rows: (string | null)[][] } {
   const rows: (string | null)[][] = [];
   return {
     rows,
@@ -63,7 +63,7 @@ export function textRows(): RowSink & { readonly rows: (string | null)[][] } {
 }
 
 /** Runs one statement on a session that no pool looks after. */
-export function once(session: Session, step: Step, timeout: number): Promise<void> {
+export function runOnSession(session: Session, step: Step, timeout: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const impatience =
       timeout === 0 ? undefined : setTimeout(() => session.destroy('the server did not answer'), timeout);
@@ -71,7 +71,7 @@ export function once(session: Session, step: Step, timeout: number): Promise<voi
       steps: [step],
       mayShare: false,
       // Whatever it was, it was for this connection alone.
-      repeatable: true,
+      idempotent: true,
       timeout: 0,
       done: () => {
         clearTimeout(impatience);

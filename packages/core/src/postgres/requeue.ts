@@ -24,7 +24,7 @@ export function loseAll(exchanges: readonly PipelinedRequest[], { error, sent, f
     const fate = index >= sent ? 'not begun' : exchange.fate(index, fatal);
     const run = exchange instanceof Run ? exchange : null;
     // One that was rolled back is told so: ending its connection may have been meant to end it.
-    const elsewhere = run !== null && run.untouched && (fate === 'not begun' || run.call.repeatable === true);
+    const elsewhere = run !== null && run.untouched && (fate === 'not begun' || run.call.idempotent === true);
     // The call itself may have ended the server process: it is not run again and again.
     if (!elsewhere || !again(run, fate !== 'not begun')) exchange.lost(error, fate);
   }
@@ -33,7 +33,7 @@ export function loseAll(exchanges: readonly PipelinedRequest[], { error, sent, f
 /** Calls that wait behind a long one and may be run twice run elsewhere. */
 export function moveFollowers(exchanges: readonly PipelinedRequest[], again: Rerun): void {
   for (const exchange of exchanges.slice(1)) {
-    if (!(exchange instanceof Run) || !exchange.untouched || exchange.call.repeatable !== true) continue;
+    if (!(exchange instanceof Run) || !exchange.untouched || exchange.call.idempotent !== true) continue;
     if (again(exchange)) exchange.moved = true;
   }
 }
@@ -41,5 +41,5 @@ export function moveFollowers(exchanges: readonly PipelinedRequest[], again: Rer
 /** A call whose rows were dropped, because one before it had changed the session. */
 export function rerunSpoiled(exchange: PipelinedRequest, again: Rerun): boolean {
   if (!(exchange instanceof Run) || !exchange.spoiled) return false;
-  return exchange.untouched && exchange.call.repeatable === true && again(exchange);
+  return exchange.untouched && exchange.call.idempotent === true && again(exchange);
 }

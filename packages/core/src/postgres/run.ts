@@ -5,7 +5,7 @@ import {
   type Call,
   type CallHandle,
   CallTimeout,
-  Cancelled,
+  CallCancelled,
   ConnectionLost,
   DatabaseError,
   type Diagnostics,
@@ -145,7 +145,7 @@ export class Run extends PipelinedRequest implements ServedCall {
 
   override finished(now: number, left: string | null): void {
     if (this.moved) return;
-    if (this.abandoned) this.call.failed(new Cancelled('the caller went away'));
+    if (this.abandoned) this.call.failed(new CallCancelled('the caller went away'));
     else if (this.error !== null) this.#refusedWith(this.error, now);
     else if (this.#dropped) this.call.failed(this.#spoiledError());
     else this.call.done(now - this.startedAt, left);
@@ -167,9 +167,9 @@ export class Run extends PipelinedRequest implements ServedCall {
 
   override lost(error: ConnectionLost, fate: Fate): void {
     if (this.moved) return;
-    if (this.abandoned) this.call.failed(new Cancelled('the caller went away'));
+    if (this.abandoned) this.call.failed(new CallCancelled('the caller went away'));
     else if (this.error !== null) this.call.failed(this.error);
-    else if (fate === 'unknown' && this.call.repeatable !== true)
+    else if (fate === 'unknown' && this.call.idempotent !== true)
       this.call.failed(new OutcomeUnknown(error.message, { cause: error }));
     else this.call.failed(error);
   }
@@ -180,7 +180,7 @@ export class Run extends PipelinedRequest implements ServedCall {
 
   #spoiledError(): ConnectionLost {
     const reason = `a call before it on its connection has left ${this.spoiledBy} changed`;
-    return this.call.repeatable === true ? new ConnectionLost(reason) : new OutcomeUnknown(reason);
+    return this.call.idempotent === true ? new ConnectionLost(reason) : new OutcomeUnknown(reason);
   }
 
   #nothingWasGiven(): boolean {

@@ -3,7 +3,7 @@ import { type ConnectionMode, roleSteps } from './connection-mode.ts';
 import type { Call, Step } from './port.ts';
 import { ReportedSettings } from './parameter-status.ts';
 import { Run } from './run.ts';
-import { discardAll, sessionSettingsStep, type Settings } from './settings.ts';
+import { discardAll, setConfigSteps, type Settings } from './settings.ts';
 
 /** What a session begins with. */
 export interface Beginning {
@@ -74,6 +74,6 @@ export class SessionState {
 
   /** Two transactions that bring the session back to how it began: the first statement cannot be in one with others. */
   get resetSteps(): readonly [readonly Step[], readonly Step[]] {
-    return [[discardAll], [...roleSteps(null, false), ...sessionSettingsStep(this.#settings)]];
+    return [[discardAll], [...roleSteps(null, false), ...setConfigSteps(this.#settings)]];
   }
 }

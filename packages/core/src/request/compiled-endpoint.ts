@@ -1,6 +1,6 @@
 import type { Statement, Value } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
-import type { Endpoint, EndpointParameter, SessionUse } from '../endpoints/endpoint.ts';
+import type { Endpoint, EndpointParameter, SessionEffects } from '../endpoints/endpoint.ts';
 import {
   answerColumns,
   callStatement,
@@ -25,7 +25,7 @@ const mostStatements = 200;
  */
 const usesBeforeName = 3;
 /** Of a call that only reads. */
-const harmless: SessionUse = Object.freeze({ alters: false, mayBlock: false });
+const harmless: SessionEffects = Object.freeze({ alters: false, mayBlock: false });
 
 let statements = 0;
 
@@ -69,7 +69,7 @@ export class CompiledEndpoint {
   /** Whether what the call gives has to be converted by a second statement. */
   readonly converts: boolean;
   readonly pace: Pace = new Pace();
-  #sessionUse: SessionUse;
+  #sessionUse: SessionEffects;
   readonly #plain: Rendering;
   /** What a client may ask for instead. */
   readonly #others: Readonly<Partial<Record<RowMedia, Rendering>>>;
@@ -99,7 +99,7 @@ export class CompiledEndpoint {
   }
 
   /** What its calls may do to the session that they run in. */
-  get sessionUse(): SessionUse {
+  get sessionUse(): SessionEffects {
     return this.#sessionUse;
   }
 

@@ -1,4 +1,4 @@
-import { Cancelled } from '../postgres/port.ts';
+import { CallCancelled } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -27,7 +27,7 @@ export async function handleError(
 ): Promise<GatewayResponse> {
   const { refusal, observe } = pipeline;
   // Nobody is left to answer; the host closes what is still open.
-  if (error instanceof Cancelled) return { kind: 'whole', status: 499, headers: [], body: null };
+  if (error instanceof CallCancelled) return { kind: 'whole', status: 499, headers: [], body: null };
   const endpoint = meant({ call, targets });
   const database = endpoint === null ? pipeline.database : databaseOf(pipeline, endpoint);
   const refused = isStale(error) ? null : await refusedParameter(error, call, database);

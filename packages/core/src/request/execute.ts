@@ -69,7 +69,7 @@ export interface Execution extends Raising {
 
 /**
  * Runs the call: settings and routine in one round trip and one implicit transaction.
- * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, Cancelled, ColumnsChanged
+ * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, CallCancelled, ColumnMismatch
  */
 export function execute(execution: Execution, task: Task): Promise<CallResult> {
   const { endpoint } = task.call.candidate;
@@ -138,10 +138,10 @@ function runOn(
     const made: Call = {
       steps: stepsOf(call, { rows: half ?? rows, told, lasting, last }),
       mayShare: pace.quick && !sessionUse.alters,
-      expected: pace.expected,
+      expectedMs: pace.expected,
       mayBlock: sessionUse.mayBlock,
       altersSession: sessionUse.alters,
-      repeatable: endpoint.volatility !== 'volatile',
+      idempotent: endpoint.volatility !== 'volatile',
       role: roleOf(execution, call),
       // A procedure that could commit would go on without its settings, and so without its role.
       atomic: endpoint.kind === 'procedure',

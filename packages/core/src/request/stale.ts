@@ -1,4 +1,4 @@
-import { ColumnsChanged, DatabaseError, type Diagnostics } from '../postgres/port.ts';
+import { ColumnMismatch, DatabaseError, type Diagnostics } from '../postgres/port.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Pipeline } from './pipeline.ts';
 
@@ -16,14 +16,14 @@ const goneStates: ReadonlySet<string> = new Set([
 const featureNotSupported = '0A000';
 
 /** An endpoint that is not what the database has: its routine or table was changed after the catalog was read. */
-export type StaleError = ColumnsChanged | DatabaseError;
+export type StaleError = ColumnMismatch | DatabaseError;
 
 /** Reads the catalog again for an endpoint that is stale. Returns what is published then; null when it is the same as before. */
 export type Heal = (stale: Pipeline, endpoint: Endpoint, error: StaleError) => Promise<Pipeline | null>;
 
 /** Whether the statement of the gateway, not one inside the routine's body, names what the database does not have. */
 export function isStale(error: unknown): error is StaleError {
-  if (error instanceof ColumnsChanged) return true;
+  if (error instanceof ColumnMismatch) return true;
   if (!(error instanceof DatabaseError) || error.phase === 'execute') return false;
   const { code, where, routine } = error.diagnostics;
   // Bodies of functions, and parameters that cannot be read, have a context.

@@ -1,4 +1,4 @@
-import { ColumnsChanged } from '../postgres/port.ts';
+import { ColumnMismatch } from '../postgres/port.ts';
 import type { NamedType } from '../endpoints/named-type.ts';
 import type { Bytes } from './bytes.ts';
 import { writeVerbatim } from './json-text.ts';
@@ -121,11 +121,11 @@ function pastKey(chunk: Uint8Array, start: number, key: Uint8Array): number {
 const keyAhead = /^,?"(?:[^"\\]|\\.)*":/;
 
 /** A composite type that is altered gives other fields at once, while the plan still has the old ones. */
-function typeChanged(wanted: string, chunk: Uint8Array, position: number): ColumnsChanged {
+function typeChanged(wanted: string, chunk: Uint8Array, position: number): ColumnMismatch {
   // A key may be told, a value may not.
   const ahead = Buffer.from(chunk.subarray(position, position + 1_000)).toString();
   const came = keyAhead.exec(ahead)?.[0] ?? (ahead.startsWith('}') ? 'its end' : 'something else');
-  return new ColumnsChanged(
+  return new ColumnMismatch(
     `a composite type is not what it was when the catalog was read: ${wanted} was wanted, ${came} came`,
   );
 }

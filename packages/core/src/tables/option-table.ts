@@ -1,40 +1,40 @@
 import {
   callback,
-  flag,
-  group,
-  type Kind,
-  listOf,
-  name,
+  boolean,
+  optionGroup,
+  type Validator,
+  arrayOf,
+  nonEmptyString,
   nullable,
   oneOf,
-  type OptionTable,
-  or,
-  text,
-  whole,
+  type OptionValidators,
+  union,
+  string,
+  integer,
 } from '../validation/validators.ts';
-import { type ListingLimits, tableOperations } from '../catalog/table.ts';
+import { type PageLimits, tableOperations } from '../catalog/table.ts';
 import type { CrudOptions } from './options.ts';
 
 const crudType = oneOf(...tableOperations, 'all');
-const names = nullable(listOf(name));
-const pattern = nullable(text);
+const names = nullable(arrayOf(nonEmptyString));
+const pattern = nullable(string);
 
-const limits: OptionTable<ListingLimits> = { defaultLimit: whole({ min: 1 }), maxLimit: whole({ min: 1 }) };
+const limits: OptionValidators<PageLimits> = { defaultLimit: integer({ min: 1 }), maxLimit: integer({ min: 1 }) };
 
 /** What every option of `crudSource` takes; the compiler holds it equal to the type of the options. */
-const table: OptionTable<CrudOptions> = {
-  crudTypes: or(crudType, listOf(crudType)),
-  returningUrlPattern: text,
-  onConflictDoNothingUrlPattern: text,
-  onConflictDoNothingReturningUrlPattern: text,
-  onConflictDoUpdateUrlPattern: text,
-  onConflictDoUpdateReturningUrlPattern: text,
+const table: OptionValidators<CrudOptions> = {
+  crudTypes: union(crudType, arrayOf(crudType)),
+  returningUrlPattern: string,
+  onConflictDoNothingUrlPattern: string,
+  onConflictDoNothingReturningUrlPattern: string,
+  onConflictDoUpdateUrlPattern: string,
+  onConflictDoUpdateReturningUrlPattern: string,
   created: nullable(callback()),
   commentsMode: nullable(oneOf('onlyWithHttpTag', 'parseAll', 'ignore')),
-  query: nullable(text),
-  allowUnfilteredDelete: flag,
-  listing: flag,
-  listingLimits: group<Partial<ListingLimits>>(limits),
+  query: nullable(string),
+  allowUnfilteredDelete: boolean,
+  listing: boolean,
+  listingLimits: optionGroup<Partial<PageLimits>>(limits),
   includeSchemas: names,
   excludeSchemas: names,
   includeNames: names,
@@ -45,4 +45,4 @@ const table: OptionTable<CrudOptions> = {
   nameNotSimilarTo: pattern,
 };
 
-export const crudOptions: Kind<CrudOptions> = group(table);
+export const crudOptions: Validator<CrudOptions> = optionGroup(table);

@@ -1,7 +1,7 @@
 import { crudOptions } from './option-table.ts';
 import type { Routine } from '../catalog/routine.ts';
 import type { Filters } from '../catalog/routine-source.ts';
-import { type ListingLimits, type TableOperation, tableOperations } from '../catalog/table.ts';
+import { type PageLimits, type TableOperation, tableOperations } from '../catalog/table.ts';
 
 /** An operation, or all of them. */
 export type CrudType = TableOperation | 'all';
@@ -30,7 +30,7 @@ export interface CrudOptions extends Filters {
   /** Order, pages, operators, counts and versions for every table; false: only where a comment says `listing`. */
   readonly listing?: boolean;
   /** Rows in one answer of a listing: when the client says nothing (100), and at most (1,000). */
-  readonly listingLimits?: Partial<ListingLimits>;
+  readonly listingLimits?: Partial<PageLimits>;
 }
 
 /** All options, each with its value. */
@@ -42,14 +42,14 @@ export interface CrudSettings extends Filters {
   readonly query: string | null;
   readonly allowUnfilteredDelete: boolean;
   readonly listing: boolean;
-  readonly limits: ListingLimits;
+  readonly limits: PageLimits;
 }
 
-const defaultLimits: ListingLimits = { defaultLimit: 100, maxLimit: 1_000 };
+const defaultLimits: PageLimits = { defaultLimit: 100, maxLimit: 1_000 };
 
 /** @throws RangeError that names the option which cannot be */
 export function settingsOf(options: CrudOptions): CrudSettings {
-  const faults = crudOptions.faults(options, '');
+  const faults = crudOptions.validate(options, '');
   if (faults.length > 0) throw new RangeError(`crudSource: ${faults.join('\n')}`);
   const { created, commentsMode, query, allowUnfilteredDelete, listing, listingLimits, crudTypes, ...rest } = options;
   return {
@@ -104,7 +104,7 @@ function pattern(options: CrudOptions, name: PatternName, byDefault: string): st
   return given;
 }
 
-function limitsOf(given: Partial<ListingLimits>): ListingLimits {
+function limitsOf(given: Partial<PageLimits>): PageLimits {
   const maxLimit = given.maxLimit ?? defaultLimits.maxLimit;
   const limits = { maxLimit, defaultLimit: given.defaultLimit ?? Math.min(defaultLimits.defaultLimit, maxLimit) };
   if (limits.defaultLimit > limits.maxLimit) {

@@ -1,10 +1,10 @@
-import { asLetter, parseFacts } from '../catalog/json-object.ts';
+import { decodeCode, parseJsonObject } from '../catalog/json-object.ts';
 import { filterValues } from '../catalog/filters.sql.ts';
 import { queryCatalog } from '../catalog/query-catalog.ts';
 import type { Routine } from '../catalog/routine.ts';
 import type { Filters, RoutineSource } from '../catalog/routine-source.ts';
 import { tableOperations } from '../catalog/table.ts';
-import { decodeTypeRow, typeLookup } from '../catalog/type-lookup.ts';
+import { decodeTypeRow, createTypeLookup } from '../catalog/type-lookup.ts';
 import type { QueryBuilder } from '../ports/ports.ts';
 import { buildTableQuery } from './build-table-query.ts';
 import { operations, routineOf } from './operations.ts';
@@ -57,12 +57,12 @@ function ownFilters(settings: CrudSettings, filters: Filters): Filters {
 
 function decodeRows(rows: readonly (readonly (string | null)[])[]): readonly Table[] {
   const read = rows.map(([kind, facts], index) => ({
-    kind: asLetter(`row ${index + 1}, kind`, kind, rowKinds),
-    facts: parseFacts(`row ${index + 1}, facts`, facts ?? null),
+    kind: decodeCode(`row ${index + 1}, kind`, kind, rowKinds),
+    facts: parseJsonObject(`row ${index + 1}, facts`, facts ?? null),
   }));
   const factsOf = (wanted: keyof typeof rowKinds): readonly (typeof read)[number]['facts'][] =>
     read.filter(({ kind }) => kind === wanted).map(({ facts }) => facts);
-  const typeOf = typeLookup(factsOf('type').map(decodeTypeRow));
+  const typeOf = createTypeLookup(factsOf('type').map(decodeTypeRow));
   const comparable = joined(factsOf('comparable').map(decodeComparable));
   const operatorsOf = new Map(factsOf('operators').map(decodeOperators));
   return factsOf('table')

@@ -1,18 +1,18 @@
 import {
-  asFacts,
-  type Facts,
-  flag,
-  letter,
-  list,
-  listOrNull,
-  malformed,
-  text,
-  textOrNull,
-  whole,
+  toJsonObject,
+  type JsonObject,
+  readBoolean,
+  readCode,
+  readArray,
+  readArrayOrNull,
+  malformedRow,
+  readText,
+  readTextOrNull,
+  readInteger,
 } from '../catalog/json-object.ts';
 import { quoteIdentifier } from '../catalog/quote.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
-import type { Comparison, Operators, RelationKind, TableColumn } from '../catalog/table.ts';
+import type { Comparison, TypeOperators, RelationKind, TableColumn } from '../catalog/table.ts';
 import type { TypeLookup } from '../catalog/type-lookup.ts';
 
 /** A table or view as the catalog has it. */
@@ -53,63 +53,66 @@ export interface Reading {
   readonly typeOf: TypeLookup;
   readonly comparable: Comparable;
   /** By the OID of the type of columns. */
-  readonly operators: ReadonlyMap<number, Operators>;
+  readonly operators: ReadonlyMap<number, TypeOperators>;
 }
 
-export function decodeTable(facts: Facts, reading: Reading): Table {
-  const writable = whole(facts, 'writable');
-  const messages = listOrNull(facts, 'constraints', decodeMessage) ?? [];
+export function decodeTable(facts: JsonObject, reading: Reading): Table {
+  const writable = readInteger(facts, 'writable');
+  const messages = readArrayOrNull(facts, 'constraints', decodeMessage) ?? [];
   return Object.freeze({
-    kind: letter(facts, 'kind', kinds),
-    schema: text(facts, 'schema'),
-    name: text(facts, 'name'),
-    comment: textOrNull(facts, 'comment'),
+    kind: readCode(facts, 'kind', kinds),
+    schema: readText(facts, 'schema'),
+    name: readText(facts, 'name'),
+    comment: readTextOrNull(facts, 'comment'),
     insertable: (writable & bits.insert) !== 0,
     updatable: (writable & bits.update) !== 0,
     deletable: (writable & bits.delete) !== 0,
-    arbiter: flag(facts, 'arbiter'),
-    columns: list(facts, 'columns', (where, value) => decodeColumn(asFacts(where, value), reading)),
+    arbiter: readBoolean(facts, 'arbiter'),
+    columns: readArray(facts, 'columns', (where, value) => decodeColumn(toJsonObject(where, value), reading)),
     constraintMessages: Object.freeze(Object.fromEntries(messages)),
   });
 }
 
-export function decodeComparable(facts: Facts): Comparable {
-  const oids = (member: string): ReadonlySet<number> => new Set(list(facts, member, (_, value) => Number(value)));
+export function decodeComparable(facts: JsonObject): Comparable {
+  const oids = (member: string): ReadonlySet<number> => new Set(readArray(facts, member, (_, value) => Number(value)));
   return { ordered: oids('ordered'), equal: oids('equal') };
 }
 
 /** @returns the OID of the type, and its operators */
-export function decodeOperators(facts: Facts): readonly [type: number, operators: Operators] {
-  const { members, where } = asFacts(`${facts.where}.names`, facts.members['names']);
+export function decodeOperators(facts: JsonObject): readonly [type: number, operators: TypeOperators] {
+  const { members, path: where } = toJsonObject(`${facts.path}.names`, facts.members['names']);
   const names = Object.entries(members).map(([meaning, name]) => {
     const [schema, operator] = Array.isArray(name) ? name.map(String) : [];
     if (schema === undefined || operator === undefined || !/^[-+*/<>=~!@#%^&|`?]+$/.test(operator))
-      throw malformed(`${where}.${meaning}`, 'must be the schema and the name of an operator');
+      throw malformedRow(`${where}.${meaning}`, 'must be the schema and the name of an operator');
     return [meaning, `operator(${quoteIdentifier(schema)}.${operator})`] as const;
   });
-  const type = `${quoteIdentifier(text(facts, 'inputSchema'))}.${quoteIdentifier(text(facts, 'input'))}`;
-  return [whole(facts, 'type'), Object.freeze({ type, names: Object.freeze(Object.fromEntries(names)) })];
+  const type = `${quoteIdentifier(readText(facts, 'inputSchema'))}.${quoteIdentifier(readText(facts, 'input'))}`;
+  return [readInteger(facts, 'type'), Object.freeze({ type, names: Object.freeze(Object.fromEntries(names)) })];
 }
 
 function decodeMessage(where: string, value: unknown): readonly [constraint: string, message: string] {
-  const facts = asFacts(where, value);
-  return [[text(facts, 'schema'), text(facts, 'table'), text(facts, 'name')].join('.'), text(facts, 'comment')];
+  const facts = toJsonObject(where, value);
+  return [
+    [readText(facts, 'schema'), readText(facts, 'table'), readText(facts, 'name')].join('.'),
+    readText(facts, 'comment'),
+  ];
 }
 
-function decodeColumn(facts: Facts, { typeOf, comparable, operators }: Reading): TableColumn {
-  const type = typeOf(whole(facts, 'type'), `${facts.where}.type`);
-  const display = textOrNull(facts, 'display');
+function decodeColumn(facts: JsonObject, { typeOf, comparable, operators }: Reading): TableColumn {
+  const type = typeOf(readInteger(facts, 'type'), `${facts.path}.type`);
+  const display = readTextOrNull(facts, 'display');
   const own = operators.get(type.baseOid);
-  const identity = text(facts, 'identity') in identities ? text(facts, 'identity') : '';
+  const identity = readText(facts, 'identity') in identities ? readText(facts, 'identity') : '';
   return Object.freeze({
-    name: text(facts, 'name'),
+    name: readText(facts, 'name'),
     type: display === null ? type : Object.freeze({ ...type, display }),
-    notNull: flag(facts, 'notNull'),
-    hasDefault: flag(facts, 'default'),
+    notNull: readBoolean(facts, 'notNull'),
+    hasDefault: readBoolean(facts, 'default'),
     identity: identities[identity as keyof typeof identities],
-    generated: flag(facts, 'generated'),
-    writable: flag(facts, 'writable'),
-    key: flag(facts, 'key'),
+    generated: readBoolean(facts, 'generated'),
+    writable: readBoolean(facts, 'writable'),
+    key: readBoolean(facts, 'key'),
     comparison: comparisonOf(type, comparable),
     ...(own === undefined ? {} : { operators: own }),
   });

@@ -7,22 +7,22 @@ type RuntimeType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'function' |
  * The values that an option takes. `Value` is the TypeScript type of the option: a kind that takes more or less than the type says
  * does not compile in an `OptionTable`.
  */
-export interface Kind<in out Value> {
+export interface Validator<in out Value> {
   /** How a message names the values: `a number from 0 to 10`. */
-  readonly takes: string;
+  readonly expected: string;
   /** The types that its values can have at run time; a union chooses its member by them. */
   readonly types: readonly RuntimeType[];
   /** Returns one line for everything that is wrong with the value; each begins with the path of the culprit. */
-  readonly faults: (value: unknown, path: string) => readonly string[];
+  readonly validate: (value: unknown, path: string) => readonly string[];
   /** For a group of options: their names and kinds. */
-  readonly table?: Readonly<Record<string, Kind<never>>>;
+  readonly table?: Readonly<Record<string, Validator<never>>>;
   /** Never there: makes two kinds of different values different types. */
   readonly phantom?: (value: Value) => Value;
 }
 
 /** A kind for every option, no more and no fewer. */
-export type OptionTable<Options> = {
-  readonly [Name in keyof Options]-?: Kind<Exclude<Options[Name], undefined>>;
+export type OptionValidators<Options> = {
+  readonly [Name in keyof Options]-?: Validator<Exclude<Options[Name], undefined>>;
 };
 
 function typeOf(value: unknown): RuntimeType {
@@ -49,24 +49,32 @@ function shown(value: unknown): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-function simple<Value>(takes: string, type: RuntimeType, allowed: (value: never) => boolean = () => true): Kind<Value> {
+function simple<Value>(
+  takes: string,
+  type: RuntimeType,
+  allowed: (value: never) => boolean = () => true,
+): Validator<Value> {
   return {
-    takes,
+    expected: takes,
     types: [type],
-    faults: (value, path) =>
+    validate: (value, path) =>
       typeOf(value) === type && allowed(value as never) ? [] : [`${path}: must be ${takes}, not ${shown(value)}`],
   };
 }
 
-export const flag: Kind<boolean> = simple('true or false', 'flag');
-export const text: Kind<string> = simple('text', 'text');
-export const name: Kind<string> = simple('text that is not empty', 'text', (value: string) => value !== '');
+export const boolean: Validator<boolean> = simple('true or false', 'flag');
+export const string: Validator<string> = simple('text', 'text');
+export const nonEmptyString: Validator<string> = simple(
+  'text that is not empty',
+  'text',
+  (value: string) => value !== '',
+);
 
 /** Text that no message may show. */
-export const secret: Kind<string> = {
-  takes: 'text',
+export const secret: Validator<string> = {
+  expected: 'text',
   types: ['text'],
-  faults: (value, path) => (typeof value === 'string' ? [] : [`${path}: must be text, not ${kindOf(value)}`]),
+  validate: (value, path) => (typeof value === 'string' ? [] : [`${path}: must be text, not ${kindOf(value)}`]),
 };
 
 function kindOf(value: unknown): string {
@@ -92,7 +100,7 @@ function inside({ min = -Infinity, max = Infinity, above = -Infinity }: Range, v
   return value >= min && value <= max && value > above;
 }
 
-export function whole(range: Range): Kind<number> {
+export function integer(range: Range): Validator<number> {
   return simple(
     `a whole number${rangeText(range)}`,
     'number',
@@ -100,7 +108,7 @@ export function whole(range: Range): Kind<number> {
   );
 }
 
-export function number(range: Range): Kind<number> {
+export function number(range: Range): Validator<number> {
   return simple(
     `a number${rangeText(range)}`,
     'number',
@@ -112,17 +120,17 @@ export function number(range: Range): Kind<number> {
 const longestTimer = 2_147_483;
 
 /** Seconds that a timer waits for. */
-export const seconds: Kind<number> = number({ above: 0, max: longestTimer });
+export const seconds: Validator<number> = number({ above: 0, max: longestTimer });
 /** Seconds that a timer waits for; 0 has a meaning of its own. */
-export const secondsOrZero: Kind<number> = number({ min: 0, max: longestTimer });
+export const secondsOrZero: Validator<number> = number({ min: 0, max: longestTimer });
 
 /** One of some texts. A value that differs from one of them in case, hyphens or a slip gets a hint. */
-export function oneOf<const Value extends string>(...values: readonly Value[]): Kind<Value> {
+export function oneOf<const Value extends string>(...values: readonly Value[]): Validator<Value> {
   const list = values.map((value) => JSON.stringify(value)).join(', ');
   return {
-    takes: `one of ${list}`,
+    expected: `one of ${list}`,
     types: ['text'],
-    faults: (value, path) => {
+    validate: (value, path) => {
       if (values.includes(value as Value)) return [];
       const meant = typeof value === 'string' ? nearestName(value, values) : null;
       const hint = meant === null ? '' : `; did you mean ${JSON.stringify(meant)}?`;
@@ -131,67 +139,67 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
   };
 }
 
-export function nullable<Value>(kind: Kind<Value>): Kind<Value | null> {
-  return or(kind, simple<null>('null', 'null'));
+export function nullable<Value>(kind: Validator<Value>): Validator<Value | null> {
+  return union(kind, simple<null>('null', 'null'));
 }
 
 /** Either of two kinds, which differ in the types of their values. */
-export function or<First, Second>(first: Kind<First>, second: Kind<Second>): Kind<First | Second> {
-  const takes = `${first.takes}${second.takes === 'null' ? ', or' : ' or'} ${second.takes}`;
+export function union<First, Second>(first: Validator<First>, second: Validator<Second>): Validator<First | Second> {
+  const expected = `${first.expected}${second.expected === 'null' ? ', or' : ' or'} ${second.expected}`;
   return {
-    takes,
+    expected: expected,
     types: [...first.types, ...second.types],
     ...(first.table === undefined ? {} : { table: first.table }),
     ...(second.table === undefined ? {} : { table: second.table }),
-    faults: (value, path) => {
+    validate: (value, path) => {
       const fitting = [first, second].filter((kind) => kind.types.includes(typeOf(value)));
-      if (fitting.length === 0) return [`${path}: must be ${takes}, not ${kindOf(value)}`];
-      const found = fitting.map((kind) => kind.faults(value, path));
+      if (fitting.length === 0) return [`${path}: must be ${expected}, not ${kindOf(value)}`];
+      const found = fitting.map((kind) => kind.validate(value, path));
       return found.find((faults) => faults.length === 0) ?? found[0]!;
     },
   };
 }
 
-export function listOf<Item>(item: Kind<Item>): Kind<readonly Item[]> {
+export function arrayOf<Item>(item: Validator<Item>): Validator<readonly Item[]> {
   return {
-    takes: 'a list',
+    expected: 'a list',
     types: ['list'],
-    faults: (value, path) =>
+    validate: (value, path) =>
       Array.isArray(value)
-        ? value.flatMap((one, index) => item.faults(one, `${path}[${index}]`))
+        ? value.flatMap((one, index) => item.validate(one, `${path}[${index}]`))
         : [`${path}: must be a list, not ${kindOf(value)}`],
   };
 }
 
 /** An object with names of the host's own choice. */
 export function recordOf<Item>(
-  item: Kind<Item>,
+  item: Validator<Item>,
   keyFault: (key: string) => string | null = () => null,
-): Kind<Readonly<Record<string, Item>>> {
+): Validator<Readonly<Record<string, Item>>> {
   return {
-    takes: 'an object',
+    expected: 'an object',
     types: ['object'],
-    faults: (value, path) => {
+    validate: (value, path) => {
       if (typeOf(value) !== 'object') return [`${path}: must be an object, not ${kindOf(value)}`];
       return Object.entries(value as object).flatMap(([key, one]) => {
         const at = `${path}[${JSON.stringify(key)}]`;
         const fault = keyFault(key);
-        return fault === null ? item.faults(one, at) : [`${at}: ${fault}`];
+        return fault === null ? item.validate(one, at) : [`${at}: ${fault}`];
       });
     },
   };
 }
 
-export function callback<Value>(): Kind<Value> {
+export function callback<Value>(): Validator<Value> {
   return simple('a function', 'function');
 }
 
 /** An object of the host's, which has these methods. */
-export function objectWith<Value>(...methods: readonly (keyof Value & string)[]): Kind<Value> {
+export function objectWithMethods<Value>(...methods: readonly (keyof Value & string)[]): Validator<Value> {
   return {
-    takes: 'an object',
+    expected: 'an object',
     types: ['object', 'function'],
-    faults: (value, path) => {
+    validate: (value, path) => {
       if (typeOf(value) !== 'object' && typeOf(value) !== 'function') {
         return [`${path}: must be an object, not ${kindOf(value)}`];
       }
@@ -202,26 +210,26 @@ export function objectWith<Value>(...methods: readonly (keyof Value & string)[])
 }
 
 /** A group of options. A name that is none of theirs is wrong; an option that is undefined counts as not given. */
-export function group<Options>(
-  table: OptionTable<Options>,
+export function optionGroup<Options>(
+  table: OptionValidators<Options>,
   required: readonly (keyof Options & string)[] = [],
-): Kind<Options> {
-  const kinds = table as unknown as Readonly<Record<string, Kind<never>>>;
+): Validator<Options> {
+  const kinds = table as unknown as Readonly<Record<string, Validator<never>>>;
   return {
-    takes: 'an object of options',
+    expected: 'an object of options',
     types: ['object'],
     table: kinds,
-    faults: (value, path) => {
+    validate: (value, path) => {
       if (typeOf(value) !== 'object')
         return [`${path || 'options'}: must be an object of options, not ${kindOf(value)}`];
       const before = path === '' ? '' : `${path}.`;
       const given = Object.entries(value as object).filter(([, one]) => one !== undefined);
       const missing = required.filter((option) => given.every(([key]) => key !== option));
       return [
-        ...missing.map((option) => `${before}${option}: is missing; it must be ${kinds[option]!.takes}`),
+        ...missing.map((option) => `${before}${option}: is missing; it must be ${kinds[option]!.expected}`),
         ...given.flatMap(([key, one]) =>
           Object.hasOwn(kinds, key)
-            ? kinds[key]!.faults(one, `${before}${key}`)
+            ? kinds[key]!.validate(one, `${before}${key}`)
             : [`${before}${key}: unknown option${hintFor(key, before, kinds)}`],
         ),
       ];
@@ -230,7 +238,7 @@ export function group<Options>(
 }
 
 /** Looks among the neighbours first, then in the groups that stand beside them. */
-function hintFor(key: string, before: string, kinds: Readonly<Record<string, Kind<never>>>): string {
+function hintFor(key: string, before: string, kinds: Readonly<Record<string, Validator<never>>>): string {
   const near = nearestName(key, Object.keys(kinds));
   if (near !== null) return `; did you mean ${before}${near}?`;
   for (const [option, { table }] of Object.entries(kinds)) {

@@ -37,8 +37,8 @@ export function useCatalog(sql: string): Catalog {
       planCacheMode: 'auto',
       pooler: 'session',
       preparedStatements: true,
-      notice: () => undefined,
-      problem: () => undefined,
+      onNotice: () => undefined,
+      onConnectionError: () => undefined,
     });
   });
   afterAll(async () => database.close());

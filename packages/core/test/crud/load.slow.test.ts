@@ -202,8 +202,8 @@ test('two thousand tables and as many views are read by one statement, in reason
     planCacheMode: 'auto',
     pooler: 'session',
     preparedStatements: true,
-    notice: () => undefined,
-    problem: () => undefined,
+    onNotice: () => undefined,
+    onConnectionError: () => undefined,
   });
   let statements = 0;
   const counting: Database = {

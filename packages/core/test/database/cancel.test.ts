@@ -29,7 +29,7 @@ describe('cancel', () => {
     const queued = ask(database, ['create table never ()']);
     const behind = ask(database, ['select 3']);
     queued.handle.cancel();
-    expect(await errorOf(queued)).toBe('Cancelled');
+    expect(await errorOf(queued)).toBe('CallCancelled');
     expect(await errorOf(running)).toBe('done');
     expect(await rowsOf(behind)).toEqual([['3']]);
     expect(await db.query(`select to_regclass('never') as made`)).toEqual([{ made: null }]);
@@ -45,10 +45,10 @@ describe('cancel', () => {
     const asked = ask(database, [[named('select * from fruit')]]);
     await until('it waits', async () => (await db.query(locks, [false])).length > 0);
     asked.handle.cancel();
-    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await errorOf(asked)).toBe('CallCancelled');
     expect(await backendOf(database)).toBe(backend);
     blocking.handle.cancel();
-    expect(await errorOf(blocking)).toBe('Cancelled');
+    expect(await errorOf(blocking)).toBe('CallCancelled');
   });
 
   test('while it is being prepared: not executed', async () => {
@@ -56,7 +56,7 @@ describe('cancel', () => {
     await backendOf(database);
     const asked = ask(database, [[named('insert into fruit values (1)')]]);
     asked.handle.cancel();
-    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await errorOf(asked)).toBe('CallCancelled');
     expect(await database.query('select * from fruit')).toEqual([]);
   });
 
@@ -68,7 +68,7 @@ describe('cancel', () => {
     await until('it runs', () => runs(backend, 'pg_sleep(21)'));
     asked.handle.cancel();
     asked.handle.cancel();
-    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await errorOf(asked)).toBe('CallCancelled');
     expect(await rowsOf(behind)).toEqual([['2']]);
     expect(await runs(backend, 'pg_sleep(21)')).toBe(false);
     expect(await backendOf(database)).toBe(backend);
@@ -83,7 +83,7 @@ describe('cancel', () => {
     asked.handle.cancel();
     await until('the server was told', () => proxy.farewells === 1);
     proxy.holdRequests(false);
-    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await errorOf(asked)).toBe('CallCancelled');
     expect(await runs(backend, 'pg_sleep(23)')).toBe(false);
     expect(await backendOf(database)).toBe(backend);
   });
@@ -94,7 +94,7 @@ describe('cancel', () => {
     const asked = ask(database, ['select stubborn()']);
     await until('it runs', () => runs(backend, 'stubborn'));
     asked.handle.cancel();
-    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await errorOf(asked)).toBe('CallCancelled');
     expect(await backendOf(database)).toBe(backend);
   });
 
@@ -108,7 +108,7 @@ describe('cancel', () => {
     await until('rows have come', () => rows > 0);
     asked.handle.cancel();
     const seen = rows;
-    expect(await errorOf(asked)).toBe('Cancelled');
+    expect(await errorOf(asked)).toBe('CallCancelled');
     expect(rows).toBe(seen);
     expect(await backendOf(database)).toBe(backend);
   });
@@ -123,7 +123,7 @@ describe('cancel', () => {
       else if (n % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
       asked.handle.cancel();
       const next = ask(database, [[quick, String(-n)]], { mayShare: n % 3 === 0 });
-      expect(['done', 'Cancelled']).toContain(await errorOf(asked));
+      expect(['done', 'CallCancelled']).toContain(await errorOf(asked));
       expect(await rowsOf(next)).toEqual([[String(-n)]]);
     }
     expect(await backendOf(database)).toBe(backend);
@@ -146,6 +146,6 @@ describe('cancel', () => {
     }
     expect(rows).toBe(seen);
     stalled.handle.cancel();
-    expect(await errorOf(stalled)).toBe('Cancelled');
+    expect(await errorOf(stalled)).toBe('CallCancelled');
   });
 });

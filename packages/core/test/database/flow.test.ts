@@ -87,7 +87,7 @@ test('nobody joins a connection whose reader has stopped', async () => {
   await until('rows have come', () => rows > 0);
   expect(await errorOf(ask(database, [[quick]], { mayShare: true }))).toBe('AcquireTimeout');
   slow.handle.cancel();
-  expect(await errorOf(slow)).toBe('Cancelled');
+  expect(await errorOf(slow)).toBe('CallCancelled');
   expect(await rowsOf(ask(database, [[quick]], { mayShare: true }))).toEqual([['1']]);
 });
 

@@ -3,18 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import { Listener } from '../../src/postgres/listener.ts';
 import { sessionOpener } from '../../src/postgres/pg.ts';
-import type { Database, Heard } from '../../src/postgres/port.ts';
+import type { Database, ChannelEvent } from '../../src/postgres/port.ts';
 import { open, startProxy, until } from './support.ts';
 
 const db = useDatabase();
 
-function hearing(database: Database, channel: string): { readonly heard: Heard[]; readonly stop: () => void } {
-  const heard: Heard[] = [];
+function hearing(database: Database, channel: string): { readonly heard: ChannelEvent[]; readonly stop: () => void } {
+  const heard: ChannelEvent[] = [];
   return { heard, stop: database.listen(channel, (one) => void heard.push(one)) };
 }
 
-const gap: Heard = { kind: 'gap' };
-const notification = (payload: string): Heard => ({ kind: 'notification', payload });
+const gap: ChannelEvent = { kind: 'gap' };
+const notification = (payload: string): ChannelEvent => ({ kind: 'notification', payload });
 
 /** The backends that listen, to this channel only: one that an earlier test has left may be about to end. */
 async function listeners(channel: string): Promise<readonly number[]> {
@@ -82,7 +82,7 @@ describe('a listener that is cut off', () => {
   test('by a network that is away for a while: tries again, and tells what kept it', async () => {
     const proxy = await startProxy(db.connectionString);
     const problems: string[] = [];
-    const database = open(proxy.connectionString, { problem: ({ message }) => void problems.push(message) });
+    const database = open(proxy.connectionString, { onConnectionError: ({ message }) => void problems.push(message) });
     const { heard } = hearing(database, 'away');
     await until('it listens', () => heard.length === 1);
     await proxy.off();
@@ -96,7 +96,7 @@ describe('a listener that is cut off', () => {
 
 test('a server that has fallen silent is given up, and another connection listens', async () => {
   const proxy = await startProxy(db.connectionString);
-  const heard: Heard[] = [];
+  const heard: ChannelEvent[] = [];
   const listener = new Listener({
     open: sessionOpener(parseConnectionString(proxy.connectionString), {}),
     heartbeat: 100,
@@ -194,7 +194,7 @@ describe('several channels', () => {
   test('who begins while the connection is away is told only when it is back', async () => {
     const proxy = await startProxy(db.connectionString);
     const problems: Error[] = [];
-    const database = open(proxy.connectionString, { problem: (error) => void problems.push(error) });
+    const database = open(proxy.connectionString, { onConnectionError: (error) => void problems.push(error) });
     const one = hearing(database, 'away');
     await until('it listens', () => one.heard.length === 1);
     await proxy.off();

@@ -211,7 +211,7 @@ describe('whether a lost call was executed', () => {
     const database = open(db, { poolSize: 2 });
     const backend = await backendOf(database);
     const lock = await holdLock(db.connectionString, 4);
-    const asked = ask(database, [[named('select pg_backend_pid(), pg_advisory_xact_lock(4)')]], { repeatable: true });
+    const asked = ask(database, [[named('select pg_backend_pid(), pg_advisory_xact_lock(4)')]], { idempotent: true });
     await until('it waits', async () => (await lock.waiting()) === 1);
     await terminate(backend);
     await until('it waits elsewhere', async () => (await lock.waiting()) === 1);
@@ -219,7 +219,7 @@ describe('whether a lost call was executed', () => {
     const [[again]] = (await rowsOf(asked)) as [[string]];
     expect(again).not.toBe(backend);
     const suicidal = named('select pg_terminate_backend(pg_backend_pid()), pg_sleep(20)');
-    expect(await errorOf(ask(database, [[suicidal]], { repeatable: true }))).toBe('ConnectionLost');
+    expect(await errorOf(ask(database, [[suicidal]], { idempotent: true }))).toBe('ConnectionLost');
     expect(await database.query('select 1')).toEqual([['1']]);
   });
 });

@@ -57,7 +57,7 @@ function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: s
     let rows = 0;
     const sink = { row: () => ++rows > 0 };
     const asked = ask(openDatabase(), [[named('select 1::int4', [[25]])]], { sink });
-    expect([await errorOf(asked), rows]).toEqual(['ColumnsChanged', 0]);
+    expect([await errorOf(asked), rows]).toEqual(['ColumnMismatch', 0]);
   });
 
   test('many calls at a time, sharing and not, get their own answers', async () => {
@@ -77,7 +77,7 @@ function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: s
     const [leaving, staying] = [1, 2].map((n) => ask(database, [`select ${n} from pg_advisory_xact_lock_shared(1)`]));
     await until('both run', async () => (await lock.waiting()) === 2);
     leaving!.handle.cancel();
-    expect(await errorOf(leaving!)).toBe('Cancelled');
+    expect(await errorOf(leaving!)).toBe('CallCancelled');
     await lock.release();
     expect(await rowsOf(staying!)).toEqual([['2']]);
     expect(await rowsOf(ask(database, [[echo, 'x']]))).toEqual([['x']]);

@@ -35,7 +35,7 @@ describe('a server without a connection left', () => {
     const connectionString = await limited(1);
     const other = await connected(connectionString);
     const problems: string[] = [];
-    const database = open(connectionString, { problem: ({ message }) => void problems.push(message) });
+    const database = open(connectionString, { onConnectionError: ({ message }) => void problems.push(message) });
     const asked = ask(database, ['select 1']);
     await until('it was refused', () => problems.length >= 2);
     await other.end();
@@ -48,7 +48,7 @@ describe('a server without a connection left', () => {
     const connectionString = await limited(1);
     await connected(connectionString);
     let refusals = 0;
-    const database = open(connectionString, { acquireTimeout: 200, problem: () => void refusals++ });
+    const database = open(connectionString, { acquireTimeout: 200, onConnectionError: () => void refusals++ });
     const impatient = errorOf(database.query('select 1'));
     await until('it was refused', () => refusals > 0);
     expect(await impatient).toBe('AcquireTimeout');
@@ -63,7 +63,7 @@ describe('a server without a connection left', () => {
     const database = open(connectionString, {
       poolSize: 2,
       shareConnections: false,
-      problem: ({ message }) => void problems.push(message),
+      onConnectionError: ({ message }) => void problems.push(message),
     });
     const backend = await backendOf(database);
     const lock = await holdLock(db.connectionString, 1);
@@ -89,7 +89,7 @@ test('a server that is starting: calls wait for it, not longer than for a connec
   });
   await new Promise<void>((resolve) => greeter.listen(port, '127.0.0.1', resolve));
   let told = 0;
-  const impatient = open(proxy.connectionString, { acquireTimeout: 200, problem: () => void told++ });
+  const impatient = open(proxy.connectionString, { acquireTimeout: 200, onConnectionError: () => void told++ });
   const first = errorOf(impatient.query('select 1'));
   await until('it was refused', () => told > 0);
   expect(await first).toBe('AcquireTimeout');
@@ -97,7 +97,7 @@ test('a server that is starting: calls wait for it, not longer than for a connec
     'no connection became free within 200 ms: the database system is starting up',
   );
   let refusals = 0;
-  const database = open(proxy.connectionString, { problem: () => void refusals++ });
+  const database = open(proxy.connectionString, { onConnectionError: () => void refusals++ });
   const asked = [ask(database, ['select 1']), ask(database, ['select 2'])];
   await until('it was refused', () => refusals >= 2);
   await new Promise((resolve) => greeter.close(resolve));
@@ -111,7 +111,10 @@ test('a server that is starting: calls wait for it, not longer than for a connec
 test('a server that is away: nobody waits long for the refusal, and the attempts are few', async () => {
   const proxy = await startProxy(db.connectionString);
   const problems: string[] = [];
-  const database = open(proxy.connectionString, { poolSize: 8, problem: ({ message }) => void problems.push(message) });
+  const database = open(proxy.connectionString, {
+    poolSize: 8,
+    onConnectionError: ({ message }) => void problems.push(message),
+  });
   await backendOf(database);
   await proxy.off();
   await errorOf(database.query('select 1'));

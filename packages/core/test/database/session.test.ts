@@ -1,6 +1,6 @@
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
-import { ColumnsChanged, DatabaseError, type Statement } from '../../src/postgres/port.ts';
+import { ColumnMismatch, DatabaseError, type Statement } from '../../src/postgres/port.ts';
 import { ask, backendOf, errorOf, named, open, rowsOf, until } from './support.ts';
 
 const db = useDatabase(`
@@ -40,7 +40,7 @@ describe('several statements in one call', () => {
 
     const cancelled = ask(database, [[setting, 'ann'], 'select pg_sleep(20)']);
     cancelled.handle.cancel();
-    expect(await errorOf(cancelled)).toBe('Cancelled');
+    expect(await errorOf(cancelled)).toBe('CallCancelled');
     expect(await rowsOf(ask(database, [[readSetting]]))).toEqual([['']]);
 
     const late = ask(
@@ -285,7 +285,7 @@ describe('prepared statements', () => {
     expect(await rowsOf(ask(database, [[right]]))).toEqual([['1', 'right']]);
     for (const statement of [wrongType, wrongCount, none]) {
       const asked = ask(database, [[statement]]);
-      await expect(asked.answer).rejects.toBeInstanceOf(ColumnsChanged);
+      await expect(asked.answer).rejects.toBeInstanceOf(ColumnMismatch);
     }
     expect(await db.query('select entry from log')).toEqual([{ entry: 'right' }]);
     await db.query('truncate log');
@@ -297,7 +297,7 @@ describe('prepared statements', () => {
     expect(await rowsOf(ask(database, [[statement]]))).toEqual([['1', 'x']]);
     await db.query(`drop function shape();
       create function shape() returns table (a bigint, b text) language sql as $$ select note('ran')::text::bigint, '' $$`);
-    expect(await errorOf(ask(database, [[statement]]))).toBe('ColumnsChanged');
+    expect(await errorOf(ask(database, [[statement]]))).toBe('ColumnMismatch');
     await db.query(`drop function shape();
       create function shape() returns table (a int, b text) language sql as $$ select 2, 'y' $$`);
     expect(await rowsOf(ask(database, [[statement]]))).toEqual([['2', 'y']]);
@@ -326,9 +326,9 @@ describe('prepared statements', () => {
     expect(await errorOf(late)).toBe('CallTimeout');
     const left = ask(database, [[named('select id from fruit')]], { timeout: 300 });
     left.handle.cancel();
-    expect(await errorOf(left)).toBe('Cancelled');
+    expect(await errorOf(left)).toBe('CallCancelled');
     blocking.handle.cancel();
-    expect(await errorOf(blocking)).toBe('Cancelled');
+    expect(await errorOf(blocking)).toBe('CallCancelled');
     expect(await rowsOf(ask(database, [[named('select count(*) from fruit')]]))).toEqual([['3']]);
     expect(await backendOf(database)).toBe(backend);
   });

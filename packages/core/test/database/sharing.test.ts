@@ -52,7 +52,7 @@ test('every answer goes to its caller, and no error to another', async () => {
       );
       const wanted = questions.map(({ kind, value }, index) => {
         // One that leaves may have been quicker.
-        if (kind === 'leaves') return outcomes[index] === '' ? '' : 'Cancelled';
+        if (kind === 'leaves') return outcomes[index] === '' ? '' : 'CallCancelled';
         if (kind !== 'divide') return value;
         return { 0: '22012', x: '22P02', 1: '100', 7: '14' }[value];
       });
@@ -107,8 +107,8 @@ test('a caller that leaves is not cancelled while others share its connection, a
   leaving.handle.cancel();
   neighbours[1]!.handle.cancel();
   await lock.release();
-  expect(await Promise.all(neighbours.map((one) => errorOf(one)))).toEqual(['done', 'Cancelled', 'done']);
-  expect(await errorOf(leaving)).toBe('Cancelled');
+  expect(await Promise.all(neighbours.map((one) => errorOf(one)))).toEqual(['done', 'CallCancelled', 'done']);
+  expect(await errorOf(leaving)).toBe('CallCancelled');
   expect(await db.query('select n from counted order by n')).toContainEqual({ n: 3 });
   expect(await backendOf(database)).toBe(backend);
 });
@@ -147,7 +147,7 @@ describe('a call that waits for a lock', () => {
     const lock = await holdLock(db.connectionString, 6);
     const blocked = ask(database, [[wait, '6']], { mayShare: true });
     const asked = Array.from({ length: 8 }, (_, n) =>
-      ask(database, [[echo, String(n)]], { mayShare: true, repeatable: true }),
+      ask(database, [[echo, String(n)]], { mayShare: true, idempotent: true }),
     );
     const rows = await Promise.all(asked.map((each) => rowsOf(each)));
     expect(rows.map(([row]) => row![0])).toEqual(asked.map((_, n) => String(n)));

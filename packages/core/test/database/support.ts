@@ -14,7 +14,7 @@ import {
   type Statement,
   type Value,
 } from '../../src/postgres/port.ts';
-import { textRows } from '../../src/postgres/query.ts';
+import { createTextRowSink } from '../../src/postgres/query.ts';
 
 export type Row = readonly (string | null)[];
 
@@ -32,7 +32,7 @@ export interface Asked {
 export interface AskOptions {
   readonly mayShare?: boolean;
   readonly mayBlock?: boolean;
-  readonly repeatable?: boolean;
+  readonly idempotent?: boolean;
   readonly altersSession?: boolean;
   readonly role?: string | null;
   readonly atomic?: boolean;
@@ -57,7 +57,7 @@ export function ask(
   { sink, ...options }: AskOptions = {},
 ): Asked {
   const notices: Notice[] = [];
-  const sinks = questions.map(() => textRows());
+  const sinks = questions.map(() => createTextRowSink());
   const steps = questions.map((question, index) => {
     const [statement, ...values] = typeof question === 'string' ? [question] : question;
     return {
@@ -121,8 +121,8 @@ export function open(
     planCacheMode: 'auto',
     pooler: 'session',
     preparedStatements: true,
-    notice: () => undefined,
-    problem: () => undefined,
+    onNotice: () => undefined,
+    onConnectionError: () => undefined,
     ...rest,
   });
   onTestFinished(() => opened.close());

@@ -71,7 +71,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
 
   test('verify-full: refused without the certificate, accepted with it, and only for its own name', async () => {
     const unknown = open(at(server, 'localhost'), { parameters: 'sslmode=verify-full' });
-    expect(await errorOf(unknown.query(encrypted))).toBe('NotOpened');
+    expect(await errorOf(unknown.query(encrypted))).toBe('ConnectionSetupError');
     const root = `sslrootcert=${encodeURIComponent(certificate)}`;
     const known = open(at(server, 'localhost'), { parameters: `sslmode=verify-full&${root}` });
     expect(await known.query(encrypted)).toEqual([['true']]);
@@ -85,7 +85,9 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     const right = `sslmode=${mode}&sslrootcert=${encodeURIComponent(certificate)}`;
     expect(await open(at(server, '127.0.0.1'), { parameters: right }).query(encrypted)).toEqual([['true']]);
     const wrong = `sslmode=${mode}&sslrootcert=${encodeURIComponent(otherCertificate)}`;
-    expect(await errorOf(open(at(server, '127.0.0.1'), { parameters: wrong }).query(encrypted))).toBe('NotOpened');
+    expect(await errorOf(open(at(server, '127.0.0.1'), { parameters: wrong }).query(encrypted))).toBe(
+      'ConnectionSetupError',
+    );
   });
 
   test('a server without TLS: prefer goes on without, require does not', async () => {
@@ -108,7 +110,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       return found.length > 0;
     });
     running.handle.cancel();
-    expect(await errorOf(running)).toBe('Cancelled');
+    expect(await errorOf(running)).toBe('CallCancelled');
     let rows = 0;
     let flowing = false;
     const stopped = ask(database, [`select repeat('x', 10000) from generate_series(1, 5000)`], {
@@ -131,6 +133,6 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     const broken = open(at(server, 'localhost'), {
       parameters: `sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`,
     });
-    expect(await errorOf(broken.query('select 1'))).toBe('NotOpened');
+    expect(await errorOf(broken.query('select 1'))).toBe('ConnectionSetupError');
   });
 });

@@ -207,7 +207,7 @@ describe('every option is in the tables that check options', () => {
   test('each default is a value that its option takes', () => {
     const defaults: Record<string, unknown> = { ...endpointDefaults, ...runDefaults };
     const faults = Object.entries(gatewayOptionTable).flatMap(([option, kind]) =>
-      option in defaults ? (kind.faults(defaults[option], option) as readonly string[]) : [],
+      option in defaults ? (kind.validate(defaults[option], option) as readonly string[]) : [],
     );
     expect(faults).toEqual([]);
   });

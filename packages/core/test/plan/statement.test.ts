@@ -95,8 +95,8 @@ async function readRoutines(): Promise<readonly Routine[]> {
     planCacheMode: 'auto',
     pooler: 'session',
     preparedStatements: true,
-    notice: () => undefined,
-    problem: () => undefined,
+    onNotice: () => undefined,
+    onConnectionError: () => undefined,
   });
   try {
     return await functionsSource().read(reader, {});

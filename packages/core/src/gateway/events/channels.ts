@@ -1,5 +1,5 @@
 import type { Connections } from '../connections.ts';
-import type { Heard } from '../../postgres/port.ts';
+import type { ChannelEvent } from '../../postgres/port.ts';
 import type { StreamPlan } from '../../events/stream.ts';
 import type { Streams } from '../../events/streams.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
@@ -54,7 +54,7 @@ export class Channels {
     const { connection, events } = endpoints[0]!;
     let begun!: () => void;
     const heard = new Promise<void>((resolve) => (begun = resolve));
-    const hear = (one: Heard): void => {
+    const hear = (one: ChannelEvent): void => {
       begun();
       this.#hear(feed.endpoints, one);
     };
@@ -63,7 +63,7 @@ export class Channels {
     return feed;
   }
 
-  #hear(endpoints: readonly Endpoint[], heard: Heard): void {
+  #hear(endpoints: readonly Endpoint[], heard: ChannelEvent): void {
     for (const { id, events } of endpoints) {
       const { path, channel } = events!;
       if (heard.kind === 'gap') this.#streams.tellGap(path);

@@ -13,50 +13,50 @@ import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limite
 import type { RateLimitOptions } from '../../auth-schemes/rate-limiter.ts';
 import {
   callback,
-  flag,
-  group,
-  type Kind,
-  listOf,
-  name,
+  boolean,
+  optionGroup,
+  type Validator,
+  arrayOf,
+  nonEmptyString,
   nullable,
   number,
-  objectWith,
+  objectWithMethods,
   oneOf,
-  type OptionTable,
-  or,
+  type OptionValidators,
+  union,
   recordOf,
   secret,
   secondsOrZero,
-  text,
-  whole,
+  string,
+  integer,
 } from '../../validation/validators.ts';
 
-const count = whole({ min: 1 });
+const count = integer({ min: 1 });
 /** Seconds that no timer waits for. */
-const lifetime = whole({ min: 1 });
+const lifetime = integer({ min: 1 });
 const duration = number({ min: 0 });
 
-const cookie: OptionTable<CookieOptions> = {
-  name,
-  realm: text,
-  cacheSize: whole({ min: 0 }),
-  cookieName: name,
+const cookie: OptionValidators<CookieOptions> = {
+  name: nonEmptyString,
+  realm: string,
+  cacheSize: integer({ min: 0 }),
+  cookieName: nonEmptyString,
   lifetime,
   sliding: nullable(lifetime),
   secure: oneOf('auto', 'always'),
   sameSite: oneOf('lax', 'strict'),
-  path: text,
-  domain: nullable(text),
+  path: string,
+  domain: nullable(string),
 };
 
-const bearer: OptionTable<BearerOptions> = {
-  name,
-  realm: text,
-  cacheSize: whole({ min: 0 }),
+const bearer: OptionValidators<BearerOptions> = {
+  name: nonEmptyString,
+  realm: string,
+  cacheSize: integer({ min: 0 }),
   accessLifetime: lifetime,
   refreshLifetime: lifetime,
   sessionLifetime: lifetime,
-  refreshPath: text,
+  refreshPath: string,
   renewClaims: callback(),
 };
 
@@ -72,89 +72,89 @@ interface KeyMembers {
   readonly id: string;
 }
 
-const keyMembers: OptionTable<KeyMembers> = {
-  secret: or(secret, objectWith<Uint8Array>()),
+const keyMembers: OptionValidators<KeyMembers> = {
+  secret: union(secret, objectWithMethods<Uint8Array>()),
   pem: secret,
-  jwk: objectWith<object>(),
-  id: text,
+  jwk: objectWithMethods<object>(),
+  id: string,
 };
 
-const keyGroup = group(keyMembers);
+const keyGroup = optionGroup(keyMembers);
 
 /** One of `secret`, `pem` and `jwk`, with or without an id. */
-const jwtKey: Kind<JwtKey> = {
-  takes: keyGroup.takes,
+const jwtKey: Validator<JwtKey> = {
+  expected: keyGroup.expected,
   types: keyGroup.types,
-  faults: (value, path) => {
-    const faults = keyGroup.faults(value, path);
+  validate: (value, path) => {
+    const faults = keyGroup.validate(value, path);
     if (faults.length > 0) return faults;
     const given = ['secret', 'pem', 'jwk'].filter((member) => Object.hasOwn(value as object, member));
     return given.length === 1 ? [] : [`${path}: give one of secret, pem and jwk`];
   },
 };
 
-const jwks: OptionTable<Jwks> = {
-  url: text,
-  algorithms: listOf(oneOf('RS256', 'ES256')),
+const jwks: OptionValidators<Jwks> = {
+  url: string,
+  algorithms: arrayOf(oneOf('RS256', 'ES256')),
   timeout: number({ above: 0 }),
   cooldown: duration,
   maximalAge: number({ above: 0 }),
 };
 
-const versions: OptionTable<Versions> = { claim: text, current: callback(), trust: duration };
+const versions: OptionValidators<Versions> = { claim: string, current: callback(), trust: duration };
 
-const jwt: OptionTable<JwtOptions> = {
-  name,
-  realm: text,
-  cacheSize: whole({ min: 0 }),
-  userIdClaim: text,
-  userNameClaim: text,
+const jwt: OptionValidators<JwtOptions> = {
+  name: nonEmptyString,
+  realm: string,
+  cacheSize: integer({ min: 0 }),
+  userIdClaim: string,
+  userNameClaim: string,
   address: callback(),
-  keys: listOf(jwtKey),
-  jwks: nullable(group(jwks, ['url'])),
+  keys: arrayOf(jwtKey),
+  jwks: nullable(optionGroup(jwks, ['url'])),
   signingKey: nullable(jwtKey),
   lifetime,
-  issuer: nullable(or(text, listOf(text))),
-  audience: nullable(or(text, listOf(text))),
-  production: flag,
+  issuer: nullable(union(string, arrayOf(string))),
+  audience: nullable(union(string, arrayOf(string))),
+  production: boolean,
   clockTolerance: duration,
-  requireExpiry: flag,
+  requireExpiry: boolean,
   maximalAge: nullable(number({ above: 0 })),
-  type: nullable(text),
-  claims: recordOf(or(text, listOf(text))),
-  sessions: objectWith<Sessions>('begin', 'alive', 'end', 'advance', 'forget', 'forgetAll'),
-  versions: nullable(group(versions, ['current'])),
+  type: nullable(string),
+  claims: recordOf(union(string, arrayOf(string))),
+  sessions: objectWithMethods<Sessions>('begin', 'alive', 'end', 'advance', 'forget', 'forgetAll'),
+  versions: nullable(optionGroup(versions, ['current'])),
   report: callback(),
 };
 
-const basic: OptionTable<BasicOptions> = {
-  user: nullable(text),
+const basic: OptionValidators<BasicOptions> = {
+  user: nullable(string),
   hash: nullable(secret),
-  command: nullable(text),
-  realm: text,
+  command: nullable(string),
+  realm: string,
 };
 
-const dataProtection: OptionTable<DataProtectionOptions> = {
-  folder: nullable(text),
-  readCommand: nullable(text),
-  writeCommand: nullable(text),
+const dataProtection: OptionValidators<DataProtectionOptions> = {
+  folder: nullable(string),
+  readCommand: nullable(string),
+  writeCommand: nullable(string),
   secret: nullable(secret),
-  application: text,
+  application: string,
   keyLifetime: lifetime,
 };
 
-const sessions: OptionTable<SessionOptions> = {
-  beginCommand: name,
-  checkCommand: name,
-  endCommand: name,
-  refreshCommand: nullable(text),
+const sessions: OptionValidators<SessionOptions> = {
+  beginCommand: nonEmptyString,
+  checkCommand: nonEmptyString,
+  endCommand: nonEmptyString,
+  refreshCommand: nullable(string),
   trust: secondsOrZero,
-  channel: nullable(text),
+  channel: nullable(string),
 };
 
-const databaseRole: OptionTable<DatabaseRoleOptions> = { claim: text, anonymous: nullable(text) };
+const databaseRole: OptionValidators<DatabaseRoleOptions> = { claim: string, anonymous: nullable(string) };
 
-const attempts: OptionTable<LoginRateLimitOptions> = {
+const attempts: OptionValidators<LoginRateLimitOptions> = {
   perUser: count,
   perAddress: count,
   window: number({ above: 0 }),
@@ -164,56 +164,59 @@ const attempts: OptionTable<LoginRateLimitOptions> = {
   now: callback(),
 };
 
-const hashRateLimit: OptionTable<RateLimitOptions> = {
+const hashRateLimit: OptionValidators<RateLimitOptions> = {
   perAddress: count,
   window: number({ above: 0 }),
   capacity: count,
   now: callback(),
 };
 
-const authenticationOptions: OptionTable<AuthenticationOptions> = {
-  useUserContext: flag,
-  useUserParameters: flag,
-  userIdParameterName: text,
-  userNameParameterName: text,
-  userRolesParameterName: text,
-  userClaimsParameterName: text,
-  ipAddressParameterName: text,
-  statusColumnName: text,
-  messageColumnName: text,
-  schemeColumnName: text,
-  hashColumnName: text,
-  passwordParameterNameContains: text,
-  obfuscateAuthParameterLogValues: flag,
-  cookie: or(flag, group(cookie)),
-  bearer: or(flag, group(bearer)),
-  jwt: nullable(or(group(jwt), listOf(group(jwt)))),
-  basic: nullable(group(basic)),
-  schemes: listOf(objectWith<AuthScheme>('authenticate', 'challenge')),
-  dataProtection: group(dataProtection),
-  sessions: nullable(group(sessions, ['beginCommand', 'checkCommand', 'endCommand'])),
-  defaultAuthenticationType: nullable(text),
-  defaultNameClaimType: text,
-  defaultRoleClaimType: text,
-  defaultUserIdClaimType: text,
-  userIdContextKey: text,
-  userNameContextKey: text,
-  userRolesContextKey: text,
-  ipAddressContextKey: text,
-  userClaimsContextKey: nullable(text),
-  databaseRole: nullable(group(databaseRole, ['claim'])),
-  passwordHasher: nullable(objectWith<PasswordHasher>('hash', 'verify', 'verifyDummy')),
-  allowNullHash: flag,
-  passwordVerificationFailedCommand: nullable(text),
-  passwordVerificationSucceededCommand: nullable(text),
-  serializeAuthEndpointsResponse: flag,
-  loginRateLimit: or(group(attempts), objectWith<LoginRateLimiter>('mayTry', 'failed', 'succeeded', 'withdrawn')),
-  hashRateLimit: group(hashRateLimit),
-  trustedProxies: listOf(text),
-  allowedOrigins: listOf(text),
+const authenticationOptions: OptionValidators<AuthenticationOptions> = {
+  useUserContext: boolean,
+  useUserParameters: boolean,
+  userIdParameterName: string,
+  userNameParameterName: string,
+  userRolesParameterName: string,
+  userClaimsParameterName: string,
+  ipAddressParameterName: string,
+  statusColumnName: string,
+  messageColumnName: string,
+  schemeColumnName: string,
+  hashColumnName: string,
+  passwordParameterNameContains: string,
+  obfuscateAuthParameterLogValues: boolean,
+  cookie: union(boolean, optionGroup(cookie)),
+  bearer: union(boolean, optionGroup(bearer)),
+  jwt: nullable(union(optionGroup(jwt), arrayOf(optionGroup(jwt)))),
+  basic: nullable(optionGroup(basic)),
+  schemes: arrayOf(objectWithMethods<AuthScheme>('authenticate', 'challenge')),
+  dataProtection: optionGroup(dataProtection),
+  sessions: nullable(optionGroup(sessions, ['beginCommand', 'checkCommand', 'endCommand'])),
+  defaultAuthenticationType: nullable(string),
+  defaultNameClaimType: string,
+  defaultRoleClaimType: string,
+  defaultUserIdClaimType: string,
+  userIdContextKey: string,
+  userNameContextKey: string,
+  userRolesContextKey: string,
+  ipAddressContextKey: string,
+  userClaimsContextKey: nullable(string),
+  databaseRole: nullable(optionGroup(databaseRole, ['claim'])),
+  passwordHasher: nullable(objectWithMethods<PasswordHasher>('hash', 'verify', 'verifyDummy')),
+  allowNullHash: boolean,
+  passwordVerificationFailedCommand: nullable(string),
+  passwordVerificationSucceededCommand: nullable(string),
+  serializeAuthEndpointsResponse: boolean,
+  loginRateLimit: union(
+    optionGroup(attempts),
+    objectWithMethods<LoginRateLimiter>('mayTry', 'failed', 'succeeded', 'withdrawn'),
+  ),
+  hashRateLimit: optionGroup(hashRateLimit),
+  trustedProxies: arrayOf(string),
+  allowedOrigins: arrayOf(string),
   crossSiteRequests: oneOf('refuse', 'allow'),
-  antiforgeryPath: nullable(text),
-  production: flag,
+  antiforgeryPath: nullable(string),
+  production: boolean,
 };
 
-export const authentication: Kind<AuthenticationOptions> = group(authenticationOptions);
+export const authentication: Validator<AuthenticationOptions> = optionGroup(authenticationOptions);

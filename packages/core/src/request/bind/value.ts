@@ -3,7 +3,7 @@ import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoint
 import type { NamedType } from '../../endpoints/named-type.ts';
 import { itemsOf, jsonOf, type JsonSlice, membersOf, textOf } from '../../http/json-reader.ts';
 import { shownKey } from '../../http/truncated-key.ts';
-import { arrayLiteral, dimensionsLiteral, hstoreLiteral, recordLiteral } from '../../postgres/literal.ts';
+import { arrayLiteral, nestedArrayLiteral, hstoreLiteral, recordLiteral } from '../../postgres/literal.ts';
 
 /** Where a value goes, for the words of a refusal: the key that the client knows, and the type it has to fit. */
 export interface Place {
@@ -51,7 +51,7 @@ export type JsonString = 'text' | 'value';
 
 /** The value of a key in a JSON body, in PostgreSQL's text form. Numbers keep their digits, and json its text. */
 export function valueOfJson(place: Place, slice: JsonSlice, strings: JsonString = 'text'): string | null {
-  const { json, ownJson } = place.type;
+  const { json, jsonInput: ownJson } = place.type;
   if (slice.kind === 'null') return null;
   if (json === 'json') return wellFormed(place, strings === 'value' ? jsonOf(slice) : textOf(slice));
   const isStructured = slice.kind === 'array' || slice.kind === 'object';
@@ -83,7 +83,7 @@ function hstoreOfJson(object: JsonSlice): string {
 function arrayOfJson(place: Place, array: JsonSlice, strings: JsonString, outer = 0): string {
   const { element } = place.type;
   if (element === undefined) throw wrongKind(place, array);
-  const holdsJson = element.json === 'json' || element.ownJson === 'json';
+  const holdsJson = element.json === 'json' || element.jsonInput === 'json';
   // Each level reads its text again: what PostgreSQL would refuse is refused before that.
   if (!holdsJson && outer + openingBrackets(array) > deepestArray(place.type)) throw tooManyDimensions(place);
   const items = itemsOf(array);
@@ -92,7 +92,7 @@ function arrayOfJson(place: Place, array: JsonSlice, strings: JsonString, outer 
     !holdsJson && element.element === undefined && items.length > 0 && items.every(({ kind }) => kind === 'array');
   if (nested) {
     const dimensions = items.map((item) => arrayOfJson(place, item, strings, outer + 1));
-    return dimensionsLiteral(dimensions, element.delimiter);
+    return nestedArrayLiteral(dimensions, element.delimiter);
   }
   const elements = items.map((item) => valueOfJson({ key: place.key, type: element }, item, strings));
   return listLiteral(place.type, elements);
