@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { cancelOnThrow } from '../http/cancel-on-throw.ts';
 import {
+  cancelOnThrow,
   type ByteSource,
   contentTypeOptions,
   type GatewayResponse,

@@ -1,13 +1,13 @@
-import { cancelOnThrow } from '../http/cancel-on-throw.ts';
-import { Problem } from '../http/problem.ts';
-import type { GatewayRequest } from '../http/request.ts';
 import {
+  cancelOnThrow,
   type AnswerOptions,
   type ByteSource,
   contentTypeOptions,
   type GatewayResponse,
   type Handle,
 } from '../http/response.ts';
+import { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
 import { requestId } from './request-id.ts';
 
 /** What a `Request` does not say of the connection that it came by. */

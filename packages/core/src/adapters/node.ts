@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { cancelOnThrow } from '../http/cancel-on-throw.ts';
-import { Problem } from '../http/problem.ts';
-import type { GatewayRequest } from '../http/request.ts';
 import {
+  cancelOnThrow,
   type AnswerOptions,
   type ByteSource,
   contentTypeOptions,
@@ -12,6 +10,8 @@ import {
   type Handle,
   type HeaderList,
 } from '../http/response.ts';
+import { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
 import { requestId } from './request-id.ts';
 
 /** What `node:http`, Connect and Express call. Without `next` the gateway is the only one who answers. */

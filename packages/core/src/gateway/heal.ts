@@ -1,6 +1,6 @@
 import type { Pipeline } from '../request/pipeline.ts';
 import type { Observer } from '../ports/ports.ts';
-import type { Heal } from '../request/stale.ts';
+import type { Heal } from '../request/stale-endpoint.ts';
 
 /** Milliseconds between two refreshes that stale endpoints cause; doubled each time that one did not help. */
 const shortestWait = 5_000;

@@ -1,5 +1,4 @@
 import { Problem } from './problem.ts';
-import { shownKey } from './truncated-key.ts';
 
 /** Where a JSON value stands in the text it was read from. Nothing is converted: numbers keep every digit. */
 export interface JsonSlice {
@@ -207,4 +206,13 @@ class Reader {
       position = this.space(position + 1);
     }
   }
+}
+
+const longest = 100;
+
+/** A key of the client's as an answer repeats it: a refusal must not be as large as what it refuses. */
+export function shownKey(key: string): string {
+  if (key.length <= longest) return key;
+  // Half of a surrogate pair is no character.
+  return `${key.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -58,3 +58,15 @@ export type GatewayResponse = WholeResponse | StreamResponse;
  * The gateway as one function. `undefined` means that the request is not ours: the host goes on with its own handlers.
  */
 export type Handle = (request: GatewayRequest) => Promise<GatewayResponse | undefined>;
+
+type MaybeStream = { readonly kind: 'whole' } | { readonly kind: 'stream'; readonly body: ByteSource };
+
+/** Returns what `use` makes of an answer. Where that throws, a stream is cancelled: nothing would read it, and its call would wait. */
+export function cancelOnThrow<Result>(answer: MaybeStream, use: () => Result): Result {
+  try {
+    return use();
+  } catch (error) {
+    if (answer.kind === 'stream') answer.body.cancel();
+    throw error;
+  }
+}

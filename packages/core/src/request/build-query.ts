@@ -2,7 +2,7 @@ import type { Statement, Value } from '../postgres/port.ts';
 import type { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Filled } from './inject.ts';
-import type { QueryBuilder, Query, ValueSource } from '../ports/ports.ts';
+import type { QueryBuilder, Query, ValueSource, Observer } from '../ports/ports.ts';
 
 /** A statement with its values. */
 export interface Formula {
@@ -77,4 +77,11 @@ function headOf({ head }: Query, { candidate }: Filled): ExecutableCall['head'] 
 function columnsOf({ noRow }: Query, { candidate }: Filled): Statement['columns'] {
   const countedOnly = noRow !== undefined && candidate.endpoint.result.kind === 'nothing';
   return countedOnly ? undefined : candidate.expectedColumns;
+}
+
+/** Tells the observer what is about to run, and with which values. */
+export function tellCommand(observe: Observer, call: ExecutableCall, request: GatewayRequest): void {
+  const { candidate, owners, arguments: values, statement } = call;
+  const named = values.map((value, index) => ({ name: owners[index]?.name ?? `$${index + 1}`, value }));
+  observe({ kind: 'command', endpoint: candidate.endpoint, request, sql: statement.sql, parameters: named });
 }

@@ -12,14 +12,14 @@ import type { ByteSource, HeaderList } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { RoleContext } from '../auth/context.ts';
-import { type Raising, raising } from './raise.ts';
+import { type Raising, raising } from './notice-events.ts';
 import type { ExecutableCall } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
 import { ResponseWriter, type Bounds } from '../response/response-writer.ts';
-import { CountedRows } from '../response/counted-rows.ts';
+import { CountedRows } from '../response/rows.ts';
 import type { Format } from '../response/format.ts';
-import { HeadRow } from '../response/row-headers.ts';
+import { HeadRow } from '../response/response-headers.ts';
 import { type Lent, ofSecondHalf, SecondHalf } from './procedure-output-conversion.ts';
 import { passingSettings, settingsStep } from '../auth/settings.ts';
 

@@ -1,11 +1,23 @@
 import type { GatewayRequest } from '../http/request.ts';
-import type { Handle } from '../http/response.ts';
-import { attempt } from './attempt.ts';
+import { type Handle, cancelOnThrow, type GatewayResponse } from '../http/response.ts';
 import { withCallerHeaders } from '../auth/caller-headers.ts';
 import { handleError } from './error-handler.ts';
-import type { Attempt, Refused } from './attempted.ts';
 import type { Pipeline } from './pipeline.ts';
-import { type Heal, isStale, mayRepeat } from './stale.ts';
+import { type Heal, isStale, mayRepeat } from './stale-endpoint.ts';
+import { bind } from './bind/bind.ts';
+import { recall } from './cache/cached-execution.ts';
+import { authorize, open, refuseAnonymousCrossSite } from '../auth/authorize.ts';
+import { collectOnce, type Given } from './parse/parse-input.ts';
+import { destinationOf, refuseLongUri } from './route-lookup.ts';
+import { fill } from './inject.ts';
+import { buildQuery, formulateAnew, type ExecutableCall, tellCommand } from './build-query.ts';
+import { consult } from './hooks.ts';
+import type { Caller } from '../ports/ports.ts';
+import { respond } from './respond.ts';
+import { hashParameters } from './login/hashing.ts';
+import { sign } from './login/sign.ts';
+import { withoutCall } from './responses-without-call.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
 
 /** Answers requests with what is published; where that is stale, with what a refresh gives, once. */
 export function createHandle(pipeline: () => Pipeline, heal: Heal): Handle {
@@ -27,3 +39,52 @@ async function repeated(first: Refused, request: GatewayRequest, heal: Heal): Pr
   const next = await heal(current, endpoint, error);
   return next !== null && mayRepeat(error, endpoint, current) ? attempt(request, next, given) : first;
 }
+
+/**
+ * The recipe of a request: match → admit → collect → bind → fill → formulate → recall → execute → respond. Every stage gives its product or throws.
+ * @param earlier what the client has sent, where an earlier attempt has read it
+ */
+export async function attempt(request: GatewayRequest, current: Pipeline, earlier: Given | null): Promise<Attempt> {
+  const routed = destinationOf(request, current);
+  if (routed.kind !== 'match') return { response: await withoutCall(routed, request, current) };
+  let call: ExecutableCall | null = null;
+  let caller: Caller | null = null;
+  let given: Given | null = null;
+  try {
+    refuseLongUri(request, current.maxUriLength);
+    const { access } = current;
+    let candidates = routed.targets;
+    if (open(candidates, access)) refuseAnonymousCrossSite(candidates, request, access);
+    else ({ candidates, caller } = await authorize(candidates, request, access));
+    const collected = collectOnce(earlier, request, candidates[0]!.endpoint, current.maxBodySize);
+    given = collected instanceof Promise ? await collected : collected;
+    const bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
+    const filled = fill(bound, { request, caller }, current);
+    const ready = filled.candidate.hashes ? await hashParameters(filled, request, current.signIn) : filled;
+    const { make, endpoint } = ready.candidate;
+    call = make === null ? buildQuery(ready) : await formulateAnew(ready, make, request);
+    if (current.tellCommands) tellCommand(current.observe, call, request);
+    const answer = current.hooks === null ? null : await consult(current.hooks, call, request);
+    if (answer !== null) return { response: withCallerHeaders(answer, caller) };
+    if (endpoint.signIn !== null) return { response: await sign(current, call, { request, caller }) };
+    const { format, head } = call.candidate.rendering(request.header('accept'));
+    const headers = head(call);
+    const outcome = await recall(current, { call, format, request, caller }, caller);
+    const respondNow = () => withCallerHeaders(respond(request, { format, headers, outcome }), caller);
+    return { response: cancelOnThrow(outcome, respondNow) };
+  } catch (error) {
+    return { error, current, targets: routed.targets, call, caller, given };
+  }
+}
+
+/** Where a request was refused, and what had been made of it. */
+export interface Refused {
+  readonly error: unknown;
+  readonly current: Pipeline;
+  readonly targets: readonly CompiledEndpoint[];
+  readonly call: ExecutableCall | null;
+  readonly caller: Caller | null;
+  readonly given: Given | null;
+}
+
+export type Attempt = { readonly response: GatewayResponse | undefined } | Refused;

@@ -2,7 +2,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { CallResult } from './execute.ts';
 import type { Format } from '../response/format.ts';
-import { unchanged } from '../response/conditional-request.ts';
+import { unchanged } from '../http/conditional-request.ts';
 
 export interface Answer {
   readonly format: Format;

@@ -2,11 +2,12 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Destination } from './route-lookup.ts';
-import { openStream } from './open-stream.ts';
 import type { StreamPlan } from '../events/stream.ts';
 import { handleError } from './error-handler.ts';
 import type { Pipeline } from './pipeline.ts';
 import { problemResponse } from './problem-response.ts';
+import { executionIdOfStream } from '../events/execution-id.ts';
+import type { Streams } from '../events/streams.ts';
 
 /** Nothing runs in the database for these. Undefined: the request is not ours. */
 export async function withoutCall(
@@ -41,4 +42,22 @@ function otherMethod(request: GatewayRequest, allowed: readonly string[], { refu
     headers: allow,
   });
   return { ...problemResponse(problem, null, refusal), passable: true };
+}
+
+/**
+ * The answer to a request for a stream: refused before its first byte, or without end.
+ * @throws Problem 400 for an execution id that others might guess, 401, 403; 429 and 503 when there are too many
+ */
+export async function openStream(
+  plan: StreamPlan,
+  request: GatewayRequest,
+  streams: Streams,
+): Promise<GatewayResponse> {
+  const executionId = executionIdOfStream(request);
+  const audience = await streams.admit(plan, request);
+  const headers = [...streams.headers, ...(audience.caller?.headers ?? [])];
+  if (request.method === 'HEAD') return { kind: 'whole', status: 200, headers, body: null };
+  const reader = streams.join(plan, request, audience, executionId);
+  request.onLeave(() => reader.cancel());
+  return { kind: 'stream', status: 200, headers, body: reader };
 }

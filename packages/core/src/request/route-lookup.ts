@@ -1,10 +1,12 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Routed } from './router.ts';
-import { streamMethods } from './open-stream.ts';
 import type { StreamPlan } from '../events/stream.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Pipeline } from './pipeline.ts';
+
+/** The methods of an event stream, besides OPTIONS. */
+const streamMethods: readonly string[] = ['GET', 'HEAD'];
 
 /** Where a request goes: endpoints that may answer it, a stream of events, or nowhere. */
 export type Destination = Routed<CompiledEndpoint> | { readonly kind: 'stream'; readonly plan: StreamPlan };

@@ -8,7 +8,7 @@ import {
 } from '../postgres/port.ts';
 import { Problem, problemTypes } from '../http/problem.ts';
 import type { ValueSource } from '../ports/ports.ts';
-import { isStale, type StaleError } from './stale.ts';
+import { isStale, type StaleError } from './stale-endpoint.ts';
 import { statusOfSqlstate } from './sqlstate.ts';
 
 /** `nowait`, or `lock_timeout`: what holds the lock will be done with it. */

@@ -1,4 +1,4 @@
-import type { Bytes } from './bytes.ts';
+import type { Bytes } from './byte-buffer.ts';
 import { firstField } from './rows.ts';
 
 const backslash = 0x5c;

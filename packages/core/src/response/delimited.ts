@@ -1,5 +1,5 @@
 import type { ResultColumn, RawFormat } from '../endpoints/endpoint.ts';
-import { Bytes } from './bytes.ts';
+import { Bytes } from './byte-buffer.ts';
 import { keyShape, KeyRenamer } from './rename-keys.ts';
 import { fieldsOf, type RowWriter } from './rows.ts';
 

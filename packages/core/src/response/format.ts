@@ -1,6 +1,6 @@
 import type { ResultShape, ResultColumn, Endpoint, RawFormat } from '../endpoints/endpoint.ts';
 import { bytesRow } from './bytea.ts';
-import type { Bytes } from './bytes.ts';
+import type { Bytes } from './byte-buffer.ts';
 import { csvHeading, csvWriter, rawHeading, rawWriter } from './delimited.ts';
 import type { RowMedia } from './negotiate.ts';
 import { firstField, isNull, objectWriter, type RowWriter, valueWriter } from './rows.ts';

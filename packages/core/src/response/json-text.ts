@@ -1,4 +1,4 @@
-import type { Bytes } from './bytes.ts';
+import type { Bytes } from './byte-buffer.ts';
 
 /** For each byte: 0 when JSON takes it as it is, 1 when it needs `\u00XX`, else the letter after the backslash. */
 const escapes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x20 ? 1 : 0));

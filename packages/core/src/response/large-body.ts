@@ -1,6 +1,6 @@
 import type { ByteSink, ByteSource, GatewayResponse, Handle, WholeResponse } from '../http/response.ts';
 import { wholeLimit } from './response-writer.ts';
-import { Delivery, type DeliveryOptions } from './delivery.ts';
+import { Delivery, type DeliveryOptions } from './stream-writer.ts';
 
 /** Large answers in one piece leave at the pace of their reader too, who may not keep them in memory by taking nothing. */
 export function deliverLargeBodies(handle: Handle, slowClientTimeout: number): Handle {

@@ -1,6 +1,6 @@
 import { ColumnMismatch } from '../postgres/port.ts';
 import type { NamedType } from '../endpoints/named-type.ts';
-import type { Bytes } from './bytes.ts';
+import type { Bytes } from './byte-buffer.ts';
 import { writeVerbatim } from './json-text.ts';
 
 /**

@@ -1,7 +1,8 @@
-import type { Value } from '../postgres/port.ts';
+import type { Value, RowSink } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import { contentTypeOptions, type HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
+import { fieldsOf } from './rows.ts';
 
 /** Values of the parameters of this call, in their order. */
 export interface HeadValues {
@@ -103,4 +104,29 @@ function unsendable(name: string, template: readonly Part[], call: HeadValues): 
 
 function isGiven({ injected: filling, hashOf }: EndpointParameter): boolean {
   return filling === undefined && hashOf === undefined;
+}
+
+/** The row of a command's head, whose values are response headers. */
+export class HeadRow implements RowSink {
+  readonly #names: readonly string[];
+  #values: readonly (string | null)[] = [];
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+  }
+
+  row(chunk: Uint8Array, offset: number, fields: number): boolean {
+    this.#values = fieldsOf(chunk, offset, fields).map((field) =>
+      field === null ? null : Buffer.from(field).toString(),
+    );
+    return true;
+  }
+
+  /** @throws Problem `invalid-response-header` for what cannot be sent */
+  get headers(): HeaderList {
+    return this.#names.flatMap((name, index) => {
+      const value = this.#values[index] ?? null;
+      return value === null ? [] : [name, checked(name, value)];
+    });
+  }
 }

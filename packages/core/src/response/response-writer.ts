@@ -1,7 +1,7 @@
 import type { CallHandle, RowSink } from '../postgres/port.ts';
 import type { ByteSink, ByteSource } from '../http/response.ts';
-import { Bytes } from './bytes.ts';
-import { Delivery, ReaderTooSlow } from './delivery.ts';
+import { Bytes } from './byte-buffer.ts';
+import { Delivery, ReaderTooSlow } from './stream-writer.ts';
 import type { Format } from './format.ts';
 
 /** An answer up to this size leaves in one piece, with its length. */

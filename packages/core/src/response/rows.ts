@@ -1,5 +1,5 @@
 import type { ResultColumn } from '../endpoints/endpoint.ts';
-import type { Bytes } from './bytes.ts';
+import type { Bytes } from './byte-buffer.ts';
 import {
   writeBoolean,
   writeNumber,
@@ -9,6 +9,7 @@ import {
   writeVerbatim,
 } from './json-text.ts';
 import { type KeyShape, keyShape, KeyRenamer } from './rename-keys.ts';
+import type { RowSink } from '../postgres/port.ts';
 
 /** How a field of the wire becomes JSON. */
 type FieldWriter = (out: Bytes, chunk: Uint8Array, start: number, end: number) => void;
@@ -103,4 +104,23 @@ export function fieldsOf(chunk: Uint8Array, offset: number, count: number): read
     if (length > 0) position += length;
   }
   return fields;
+}
+
+/** Passes rows on and counts them: an answer may have no use for a row that something depends on. */
+export class CountedRows implements RowSink {
+  readonly #next: Required<RowSink>;
+  rows = 0;
+
+  constructor(next: Required<RowSink>) {
+    this.#next = next;
+  }
+
+  row(chunk: Uint8Array, offset: number, fields: number): boolean {
+    this.rows++;
+    return this.#next.row(chunk, offset, fields);
+  }
+
+  chunkEnd(): boolean {
+    return this.#next.chunkEnd();
+  }
 }

@@ -1,4 +1,4 @@
-import { entityTags } from '../http/entity-tag.ts';
+import { entityTags } from '../http/conditional-request.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
 import { type QueryInput, type Query, Problem, type ValueSource } from '../ports/ports.ts';
 import type { Fragment } from './fragment.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { cases } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { cachingOf } from '../../src/request/cache/cache-policy.ts';
-import { keyOf, type Told } from '../../src/request/cache/key.ts';
+import { cachingOf, keyOf, type Told } from '../../src/request/cache/cache-key.ts';
 import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
 import { endpointDefaults } from '../../src/endpoints/defaults.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';

@@ -1,7 +1,7 @@
 import { Problem } from '../../http/problem.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import type { Given } from '../parse/input.ts';
-import { shownKey } from '../../http/truncated-key.ts';
+import type { Given } from '../parse/parse-input.ts';
+import { shownKey } from '../../http/json-reader.ts';
 import type { Fit } from './signature-match.ts';
 
 interface Planned {

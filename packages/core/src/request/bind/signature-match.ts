@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoints/endpoint.ts';
-import type { Given } from '../parse/input.ts';
+import type { Given } from '../parse/parse-input.ts';
 
 /** What the client has sent: in the query or body, and in the path. */
 export interface Sent {

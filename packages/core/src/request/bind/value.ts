@@ -1,8 +1,7 @@
 import { Problem } from '../../http/problem.ts';
 import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
-import { itemsOf, jsonOf, type JsonSlice, membersOf, textOf } from '../../http/json-reader.ts';
-import { shownKey } from '../../http/truncated-key.ts';
+import { itemsOf, jsonOf, type JsonSlice, membersOf, textOf, shownKey } from '../../http/json-reader.ts';
 import { arrayLiteral, nestedArrayLiteral, hstoreLiteral, recordLiteral } from '../../postgres/literal.ts';
 
 /** Where a value goes, for the words of a refusal: the key that the client knows, and the type it has to fit. */

@@ -3,7 +3,7 @@ import type { GatewayRequest } from '../../http/request.ts';
 import type { Kept, CallResult } from '../execute.ts';
 import type { Bounds } from '../../response/response-writer.ts';
 import type { CachedResponse } from '../../ports/ports.ts';
-import type { Caching } from './cache-policy.ts';
+import type { Caching } from './cache-key.ts';
 
 /** What came of a call, to be kept; null when it is none of what is kept. */
 export function answerOf(outcome: CallResult, bounds: Bounds): CachedResponse | null {

@@ -2,9 +2,18 @@ import { isUtf8 } from 'node:buffer';
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import type { Given } from './input.ts';
-import { JsonError, membersOf, readJson } from '../../http/json-reader.ts';
+import { JsonError, type JsonSlice, membersOf, readJson } from '../../http/json-reader.ts';
 import { readQuery } from './query-string.ts';
+
+/** What the client has sent, by key, before anyone asks whether the endpoint knows it. */
+export type Given =
+  | {
+      readonly source: 'query';
+      readonly values: ReadonlyMap<string, readonly string[]>;
+      /** The body as it is, for the parameter that takes it; null when there is none. */
+      readonly body: string | null;
+    }
+  | { readonly source: 'body'; readonly values: ReadonlyMap<string, JsonSlice> };
 
 const nothing: Given = { source: 'body', values: new Map() };
 

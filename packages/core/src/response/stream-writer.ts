@@ -1,5 +1,5 @@
 import type { ByteSink } from '../http/response.ts';
-import { heldAnswers } from './held-responses.ts';
+import { heldAnswers } from './response-backlog.ts';
 
 /** A larger chunk is given to the sink in pieces, so that every piece that its reader takes is seen. */
 const largestPiece = 256 * 1024;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ByteSink } from '../http/response.ts';
-import { Delivery } from './delivery.ts';
-import { HeldAnswers } from './held-responses.ts';
+import { Delivery } from './stream-writer.ts';
+import { HeldAnswers } from './response-backlog.ts';
 
 const kibibyte = 1024;
 const timeout = 30_000;

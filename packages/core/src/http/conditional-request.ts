@@ -1,6 +1,10 @@
-import { entityTags } from '../http/entity-tag.ts';
-import type { GatewayRequest } from '../http/request.ts';
-import type { GatewayResponse } from '../http/response.ts';
+import type { GatewayRequest } from './request.ts';
+import type { GatewayResponse } from './response.ts';
+
+/** The tags of an `If-Match` or `If-None-Match` list (RFC 9110, 8.8.3), quotes included, without the mark of weak ones. */
+export function entityTags(list: string): readonly string[] {
+  return list.match(/"[^"]*"/g) ?? [];
+}
 
 /**
  * Whether the client holds this answer already, by `If-None-Match` (RFC 9110, 13.1.2): for GET and HEAD, compared weakly, `*`
