@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { cases } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { cachingOf, keyOf, type Told } from '../../src/request/cache/cache-key.ts';
+import { cachingOf, keyOf, type CacheKeyInput } from '../../src/request/cache/cache-key.ts';
 import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
 import { endpointDefaults } from '../../src/endpoints/defaults.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
@@ -30,15 +30,14 @@ function textOf({ endpoint, form, given, settings, sql, head, made }: Sketch): s
   const parameters = endpoint.parameters.filter((_, index) => given[index] !== undefined);
   const values = given.filter((value) => value !== undefined);
   const statement = { name: '', sql };
-  const told: Told = {
+  const told: CacheKeyInput = {
     parameters,
     values,
     settings,
     statement,
     arguments: made ? [...values, 'own'] : values,
     owners: made ? [...parameters, null] : parameters,
-    head:
-      head === null ? null : { statement: { name: '', sql: head }, arguments: [head], owners: [null], names: ['x'] },
+    head: head === null ? null : { statement: { name: '', sql: head }, arguments: [head], owners: [null] },
   };
   return keyOf(cachings.get(endpoint)!, told, { scope: '', form, made }).text;
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Value } from '../../postgres/port.ts';
-import type { ExecutableCall } from '../build-query.ts';
+import type { Statement, Value } from '../../postgres/port.ts';
 import type { CacheKey } from '../../ports/ports.ts';
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 
@@ -44,11 +43,19 @@ function tells({ cache, requestHeaders }: Endpoint, { position, injected: fillin
 /** Characters; a longer text is known by its hash. */
 const longestText = 1_024;
 
-/** What a key is made of. */
-export type Told = Pick<
-  ExecutableCall,
-  'parameters' | 'values' | 'settings' | 'statement' | 'arguments' | 'owners' | 'head'
->;
+interface KeyStatement {
+  readonly statement: Statement;
+  readonly arguments: readonly Value[];
+  readonly owners: readonly ({ readonly name: string } | null)[];
+}
+
+/** The properties of an executable call that its key is made of. */
+export interface CacheKeyInput extends KeyStatement {
+  readonly parameters: readonly EndpointParameter[];
+  readonly values: readonly Value[];
+  readonly settings: readonly (readonly [name: string, value: string])[];
+  readonly head: KeyStatement | null;
+}
 
 export interface Circumstances {
   /** The database. */
@@ -64,7 +71,7 @@ export interface Circumstances {
  * two different calls have one text: the endpoint as it is planned, the form of the answer, the parameters that tell answers
  * apart, and every setting of the transaction, which is all that the call knows of its caller.
  */
-export function keyOf(caching: Caching, call: Told, { scope, form, made }: Circumstances): CacheKey {
+export function keyOf(caching: Caching, call: CacheKeyInput, { scope, form, made }: Circumstances): CacheKey {
   let text = caching.fingerprint + part('d', scope) + part('f', form);
   const { parameters, values, settings } = call;
   if (made) text += ofStatement(caching, call);
@@ -77,7 +84,10 @@ export function keyOf(caching: Caching, call: Told, { scope, form, made }: Circu
 }
 
 /** The text of a statement holds nothing that a client has sent; values that nobody has given are the source's own. */
-function ofStatement(caching: Caching, { statement, arguments: values, owners, head, parameters }: Told): string {
+function ofStatement(
+  caching: Caching,
+  { statement, arguments: values, owners, head, parameters }: CacheKeyInput,
+): string {
   let text = part('q', statement.sql);
   for (const [index, owner] of owners.entries()) {
     const parameter = owner === null ? undefined : parameters.find(({ name }) => name === owner.name);
