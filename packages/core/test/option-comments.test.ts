@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { authenticationDefaults } from '../src/gateway/options/authentication-options.ts';
 import { eventsDefaults } from '../src/gateway/options/events-options.ts';
 import { runDefaults } from '../src/gateway/options/options.ts';
-import { endpointDefaults } from '../src/endpoints/defaults.ts';
+import { endpointDefaults } from '../src/endpoints/options.ts';
 
 /** What editors show of an option: its default stands in the comment, where it is more than off or nothing. */
 

@@ -1,14 +1,13 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bool, bytea, column, int4, jsonb, returns, routine, text, textArray } from '../../test/support/routine.ts';
 import type { Routine } from '../catalog/routine.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
 import { buildEndpoints } from './build-endpoints.ts';
-import { endpointDefaults } from './defaults.ts';
+import { endpointDefaults, type EndpointOptions } from './options.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { EndpointOptions } from './options.ts';
 import { wordNames } from './comment/registry.ts';
+import fc from 'fast-check';
 
 const quiet: EndpointOptions = { ...endpointDefaults, logAnnotationSetInfo: false };
 
@@ -115,7 +114,7 @@ test('a whole endpoint', () => {
     outputs: [],
     table: null,
     constraintMessages: {},
-    answer: {
+    result: {
       kind: 'objects',
       columns: [
         { name: 'book_id', key: 'bookId', type: int4 },

@@ -1,9 +1,15 @@
 import type { Routine } from '../catalog/routine.ts';
-import type { Diagnostic } from './diagnostic.ts';
-import { plain } from './display.ts';
-import type { Endpoint, InjectedValue, ResponseHeader, Method, ParameterSource, RequestHeaders } from './endpoint.ts';
+import { type Diagnostic, plain } from './diagnostic.ts';
+import type {
+  Endpoint,
+  EventScope,
+  InjectedValue,
+  Method,
+  ParameterSource,
+  RequestHeaders,
+  ResponseHeader,
+} from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
-import type { EventScope } from './event-scope.ts';
 import { carriesOne, tagsOf, unknownTags } from './tags.ts';
 import type { WordUse } from './comment/annotation.ts';
 

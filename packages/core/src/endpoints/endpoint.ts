@@ -1,6 +1,5 @@
 import type { SessionEffects } from '../catalog/routine.ts';
 import type { PageLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
-import type { EventScope } from './event-scope.ts';
 import type { NamedType } from './named-type.ts';
 
 export type { SessionEffects } from '../catalog/routine.ts';
@@ -168,6 +167,19 @@ export interface BasicAuthentication {
   readonly realm: string | null;
   /** `$1` user, `$2` password, `$3` realm, `$4` path; its row is read like that of a login. */
   readonly command: string | null;
+}
+
+/** Who gets an event. */
+export interface EventScope {
+  /**
+   * - `self`: the stream of the caller that has the execution id of the call
+   * - `matching`: who may call the endpoint
+   * - `authorize`: who is signed in and, when names are given, has one of them: a role, `user:` and a name, `id:` and an id
+   * - `all`: everybody
+   */
+  readonly kind: 'self' | 'matching' | 'authorize' | 'all';
+  /** Of `authorize` alone. */
+  readonly names: readonly string[];
 }
 
 /** Where an endpoint's events are streamed, and to whom where a message says nothing of it. */

@@ -1,11 +1,9 @@
-import type { Diagnostic } from './diagnostic.ts';
-import { display } from './display.ts';
+import { type Diagnostic, display } from './diagnostic.ts';
 import type { Draft } from './endpoint-builder.ts';
-import type { Endpoint, EndpointEvents } from './endpoint.ts';
-import type { EventScope } from './event-scope.ts';
+import type { Endpoint, EndpointEvents, EventScope } from './endpoint.ts';
 import { parsePath } from './path.ts';
 import type { Refuse } from './parameters.ts';
-import { routesOf } from './routes.ts';
+import { routesOf } from './duplicate-routes.ts';
 
 /** The stream of an endpoint's events; null where the comment asks for none. */
 export function planEvents(draft: Draft, path: string, refuse: Refuse): EndpointEvents | null {
@@ -98,4 +96,13 @@ function duplicate({ id, events }: Endpoint, rival: Endpoint): Diagnostic {
     line: null,
     message: `the stream at ${display(events!.path)} is also ${rival.id}; it is not published: give it another info_path`,
   };
+}
+
+/** The scope that these words say, in any case; null when they say none. */
+export function readScope(words: readonly string[]): EventScope | null {
+  const [first = '', ...names] = words;
+  const kind = first.toLowerCase();
+  if (kind === 'authorize' || kind === 'authorized') return { kind: 'authorize', names };
+  if (names.length > 0 || (kind !== 'self' && kind !== 'matching' && kind !== 'all')) return null;
+  return { kind, names };
 }

@@ -1,4 +1,4 @@
-import { display } from './display.ts';
+import { display } from './diagnostic.ts';
 import type { Draft } from './endpoint-builder.ts';
 import type { EndpointParameter } from './endpoint.ts';
 import { parameterNamed } from './parameters.ts';

@@ -1,4 +1,5 @@
 import type { Column, TypeFacts } from '../catalog/type-facts.ts';
+import { display } from './diagnostic.ts';
 
 /** A type with the names by which clients know the fields of it, at any depth. */
 export interface NamedType extends Omit<TypeFacts, 'element' | 'fields'> {
@@ -34,4 +35,25 @@ export function typeKeyer(convert: (name: string) => string): (type: TypeFacts) 
     type: keyed(column.type),
   });
   return keyed;
+}
+
+/**
+ * Says which two fields of a composite type share a name, be it of the type itself or of one inside it at any depth; null
+ * when none do. `namesOf` gives the names that count: in an object with one key twice, nobody could tell which field is meant.
+ */
+export function sharedName(type: NamedType, namesOf: (field: NamedColumn) => readonly string[]): string | null {
+  if (type.element !== undefined) return sharedName(type.element, namesOf);
+  const byName = new Map<string, NamedColumn>();
+  for (const field of type.fields ?? []) {
+    for (const name of new Set(namesOf(field))) {
+      const other = byName.get(name);
+      if (other !== undefined) {
+        return `${display(name)} is a name of two fields of ${type.display}, ${display(other.name)} and ${display(field.name)}; rename one of them`;
+      }
+      byName.set(name, field);
+    }
+    const inside = sharedName(field.type, namesOf);
+    if (inside !== null) return inside;
+  }
+  return null;
 }

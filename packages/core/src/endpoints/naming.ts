@@ -1,4 +1,5 @@
 import type { Routine } from '../catalog/routine.ts';
+import { display } from './diagnostic.ts';
 
 /** A name as one path segment: lower case, quotes dropped, every `_` and space a hyphen. */
 function kebab(name: string): string {
@@ -33,4 +34,17 @@ function withFirstLetter(part: string, raised: boolean): string {
   // By code point: the first letter of a name may lie outside the basic plane.
   const [first = '', ...rest] = part;
   return (raised ? first.toUpperCase() : first.toLowerCase()) + rest.join('');
+}
+
+/** What a host's callback makes of a name. What it throws, and what is no text, fails the start and names the callback. */
+export function madeByHost(option: string, name: string, make: () => unknown): string {
+  let made: unknown;
+  try {
+    made = make();
+  } catch (error) {
+    const { message } = error instanceof Error ? error : { message: String(error) };
+    throw new TypeError(`${option} failed for ${display(name)}: ${message}`, { cause: error });
+  }
+  if (typeof made === 'string') return made;
+  throw new TypeError(`${option} made ${String(made)} of ${display(name)}, which is no text`);
 }

@@ -1,9 +1,8 @@
 import type { Routine, RoutineParameter } from '../catalog/routine.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
-import { display } from './display.ts';
-import { sharedName } from './duplicate-names.ts';
+import { display } from './diagnostic.ts';
+import { type NamedType, sharedName } from './named-type.ts';
 import type { EndpointParameter, ParameterField } from './endpoint.ts';
-import type { NamedType } from './named-type.ts';
 import type { Segment } from './path.ts';
 
 /** Tells a reason for which the endpoint cannot be published. */

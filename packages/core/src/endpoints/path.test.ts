@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePath } from './path.ts';
-import { routesOf } from './routes.ts';
+import { routesOf } from './duplicate-routes.ts';
 
 test('splits a path into literals and parameters; a final slash is no segment', () => {
   const segments = [

@@ -1,11 +1,12 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
 import type { Routine, RoutineResult } from '../catalog/routine.ts';
 import type { Column, TypeFacts } from '../catalog/type-facts.ts';
-import { display } from './display.ts';
-import type { ResultShape, ResultColumn, OutputColumn, RawFormat } from './endpoint.ts';
+import { display } from './diagnostic.ts';
+import type { OutputColumn, RawFormat, ResultColumn, ResultShape } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
 import type { Names, Refuse } from './parameters.ts';
-import { sharedName } from './duplicate-names.ts';
+import { sharedName } from './named-type.ts';
+import type { Draft, Settings } from './endpoint-builder.ts';
 
 /** What stops the endpoint, and what its author should know. */
 interface Reports {
@@ -169,4 +170,31 @@ function refuseSharedFields(columns: readonly ResultColumn[], refuse: Refuse): v
 
 function label({ name, within }: ResultColumn): string {
   return display(within === undefined ? name : `${within}.${name}`);
+}
+
+const companions: readonly (keyof Settings)[] = ['separator', 'newLine', 'columnNames'];
+
+/**
+ * Raw mode as the comment asks for it; null without. What belongs to it does not switch it on: `names` and `columns` begin
+ * many a line of prose, and a client that is answered JSON would suddenly get something else.
+ */
+export function planRaw(draft: Draft, answer: ResultShape): RawFormat | null {
+  const { raw, separator, newLine, columnNames } = draft.settings;
+  if (raw !== true) {
+    for (const key of companions) warnOfNoEffect(draft, key, 'without raw');
+    return null;
+  }
+  if (answer.kind === 'nothing') {
+    for (const key of ['raw', ...companions] as const) warnOfNoEffect(draft, key, 'where the routine gives nothing');
+    return null;
+  }
+  const nameless = answer.kind === 'record' || answer.kind === 'records';
+  if (nameless) warnOfNoEffect(draft, 'columnNames', 'where only the call knows the columns');
+  return { separator, newLine, columnNames: columnNames === true && !nameless };
+}
+
+function warnOfNoEffect(draft: Draft, key: keyof Settings, where: string): void {
+  const use = draft.useOf(key);
+  if (use === null || draft.settings[key] === false) return;
+  draft.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);
 }

@@ -1,8 +1,8 @@
 import type { Routine } from '../catalog/routine.ts';
-import { display } from './display.ts';
+import { display } from './diagnostic.ts';
 import type { Draft } from './endpoint-builder.ts';
 import type { Method, ParameterSource } from './endpoint.ts';
-import { madeByHost } from './name-converter.ts';
+import { madeByHost } from './naming.ts';
 import { type EndpointOptions, sourceOfOption } from './options.ts';
 import type { Refuse } from './parameters.ts';
 import { parsePath, type Segment } from './path.ts';

@@ -1,6 +1,6 @@
 import type { SessionEffects, SessionEffectsLookup } from '../catalog/routine.ts';
 import type { Endpoint } from './endpoint.ts';
-import { deepFreeze } from './freeze.ts';
+import { deepFreeze } from './deep-freeze.ts';
 
 export interface SessionUseOptions {
   /** What routines and tables do in the database that a connection leads to, by its name; null is the gateway's own. */

@@ -1,8 +1,8 @@
 import { planLoginUser } from './login-user.ts';
-import { type AuthenticationNames, columnsOf } from './authentication.ts';
-import { display } from './display.ts';
+import type { AuthenticationNames } from './options.ts';
+import { display } from './diagnostic.ts';
 import type { Draft } from './endpoint-builder.ts';
-import type { ResultShape, ResultColumn, EndpointParameter, SignIn } from './endpoint.ts';
+import type { BasicAuthentication, EndpointParameter, ResultColumn, ResultShape, SignIn } from './endpoint.ts';
 
 const numbers = new Set(['int2', 'int4', 'int8', 'numeric']);
 
@@ -12,7 +12,7 @@ export function planSignIn(draft: Draft, answer: ResultShape, parameters: readon
   if (signIn === null) return null;
   if (signIn === 'logout') return { kind: 'logout' };
   const { authentication: names } = draft.options;
-  if ((answer.kind !== 'object' && answer.kind !== 'objects') || columnsOf(answer).length === 0) {
+  if ((answer.kind !== 'object' && answer.kind !== 'objects') || answer.columns.length === 0) {
     draft.report(
       'error',
       'login-columns',
@@ -68,4 +68,16 @@ function refuseStatus(draft: Draft, columns: readonly ResultColumn[], names: Aut
     `the column ${display(status.name)} of a login routine is boolean or a number, not ${status.type.display}`,
     draft.useOf('signIn')?.line ?? null,
   );
+}
+
+/** HTTP Basic for one endpoint; null where its comment says nothing of it. */
+export function planBasic({ basic, settings }: Draft): BasicAuthentication | null {
+  const { basicRealm, basicCommand } = settings;
+  if (basic === null && basicRealm === null && basicCommand === null) return null;
+  return {
+    user: basic?.user ?? null,
+    hash: basic?.hash ?? null,
+    realm: basicRealm,
+    command: basicCommand,
+  };
 }

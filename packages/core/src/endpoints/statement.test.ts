@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { column, int4, returns, routine, text, textArray } from '../../test/support/routine.ts';
 import { buildEndpoints } from './build-endpoints.ts';
-import { endpointDefaults } from './defaults.ts';
+import { endpointDefaults } from './options.ts';
 import type { Endpoint } from './endpoint.ts';
 import { callStatement, resultColumns } from './statement.ts';
 

@@ -1,7 +1,6 @@
 import { displayIdentifier } from '../catalog/quote.ts';
 import type { Routine } from '../catalog/routine.ts';
-import type { Diagnostic } from './diagnostic.ts';
-import { display } from './display.ts';
+import { type Diagnostic, display } from './diagnostic.ts';
 import type { Draft } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
 

@@ -1,4 +1,4 @@
-import type { EventScope } from '../endpoints/event-scope.ts';
+import type { EventScope } from '../endpoints/endpoint.ts';
 
 /** An event on its way to the readers of a stream, on this instance and on others. */
 export interface StreamEvent {

@@ -1,9 +1,8 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { EventScope } from '../endpoints/event-scope.ts';
-import { type Access, authorize, type ProtectedEndpoint, mayCall } from '../auth/authorize.ts';
+import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
+import { type Access, authorize, mayCall, type ProtectedEndpoint } from '../auth/authorize.ts';
 import { claimOf, type ClaimTypes, rolesOf } from '../auth/identity.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { AuthScheme, Caller } from '../ports/ports.ts';
 import type { StreamEvent } from './event.ts';
 

@@ -11,8 +11,7 @@ import type { Routine } from '../catalog/routine.ts';
 import type { Database } from '../postgres/port.ts';
 import type { Options, Source } from './options/options.ts';
 import type { Observer } from '../ports/ports.ts';
-import type { Diagnostic } from '../endpoints/diagnostic.ts';
-import { display } from '../endpoints/display.ts';
+import { type Diagnostic, display } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { nearestName } from '../validation/suggestion.ts';
 

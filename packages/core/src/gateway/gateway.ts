@@ -17,7 +17,7 @@ import { createHandle } from '../request/handle.ts';
 import type { Pipeline } from '../request/pipeline.ts';
 import { deliverLargeBodies } from '../response/large-body.ts';
 import type { Observer, SchemeRoute } from '../ports/ports.ts';
-import { endpointDefaults } from '../endpoints/defaults.ts';
+import { endpointDefaults } from '../endpoints/options.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { logObserver } from '../logging/log-observer.ts';

@@ -6,7 +6,7 @@ import type { Keeping } from '../request/cache/cached-execution.ts';
 import type { Invalidation } from '../request/execute.ts';
 import type { Cache, Observer } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { type KnownNames, knownNames, namesMeant } from '../endpoints/invalidations.ts';
+import { type KnownNames, knownNames, namesMeant } from '../endpoints/cache-policy.ts';
 import { MemoryCache } from '../cache/memory.ts';
 import { StartError } from './start-error.ts';
 

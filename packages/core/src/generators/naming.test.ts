@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { routine } from '../../test/support/routine.ts';
 import type { Routine } from '../catalog/routine.ts';
 import { buildEndpoints } from '../endpoints/build-endpoints.ts';
-import { endpointDefaults } from '../endpoints/defaults.ts';
+import { endpointDefaults } from '../endpoints/options.ts';
 import { nameEndpoints, pascalCase, wordsOf } from './naming.ts';
 
 const options = { urlPathPrefix: '/api', useRoutineNameInsteadOfEndpoint: false };

@@ -1,7 +1,7 @@
 import type { Notice } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
-import { type EventScope, readScope } from '../endpoints/event-scope.ts';
+import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
+import { readScope } from '../endpoints/events.ts';
 import type { ClaimTypes } from '../auth/identity.ts';
 import type { Caller, Observer } from '../ports/ports.ts';
 import { hinted } from '../events/subscriber-authorization.ts';

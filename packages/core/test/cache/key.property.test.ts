@@ -3,7 +3,7 @@ import { cases } from '@pgway/testing';
 import { expect, test } from 'vitest';
 import { cachingOf, keyOf, type CacheKeyInput } from '../../src/request/cache/cache-key.ts';
 import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
-import { endpointDefaults } from '../../src/endpoints/defaults.ts';
+import { endpointDefaults } from '../../src/endpoints/options.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { routine } from '../support/routine.ts';
 

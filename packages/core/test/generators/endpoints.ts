@@ -2,8 +2,7 @@ import type { Endpoint } from '@pgway/core';
 import type { Column, TypeFacts } from '../../src/catalog/type-facts.ts';
 import type { TableColumn, TableOperation } from '../../src/catalog/table.ts';
 import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
-import { endpointDefaults } from '../../src/endpoints/defaults.ts';
-import type { EndpointOptions } from '../../src/endpoints/options.ts';
+import { endpointDefaults, type EndpointOptions } from '../../src/endpoints/options.ts';
 import { int4, returns, routine, text } from '../support/routine.ts';
 
 /** Endpoints of routines that no database has, for what the generators are asked. */

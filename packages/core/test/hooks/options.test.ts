@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { authenticationDefaults } from '../../src/gateway/options/authentication-options.ts';
 import { eventsDefaults } from '../../src/gateway/options/events-options.ts';
 import { runDefaults } from '../../src/gateway/options/options.ts';
-import { endpointDefaults } from '../../src/endpoints/defaults.ts';
+import { endpointDefaults } from '../../src/endpoints/options.ts';
 import { gatewayOptionTable } from '../../src/gateway/options/gateway-option-table.ts';
 
 const publicRoutine = `

@@ -1,5 +1,4 @@
 import { serverVersion, useDatabase } from '@pgway/testing';
-import fc from 'fast-check';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { functionsSource } from '../../src/catalog/functions-source.ts';
@@ -7,10 +6,10 @@ import type { Routine } from '../../src/catalog/routine.ts';
 import { connectDatabase } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
-import { endpointDefaults } from '../../src/endpoints/defaults.ts';
+import { endpointDefaults, type EndpointOptions } from '../../src/endpoints/options.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
-import type { EndpointOptions } from '../../src/endpoints/options.ts';
 import { callStatement, neededAsWell, resultColumns } from '../../src/endpoints/statement.ts';
+import fc from 'fast-check';
 
 const database = useDatabase(String.raw`
   create schema "od""d";

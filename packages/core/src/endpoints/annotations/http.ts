@@ -1,9 +1,8 @@
 import { nearestName } from '../../validation/suggestion.ts';
-import { display } from '../display.ts';
+import { display } from '../diagnostic.ts';
 import type { Draft } from '../endpoint-builder.ts';
 import { type Method, methods } from '../endpoint.ts';
 import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
-import { setPath } from './path.ts';
 
 /** The verb that a text names, in any case; null when it names none. */
 export function verbOf(text: string): Method | null {
@@ -25,7 +24,7 @@ function warnOfSecond(use: WordUse, draft: Draft): void {
 }
 
 /** A first argument that is no verb is a path: `HTTP wrong-verb` moves the endpoint and leaves the method. */
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function applyHttp(use: WordUse, draft: Draft): Complaint | null {
   warnOfSecond(use, draft);
   draft.tagged = true;
   const verb = verbOf(use.words[0] ?? '');
@@ -67,5 +66,54 @@ export const http: Word = {
     'Publishes the routine as an endpoint. A verb sets the method, and where parameters come from with it. A path replaces the whole URL, prefix included; its segments may be parameters: `/customers/{id}`, or `{id?}` for one that may be left out.',
   guards: false,
   supported: true,
-  apply,
+  apply: applyHttp,
+};
+
+function applyMethod(use: WordUse, draft: Draft): Complaint | null {
+  const verb = verbOf(use.text);
+  if (verb === null) {
+    return {
+      code: 'bad-argument',
+      message: `${display(use.text)} is no method; the methods are ${methods.join(', ')}`,
+    };
+  }
+  draft.set(use, 'method', verb);
+  return null;
+}
+
+export const method: Word = {
+  names: ['method'],
+  syntax: ['method = <verb>'],
+  documentation:
+    'Sets the method, and where parameters come from with it. It does not publish the routine: `HTTP` does.',
+  guards: false,
+  supported: true,
+  assignmentOnly: true,
+  apply: applyMethod,
+};
+
+/** A given path replaces the whole URL including the prefix; a leading slash is added. */
+export function setPath(use: WordUse, draft: Draft, path: string): void {
+  draft.set(use, 'path', path.startsWith('/') ? path : `/${path}`);
+}
+
+function applyPath(use: WordUse, draft: Draft): Complaint | null {
+  const [given, ...leftover] = use.words;
+  if (given === undefined) return { code: 'bad-argument', message: `${use.name} needs a path` };
+  setPath(use, draft, given);
+  if (leftover.length === 0) return null;
+  return {
+    code: 'extra-arguments',
+    message: `${use.name} takes one path; it is ${display(given)} now, and ${display(leftover.join(' '))} means nothing`,
+    leftover: use.words,
+  };
+}
+
+export const path: Word = {
+  names: ['path'],
+  syntax: ['path <path>', 'path = <path>'],
+  documentation: 'Replaces the whole URL of the endpoint, prefix included.',
+  guards: false,
+  supported: true,
+  apply: applyPath,
 };

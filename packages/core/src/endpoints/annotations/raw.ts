@@ -1,5 +1,7 @@
 import { switchOf } from '../comment/boolean-values.ts';
-import type { Word } from '../comment/annotation.ts';
+import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import { resolveEscapes } from '../comment/lexer.ts';
+import type { Draft } from '../endpoint-builder.ts';
 
 export const raw: Word = {
   names: ['raw', 'raw_mode', 'raw_results'],
@@ -9,4 +11,47 @@ export const raw: Word = {
   guards: false,
   supported: true,
   apply: switchOf('raw'),
+};
+
+/**
+ * The argument is all that stands behind the word, so that it can be a comma. Escapes mean the same in a line as behind
+ * `=`, where the lexer has resolved them: a tab could not be written otherwise.
+ */
+export function textSetting(key: 'separator' | 'newLine'): Word['apply'] {
+  return (use: WordUse, draft: Draft): Complaint | null => {
+    const text = use.form === 'line' ? resolveEscapes(use.rest) : use.rest;
+    if (text === '') return { code: 'bad-argument', message: `${use.name} needs a text, such as ; or \\t or \\n` };
+    draft.set(use, key, text);
+    return null;
+  };
+}
+
+export const separator: Word = {
+  names: ['separator', 'raw_separator'],
+  syntax: ['separator = <text>', 'separator <text>'],
+  documentation:
+    'In raw mode, the text between the values of a row; `\\t` is a tab. With one, all values but numbers and booleans are in double quotes, inner quotes doubled. It does not switch raw mode on.',
+  guards: false,
+  supported: true,
+  apply: textSetting('separator'),
+};
+
+export const newLine: Word = {
+  names: ['new_line', 'raw_new_line'],
+  syntax: ['new_line = <text>', 'new_line <text>'],
+  documentation:
+    'In raw mode, the text between rows, not after the last; `\\n` is a line feed. It does not switch raw mode on.',
+  guards: false,
+  supported: true,
+  apply: textSetting('newLine'),
+};
+
+export const columnNames: Word = {
+  names: ['column_names', 'columns', 'names'],
+  syntax: ['column_names', 'column_names = <on/off>'],
+  documentation:
+    'In raw mode, a first line of the original column names in double quotes. It does not switch raw mode on.',
+  guards: false,
+  supported: true,
+  apply: switchOf('columnNames'),
 };

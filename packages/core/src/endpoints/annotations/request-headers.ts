@@ -1,11 +1,11 @@
-import { display } from '../display.ts';
+import { display } from '../diagnostic.ts';
 import type { Draft } from '../endpoint-builder.ts';
 import type { RequestHeaders } from '../endpoint.ts';
 import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
 
 const modes: readonly RequestHeaders['mode'][] = ['ignore', 'context', 'parameter'];
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function applyRequestHeaders(use: WordUse, draft: Draft): Complaint | null {
   const mode = modes.find((one) => one === use.text.toLowerCase());
   if (mode === undefined) {
     return {
@@ -24,5 +24,22 @@ export const requestHeaders: Word = {
     'How the routine learns the headers of the request, as one JSON object: not at all, from a session setting, or from a json or text parameter with a default.',
   guards: true,
   supported: true,
-  apply,
+  apply: applyRequestHeaders,
+};
+
+/** Whether the routine has such a parameter is asked when the whole comment is read. */
+function applyRequestHeadersParameterName(use: WordUse, draft: Draft): Complaint | null {
+  if (use.text === '') return { code: 'bad-argument', message: `${use.name} needs the name of a parameter` };
+  draft.set(use, 'requestHeadersParameterName', use.text);
+  return null;
+}
+
+export const requestHeadersParameterName: Word = {
+  names: ['request_headers_parameter_name', 'request_headers_param_name'],
+  syntax: ['request_headers_parameter_name <name>', 'request_headers_parameter_name = <name>'],
+  documentation:
+    'The parameter, by its original or converted name, that takes the headers of the request where `request_headers` is `parameter`. It is of type json, jsonb, text or varchar and has a default.',
+  guards: true,
+  supported: true,
+  apply: applyRequestHeadersParameterName,
 };

@@ -1,4 +1,4 @@
-import { display } from '../display.ts';
+import { display } from '../diagnostic.ts';
 import type { Draft } from '../endpoint-builder.ts';
 import { switchValue } from '../comment/boolean-values.ts';
 import type { Complaint, Word, WordUse } from '../comment/annotation.ts';

@@ -1,5 +1,3 @@
-import type { CommentLine } from './line.ts';
-
 /** Every kind of line end: an annotation after a rare one must not drown in the prose before it. */
 const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 
@@ -46,4 +44,20 @@ function lexLine(raw: string, number: number): CommentLine {
 /** Splits a database comment into its lines, blank ones included. Never fails: what means nothing is prose. */
 export function lexComment(comment: string): readonly CommentLine[] {
   return comment.split(lineEnd).map((raw, index) => lexLine(raw, index + 1));
+}
+
+/** A line of a comment, split into what an annotation can be made of. Which word it is, is the plan's business. */
+export interface CommentLine {
+  /** From 1, within the comment. Blank lines are lines too, so the number is also the line's place in the list. */
+  readonly number: number;
+  /** Trimmed, without a leading `@`. */
+  readonly text: string;
+  /** As the author wrote it, trimmed: what a reader of the description sees. */
+  readonly written: string;
+  /** Split on spaces and commas, original case. */
+  readonly words: readonly string[];
+  /** `key = value`, when the left side is a plausible key. Escapes such as `\t` in the value are resolved. */
+  readonly assignment: { readonly key: string; readonly value: string } | null;
+  /** `Name: value`, when the left side is a plausible header name and the value is not blank. */
+  readonly header: { readonly name: string; readonly value: string } | null;
 }

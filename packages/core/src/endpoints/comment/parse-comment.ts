@@ -1,6 +1,5 @@
-import { lexComment } from './lexer.ts';
-import type { CommentLine } from './line.ts';
-import { display } from '../display.ts';
+import { type CommentLine, lexComment } from './lexer.ts';
+import { display } from '../diagnostic.ts';
 import type { Draft } from '../endpoint-builder.ts';
 import { responseHeaderNames } from './header-names.ts';
 import { nearMiss, type NearMiss } from './suggestions.ts';
@@ -9,7 +8,7 @@ import { looksLikeProse } from './prose.ts';
 import { wordOf } from './registry.ts';
 import type { Complaint, Word, WordForm, WordUse } from './annotation.ts';
 import { http } from '../annotations/http.ts';
-import { responseHeader } from '../annotations/response-header.ts';
+import { responseHeader } from '../annotations/response-headers.ts';
 import { tags } from '../annotations/tags.ts';
 
 /** What a line turned out to be. */

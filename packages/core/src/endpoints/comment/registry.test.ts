@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { routine, text } from '../../../test/support/routine.ts';
 import { buildEndpoints } from '../build-endpoints.ts';
-import { endpointDefaults } from '../defaults.ts';
+import { endpointDefaults } from '../options.ts';
 import { vocabulary, wordOf } from './registry.ts';
 
 /** Every word of the language with its synonyms: what authors have written may not lose its meaning. */

@@ -1,5 +1,5 @@
 import type { LoginRateLimiter, AuthScheme, PasswordHasher } from '../../ports/ports.ts';
-import { type AuthenticationNames, authenticationNames } from '../../endpoints/authentication.ts';
+import { type AuthenticationNames, authenticationNames } from '../../endpoints/options.ts';
 import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
 import type { BearerSchemeOptions } from '../../auth-schemes/bearer.ts';
 import type { CookieSchemeOptions } from '../../auth-schemes/cookie.ts';

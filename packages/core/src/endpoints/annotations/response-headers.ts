@@ -1,4 +1,4 @@
-import { display } from '../display.ts';
+import { display } from '../diagnostic.ts';
 import type { Draft } from '../endpoint-builder.ts';
 import { framingHeaderNames, responseHeaderNames } from '../comment/header-names.ts';
 import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
@@ -18,7 +18,7 @@ export function headerValueComplaint(use: WordUse): Complaint | null {
   };
 }
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function applyResponseHeader(use: WordUse, draft: Draft): Complaint | null {
   const name = use.name.toLowerCase();
   if (framingHeaderNames.has(name)) {
     return {
@@ -46,5 +46,21 @@ export const responseHeader: Word = {
     "A response header. The same name twice gives two values. `{name}` in the value is replaced by that parameter's value; NULL gives an empty string.",
   guards: false,
   supported: true,
-  apply,
+  apply: applyResponseHeader,
+};
+
+function applyContentType(use: WordUse, draft: Draft): Complaint | null {
+  if (use.text === '') return { code: 'bad-argument', message: `${use.name} needs a media type` };
+  draft.set(use, 'contentType', use.text);
+  return headerValueComplaint(use);
+}
+
+export const contentType: Word = {
+  names: ['content_type'],
+  syntax: ['Content-Type: <media type>', 'content_type = <media type>', 'content_type <media type>'],
+  documentation:
+    "The media type of the response. The body stays as it is. `{name}` in it is replaced by that parameter's value.",
+  guards: false,
+  supported: true,
+  apply: applyContentType,
 };

@@ -1,6 +1,7 @@
-import { display } from '../display.ts';
+import { display } from '../diagnostic.ts';
 import type { Draft } from '../endpoint-builder.ts';
 import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import { switchOf } from '../comment/boolean-values.ts';
 
 /** On another database the routine is another one, or reads other data: a name that nobody knows stops the endpoint. */
 function apply(use: WordUse, draft: Draft): Complaint | null {
@@ -23,4 +24,14 @@ export const connectionName: Word = {
   guards: true,
   supported: true,
   apply,
+};
+
+export const connectionReset: Word = {
+  names: ['connection_reset'],
+  syntax: ['connection_reset', 'connection_reset = <on/off>'],
+  documentation:
+    'Whether the connection is reset after each call (`DISCARD ALL`), so that nothing that the routine leaves in its session reaches another caller. Without this word the gateway decides by the text of the routine and of what it uses; a routine whose text does not tell, as one in another language, may ask for it. Off is a promise of the author that nothing is left.',
+  guards: true,
+  supported: true,
+  apply: switchOf('connectionReset'),
 };

@@ -1,5 +1,4 @@
-import type { Diagnostic } from './diagnostic.ts';
-import { display } from './display.ts';
+import { type Diagnostic, display } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
 import { parsePath } from './path.ts';
 import { duplicatesPerTable } from './table-diagnostics.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { column, int4, returns, routine, textArray } from '../../test/support/routine.ts';
 import type { Routine } from '../catalog/routine.ts';
 import { buildEndpoints } from './build-endpoints.ts';
-import { endpointDefaults } from './defaults.ts';
+import { endpointDefaults } from './options.ts';
 import type { RawFormat } from './endpoint.ts';
 
 const rows: Partial<Routine> = { result: returns('composite', [column('a', int4), column('b')], { set: true }) };

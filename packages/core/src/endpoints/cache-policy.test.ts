@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { column, int4, returns, routine } from '../../test/support/routine.ts';
 import { buildEndpoints } from './build-endpoints.ts';
-import { endpointDefaults } from './defaults.ts';
+import { endpointDefaults } from './options.ts';
 import type { Endpoint } from './endpoint.ts';
 
 type Sketch = Parameters<typeof routine>[0];

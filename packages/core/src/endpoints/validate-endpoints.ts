@@ -1,11 +1,10 @@
 import { parameterNamed, type Refuse } from './parameters.ts';
 import type { Plan } from './build-endpoints.ts';
-import type { Diagnostic } from './diagnostic.ts';
-import { display } from './display.ts';
+import { type Diagnostic, display } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
 import { withoutDuplicateStreams } from './events.ts';
 import { parsePath, type Segment } from './path.ts';
-import { withoutDuplicateRoutes } from './routes.ts';
+import { withoutDuplicateRoutes } from './duplicate-routes.ts';
 
 /** What the host's callback made of an endpoint. */
 export interface Reviewed {
