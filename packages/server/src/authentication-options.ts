@@ -1,16 +1,14 @@
-/** The gateway's authentication options out of the sections of the configuration. */
-import { isIP } from 'node:net';
+/** The authentication options of the gateway from the sections of the configuration. */
 import type { GatewayOptions } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
-import { isLoopback } from './http/address.ts';
 import { ConfigurationError } from './config/configuration-error.ts';
+import { isLoopbackHost, isPublicAddress } from './http/address.ts';
 
 type Authentication = NonNullable<GatewayOptions['authentication']>;
-/** What the option can be when it is given. */
 type JwtOptions = Exclude<NonNullable<Authentication['jwt']>, readonly unknown[]>;
-type Given<Name extends keyof Authentication> = Exclude<Authentication[Name], undefined>;
+type Option<Name extends keyof Authentication> = Exclude<Authentication[Name], undefined>;
 
-/** @throws ConfigurationError for settings that need each other */
+/** @throws ConfigurationError for settings that need one another */
 export function authenticationOptions(configuration: Configuration): Authentication {
   const {
     attemptsPerUser,
@@ -25,12 +23,12 @@ export function authenticationOptions(configuration: Configuration): Authenticat
   return {
     ...names,
     databaseRole: databaseRoleOptions(databaseRole),
-    production: production ?? !isOwnAddress(configuration.host),
+    production: production ?? !isLoopbackHost(configuration.host),
     crossSiteRequests: crossSiteRequests ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),
     loginRateLimit: { perUser: attemptsPerUser, perAddress: attemptsPerAddress },
     hashRateLimit: { perAddress: hashRequestsPerAddress },
-    cookie: cookie.enabled && without(cookie, 'enabled'),
-    bearer: bearer.enabled && without(bearer, 'enabled'),
+    cookie: cookie.enabled && omit(cookie, 'enabled'),
+    bearer: bearer.enabled && omit(bearer, 'enabled'),
     jwt: jwtOptions(configuration),
     basic: basicOptions(configuration),
     dataProtection: configuration.dataProtection,
@@ -42,43 +40,34 @@ export function authenticationOptions(configuration: Configuration): Authenticat
 function databaseRoleOptions({
   claim,
   anonymous,
-}: Configuration['authentication']['databaseRole']): Given<'databaseRole'> {
+}: Configuration['authentication']['databaseRole']): Option<'databaseRole'> {
   if (claim !== null) return { claim, anonymous };
   if (anonymous === null) return null;
   throw new ConfigurationError([
-    'authentication.databaseRole.anonymous has no effect: give authentication.databaseRole.claim',
+    'authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim',
   ]);
 }
 
-/** Whether somebody can sign in at all. */
+/** Whether any authentication scheme is enabled. */
 export function hasScheme({ cookie, bearer, jwt, basic }: Authentication): boolean {
   return [cookie, bearer, jwt, basic].some((scheme) => scheme !== false && (scheme ?? null) !== null);
 }
 
-export function isOwnAddress(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
-}
-
-/** A name may stand for a loopback address: what is not known to be public is not taken for it. */
-function isPublicAddress(host: string): boolean {
-  return isIP(host) !== 0 && !isLoopback(host);
-}
-
-function without<Section extends object, Key extends keyof Section>(section: Section, key: Key): Omit<Section, Key> {
+function omit<Section extends object, Key extends keyof Section>(section: Section, key: Key): Omit<Section, Key> {
   return Object.fromEntries(Object.entries(section).filter(([name]) => name !== key)) as Omit<Section, Key>;
 }
 
-function jwtOptions({ jwt, authentication }: Configuration): Given<'jwt'> {
+function jwtOptions({ jwt, authentication }: Configuration): Option<'jwt'> {
   if (!jwt.enabled) return null;
   const { jwksUrl, secret, publicKey, signingKey, signWithSecret, issuer, audience } = jwt;
   if ([jwksUrl, secret, publicKey, signingKey].every((key) => key === null)) {
-    throw new ConfigurationError(['jwt: give jwksUrl, secret, publicKey or signingKey']);
+    throw new ConfigurationError(['jwt: set jwksUrl, secret, publicKey or signingKey']);
   }
-  if (signWithSecret && secret === null) throw new ConfigurationError(['jwt.signWithSecret: give jwt.secret']);
+  if (signWithSecret && secret === null) throw new ConfigurationError(['jwt.signWithSecret: set jwt.secret']);
   return {
-    ...keysOf(jwt),
+    ...jwtKeys(jwt),
     jwks: jwksUrl === null ? null : { url: jwksUrl },
-    // A proxy of the same machine is no reason to take tokens that were made for others.
+    // Not derived from the host: behind a local proxy, too, tokens issued for other services must be rejected.
     production: authentication.production ?? true,
     lifetime: jwt.lifetime,
     clockTolerance: jwt.clockTolerance,
@@ -88,8 +77,8 @@ function jwtOptions({ jwt, authentication }: Configuration): Given<'jwt'> {
   };
 }
 
-/** What tokens are verified with, and what ours are signed with. */
-function keysOf({
+/** Returns the keys that verify tokens, and the key that signs the tokens of logins. */
+function jwtKeys({
   secret,
   publicKey,
   signingKey,
@@ -99,20 +88,20 @@ function keysOf({
     ...(secret === null || signWithSecret ? [] : [{ secret }]),
     ...(publicKey === null ? [] : [{ pem: publicKey }]),
   ];
-  const own = signWithSecret ? { secret: secret! } : signingKey === null ? null : { pem: signingKey };
-  return { ...(keys.length === 0 ? {} : { keys }), signingKey: own };
+  const ownKey = signWithSecret ? { secret: secret! } : signingKey === null ? null : { pem: signingKey };
+  return { ...(keys.length === 0 ? {} : { keys }), signingKey: ownKey };
 }
 
-function basicOptions({ basic }: Configuration): Given<'basic'> {
+function basicOptions({ basic }: Configuration): Option<'basic'> {
   return basic.user === null && basic.hash === null && basic.command === null ? null : basic;
 }
 
-function sessionOptions({ sessions }: Configuration): Given<'sessions'> {
+function sessionOptions({ sessions }: Configuration): Option<'sessions'> {
   const { beginCommand, checkCommand, endCommand, refreshCommand, trust, channel } = sessions;
-  const given = [beginCommand, checkCommand, endCommand].filter((command) => command !== null);
-  if (given.length === 0 && refreshCommand === null && channel === null) return null;
-  if (given.length < 3) {
-    throw new ConfigurationError(['sessions: beginCommand, checkCommand and endCommand need each other']);
+  const commands = [beginCommand, checkCommand, endCommand].filter((command) => command !== null);
+  if (commands.length === 0 && refreshCommand === null && channel === null) return null;
+  if (commands.length < 3) {
+    throw new ConfigurationError(['sessions: set beginCommand, checkCommand and endCommand together']);
   }
   return {
     beginCommand: beginCommand!,

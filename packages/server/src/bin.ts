@@ -1,7 +1,7 @@
 #!/usr/bin/env node
+import { createProcessContext } from './cli/process-context.ts';
 import { run } from './cli/run.ts';
-import { processStreams } from './cli/process-context.ts';
 
-process.exitCode = await run(process.argv.slice(2), process.env, processStreams());
-// Whatever may still be open by now, nobody waits for it.
+process.exitCode = await run(process.argv.slice(2), process.env, createProcessContext());
+// All components have stopped: remaining handles must not keep the process alive.
 process.exit();

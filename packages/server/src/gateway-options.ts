@@ -1,8 +1,36 @@
-import { type GatewayOptions, redisCache } from '@pgway/core';
+/** The options of the gateway from the sections of the configuration. */
+import { crudSource, type GatewayOptions, redisCache, type Source } from '@pgway/core';
+import { authenticationOptions } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
 
-/** The section `cache` as options of the gateway. */
-export function cacheOptions({ cache }: Configuration): Partial<GatewayOptions> {
+/** Options that the command sets, not the configuration. */
+export type CommandOptions = Pick<
+  GatewayOptions,
+  'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers'
+>;
+
+/** @throws ConfigurationError for settings that contradict each other */
+export function gatewayOptions(
+  configuration: Configuration,
+  connectionString: string,
+  commandOptions: CommandOptions,
+): GatewayOptions {
+  const { gateway, crud, events } = configuration;
+  const { nameConverter, ...options } = gateway;
+  return {
+    ...options,
+    ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
+    events,
+    ...cacheOptions(configuration),
+    authentication: authenticationOptions(configuration),
+    connectionString,
+    requestIdHeader: true,
+    ...commandOptions,
+    ...(crud.enabled ? { sourcesCreated: (sources) => addTableSource(sources, crud) } : {}),
+  };
+}
+
+function cacheOptions({ cache }: Configuration): Partial<GatewayOptions> {
   const { redisUrl: url, redisPrefix: prefix, redisTimeout: timeout, redisMaxAge: maxAge } = cache;
   return {
     cacheEnabled: cache.enabled,
@@ -14,4 +42,12 @@ export function cacheOptions({ cache }: Configuration): Partial<GatewayOptions> 
     cacheInvalidateChannel: cache.invalidateChannel,
     ...(url === null || !cache.enabled ? {} : { defaultRoutineCache: redisCache({ url, prefix, timeout, maxAge }) }),
   };
+}
+
+/** Adds tables and views to the sources, or replaces the routines with them. */
+function addTableSource(sources: Source[], crud: Configuration['crud']): void {
+  const { enabled: _, routines, listingDefaultLimit, listingMaxLimit, ...options } = crud;
+  if (!routines) sources.length = 0;
+  const limits = { defaultLimit: listingDefaultLimit, maxLimit: listingMaxLimit };
+  sources.push(crudSource({ ...options, listingLimits: limits }));
 }

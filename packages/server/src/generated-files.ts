@@ -1,4 +1,4 @@
-/** What the generators make of the endpoints under a configuration. */
+/** Files and diagnostics of the generators for a configuration. */
 import {
   httpFiles,
   openApiDiagnostics,
@@ -14,30 +14,30 @@ import type {
   OpenApiOptions,
   TypescriptClientOptions,
 } from '@pgway/core';
-import { urlOf } from './cli/startup-banner.ts';
 import type { Configuration } from './config/schema.ts';
+import { serverUrl } from './http/address.ts';
 
-/** Files that may, or may not, be written over others. */
+/** The files of one generator. */
 export interface FileSet {
-  /** The section that says so. */
+  /** The section of its settings. */
   readonly section: 'typescriptClient' | 'httpFile' | 'openApi';
   readonly overwrite: boolean;
   readonly files: readonly GeneratedFile[];
 }
 
-/** Whether any section asks for files. */
-export function isConfigured({ typescriptClient, httpFile, openApi }: Configuration): boolean {
+/** Whether the configuration names any file to write. */
+export function writesFiles({ typescriptClient, httpFile, openApi }: Configuration): boolean {
   const wantsRequests = httpFile.folder !== null && httpFile.option !== 'endpoint';
   return typescriptClient.filePath !== null || openApi.filePath !== null || wantsRequests;
 }
 
-/** Whether comments want the definitions of routines. */
-export function wantsDefinitions({ typescriptClient, httpFile }: Configuration): boolean {
+/** Whether generated comments contain the definitions of routines. */
+export function needsDefinitions({ typescriptClient, httpFile }: Configuration): boolean {
   return typescriptClient.commentHeader === 'full' || httpFile.commentHeader === 'full';
 }
 
-/** @throws GeneratorError for options that do not go together, and for endpoints that make one name */
-export function fileSets(
+/** @throws GeneratorError for contradicting options, and for name collisions */
+export function generateFileSets(
   endpoints: readonly Endpoint[],
   configuration: Configuration,
   connectionString: string,
@@ -57,18 +57,18 @@ export function fileSets(
   ];
 }
 
-/** What authors should know of the files that are generated; each once. */
+/** Returns the diagnostics of the generated files, without duplicates. */
 export function fileDiagnostics(endpoints: readonly Endpoint[], configuration: Configuration): readonly Diagnostic[] {
   const { typescriptClient, openApi } = configuration;
   const diagnostics = [
     ...(typescriptClient.filePath === null ? [] : typescriptClientDiagnostics(endpoints, clientOptions(configuration))),
     ...(openApi.filePath === null ? [] : openApiDiagnostics(endpoints, openApiOptions(configuration))),
   ];
-  return [...new Map(diagnostics.map((one) => [JSON.stringify(one), one])).values()];
+  return [...new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
 }
 
-/** What authors should know of the documents that are served. */
-export function documentDiagnostics(
+/** Returns the diagnostics of the served API docs. */
+export function apiDocsDiagnostics(
   endpoints: readonly Endpoint[],
   configuration: Configuration,
 ): readonly Diagnostic[] {
@@ -78,12 +78,12 @@ export function documentDiagnostics(
 
 function clientOptions(configuration: Configuration): Partial<TypescriptClientOptions> {
   const { typescriptClient, gateway } = configuration;
-  return { ...typescriptClient, urlPathPrefix: gateway.urlPathPrefix, host: hostOf(configuration) };
+  return { ...typescriptClient, urlPathPrefix: gateway.urlPathPrefix, host: hostUrl(configuration) };
 }
 
 export function httpFileOptions(configuration: Configuration, connectionString: string): Partial<HttpFileOptions> {
   const { path: _, ...options } = configuration.httpFile;
-  return { ...options, host: hostOf(configuration), databaseName: databaseOf(connectionString) };
+  return { ...options, host: hostUrl(configuration), databaseName: databaseOf(connectionString) };
 }
 
 export function openApiOptions({ openApi, gateway }: Configuration): Partial<OpenApiOptions> {
@@ -91,11 +91,11 @@ export function openApiOptions({ openApi, gateway }: Configuration): Partial<Ope
   return { ...options, urlPathPrefix: gateway.urlPathPrefix };
 }
 
-function hostOf({ host, port }: Configuration): string {
-  return urlOf(host, port);
+function hostUrl({ host, port }: Configuration): string {
+  return serverUrl(host, port);
 }
 
-/** The name of the database, in either form of a connection string. */
+/** Returns the database of a URL or of a `key=value;` connection string. */
 function databaseOf(connectionString: string): string {
   if (/^postgres(ql)?:/.test(connectionString)) {
     const path = /^[a-z]+:\/\/[^/?#]*\/([^?#]*)/.exec(connectionString)?.[1] ?? '';

@@ -1,129 +1,129 @@
-/** Parts that start one after the other and stop in reverse, each within a bound of time. */
+/** Components that start in order and stop in reverse order, each with a timeout. */
 
-/** Somebody wished to stop while parts were still starting. */
+/** A stop was requested while components were still starting. */
 export class StartInterrupted extends Error {
   override readonly name = 'StartInterrupted';
 }
 
-/** A part took longer than its bound. */
-export class TookTooLong extends Error {
-  override readonly name = 'TookTooLong';
+/** A component did not start or stop in time. */
+export class LifecycleTimeout extends Error {
+  override readonly name = 'LifecycleTimeout';
 }
 
-/** How one part starts and stops. All times in milliseconds. */
-export interface Part<Product> {
-  /** As it stands in messages: `the gateway`. */
+/** How a component starts and stops. */
+export interface Component<Product> {
+  /** The name in messages, as in `the gateway`. */
   readonly name: string;
-  readonly startWithin: number;
+  readonly startTimeoutMs: number;
   readonly start: () => Promise<Product>;
-  readonly stopWithin: number;
-  /** Ends the part. Once `atOnce` is aborted it must not wait for anybody's work any more. */
-  readonly stop: (product: Product, atOnce: AbortSignal) => Promise<void>;
+  readonly stopTimeoutMs: number;
+  /** Stops the component; once `force` is aborted, without waiting for running work. */
+  readonly stop: (product: Product, force: AbortSignal) => Promise<void>;
 }
 
-interface Started {
+interface StartedComponent {
   readonly name: string;
-  readonly within: number;
+  readonly stopTimeoutMs: number;
   readonly stop: () => Promise<void>;
 }
 
-/** What a part gets to end when nobody waits for work any more, and what one gets that was still starting. */
-const shortGrace = 3000;
+/** Milliseconds for a component to stop after `forceStop`, and for one that is still starting at `stop`. */
+const forcedStopTimeoutMs = 3000;
 
 export class Lifecycle {
   readonly #starting = new Set<Promise<void>>();
-  readonly #started: Started[] = [];
-  readonly #stopWish = new AbortController();
-  readonly #atOnce = new AbortController();
+  readonly #started: StartedComponent[] = [];
+  readonly #stop = new AbortController();
+  readonly #force = new AbortController();
 
   #failure: Error | null = null;
 
-  /** Why a part has ended by itself; null: none has. */
+  /** Why a component exited unexpectedly; null while none has. */
   get failure(): Error | null {
     return this.#failure;
   }
 
-  /** Aborted when somebody wishes to stop. */
-  get stopWish(): AbortSignal {
-    return this.#stopWish.signal;
+  /** Aborted when a stop is requested. */
+  get stopSignal(): AbortSignal {
+    return this.#stop.signal;
   }
 
   /**
-   * Starts a part; from then on `stop` stops it.
-   * @throws StartInterrupted when a stop was wished before or meanwhile
-   * @throws TookTooLong past the bound
+   * Starts a component, which `stop` will stop.
+   * @throws StartInterrupted when a stop was or is requested
+   * @throws LifecycleTimeout
    */
-  async start<Product>(part: Part<Product>): Promise<Product> {
-    if (this.stopWish.aborted) throw new StartInterrupted();
-    const starting = part.start().then((product) => {
-      const stop = (): Promise<void> => part.stop(product, this.#atOnce.signal);
-      this.#started.push({ name: part.name, within: part.stopWithin, stop });
+  async start<Product>(component: Component<Product>): Promise<Product> {
+    if (this.stopSignal.aborted) throw new StartInterrupted();
+    const { name, startTimeoutMs, stopTimeoutMs } = component;
+    const starting = component.start().then((product) => {
+      this.#started.push({ name, stopTimeoutMs, stop: () => component.stop(product, this.#force.signal) });
       return product;
     });
-    // A part that comes up too late, or after a stop was wished, must still go down: `stop` waits for it a while.
+    // A component that starts too late must still be stopped: `stop` waits for it.
     const settled = starting.then(nothing, nothing);
     this.#starting.add(settled);
     void settled.then(() => this.#starting.delete(settled));
-    const interrupted = whenAborted(this.stopWish).then(() => {
+    const interrupted = whenAborted(this.stopSignal).then(() => {
       throw new StartInterrupted();
     });
-    return Promise.race([bounded(starting, part.startWithin, `${part.name} did not start in time`), interrupted]);
+    return Promise.race([withTimeout(starting, startTimeoutMs, `${name} did not start in time`), interrupted]);
   }
 
-  /** A part has ended by itself: nothing can go on without it. */
+  /** Records that a component exited unexpectedly, and requests a stop. */
   fail(error: Error): void {
     this.#failure ??= error;
-    this.wishStop();
+    this.requestStop();
   }
 
-  /** Nothing further starts. */
-  wishStop(): void {
-    this.#stopWish.abort();
+  /** No further component starts. */
+  requestStop(): void {
+    this.#stop.abort();
   }
 
-  /** Nothing further starts, and stops wait for nobody's work any more. */
-  wishStopAtOnce(): void {
-    this.#stopWish.abort();
-    this.#atOnce.abort();
+  /** No further component starts, and stopping components do not wait for running work. */
+  forceStop(): void {
+    this.#stop.abort();
+    this.#force.abort();
   }
 
-  /** Stops what was started, the last first. Gives back what went wrong; nothing keeps the others from stopping. */
+  /** Stops the started components, the last one first, and returns their errors. */
   async stop(): Promise<readonly Error[]> {
-    this.wishStop();
+    this.requestStop();
     const failures: Error[] = [];
-    const note = (error: unknown): void => {
+    const collect = (error: unknown): void => {
       failures.push(error instanceof Error ? error : new Error(String(error)));
     };
     const starts = Promise.all(this.#starting).then(nothing);
-    await bounded(starts, shortGrace, 'a part was still starting').catch(note);
-    for (let part = this.#started.pop(); part !== undefined; part = this.#started.pop()) {
-      await this.#stopPart(part).catch(note);
+    await withTimeout(starts, forcedStopTimeoutMs, 'a component was still starting').catch(collect);
+    for (let component = this.#started.pop(); component !== undefined; component = this.#started.pop()) {
+      await this.#stopComponent(component).catch(collect);
     }
     return failures;
   }
 
-  async #stopPart(part: Started): Promise<void> {
-    const late = `${part.name} did not stop in time`;
-    const stopping = part.stop();
-    const hurried = whenAborted(this.#atOnce.signal).then(() => bounded(stopping, shortGrace, late));
-    await Promise.race([bounded(stopping, part.within, late), hurried]);
+  async #stopComponent({ name, stopTimeoutMs, stop }: StartedComponent): Promise<void> {
+    const message = `${name} did not stop in time`;
+    const stopping = stop();
+    const forced = whenAborted(this.#force.signal).then(() => withTimeout(stopping, forcedStopTimeoutMs, message));
+    await Promise.race([withTimeout(stopping, stopTimeoutMs, message), forced]);
   }
 }
 
 function nothing(): void {}
 
-function whenAborted(signal: AbortSignal): Promise<void> {
+export function whenAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-async function bounded<Product>(work: Promise<Product>, milliseconds: number, message: string): Promise<Product> {
+async function withTimeout<Product>(work: Promise<Product>, timeoutMs: number, message: string): Promise<Product> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TookTooLong(message)), milliseconds);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new LifecycleTimeout(message)), timeoutMs);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }

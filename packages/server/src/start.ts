@@ -1,134 +1,101 @@
-/** Puts the parts together in their order: database, gateway, HTTP server. */
-import { createGateway, crudSource } from '@pgway/core';
-import type { Gateway, GatewayOptions, Observer, Source } from '@pgway/core';
-import type { Documents } from './api-docs/api-docs.ts';
-import { cacheOptions } from './gateway-options.ts';
-import { dataDirectoryFor } from './data-directory.ts';
+/** Starts the components in order: database, gateway, HTTP server. */
+import { createGateway, type Gateway, type Observer } from '@pgway/core';
+import type { ApiDocsHandler } from './api-docs/api-docs.ts';
+import { authenticationOptions, hasScheme } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
-import { startEmbeddedPostgres } from './embedded-postgres.ts';
-import { openExample } from './example/example-database.ts';
-import { listen } from './http/http-server.ts';
-import type { HttpServer } from './http/http-server.ts';
+import { resolveDataDirectory, startEmbeddedPostgres } from './embedded-postgres.ts';
+import { openExampleDatabase } from './example/example-database.ts';
+import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
+import { isLoopbackHost } from './http/address.ts';
+import { type HttpServer, listen } from './http/http-server.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { authenticationOptions, hasScheme, isOwnAddress } from './authentication-options.ts';
 
-/** How long parts may take, in milliseconds. */
-const bounds = {
-  // A first start on a slow disk: initdb alone has been seen to take a minute.
+/** Timeouts in milliseconds. */
+const timeouts = {
+  // On a slow disk, initdb alone takes a minute.
   startEmbedded: 180_000,
   stopEmbedded: 15_000,
   startGateway: 60_000,
   stopGateway: 5000,
   startServer: 10_000,
-  /** Running requests may finish within this. */
   drain: 10_000,
 } as const;
 
-/** What the embedded database needs to know of its surroundings. */
-export interface Surroundings {
+export interface DatabaseContext {
   readonly workingDirectory: string;
-  /** Told what is going on, line by line. */
+  /** Receives progress messages, one line each. */
   readonly progress: (line: string) => void;
 }
 
-/** The database to publish: the configured one, or the embedded one, which is started. */
+/** Returns the configured connection string, or starts the embedded PostgreSQL and returns its own. */
 export async function startDatabase(
   lifecycle: Lifecycle,
   configuration: Configuration,
-  { workingDirectory, progress }: Surroundings,
+  { workingDirectory, progress }: DatabaseContext,
 ): Promise<string> {
   if (configuration.connectionString !== null) return configuration.connectionString;
   const { example } = configuration.embedded;
-  const dataDirectory = await dataDirectoryFor(configuration.embedded.dataDirectory, workingDirectory);
+  const dataDirectory = await resolveDataDirectory(configuration.embedded.dataDirectory, workingDirectory);
   const server = await lifecycle.start({
     name: 'the embedded PostgreSQL',
-    startWithin: bounds.startEmbedded,
+    startTimeoutMs: timeouts.startEmbedded,
     start: () =>
       startEmbeddedPostgres({
         dataDirectory,
         onProgress: progress,
         onUnexpectedExit: (error) => lifecycle.fail(error),
       }),
-    stopWithin: bounds.stopEmbedded,
+    stopTimeoutMs: timeouts.stopEmbedded,
     stop: (embedded) => embedded.stop(),
   });
   if (!example) return server.connectionString;
-  const { connectionString, state, psql } = await openExample(server.connectionString, dataDirectory);
+  const { connectionString, state, psql } = await openExampleDatabase(server.connectionString, dataDirectory);
   if (state === 'created') progress(`created the example database library in ${dataDirectory}`);
   if (state === 'changed') progress('applied the changes of api.sql to the example database library');
-  progress(`to look inside: ${psql}`);
+  progress(`connect with: ${psql}`);
   return connectionString;
 }
-
-/** What the program decides of the gateway's options, and not the configuration. */
-type OwnOptions = Pick<GatewayOptions, 'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers'>;
 
 export function startGateway(
   lifecycle: Lifecycle,
   configuration: Configuration,
   connectionString: string,
-  own: OwnOptions,
+  commandOptions: CommandOptions,
 ): Promise<Gateway> {
   return lifecycle.start({
     name: 'the gateway',
-    startWithin: bounds.startGateway + configuration.gateway.startRetry * 1000,
-    start: () => createGateway(gatewayOptions(configuration, connectionString, own)),
-    stopWithin: bounds.stopGateway,
+    startTimeoutMs: timeouts.startGateway + configuration.gateway.startRetry * 1000,
+    start: () => createGateway(gatewayOptions(configuration, connectionString, commandOptions)),
+    stopTimeoutMs: timeouts.stopGateway,
     stop: (gateway) => gateway.close(),
   });
 }
 
-/** @param documents what is served beside the endpoints */
-export function startServer(
+export function startHttpServer(
   lifecycle: Lifecycle,
   configuration: Configuration,
   gateway: Gateway,
-  documents: Documents,
+  serveApiDocs: ApiDocsHandler,
 ): Promise<HttpServer> {
   return lifecycle.start({
     name: 'the HTTP server',
-    startWithin: bounds.startServer,
+    startTimeoutMs: timeouts.startServer,
     start: () =>
       listen(configuration, (request, response) => {
-        if (!documents(gateway.endpoints, request, response)) gateway.middleware(request, response);
+        if (!serveApiDocs(gateway.endpoints, request, response)) gateway.middleware(request, response);
       }),
-    stopWithin: bounds.drain + 2000,
-    stop: (server, atOnce) => {
-      // They never end by themselves, and nobody would wait for them but in vain.
+    stopTimeoutMs: timeouts.drain + 2000,
+    stop: (server, force) => {
+      // Event streams do not end by themselves.
       gateway.endStreams();
-      return server.stop(bounds.drain, atOnce);
+      return server.stop(timeouts.drain, force);
     },
   });
 }
 
-/** Whoever reaches a public address can call what nobody is asked for. */
-export function warnOfOpenDoor(configuration: Configuration, observer: Observer): void {
-  if (isOwnAddress(configuration.host) || hasScheme(authenticationOptions(configuration))) return;
-  const message = `the server listens on ${configuration.host} and nobody can sign in: everybody who reaches it can call every endpoint that does not say authorize`;
+/** Warns when the server listens on a public address without an authentication scheme. */
+export function warnWithoutAuthentication(configuration: Configuration, observer: Observer): void {
+  if (isLoopbackHost(configuration.host) || hasScheme(authenticationOptions(configuration))) return;
+  const message = `the server listens on ${configuration.host} without an authentication scheme: every client that reaches it can call all endpoints without an authorize line`;
   observer({ kind: 'start-warning', code: 'no-sign-in', message });
-}
-
-/** The gateway's options are the section of the same name; null means that the gateway decides. */
-function gatewayOptions(configuration: Configuration, connectionString: string, own: OwnOptions): GatewayOptions {
-  const { gateway, crud, events } = configuration;
-  const { nameConverter, ...options } = gateway;
-  return {
-    ...options,
-    ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
-    events,
-    ...cacheOptions(configuration),
-    authentication: authenticationOptions(configuration),
-    connectionString,
-    requestIdHeader: true,
-    ...own,
-    ...(crud.enabled ? { sourcesCreated: (sources) => chooseSources(sources, crud) } : {}),
-  };
-}
-
-/** Tables and views beside the routines, or in their place. */
-function chooseSources(sources: Source[], crud: Configuration['crud']): void {
-  const { enabled: _, routines, listingDefaultLimit, listingMaxLimit, ...options } = crud;
-  if (!routines) sources.length = 0;
-  const limits = { defaultLimit: listingDefaultLimit, maxLimit: listingMaxLimit };
-  sources.push(crudSource({ ...options, listingLimits: limits }));
 }

@@ -5,8 +5,8 @@ import { useGateway } from '@pgway/testing';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { configurationSchema, type Configuration } from '../src/config/schema.ts';
-import { hiddenEndpoints, servedDocuments } from '../src/api-docs/api-docs.ts';
-import { docsPage, schemaText } from '../src/api-docs/html-page.ts';
+import { shadowedEndpoints, createApiDocsHandler } from '../src/api-docs/api-docs.ts';
+import { htmlPage, formatSchema } from '../src/api-docs/html-page.ts';
 
 const hostile = readFileSync(new URL('../../core/test/golden/hostile/setup.sql', import.meta.url), 'utf8');
 const gateway = useGateway(`${hostile}
@@ -25,7 +25,7 @@ afterEach(() => {
 
 /** The documents of the gateway under a configuration, beside the endpoints. */
 async function serve(configuration: object): Promise<(line: string) => Promise<Response>> {
-  const documents = servedDocuments(parse(configuration), gateway.database.connectionString);
+  const documents = createApiDocsHandler(parse(configuration), gateway.database.connectionString);
   server = createServer((request, response) => {
     if (!documents(gateway.gateway.endpoints, request, response)) gateway.gateway.middleware(request, response);
   }).listen(0, '127.0.0.1');
@@ -80,7 +80,7 @@ describe('what is served', () => {
   });
 
   test('endpoints that a document hides are known', () => {
-    const ids = hiddenEndpoints(gateway.gateway.endpoints, parse({ openApi: { docsPath: '/docs' } })).map(
+    const ids = shadowedEndpoints(gateway.gateway.endpoints, parse({ openApi: { docsPath: '/docs' } })).map(
       ({ id }) => id,
     );
     expect(ids).toEqual(['public.hidden()']);
@@ -110,7 +110,7 @@ describe('the page', () => {
   });
 
   test('of a small document, whole', () => {
-    const page = docsPage(
+    const page = htmlPage(
       {
         info: { title: 'T', version: '1', description: 'D & d' },
         paths: {
@@ -167,5 +167,5 @@ describe('the page', () => {
       { type: 'object', properties: { a: { type: 'integer' }, b: {} }, required: ['a'] },
       '{\n  a: integer\n  b?: any JSON\n}',
     ],
-  ])('writes the schema %j', (schema, text) => expect(schemaText(schema)).toBe(text));
+  ])('writes the schema %j', (schema, text) => expect(formatSchema(schema)).toBe(text));
 });

@@ -1,7 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { dataDirectoryFor } from '../src/data-directory.ts';
+import { resolveDataDirectory } from '../src/embedded-postgres.ts';
 import { folderWith } from './support/folder.ts';
 
 const isRoot = process.geteuid?.() === 0;
@@ -9,9 +9,9 @@ const isRoot = process.geteuid?.() === 0;
 test('in the working directory, or where the configuration says', async () => {
   const folder = await folderWith();
 
-  expect(await dataDirectoryFor(null, folder)).toBe(join(folder, '.pgway', 'postgres'));
-  expect(await dataDirectoryFor('data', folder)).toBe(join(folder, 'data'));
-  expect(await dataDirectoryFor('/data', folder)).toBe('/data');
+  expect(await resolveDataDirectory(null, folder)).toBe(join(folder, '.pgway', 'postgres'));
+  expect(await resolveDataDirectory('data', folder)).toBe(join(folder, 'data'));
+  expect(await resolveDataDirectory('/data', folder)).toBe('/data');
 });
 
 test.runIf(isRoot)('for root in a closed folder: in /var/lib/pgway, one for each working directory', async () => {
@@ -21,18 +21,18 @@ test.runIf(isRoot)('for root in a closed folder: in /var/lib/pgway, one for each
   await mkdir(two);
   await chmod(folder, 0o700);
 
-  const directories = [await dataDirectoryFor(null, one), await dataDirectoryFor(null, two)];
+  const directories = [await resolveDataDirectory(null, one), await resolveDataDirectory(null, two)];
 
   expect(directories).toEqual([
     expect.stringMatching(/^\/var\/lib\/pgway\/one-[0-9a-f]{12}$/),
     expect.stringMatching(/^\/var\/lib\/pgway\/two-[0-9a-f]{12}$/),
   ]);
-  expect(await dataDirectoryFor(null, one), 'the same at every start').toBe(directories[0]);
+  expect(await resolveDataDirectory(null, one), 'the same at every start').toBe(directories[0]);
 });
 
 test.runIf(!isRoot)('for an ordinary user in a closed folder: in the working directory all the same', async () => {
   const folder = await folderWith();
   await chmod(folder, 0o700);
 
-  expect(await dataDirectoryFor(null, folder)).toBe(join(folder, '.pgway', 'postgres'));
+  expect(await resolveDataDirectory(null, folder)).toBe(join(folder, '.pgway', 'postgres'));
 });

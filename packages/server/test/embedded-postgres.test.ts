@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EmbeddedPostgresError, startEmbeddedPostgres } from '../src/embedded-postgres.ts';
-import { explain } from '../src/cli/error-message.ts';
+import { errorMessage } from '../src/cli/error-message.ts';
 
 const options = { dataDirectory: '/nonexistent', onUnexpectedExit: () => undefined };
 
@@ -20,7 +20,7 @@ test('without the optional package, one line says what to configure or install',
   );
 
   expect(error).toBeInstanceOf(EmbeddedPostgresError);
-  expect(explain(error)).toBe(
+  expect(errorMessage(error)).toBe(
     'no database is configured and the package @pgway/embedded is not installed; ' +
       'pass --connectionString=postgres://user@localhost:5432/name or run npm install @pgway/embedded',
   );

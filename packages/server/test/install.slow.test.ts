@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freshDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { version } from '../src/cli/version.ts';
+import { version } from '../src/cli/help.ts';
 import { folderWith } from './support/folder.ts';
 import { build, start } from './support/program.ts';
 

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { Lifecycle, StartInterrupted } from '../src/lifecycle.ts';
-import type { Part } from '../src/lifecycle.ts';
+import type { Component } from '../src/lifecycle.ts';
 
-function part(name: string, log: string[], change: Partial<Part<string>> = {}): Part<string> {
+function part(name: string, log: string[], change: Partial<Component<string>> = {}): Component<string> {
   return {
     name,
-    startWithin: 5000,
+    startTimeoutMs: 5000,
     start: async () => {
       log.push(`start ${name}`);
       return name;
     },
-    stopWithin: 5000,
+    stopTimeoutMs: 5000,
     stop: async (product) => void log.push(`stop ${product}`),
     ...change,
   };
@@ -23,7 +23,7 @@ test('parts stop in reverse, once, even when one of them fails or hangs', async 
   const lifecycle = new Lifecycle();
   await lifecycle.start(part('a', log));
   await lifecycle.start(part('b', log, { stop: () => Promise.reject(new Error('b broke')) }));
-  await lifecycle.start(part('c', log, { stop: never, stopWithin: 20 }));
+  await lifecycle.start(part('c', log, { stop: never, stopTimeoutMs: 20 }));
   await lifecycle.start(part('d', log));
 
   const failures = await lifecycle.stop();
@@ -39,7 +39,7 @@ test('a part that does not start in time is an error, and is stopped when it com
   let comeUp: (product: string) => void = () => undefined;
   const start = (): Promise<string> => new Promise((resolve) => (comeUp = resolve));
 
-  await expect(lifecycle.start(part('slow', log, { start, startWithin: 20 }))).rejects.toThrow(
+  await expect(lifecycle.start(part('slow', log, { start, startTimeoutMs: 20 }))).rejects.toThrow(
     'slow did not start in time',
   );
   const stopped = lifecycle.stop();
@@ -57,7 +57,7 @@ test('a stop wished while a part starts: the wait ends at once, nothing further 
   await lifecycle.start(part('first', log));
   const second = lifecycle.start(part('second', log, { start }));
 
-  lifecycle.wishStop();
+  lifecycle.requestStop();
 
   await expect(second).rejects.toThrow(StartInterrupted);
   await expect(lifecycle.start(part('third', log))).rejects.toThrow(StartInterrupted);
@@ -79,7 +79,7 @@ test('a wish to stop at once reaches a part that is stopping', async () => {
 
   const stopped = lifecycle.stop();
   await stopping;
-  lifecycle.wishStopAtOnce();
+  lifecycle.forceStop();
 
   expect(await stopped).toEqual([]);
 });

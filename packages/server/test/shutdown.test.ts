@@ -1,6 +1,6 @@
 import { useDatabase } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { startGateway, startServer } from '../src/start.ts';
+import { startGateway, startHttpServer } from '../src/start.ts';
 import { loadConfiguration } from '../src/config/load.ts';
 import { Lifecycle } from '../src/lifecycle.ts';
 import { folderWith } from './support/folder.ts';
@@ -28,7 +28,7 @@ test('the server does not wait for open streams when it stops', async () => {
   });
   const lifecycle = new Lifecycle();
   const gateway = await startGateway(lifecycle, configuration, database.connectionString, {});
-  const { port } = await startServer(lifecycle, configuration, gateway, () => false);
+  const { port } = await startHttpServer(lifecycle, configuration, gateway, () => false);
   const stream = await fetch(`http://127.0.0.1:${port}/api/say/info`);
   expect([stream.status, stream.headers.get('x-custom')]).toEqual([200, 'a']);
   expect((await fetch(`http://127.0.0.1:${port}/api/say`, { method: 'POST' })).status).toBe(204);

@@ -1,9 +1,9 @@
-/** The API as a page for people: HTML alone, made from the OpenAPI document. */
+/** The OpenAPI document as an HTML page without scripts. */
 
-/** A tree of JSON, read as far as it is known. */
-type Node = { readonly [key: string]: unknown };
+/** An object in the OpenAPI document. */
+type JsonObject = { readonly [key: string]: unknown };
 
-/** Text as HTML, in elements and in attributes. */
+/** Escapes text for elements and attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -26,13 +26,13 @@ pre { overflow-x: auto; background: #8882; padding: .5rem; border-radius: .4rem;
 .prose { white-space: pre-wrap; }
 `;
 
-/** @param documentPath where the document itself is served, or null */
-export function docsPage(document: Node, documentPath: string | null): string {
-  const info = nodeOf(document['info']);
-  const title = escapeHtml(textOf(info['title']));
-  const description = proseOf(info);
-  const operations = Object.entries(nodeOf(document['paths'])).flatMap(([path, item]) =>
-    Object.entries(nodeOf(item)).map(([method, operation]) => operationHtml(method, path, nodeOf(operation))),
+/** @param documentPath the path of the OpenAPI document, if it is served */
+export function htmlPage(document: JsonObject, documentPath: string | null): string {
+  const info = asObject(document['info']);
+  const title = escapeHtml(asText(info['title']));
+  const description = descriptionOf(info);
+  const operations = Object.entries(asObject(document['paths'])).flatMap(([path, item]) =>
+    Object.entries(asObject(item)).map(([method, operation]) => operationHtml(method, path, asObject(operation))),
   );
   return `<!doctype html>
 <html lang="en">
@@ -43,7 +43,7 @@ export function docsPage(document: Node, documentPath: string | null): string {
 <style>${style}</style>
 </head>
 <body>
-<h1>${title} <small>${escapeHtml(textOf(info['version']))}</small></h1>
+<h1>${title} <small>${escapeHtml(asText(info['version']))}</small></h1>
 ${description === '' ? '' : `<p class="prose">${escapeHtml(description)}</p>\n`}${
     documentPath === null ? '' : `<p><a href="${escapeHtml(documentPath)}">OpenAPI document</a></p>\n`
   }${operations.join('\n')}
@@ -52,100 +52,105 @@ ${description === '' ? '' : `<p class="prose">${escapeHtml(description)}</p>\n`}
 `;
 }
 
-function operationHtml(method: string, path: string, operation: Node): string {
-  const description = proseOf(operation);
-  return `<details id="${escapeHtml(textOf(operation['operationId']))}">
+function operationHtml(method: string, path: string, operation: JsonObject): string {
+  const description = descriptionOf(operation);
+  return `<details id="${escapeHtml(asText(operation['operationId']))}">
 <summary><b>${escapeHtml(method.toUpperCase())}</b> <code>${escapeHtml(path)}</code></summary>
-<p><code>${escapeHtml(textOf(operation['summary']))}</code></p>
-${description === '' ? '' : `<p class="prose">${escapeHtml(description)}</p>\n`}${accessHtml(operation)}${parametersHtml(operation)}${bodyHtml(operation)}${answersHtml(operation)}</details>`;
+<p><code>${escapeHtml(asText(operation['summary']))}</code></p>
+${description === '' ? '' : `<p class="prose">${escapeHtml(description)}</p>\n`}${accessHtml(operation)}${parametersHtml(operation)}${bodyHtml(operation)}${responsesHtml(operation)}</details>`;
 }
 
-/** Nothing where callers need not sign in: no requirement, or an empty one among them. */
-function accessHtml({ security }: Node): string {
+/** Returns an empty string for operations without authorization: no requirement, or an empty one among them. */
+function accessHtml({ security }: JsonObject): string {
   if (!Array.isArray(security)) return '';
-  if (security.length === 0 || security.some((one) => Object.keys(nodeOf(one)).length === 0)) return '';
-  const roles = [...new Set(security.flatMap((one) => Object.values(nodeOf(one)).flat().map(String)))];
+  if (security.length === 0 || security.some((requirement) => Object.keys(asObject(requirement)).length === 0))
+    return '';
+  const roles = [
+    ...new Set(security.flatMap((requirement) => Object.values(asObject(requirement)).flat().map(String))),
+  ];
   return `<p>For ${roles.length === 0 ? 'signed-in callers' : roles.map(escapeHtml).join(', ')}.</p>\n`;
 }
 
-function parametersHtml({ parameters }: Node): string {
+function parametersHtml({ parameters }: JsonObject): string {
   if (!Array.isArray(parameters)) return '';
-  const rows = parameters.map(nodeOf).map((parameter) => {
+  const rows = parameters.map(asObject).map((parameter) => {
     const required = parameter['required'] === true ? 'required' : '';
     const { name, in: place, schema } = parameter;
-    const cells = [textOf(name), textOf(place), schemaText(schema), required, proseOf(parameter)];
+    const cells = [asText(name), asText(place), formatSchema(schema), required, descriptionOf(parameter)];
     return `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`;
   });
   return `<table><tr><th>parameter<th>in<th>type<th><th>description</tr>\n${rows.join('\n')}\n</table>\n`;
 }
 
-function bodyHtml({ requestBody }: Node): string {
+function bodyHtml({ requestBody }: JsonObject): string {
   if (requestBody === undefined) return '';
-  return `<h4>Body</h4>\n${contentHtml(nodeOf(requestBody))}`;
+  return `<h4>Body</h4>\n${contentHtml(asObject(requestBody))}`;
 }
 
-function answersHtml({ responses }: Node): string {
-  // Refusals are the same for all operations: references to one response.
-  const answers = Object.entries(nodeOf(responses)).filter(([, answer]) => nodeOf(answer)['$ref'] === undefined);
-  return answers
-    .map(([status, answer]) => {
-      const description = textOf(nodeOf(answer)['description']);
-      return `<h4>${escapeHtml(status)} ${escapeHtml(description)}</h4>\n${headersHtml(nodeOf(answer))}${contentHtml(nodeOf(answer))}`;
+function responsesHtml({ responses }: JsonObject): string {
+  // Error responses are references to shared responses.
+  const inline = Object.entries(asObject(responses)).filter(([, response]) => asObject(response)['$ref'] === undefined);
+  return inline
+    .map(([status, response]) => {
+      const description = asText(asObject(response)['description']);
+      return `<h4>${escapeHtml(status)} ${escapeHtml(description)}</h4>\n${headersHtml(asObject(response))}${contentHtml(asObject(response))}`;
     })
     .join('');
 }
 
-function headersHtml({ headers }: Node): string {
-  return Object.entries(nodeOf(headers))
-    .map(([name, header]) => `<p><code>${escapeHtml(name)}</code>: ${escapeHtml(proseOf(nodeOf(header)))}</p>\n`)
+function headersHtml({ headers }: JsonObject): string {
+  return Object.entries(asObject(headers))
+    .map(
+      ([name, header]) => `<p><code>${escapeHtml(name)}</code>: ${escapeHtml(descriptionOf(asObject(header)))}</p>\n`,
+    )
     .join('');
 }
 
-function contentHtml({ content }: Node): string {
-  return Object.entries(nodeOf(content))
+function contentHtml({ content }: JsonObject): string {
+  return Object.entries(asObject(content))
     .map(([type, media]) => {
-      const schema = schemaText(nodeOf(media)['schema']);
+      const schema = formatSchema(asObject(media)['schema']);
       return `<p>${escapeHtml(type)}</p>\n<pre>${escapeHtml(schema)}</pre>\n`;
     })
     .join('');
 }
 
-/** A schema in a few words: `integer or null`, `array of { id: integer, … }`. */
-export function schemaText(schema: unknown, indent = ''): string {
-  const { type, items, properties, required, enum: values, anyOf, format } = nodeOf(schema);
-  if (Array.isArray(anyOf)) return anyOf.map((one) => schemaText(one, indent)).join(' or ');
+/** Returns a short form of a JSON Schema: `integer or null`, `array of { id: integer, … }`. */
+export function formatSchema(schema: unknown, indent = ''): string {
+  const { type, items, properties, required, enum: values, anyOf, format } = asObject(schema);
+  if (Array.isArray(anyOf)) return anyOf.map((variant) => formatSchema(variant, indent)).join(' or ');
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' | ');
   const types = [type]
     .flat()
-    .filter((one) => one !== undefined)
+    .filter((name) => name !== undefined)
     .map(String);
-  const words = types.map((one) => {
-    if (one === 'array') return `array of ${schemaText(items, indent)}`;
-    if (one !== 'object' || properties === undefined)
-      return one === 'string' && typeof format === 'string' ? format : one;
-    return membersText(nodeOf(properties), required, indent);
+  const words = types.map((name) => {
+    if (name === 'array') return `array of ${formatSchema(items, indent)}`;
+    if (name !== 'object' || properties === undefined)
+      return name === 'string' && typeof format === 'string' ? format : name;
+    return formatMembers(asObject(properties), required, indent);
   });
   return words.length === 0 ? 'any JSON' : words.join(' or ');
 }
 
-function membersText(properties: Node, required: unknown, indent: string): string {
+function formatMembers(properties: JsonObject, required: unknown, indent: string): string {
   const names = Array.isArray(required) ? required.map(String) : [];
   const inner = `${indent}  `;
   const lines = Object.entries(properties).map(
-    ([key, schema]) => `${inner}${key}${names.includes(key) ? '' : '?'}: ${schemaText(schema, inner)}`,
+    ([key, schema]) => `${inner}${key}${names.includes(key) ? '' : '?'}: ${formatSchema(schema, inner)}`,
   );
   return `{\n${lines.join('\n')}\n${indent}}`;
 }
 
-/** A description is Markdown, in which the document writes `<` as an entity. */
-function proseOf({ description }: Node): string {
-  return textOf(description).replaceAll('&lt;', '<');
+/** Returns the description; the document escapes `<` in Markdown. */
+function descriptionOf({ description }: JsonObject): string {
+  return asText(description).replaceAll('&lt;', '<');
 }
 
-function nodeOf(value: unknown): Node {
-  return typeof value === 'object' && value !== null ? (value as Node) : {};
+function asObject(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }
 
-function textOf(value: unknown): string {
+function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,83 +1,83 @@
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { Override } from '../config/layers.ts';
 
-/** What needs a configuration and a database. `compare` is `generate --check`, `watch` is `generate --watch`. */
-export type Action = 'serve' | 'check' | 'generate' | 'compare' | 'watch';
+/** A command that needs a configuration and a database. */
+export type Command = 'serve' | 'check' | 'generate' | 'generate-check' | 'generate-watch';
 
 export interface Arguments {
-  readonly action: Action | 'help' | 'version';
+  readonly command: Command | 'help' | 'version';
   readonly file: string | null;
   readonly overrides: readonly Override[];
 }
 
-/** The options that are no settings. */
-export const ownOptions = ['help', 'version', 'check', 'watch', 'config'] as const;
+/** Options that are not settings. */
+export const programOptions = ['help', 'version', 'check', 'watch', 'config'] as const;
 
-const short: Readonly<Record<string, string>> = {
+const shortOptions: Readonly<Record<string, string>> = {
   '-h': '--help',
   '-?': '--help',
   '-v': '--version',
   '-V': '--version',
 };
 
-/** An argument in its parts: a file, or an option with or without a value. */
-type Part =
+type Argument =
   | { readonly kind: 'file'; readonly name: string }
   | { readonly kind: 'option'; readonly key: string; readonly value: string | null };
 
-function partOf(written: string): Part {
-  const argument = short[written] ?? written;
-  if (!argument.startsWith('-')) return { kind: 'file', name: argument };
-  const equals = argument.indexOf('=');
-  const name = equals === -1 ? argument : argument.slice(0, equals);
-  const value = equals === -1 ? null : argument.slice(equals + 1);
+function parseArgument(word: string): Argument {
+  const text = shortOptions[word] ?? word;
+  if (!text.startsWith('-')) return { kind: 'file', name: text };
+  const equals = text.indexOf('=');
+  const name = equals === -1 ? text : text.slice(0, equals);
+  const value = equals === -1 ? null : text.slice(equals + 1);
   return { kind: 'option', key: name.startsWith('--') ? name.slice(2) : name, value };
 }
 
 /**
- * Reads what stands after `pgway`.
- * @throws ConfigurationError for what is no option and no file
+ * Parses the command line. Own code: `util.parseArgs` accepts declared options only, and every setting is an option here.
+ * @throws ConfigurationError
  */
-export function readArguments(argv: readonly string[]): Arguments {
+export function parseArguments(argv: readonly string[]): Arguments {
   const issues: string[] = [];
-  // The first word may be what to do; a file of that name is given with a path: ./generate.
+  // A configuration file of this name is passed as ./generate.
   const generates = argv[0] === 'generate';
   const files: string[] = [];
   const flags = new Set<string>();
   const overrides: Override[] = [];
-  for (const part of argv.slice(generates ? 1 : 0).map(partOf)) {
-    if (part.kind === 'file') files.push(part.name);
-    else if (part.key === 'config') readFileOption(part.value, files, issues);
-    else if (!ownOptions.some((option) => option === part.key)) overrides.push(part);
-    else if (part.value === null) flags.add(part.key);
-    else issues.push(`--${part.key}: takes no value`);
+  for (const argument of argv.slice(generates ? 1 : 0).map(parseArgument)) {
+    if (argument.kind === 'file') files.push(argument.name);
+    else if (argument.key === 'config') addFile(argument.value, files, issues);
+    else if (!programOptions.some((option) => option === argument.key)) overrides.push(argument);
+    else if (argument.value === null) flags.add(argument.key);
+    else issues.push(`--${argument.key}: takes no value`);
   }
-  issues.push(...contradictions(files, flags, generates));
+  issues.push(...conflicts(files, flags, generates));
   if (issues.length > 0) throw new ConfigurationError(issues);
-  return { action: actionOf(flags, generates), file: files[0] ?? null, overrides };
+  return { command: selectCommand(flags, generates), file: files[0] ?? null, overrides };
 }
 
-function contradictions(files: readonly string[], flags: ReadonlySet<string>, generates: boolean): readonly string[] {
+function conflicts(files: readonly string[], flags: ReadonlySet<string>, generates: boolean): readonly string[] {
   return [
-    ...(flags.has('watch') && !generates && !files.includes('generate') ? ['--watch: is for pgway generate'] : []),
-    ...(flags.has('watch') && flags.has('check') ? ['--check and --watch: only one of them can be given'] : []),
-    // Anywhere else the word is taken for a file, whose name would be written as ./generate.
-    ...(files.includes('generate') ? ['generate: comes first, as in pgway generate --watch'] : []),
+    ...(flags.has('watch') && !generates && !files.includes('generate')
+      ? ['--watch: only valid as in pgway generate --watch']
+      : []),
+    ...(flags.has('watch') && flags.has('check') ? ['--check and --watch: pass only one of them'] : []),
+    ...(files.includes('generate') ? ['generate: must be the first argument, as in pgway generate --watch'] : []),
     ...(files.length > 1 && !files.includes('generate')
-      ? [`only one configuration file can be given, not ${files.join(' and ')}`]
+      ? [`more than one configuration file: ${files.join(' and ')}; pass only one`]
       : []),
   ];
 }
 
-function readFileOption(value: string | null, files: string[], issues: string[]): void {
+function addFile(value: string | null, files: string[], issues: string[]): void {
   if (value === null || value === '') issues.push('--config: needs a file, as in --config=pgway.json');
   else files.push(value);
 }
 
-function actionOf(flags: ReadonlySet<string>, generates: boolean): Arguments['action'] {
+function selectCommand(flags: ReadonlySet<string>, generates: boolean): Arguments['command'] {
   if (flags.has('help')) return 'help';
   if (flags.has('version')) return 'version';
-  if (generates && flags.has('check')) return 'compare';
-  if (generates) return flags.has('watch') ? 'watch' : 'generate';
+  if (generates && flags.has('check')) return 'generate-check';
+  if (generates) return flags.has('watch') ? 'generate-watch' : 'generate';
   return flags.has('check') ? 'check' : 'serve';
 }

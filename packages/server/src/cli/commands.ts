@@ -1,38 +1,31 @@
+/** The commands of the program: serve, check, and those of `pgway generate`. */
 import type { Gateway } from '@pgway/core';
-import { startDatabase, startGateway, warnOfOpenDoor, startServer } from '../start.ts';
+import { createApiDocsHandler, shadowedEndpoints } from '../api-docs/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import { hiddenEndpoints, servedDocuments } from '../api-docs/api-docs.ts';
-import { documentDiagnostics, wantsDefinitions } from '../generated-files.ts';
-import { Lifecycle, StartInterrupted } from '../lifecycle.ts';
-import { announcer } from './startup-reporter.ts';
-import { operateGenerate } from './generate-command.ts';
-import type { Action } from './arguments.ts';
-import type { Announcer } from './startup-reporter.ts';
-import { explain } from './error-message.ts';
-import type { Streams } from './streams.ts';
+import { apiDocsDiagnostics, needsDefinitions } from '../generated-files.ts';
+import { Lifecycle, StartInterrupted, whenAborted } from '../lifecycle.ts';
+import { startDatabase, startGateway, startHttpServer, warnWithoutAuthentication } from '../start.ts';
+import type { Command } from './arguments.ts';
+import type { CommandContext } from './command-context.ts';
+import { errorMessage } from './error-message.ts';
+import { runGenerate } from './generate-command.ts';
+import type { ProcessContext } from './process-context.ts';
+import { createStartupReporter } from './startup-reporter.ts';
 
-/** What is under way. */
-export interface Operation {
-  readonly lifecycle: Lifecycle;
-  readonly loaded: LoadedConfiguration;
-  readonly announce: Announcer;
-  readonly workingDirectory: string;
-}
-
-/**
- * Starts what the action needs, does it, and stops everything, whatever happens on the way.
- * @returns the exit code
- */
-export async function operate(action: Action, loaded: LoadedConfiguration, streams: Streams): Promise<number> {
+/** Runs the command, then stops all components. Returns the exit code. */
+export async function runCommand(
+  command: Command,
+  loaded: LoadedConfiguration,
+  process: ProcessContext,
+): Promise<number> {
   const lifecycle = new Lifecycle();
-  const ignoreStop = streams.onStop((wish) => {
-    if (wish === 'at once') lifecycle.wishStopAtOnce();
-    else lifecycle.wishStop();
+  const removeListener = process.onStop((mode) => {
+    if (mode === 'forced') lifecycle.forceStop();
+    else lifecycle.requestStop();
   });
-  const announce = announcer(loaded.configuration, streams, action !== 'serve');
-  const operation = { lifecycle, loaded, announce, workingDirectory: streams.workingDirectory };
+  const reporter = createStartupReporter(loaded.configuration, process, command !== 'serve');
   try {
-    const code = await perform(action, operation, streams);
+    const code = await dispatch(command, { process, loaded, lifecycle, reporter });
     if (lifecycle.failure !== null) throw lifecycle.failure;
     return code;
   } catch (error) {
@@ -40,59 +33,62 @@ export async function operate(action: Action, loaded: LoadedConfiguration, strea
     if (error instanceof StartInterrupted) return 0;
     throw error;
   } finally {
-    for (const failure of await lifecycle.stop()) streams.stderr.write(`pgway: ${explain(failure)}\n`);
-    ignoreStop();
+    for (const failure of await lifecycle.stop()) process.stderr.write(`pgway: ${errorMessage(failure)}\n`);
+    removeListener();
   }
 }
 
-function perform(action: Action, operation: Operation, streams: Streams): Promise<number> {
-  switch (action) {
+function dispatch(command: Command, context: CommandContext): Promise<number> {
+  switch (command) {
     case 'serve':
-      return serve(operation);
+      return serve(context);
     case 'check':
-      return check(operation);
+      return check(context);
     default:
-      return operateGenerate(action, operation, streams);
+      return runGenerate(command, context);
   }
 }
 
-async function publish(
-  operation: Operation,
-): Promise<{ readonly gateway: Gateway; readonly connectionString: string }> {
-  const { lifecycle, loaded, announce, workingDirectory } = operation;
-  for (const warning of loaded.warnings) announce.warning(warning);
+interface StartedGateway {
+  readonly gateway: Gateway;
+  readonly connectionString: string;
+}
+
+async function startDatabaseAndGateway(context: CommandContext): Promise<StartedGateway> {
+  const { lifecycle, loaded, reporter, process } = context;
+  for (const warning of loaded.warnings) reporter.warning(warning);
   const connectionString = await startDatabase(lifecycle, loaded.configuration, {
-    workingDirectory,
-    progress: announce.progress,
+    workingDirectory: process.workingDirectory,
+    progress: reporter.progress,
   });
-  warnOfOpenDoor(loaded.configuration, announce.observer);
+  warnWithoutAuthentication(loaded.configuration, reporter.observer);
   const gateway = await startGateway(lifecycle, loaded.configuration, connectionString, {
-    observer: announce.observer,
-    readDefinitions: wantsDefinitions(loaded.configuration),
-    endpointCreateHandlers: [(endpoints) => documentDiagnostics(endpoints, loaded.configuration)],
+    observer: reporter.observer,
+    readDefinitions: needsDefinitions(loaded.configuration),
+    endpointCreateHandlers: [(endpoints) => apiDocsDiagnostics(endpoints, loaded.configuration)],
   });
   return { gateway, connectionString };
 }
 
-/** The configuration is right, the database answers, and no comment has an error: 0. */
-async function check(operation: Operation): Promise<number> {
-  const { gateway } = await publish(operation);
-  operation.announce.published(gateway);
+/** Returns 1 when a comment has an error. */
+async function check(context: CommandContext): Promise<number> {
+  const { gateway } = await startDatabaseAndGateway(context);
+  context.reporter.loaded(gateway);
   return gateway.diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
 }
 
-async function serve(operation: Operation): Promise<number> {
-  const { lifecycle, loaded, announce } = operation;
+async function serve(context: CommandContext): Promise<number> {
+  const { lifecycle, loaded, reporter } = context;
   const begin = performance.now();
-  const { gateway, connectionString } = await publish(operation);
-  const documents = servedDocuments(loaded.configuration, connectionString);
-  const server = await startServer(lifecycle, loaded.configuration, gateway, documents);
-  for (const { id, path } of hiddenEndpoints(gateway.endpoints, loaded.configuration)) {
-    announce.warning(`${id} cannot be reached: a document is served at its path, ${path}`);
+  const { gateway, connectionString } = await startDatabaseAndGateway(context);
+  const serveApiDocs = createApiDocsHandler(loaded.configuration, connectionString);
+  const server = await startHttpServer(lifecycle, loaded.configuration, gateway, serveApiDocs);
+  for (const { id, path } of shadowedEndpoints(gateway.endpoints, loaded.configuration)) {
+    reporter.warning(`${id} cannot be reached: the API docs are served at its path, ${path}`);
   }
-  announce.published(gateway);
-  announce.ready(gateway, server.port, performance.now() - begin);
-  await new Promise<void>((resolve) => lifecycle.stopWish.addEventListener('abort', () => resolve(), { once: true }));
-  announce.stopping();
+  reporter.loaded(gateway);
+  reporter.ready(gateway, server.port, performance.now() - begin);
+  await whenAborted(lifecycle.stopSignal);
+  reporter.stopping();
   return 0;
 }

@@ -1,17 +1,17 @@
 import { type Endpoint, seenByClients } from '@pgway/core';
-import { fit, neutralise, pad, width } from '../terminal-text.ts';
+import { truncate, escapeControlCharacters, padToWidth, displayWidth } from '../terminal-text.ts';
 
 type EndpointParameter = Endpoint['parameters'][number];
 
 /**
- * `/api/search-books?title=[&limit=]`, or `/api/lend {bookId, note?}` when the parameters travel in the body. What may be left out is in
- * brackets, or has a question mark.
+ * Returns `/api/search-books?title=[&limit=]`, or `/api/lend {bookId, note?}` for parameters in the body. Optional parameters are in
+ * brackets or have a question mark.
  */
-function request(endpoint: Endpoint): string {
-  const free = endpoint.parameters.filter((parameter) => !parameter.inPath);
-  if (free.length === 0) return endpoint.path;
-  if (endpoint.parameterSource === 'query') return `${endpoint.path}${queryText(free)}`;
-  const members = free.map((parameter) => `${nameOf(parameter)}${parameter.optional ? '?' : ''}`);
+function requestText(endpoint: Endpoint): string {
+  const parameters = endpoint.parameters.filter((parameter) => !parameter.inPath);
+  if (parameters.length === 0) return endpoint.path;
+  if (endpoint.parameterSource === 'query') return `${endpoint.path}${queryText(parameters)}`;
+  const members = parameters.map((parameter) => `${clientName(parameter)}${parameter.optional ? '?' : ''}`);
   return `${endpoint.path} {${members.join(', ')}}`;
 }
 
@@ -19,29 +19,29 @@ function queryText(parameters: readonly EndpointParameter[]): string {
   const pairs = (optional: boolean): string =>
     parameters
       .filter((parameter) => parameter.optional === optional)
-      .map((parameter) => `${nameOf(parameter)}=`)
+      .map((parameter) => `${clientName(parameter)}=`)
       .join('&');
   const [required, optional] = [pairs(false), pairs(true)];
   if (optional === '') return `?${required}`;
   return required === '' ? `[?${optional}]` : `?${required}[&${optional}]`;
 }
 
-function nameOf(parameter: EndpointParameter): string {
+function clientName(parameter: EndpointParameter): string {
   return parameter.unnamed ? parameter.name : parameter.key;
 }
 
-function answerText(answer: Endpoint['result']): string {
-  switch (answer.kind) {
+function resultText(result: Endpoint['result']): string {
+  switch (result.kind) {
     case 'nothing':
       return 'nothing';
     case 'value':
-      return answer.media === 'bytes' ? 'bytes' : answer.column.type.display;
+      return result.media === 'bytes' ? 'bytes' : result.column.type.display;
     case 'values':
-      return `[${answer.column.type.display}]`;
+      return `[${result.column.type.display}]`;
     case 'object':
-      return `{${answer.columns.map((column) => column.key).join(', ')}}`;
+      return `{${result.columns.map((column) => column.key).join(', ')}}`;
     case 'objects':
-      return `[{${answer.columns.map((column) => column.key).join(', ')}}]`;
+      return `[{${result.columns.map((column) => column.key).join(', ')}}]`;
     case 'record':
       return '[text]';
     case 'records':
@@ -49,43 +49,39 @@ function answerText(answer: Endpoint['result']): string {
   }
 }
 
-const narrowest = 12;
-const mostForAnswer = 32;
+const minColumns = 12;
+const maxResultColumns = 32;
 const gap = '  ';
 
-/** Shares the width out: what the request and the answer leave is the description's, and it goes first when that is little. */
-function columnWidths(rows: readonly (readonly string[])[], columns: number): readonly number[] {
-  const widest = (index: number): number => Math.max(...rows.map((row) => width(row[index]!)));
-  const method = widest(0);
-  const left = columns - method - gap.length;
-  const answer = Math.min(widest(2), mostForAnswer, Math.max(narrowest, Math.floor(left / 4)));
-  const path = Math.min(widest(1), Math.max(narrowest, left - answer - gap.length));
-  const description = left - path - answer - 2 * gap.length;
-  return [method, path, answer, description < narrowest ? 0 : description];
+/** Distributes the columns of the terminal. The description gets the rest, or nothing when the rest is too narrow. */
+function columnWidths(widest: readonly number[], columns: number): readonly number[] {
+  const [widestMethod, widestRequest, widestResult] = widest as readonly [number, number, number];
+  const available = columns - widestMethod - gap.length;
+  const result = Math.min(widestResult, maxResultColumns, Math.max(minColumns, Math.floor(available / 4)));
+  const request = Math.min(widestRequest, Math.max(minColumns, available - result - gap.length));
+  const description = available - request - result - 2 * gap.length;
+  return [widestMethod, request, result, description < minColumns ? 0 : description];
 }
 
 /**
- * The endpoints as aligned lines of at most so many columns: method, path with parameters, answer, first line of the
- * description.
- * @param columns infinite when the output is no terminal
+ * Returns the endpoints as aligned lines: method, path with parameters, result, first line of the description.
+ * @param columns infinite when the output is not a terminal
  */
 export function endpointTable(endpoints: readonly Endpoint[], columns: number): readonly string[] {
   if (endpoints.length === 0) return [];
   const rows = seenByClients(endpoints).map((endpoint) => [
     endpoint.method,
-    neutralise(request(endpoint)),
-    neutralise(answerText(endpoint.result)),
-    neutralise(endpoint.description.trim().split(/\r?\n/, 1)[0]!.trim()),
+    escapeControlCharacters(requestText(endpoint)),
+    escapeControlCharacters(resultText(endpoint.result)),
+    escapeControlCharacters(endpoint.description.trim().split(/\r?\n/, 1)[0]!.trim()),
   ]);
-  const widths = columnWidths(rows, columns);
+  const widest = rows[0]!.map((_, index) => Math.max(...rows.map((row) => displayWidth(row[index]!))));
+  const widths = columnWidths(widest, columns);
   return rows.map((row) => {
-    const shown = row.map((text, index) =>
-      pad(fit(text, widths[index]!), Math.min(widths[index]!, mostPadding(rows, index))),
-    );
-    return shown.join(gap).trimEnd();
+    const cells = row.map((text, index) => {
+      const width = widths[index]!;
+      return padToWidth(truncate(text, width), Math.min(width, widest[index]!));
+    });
+    return cells.join(gap).trimEnd();
   });
-}
-
-function mostPadding(rows: readonly (readonly string[])[], index: number): number {
-  return Math.max(...rows.map((row) => width(row[index]!)));
 }

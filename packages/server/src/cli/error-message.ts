@@ -1,22 +1,29 @@
 import { GeneratorError, StartError } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres.ts';
-import { ExampleError } from '../example/run-file.ts';
+import { ExampleError } from '../example/sql-files.ts';
 import { ListenError } from '../http/http-server.ts';
-import { TookTooLong } from '../lifecycle.ts';
+import { LifecycleTimeout } from '../lifecycle.ts';
 import { redactText } from '../log/redact.ts';
-import { neutralise } from '../terminal-text.ts';
+import { escapeControlCharacters } from '../terminal-text.ts';
 
-const foreseen = [StartError, EmbeddedPostgresError, GeneratorError, ExampleError, ListenError, TookTooLong] as const;
+const expectedErrors = [
+  StartError,
+  EmbeddedPostgresError,
+  GeneratorError,
+  ExampleError,
+  ListenError,
+  LifecycleTimeout,
+] as const;
 
-/** What was foreseen is one line; what was not comes with its stack, because somebody will have to look for it. */
-export function explain(error: unknown): string {
-  if (error instanceof ConfigurationError) return error.message.split('\n').map(plain).join('\n');
-  if (foreseen.some((kind) => error instanceof kind)) return plain((error as Error).message);
+/** Returns the message of an expected error, and the stack of any other, redacted. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof ConfigurationError) return error.message.split('\n').map(safeLine).join('\n');
+  if (expectedErrors.some((type) => error instanceof type)) return safeLine((error as Error).message);
   const text = redactText(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  return `unexpected: ${text.split('\n').map(neutralise).join('\n')}`;
+  return `unexpected: ${text.split('\n').map(escapeControlCharacters).join('\n')}`;
 }
 
-function plain(line: string): string {
-  return neutralise(redactText(line));
+function safeLine(line: string): string {
+  return escapeControlCharacters(redactText(line));
 }

@@ -1,120 +1,118 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Gateway, Observer } from '@pgway/core';
-import { startDatabase, startGateway } from '../start.ts';
 import { ConfigurationError } from '../config/configuration-error.ts';
-import { fileDiagnostics, isConfigured, wantsDefinitions } from '../generated-files.ts';
-import { neutralise } from '../terminal-text.ts';
-import { explain } from './error-message.ts';
-import { compareAll, type Workshop, writeAll } from './write-files.ts';
-import type { Operation } from './commands.ts';
-import type { Streams } from './streams.ts';
+import { fileDiagnostics, needsDefinitions, writesFiles } from '../generated-files.ts';
+import { whenAborted } from '../lifecycle.ts';
+import { startDatabase, startGateway } from '../start.ts';
+import type { CommandContext } from './command-context.ts';
+import { errorMessage } from './error-message.ts';
+import type { ProcessContext } from './process-context.ts';
+import { diagnosticLine } from './startup-banner.ts';
+import { checkGeneratedFiles, type GenerateContext, writeGeneratedFiles } from './write-files.ts';
 
-/** Milliseconds between two looks at the catalog, where nobody tells of its changes. */
-const interval = 1000;
+const pollIntervalMs = 1000;
 
 /**
- * `pgway generate`: writes the files, or compares them, or writes them again at every change until somebody wishes to stop.
- * @returns the exit code: 1 when files are out of date
+ * Runs `pgway generate`: writes the files, compares them (`--check`), or writes them at every change until a stop signal
+ * (`--watch`). Returns the exit code, 1 when `--check` finds outdated files.
  */
-export async function operateGenerate(
-  action: 'generate' | 'compare' | 'watch',
-  operation: Operation,
-  streams: Streams,
+export async function runGenerate(
+  command: 'generate' | 'generate-check' | 'generate-watch',
+  { lifecycle, loaded, reporter, process }: CommandContext,
 ): Promise<number> {
-  const { lifecycle, loaded, announce, workingDirectory } = operation;
   const { configuration } = loaded;
-  if (!isConfigured(configuration)) {
+  if (!writesFiles(configuration)) {
     throw new ConfigurationError([
       'there is nothing to generate: set typescriptClient.filePath, httpFile.folder or openApi.filePath',
     ]);
   }
-  for (const warning of loaded.warnings) announce.warning(warning);
-  const connectionString = await startDatabase(lifecycle, configuration, {
-    workingDirectory,
-    progress: announce.progress,
-  });
-  const print = (line: string): void => streams.stdout.write(`${line}\n`);
-  const workshop: Workshop = { configuration, connectionString, workingDirectory, print };
+  for (const warning of loaded.warnings) reporter.warning(warning);
+  const { workingDirectory } = process;
+  const { progress } = reporter;
+  const connectionString = await startDatabase(lifecycle, configuration, { workingDirectory, progress });
+  const print = (line: string): void => process.stdout.write(`${line}\n`);
+  const context: GenerateContext = { configuration, connectionString, workingDirectory, print };
+  const isWatch = command === 'generate-watch';
   const { refreshOnNotify } = configuration.gateway;
-  // Whatever is published while others are served would only be in the way here.
   const gateway = await startGateway(lifecycle, configuration, connectionString, {
-    observer: complaints(streams),
-    readDefinitions: wantsDefinitions(configuration),
-    refreshOnNotify: action === 'watch' ? refreshOnNotify : null,
+    observer: diagnosticPrinter(process),
+    readDefinitions: needsDefinitions(configuration),
+    refreshOnNotify: isWatch ? refreshOnNotify : null,
     endpointCreateHandlers: [
       (endpoints) => fileDiagnostics(endpoints, configuration),
-      ...(action === 'watch' ? [writer(workshop, streams)] : []),
+      ...(isWatch ? [fileWriter(context, process)] : []),
     ],
   });
-  if (action === 'compare') return (await compareAll(gateway.endpoints, workshop)) ? 0 : 1;
-  if (action === 'generate') {
-    await writeAll(gateway.endpoints, workshop, false);
+  if (command === 'generate-check') return (await checkGeneratedFiles(gateway.endpoints, context)) ? 0 : 1;
+  if (command === 'generate') {
+    await writeGeneratedFiles(gateway.endpoints, context, false);
     return 0;
   }
   print('watching the database. Ctrl-C ends.');
-  await (refreshOnNotify === null ? poll(gateway, operation, streams) : untilStop(lifecycle.stopWish));
+  const { stopSignal } = lifecycle;
+  await (refreshOnNotify === null ? pollCatalog(gateway, stopSignal, process) : whenAborted(stopSignal));
   return 0;
 }
 
-/** At the start a refusal ends the program; later the next change may be a better one. */
-function writer(workshop: Workshop, streams: Streams): (endpoints: Gateway['endpoints']) => Promise<void> {
+/** The first error aborts the start; later errors are printed, and the next change is written again. */
+function fileWriter(
+  context: GenerateContext,
+  process: ProcessContext,
+): (endpoints: Gateway['endpoints']) => Promise<void> {
   let isFirst = true;
-  let failure = '';
+  const errors = errorPrinter(process);
   return async (endpoints) => {
     try {
-      await writeAll(endpoints, workshop, !isFirst);
-      failure = '';
+      await writeGeneratedFiles(endpoints, context, !isFirst);
+      errors.clear();
     } catch (error) {
       if (isFirst) throw error;
-      const text = explain(error);
-      if (text !== failure) streams.stderr.write(`pgway: ${text}\n`);
-      failure = text;
+      errors.print(error);
     }
     isFirst = false;
   };
 }
 
-/** Tells authors why an endpoint is missing from what is generated, or has another name than its path says. */
-function complaints(streams: Streams): Observer {
-  const told = new Set<string>();
+/** Prints errors of endpoints and name collisions, each once: a watch reads the same comments repeatedly. */
+function diagnosticPrinter(process: ProcessContext): Observer {
+  const printed = new Set<string>();
   return (observation) => {
     if (observation.kind !== 'diagnostic') return;
-    const { severity, code, routine, line, message } = observation.diagnostic;
+    const { severity, code } = observation.diagnostic;
     if (severity !== 'error' && code !== 'name-collision') return;
-    const text = neutralise(`${severity} ${routine}${line === null ? '' : `, line ${line}`}: ${message}`);
-    // A watch reads the same comments again and again.
-    if (told.has(text)) return;
-    told.add(text);
-    streams.stderr.write(`${text}\n`);
+    const text = diagnosticLine(observation.diagnostic);
+    if (printed.has(text)) return;
+    printed.add(text);
+    process.stderr.write(`${text}\n`);
   };
 }
 
-/** Reads the catalog again and again: one query, which also sees what a custom `gateway.query` lists. */
-async function poll(gateway: Gateway, { lifecycle }: Operation, streams: Streams): Promise<void> {
-  let failure = '';
-  while (!lifecycle.stopWish.aborted) {
-    // oxlint-disable-next-line no-await-in-loop -- that is the point
-    await Promise.race([pause(interval, lifecycle.stopWish), untilStop(lifecycle.stopWish)]);
-    if (lifecycle.stopWish.aborted) return;
+/** Reloads the catalog until the stop signal. Each reload is one query. */
+async function pollCatalog(gateway: Gateway, stopSignal: AbortSignal, process: ProcessContext): Promise<void> {
+  const errors = errorPrinter(process);
+  while (!stopSignal.aborted) {
+    // oxlint-disable-next-line no-await-in-loop
+    await setTimeout(pollIntervalMs, undefined, { signal: stopSignal }).catch(() => {});
+    if (stopSignal.aborted) return;
     try {
       // oxlint-disable-next-line no-await-in-loop
       await gateway.refresh();
-      failure = '';
+      errors.clear();
     } catch (error) {
-      const text = explain(error);
-      if (text !== failure) streams.stderr.write(`pgway: ${text}\n`);
-      failure = text;
+      errors.print(error);
     }
   }
 }
 
-function pause(milliseconds: number, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    stop.addEventListener('abort', () => clearTimeout(timer), { once: true });
-  });
-}
-
-function untilStop(stop: AbortSignal): Promise<void> {
-  if (stop.aborted) return Promise.resolve();
-  return new Promise((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+/** Prints an error unless it equals the previous one. */
+function errorPrinter(process: ProcessContext): { print(error: unknown): void; clear(): void } {
+  let previous = '';
+  return {
+    print: (error) => {
+      const text = errorMessage(error);
+      if (text !== previous) process.stderr.write(`pgway: ${text}\n`);
+      previous = text;
+    },
+    clear: () => void (previous = ''),
+  };
 }

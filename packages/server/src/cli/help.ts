@@ -1,25 +1,25 @@
+import { readFileSync } from 'node:fs';
 import { describeValues, sections } from '../config/settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { wrap } from '../terminal-text.ts';
-import { version } from './version.ts';
 
 const usage = `Usage: pgway [file] [options] [--key=value …]
 
-  pgway                                            pgway.json of this directory, when there is one; with no connection
-                                                   configured: an embedded PostgreSQL with an example database
-  pgway --connectionString=postgres://user@host/db that database on http://127.0.0.1:8080
-  pgway production.json --port=80                  another file, and one setting changed
-  pgway generate                                   writes the typed client, request files and OpenAPI document
+  pgway                                            configuration from pgway.json, if it exists; without a connection:
+                                                   the embedded PostgreSQL with an example database
+  pgway --connectionString=postgres://user@host/db serves that database on http://127.0.0.1:8080
+  pgway production.json --port=80                  another configuration file and another port
+  pgway generate                                   writes typed client, request files and OpenAPI document
 
 Options:
   --config=<file>   the configuration file
-  --check           check the configuration and the database, print endpoints and diagnostics, and end;
-                    after generate: write nothing, and end with 1 when a file is out of date
-  --watch           after generate: write again whenever the database changes
-  --help, -h        this text
-  --version, -v     the version
+  --check           check configuration, database and comments, print endpoints and diagnostics, and exit;
+                    with generate: write nothing, and exit with 1 when a file is out of date
+  --watch           with generate: write again whenever the database changes
+  --help, -h        print this text
+  --version, -v     print the version
 
-Settings, as keys of the file, as variables (gateway.poolSize is PGWAY_GATEWAY_POOL_SIZE) or here:
+Settings: keys of the file, environment variables (gateway.poolSize is PGWAY_GATEWAY_POOL_SIZE), or options:
 `;
 
 function settingLines(setting: Setting, columns: number): readonly string[] {
@@ -28,11 +28,17 @@ function settingLines(setting: Setting, columns: number): readonly string[] {
   return [`  --${setting.path}=<${describeValues(setting)}>`, ...description];
 }
 
-/** The text of `--help`. */
+/** Returns the text of `--help`. */
 export function helpText(columns: number): string {
   const lines = sections.flatMap((section) => {
     const heading = section.path === '' ? '' : `\n  ${section.path}: ${section.description}\n`;
     return [heading, ...section.settings.flatMap((setting) => settingLines(setting, columns))];
   });
   return `pgway ${version()}: PostgreSQL as an HTTP API\n\n${usage}${lines.join('\n')}\n`;
+}
+
+/** Returns the version of this package. */
+export function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }

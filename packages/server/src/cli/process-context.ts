@@ -1,43 +1,93 @@
-/** The streams and signals of this process. */
-import { watchAncestors } from './ancestors.ts';
-import type { StopWish, Streams } from './streams.ts';
+/** The process as the command line sees it: output streams, terminal, working directory, stop signals. */
+import { readFileSync } from 'node:fs';
+
+interface Output {
+  write(text: string): void;
+}
+
+/** `forced` follows when the stop signal is repeated. */
+export type StopMode = 'graceful' | 'forced';
+
+export interface ProcessContext {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Columns of the terminal; null when the output is not a terminal. */
+  readonly columns: number | null;
+  readonly workingDirectory: string;
+  /** Calls the listener at stop signals; returns a function that removes it. */
+  readonly onStop: (listener: (mode: StopMode) => void) => () => void;
+}
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-// npm passes on a Ctrl-C that the terminal has already sent to the whole group: that is one wish, not two.
-const sameWishWithin = 500;
+// npm forwards a Ctrl-C that the terminal has already sent to the process group: one stop request, not two.
+const duplicateSignalMs = 500;
+const parentCheckIntervalMs = 500;
 
-export function processStreams(): Streams {
-  // A reader that went away (`pgway | head`) must not end the server.
+export function createProcessContext(): ProcessContext {
+  // A closed pipe (`pgway | head`) must not end the server.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return {
     stdout: { write: (text) => void process.stdout.write(text) },
     stderr: { write: (text) => void process.stderr.write(text) },
-    columns: columnsOf(process.stdout),
+    columns: terminalColumns(process.stdout),
     workingDirectory: process.cwd(),
     onStop: listenForStop,
   };
 }
 
-/** Some terminals do not know how wide they are, and say 0. */
-export function columnsOf({ isTTY, columns }: { readonly isTTY: boolean; readonly columns?: number }): number | null {
+/** Returns null for output that is not a terminal, and for terminals that report 0 columns. */
+export function terminalColumns({
+  isTTY,
+  columns,
+}: {
+  readonly isTTY: boolean;
+  readonly columns?: number;
+}): number | null {
   return isTTY && columns !== undefined && columns > 0 ? columns : null;
 }
 
-function listenForStop(listener: (wish: StopWish) => void): () => void {
-  let first: number | null = null;
+function listenForStop(listener: (mode: StopMode) => void): () => void {
+  let firstAt: number | null = null;
   const stop = (): void => {
     const now = performance.now();
-    if (first === null) {
-      first = now;
-      listener('gracefully');
-    } else if (now - first > sameWishWithin) {
-      listener('at once');
+    if (firstAt === null) {
+      firstAt = now;
+      listener('graceful');
+    } else if (now - firstAt > duplicateSignalMs) {
+      listener('forced');
     }
   };
   for (const signal of signals) process.on(signal, stop);
-  const ignoreAncestors = watchAncestors(stop);
+  const unwatch = watchParents(stop);
   return () => {
     for (const signal of signals) process.off(signal, stop);
-    ignoreAncestors();
+    unwatch();
   };
+}
+
+/**
+ * Calls the listener once npm or its shell has exited; only under `npm start`. Without them no signal would reach this process,
+ * which would keep its port.
+ */
+function watchParents(listener: () => void): () => void {
+  if (process.env['npm_lifecycle_event'] === undefined) return () => {};
+  const shell = process.ppid;
+  const npm = parentOf(shell);
+  const timer = setInterval(() => {
+    if (process.ppid === shell && parentOf(shell) === npm) return;
+    clearInterval(timer);
+    listener();
+  }, parentCheckIntervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Returns the parent of a process; null without `/proc`. */
+function parentOf(pid: number): number | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]);
+  } catch {
+    return null;
+  }
 }

@@ -1,45 +1,42 @@
 import { StartError } from '@pgway/core';
-import { loadConfiguration } from '../config/load.ts';
 import type { Environment } from '../config/layers.ts';
-import { ownOptions, readArguments } from './arguments.ts';
-import { explain } from './error-message.ts';
-import { helpText } from './help.ts';
-import { operate } from './commands.ts';
-import type { Streams } from './streams.ts';
-import { version } from './version.ts';
+import { loadConfiguration } from '../config/load.ts';
+import { parseArguments, programOptions } from './arguments.ts';
+import { runCommand } from './commands.ts';
+import { errorMessage } from './error-message.ts';
+import { helpText, version } from './help.ts';
+import type { ProcessContext } from './process-context.ts';
 
-/**
- * The whole program: reads the arguments, serves until somebody wishes it to stop, and says with which exit code to end:
- * 0 when all went well, 1 with one clear line on `stderr` when not.
- */
-export async function run(argv: readonly string[], environment: Environment, streams: Streams): Promise<number> {
+/** Runs the program and returns its exit code. Errors are written to `stderr` and return 1. */
+export async function run(argv: readonly string[], environment: Environment, process: ProcessContext): Promise<number> {
   let pgVariables: readonly string[] = [];
   try {
-    const given = readArguments(argv);
-    if (given.action === 'help') return print(streams, helpText(streams.columns ?? 100));
-    if (given.action === 'version') return print(streams, `${version()}\n`);
+    const { command, file, overrides } = parseArguments(argv);
+    if (command === 'help') return print(process, helpText(process.columns ?? 100));
+    if (command === 'version') return print(process, `${version()}\n`);
+    const { workingDirectory } = process;
     const loaded = await loadConfiguration({
-      workingDirectory: streams.workingDirectory,
-      file: given.file,
+      workingDirectory,
+      file,
       environment,
-      overrides: given.overrides,
-      otherOptions: ownOptions,
+      overrides,
+      otherOptions: programOptions,
     });
     pgVariables = loaded.pgVariables;
-    return await operate(given.action, loaded, streams);
+    return await runCommand(command, loaded, process);
   } catch (error) {
-    streams.stderr.write(`pgway: ${explain(error)}${whoseDatabase(error, pgVariables)}\n`);
+    process.stderr.write(`pgway: ${errorMessage(error)}${databaseHint(error, pgVariables)}\n`);
     return 1;
   }
 }
 
-/** Who expects the embedded database may have forgotten that the shell names another one. */
-function whoseDatabase(error: unknown, pgVariables: readonly string[]): string {
+/** Names the libpq variables that selected the database: they may be set by accident. */
+function databaseHint(error: unknown, pgVariables: readonly string[]): string {
   if (!(error instanceof StartError) || pgVariables.length === 0) return '';
-  return `; the database is that of ${pgVariables.join(', ')}, since nothing else names one`;
+  return `; the database comes from ${pgVariables.join(', ')}; pass --connectionString=… to use another one`;
 }
 
-function print(streams: Streams, text: string): number {
-  streams.stdout.write(text);
+function print(process: ProcessContext, text: string): number {
+  process.stdout.write(text);
   return 0;
 }

@@ -1,48 +1,52 @@
+/** What the program prints at its start: endpoints, diagnostics, address. */
 import type { Diagnostic, Endpoint } from '@pgway/core';
+import { escapeControlCharacters } from '../terminal-text.ts';
 import { endpointTable } from './endpoint-table.ts';
-import { neutralise } from '../terminal-text.ts';
 
-/** What is known when the gateway has read the database. */
-export interface Published {
+export interface LoadedEndpoints {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** `error library.lend(_book_id integer), line 2: …`. */
-function diagnosticLine(diagnostic: Diagnostic): string {
-  const line = diagnostic.line === null ? '' : `, line ${diagnostic.line}`;
-  return neutralise(`${diagnostic.severity} ${diagnostic.routine}${line}: ${diagnostic.message}`);
+const noEndpoints = [
+  'No endpoints. A routine becomes an endpoint when its comment has an HTTP line, as in:',
+  "  comment on function my_function is 'HTTP';",
+  'To publish all routines, pass --gateway.commentsMode=parseAll',
+] as const;
+
+/** Returns the table of endpoints, then errors and warnings of comments. */
+export function endpointLines({ endpoints, diagnostics }: LoadedEndpoints, columns: number): readonly string[] {
+  const problems = diagnostics.filter((diagnostic) => diagnostic.severity !== 'info');
+  const sorted = endpoints.toSorted(
+    (left, right) => compare(left.path, right.path) || compare(left.method, right.method),
+  );
+  const table = endpointTable(sorted, columns);
+  return [
+    ...(table.length === 0 ? noEndpoints : table),
+    ...(problems.length === 0 ? [] : ['', ...problems.map(diagnosticLine)]),
+  ];
 }
 
-/** The endpoints as a table, then what their authors should know. */
-export function publishedLines(published: Published, columns: number): readonly string[] {
-  const serious = published.diagnostics.filter((diagnostic) => diagnostic.severity !== 'info');
-  const table = endpointTable(
-    published.endpoints.toSorted((left, right) => compare(left.path, right.path) || compare(left.method, right.method)),
-    columns,
-  );
-  const none = [
-    'No endpoints. A routine becomes one when its comment has an HTTP line, as in:',
-    "  comment on function my_function is 'HTTP';",
-    'or when all of them shall: --gateway.commentsMode=parseAll',
-  ];
-  return [
-    ...(table.length === 0 ? none : table),
-    ...(serious.length === 0 ? [] : ['', ...serious.map(diagnosticLine)]),
-  ];
+/** Returns `error library.lend(_book_id integer), line 2: …`. */
+export function diagnosticLine({ severity, routine, line, message }: Diagnostic): string {
+  return escapeControlCharacters(`${severity} ${routine}${line === null ? '' : `, line ${line}`}: ${message}`);
 }
 
 function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** An address that a browser on this machine can open. */
-export function urlOf(host: string, port: number): string {
-  if (host === '0.0.0.0' || host === '::' || host === '') return `http://localhost:${port}`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+export function readyLines(endpoints: readonly Endpoint[], url: string, startupMs: number): readonly string[] {
+  const command = tryCommand(endpoints, url);
+  const count = `${endpoints.length} ${endpoints.length === 1 ? 'endpoint' : 'endpoints'}`;
+  return [
+    `${count} at ${url} after ${(startupMs / 1000).toFixed(1)} s. Ctrl-C ends.`,
+    ...(command === null ? [] : [`Try:  ${escapeControlCharacters(command)}`]),
+  ];
 }
 
-const liked: Readonly<Record<Endpoint['result']['kind'], number>> = {
+/** The order in which result shapes make a good first example. */
+const exampleRank: Readonly<Record<Endpoint['result']['kind'], number>> = {
   objects: 0,
   object: 1,
   values: 2,
@@ -52,16 +56,14 @@ const liked: Readonly<Record<Endpoint['result']['kind'], number>> = {
   nothing: 6,
 };
 
-/** A command that works as it is: a GET that needs no parameter and no sign-in, rows and short paths first. Null when there is none. */
+/** Returns a curl command for a GET without required parameters and authorization, or null. Rows and short paths come first. */
 export function tryCommand(endpoints: readonly Endpoint[], url: string): string | null {
-  const candidates = endpoints.filter((endpoint) => {
-    const needsNothing = endpoint.parameters.every((parameter) => parameter.optional && !parameter.inPath);
-    return (
-      endpoint.method === 'GET' && needsNothing && !endpoint.authorization.required && !endpoint.path.includes('{')
-    );
+  const candidates = endpoints.filter(({ method, path, parameters, authorization }) => {
+    const isComplete = !path.includes('{') && parameters.every(({ optional, inPath }) => optional && !inPath);
+    return method === 'GET' && isComplete && !authorization.required;
   });
   const order = (left: Endpoint, right: Endpoint): number =>
-    liked[left.result.kind] - liked[right.result.kind] || left.path.length - right.path.length;
+    exampleRank[left.result.kind] - exampleRank[right.result.kind] || left.path.length - right.path.length;
   const best = candidates.toSorted(order)[0];
   if (best === undefined) return null;
   const address = `${url}${encodeURI(best.path)}`;

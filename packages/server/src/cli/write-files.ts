@@ -1,61 +1,66 @@
 import { compareFiles, type Endpoint, type FileState, GeneratorError, writeFiles } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
-import { fileSets } from '../generated-files.ts';
-import { neutralise } from '../terminal-text.ts';
+import { generateFileSets } from '../generated-files.ts';
+import { escapeControlCharacters } from '../terminal-text.ts';
 
-/** What generating needs to know of its surroundings. */
-export interface Workshop {
+export interface GenerateContext {
   readonly configuration: Configuration;
   readonly connectionString: string;
   readonly workingDirectory: string;
   readonly print: (line: string) => void;
 }
 
-const words: Readonly<Record<FileState, string>> = {
+const stateTexts: Readonly<Record<FileState, string>> = {
   missing: 'written',
-  different: 'written again',
+  different: 'overwritten',
   same: 'unchanged',
 };
 
 /**
- * Writes all files that the configuration asks for, and prints what became of each.
- * @param quiet says nothing of files that stay as they are
- * @throws GeneratorError before anything is written, when a file may not be; or when it cannot be
+ * Writes all configured files, and prints the state of each.
+ * @param quiet prints no unchanged files
+ * @throws GeneratorError before any write when a file must not be overwritten, and for files that cannot be written
  */
-export async function writeAll(endpoints: readonly Endpoint[], workshop: Workshop, quiet: boolean): Promise<void> {
-  const { workingDirectory: folder, print } = workshop;
-  const sets = fileSets(endpoints, workshop.configuration, workshop.connectionString);
-  await refuseAll(sets, folder);
+export async function writeGeneratedFiles(
+  endpoints: readonly Endpoint[],
+  context: GenerateContext,
+  quiet: boolean,
+): Promise<void> {
+  const { workingDirectory: folder, print } = context;
+  const sets = generateFileSets(endpoints, context.configuration, context.connectionString);
+  await checkOverwrites(sets, folder);
   for (const { files, overwrite } of sets) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, as they are printed
+    // oxlint-disable-next-line no-await-in-loop -- files are printed in order
     for (const { path, state } of await writeFiles(files, { folder, overwrite })) {
-      if (!quiet || state !== 'same') print(`${neutralise(path)}  ${words[state]}`);
+      if (!quiet || state !== 'same') print(`${escapeControlCharacters(path)}  ${stateTexts[state]}`);
     }
   }
 }
 
-/** Either all may be written, or none is: half a set of files fits nothing. */
-async function refuseAll(sets: ReturnType<typeof fileSets>, folder: string): Promise<void> {
-  const refused = await Promise.all(
+/** Throws before the first write: a part of the files would not match the rest. */
+async function checkOverwrites(sets: ReturnType<typeof generateFileSets>, folder: string): Promise<void> {
+  const conflicts = await Promise.all(
     sets
       .filter(({ overwrite }) => !overwrite)
       .map(async ({ section, files }) =>
         (await compareFiles(files, { folder }))
           .filter(({ state }) => state === 'different')
-          .map(({ path }) => `${path} differs from what is there: remove it, or set ${section}.fileOverwrite`),
+          .map(({ path }) => `${path} exists with other content; remove it or set ${section}.fileOverwrite`),
       ),
   );
-  const lines = refused.flat();
-  if (lines.length > 0) throw new GeneratorError(lines.join('; '));
+  const messages = conflicts.flat();
+  if (messages.length > 0) throw new GeneratorError(messages.join('; '));
 }
 
-/** Writes nothing; names the files that are out of date. @returns whether there are none */
-export async function compareAll(endpoints: readonly Endpoint[], workshop: Workshop): Promise<boolean> {
-  const { workingDirectory: folder, print } = workshop;
-  const sets = fileSets(endpoints, workshop.configuration, workshop.connectionString);
+/** Prints missing and outdated files without writing. Returns whether all files are up to date. */
+export async function checkGeneratedFiles(endpoints: readonly Endpoint[], context: GenerateContext): Promise<boolean> {
+  const { workingDirectory: folder, print } = context;
+  const sets = generateFileSets(endpoints, context.configuration, context.connectionString);
   const compared = (await Promise.all(sets.map(({ files }) => compareFiles(files, { folder })))).flat();
   const stale = compared.filter(({ state }) => state !== 'same');
-  for (const { path, state } of stale) print(`${neutralise(path)}  ${state === 'missing' ? 'missing' : 'out of date'}`);
+  for (const { path, state } of stale) {
+    print(`${escapeControlCharacters(path)}  ${state === 'missing' ? 'missing' : 'out of date'}`);
+  }
   if (stale.length === 0) print(`${compared.length} ${compared.length === 1 ? 'file is' : 'files are'} up to date`);
   return stale.length === 0;
 }

@@ -1,43 +1,78 @@
+/** Runs the SQL files of the example database, and replaces its routines. */
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import type { Client } from 'pg';
-import { exampleError, runFile } from './run-file.ts';
 
-/** Which routines an `api.sql` has made. Kept as the comment of the database, so that it changes in the same transaction. */
+/** The example database cannot be created or changed; the message names the file. */
+export class ExampleError extends Error {
+  override readonly name = 'ExampleError';
+}
+
+/**
+ * Runs the statements of a file and returns its text.
+ * @param failure the start of the error message, as in `cannot create the example database`
+ * @throws ExampleError naming the file and, where PostgreSQL reports a position, the line
+ */
+export async function runSqlFile(client: Client, file: URL, failure: string): Promise<string> {
+  const text = await readFile(file, 'utf8');
+  try {
+    await client.query(text);
+    return text;
+  } catch (error) {
+    const { position, message } = error as Error & { readonly position?: string };
+    const line = position === undefined ? '' : `:${lineOf(text, Number(position))}`;
+    throw exampleError(`${failure}: ${fileURLToPath(file)}${line}: ${message};`, error);
+  }
+}
+
+/** @param reason the start of the message, up to its last alternative */
+function exampleError(reason: string, cause: unknown): ExampleError {
+  return new ExampleError(`${reason} pass --embedded.example=false to start without it`, { cause });
+}
+
+/** @param position in characters, from 1, as reported by PostgreSQL */
+function lineOf(text: string, position: number): number {
+  const before = Array.from(text).slice(0, position - 1);
+  return before.filter((character) => character === '\n').length + 1;
+}
+
+/** The routines that `api.sql` created. Stored as the comment of the database, in the same transaction. */
 export interface AppliedRoutines {
   /** SHA-256 of the file. */
   readonly api: string;
-  /** With their schemas and the types of their arguments, as `to_regprocedure` takes them. */
+  /** Signatures with schema, as accepted by `to_regprocedure`. */
   readonly routines: readonly string[];
 }
 
 export function isApplied(applied: AppliedRoutines | null, text: string): boolean {
-  return applied?.api === digestOf(text);
+  return applied?.api === sha256(text);
 }
 
-function digestOf(text: string): string {
+function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
 /**
- * Puts the routines of the file in the place of those that were applied before. Routines of the user's stay. The transaction
- * is that of the caller, and holds nothing else.
- * @param applied null: nothing is known of what was, and the file replaces routines of the same signature only
+ * Replaces the routines of an earlier `api.sql` by those of the file. Routines of users remain. Runs in a transaction of the caller,
+ * which must contain nothing else: routines are found by its id.
+ * @param applied null if unknown; the file then replaces routines of the same signature only
  * @throws ExampleError
  */
 export async function applyRoutines(client: Client, file: URL, applied: AppliedRoutines | null): Promise<void> {
   await dropRoutines(client, applied?.routines ?? []);
-  const text = await runFile(client, file, 'the routines of the example database cannot be made');
+  const text = await runSqlFile(client, file, 'cannot create the routines of the example database');
   await client.query('set local search_path = pg_catalog');
   const { rows } = await client.query<{ name: string }>(
     'select oid::regprocedure::text as name from pg_proc where xmin = pg_current_xact_id()::xid order by 1',
   );
-  const comment: AppliedRoutines = { api: digestOf(text), routines: rows.map(({ name }) => name) };
+  const comment: AppliedRoutines = { api: sha256(text), routines: rows.map(({ name }) => name) };
   const database = client.escapeIdentifier(client.database!);
   await client.query(`comment on database ${database} is ${client.escapeLiteral(JSON.stringify(comment))}`);
 }
 
 async function dropRoutines(client: Client, names: readonly string[]): Promise<void> {
-  // A name comes back as the server writes it: nothing but the name of a routine becomes part of the statement.
+  // The stored names are resolved by the server, so that the statement contains quoted names of routines only.
   const { rows } = await client.query<{ name: string }>(
     `select found::pg_catalog.text as name
      from pg_catalog.unnest($1::pg_catalog.text[]) as given (name), pg_catalog.to_regprocedure(given.name) as found
@@ -51,7 +86,7 @@ async function dropRoutines(client: Client, names: readonly string[]): Promise<v
     const { message, detail = message } = error as Error & { readonly detail?: string };
     const reason = detail.split('\n').join(', ');
     throw exampleError(
-      `api.sql has changed, but its routines in the example database cannot be replaced: ${reason}; drop what depends on them, or`,
+      `api.sql has changed, but its routines in the example database cannot be replaced: ${reason}; drop the dependent objects, or`,
       error,
     );
   }

@@ -1,16 +1,27 @@
-/** Loopback addresses, and the names that browsers and resolvers keep for them (RFC 6761, 6.3). */
+/** Loopback addresses and names (RFC 6761, section 6.3), and the URL of a listening address. */
 import { BlockList, isIP } from 'node:net';
 
-const addresses = new BlockList();
-addresses.addSubnet('127.0.0.0', 8, 'ipv4');
-addresses.addAddress('::1', 'ipv6');
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
 
-/** Whether the IP address can be reached from its own machine alone; IPv4 also where it is written as IPv6 (`::ffff:127.0.0.1`). */
-export function isLoopback(address: string): boolean {
-  return isIP(address) !== 0 && addresses.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+/** Whether the IP address is a loopback address; IPv4-mapped IPv6 (`::ffff:127.0.0.1`) counts. */
+export function isLoopbackAddress(address: string): boolean {
+  return isIP(address) !== 0 && loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 }
 
-/** @param name in lower case, IPv6 in brackets */
-export function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || isLoopback(name.replace(/^\[(.*)\]$/, '$1'));
+/** @param host a name in lower case or an address; IPv6 with or without brackets */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || isLoopbackAddress(host.replace(/^\[(.*)\]$/, '$1'));
+}
+
+/** Whether the host is an IP address that other machines may reach. A name may resolve to a loopback address. */
+export function isPublicAddress(host: string): boolean {
+  return isIP(host) !== 0 && !isLoopbackAddress(host);
+}
+
+/** Returns a URL that a browser on this machine can open. */
+export function serverUrl(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::' || host === '') return `http://localhost:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,10 +1,10 @@
-import { neutralise } from '../terminal-text.ts';
+import { escapeControlCharacters } from '../terminal-text.ts';
 import { redact, redactText } from './redact.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields first, then the message: the order in which pino and its kin are called, so that one of them can stand here. */
+/** Compatible with pino: fields, then the message. */
 export interface Logger {
   readonly debug: (fields: Fields, message: string) => void;
   readonly info: (fields: Fields, message: string) => void;
@@ -15,14 +15,14 @@ export interface Logger {
 export interface LoggerOptions {
   readonly level: Level | 'silent';
   readonly format: 'pretty' | 'json';
-  /** Takes whole lines. */
+  /** Receives complete lines. */
   readonly write: (text: string) => void;
   readonly now: () => Date;
 }
 
 const ranks: Readonly<Record<Level | 'silent', number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
-/** JSON leaves these as they are, and some terminals obey them. */
+/** C1 control characters: JSON does not escape them, and some terminals interpret them. */
 const c1Controls = /[\u007f-\u009f]/g;
 
 function jsonLine(time: Date, level: Level, fields: Fields, message: string): string {
@@ -32,16 +32,16 @@ function jsonLine(time: Date, level: Level, fields: Fields, message: string): st
 
 function prettyLine(time: Date, level: Level, fields: Fields, message: string): string {
   const clock = time.toISOString().slice(11, 23);
-  // The name tells loggers apart in a collection of logs; on a terminal there is only this one.
-  const { name: _, ...shown } = redact(fields) as Fields;
-  const pairs = Object.entries(shown).map(([key, value]) => {
-    return ` ${key}=${neutralise(typeof value === 'string' ? value : (shorten(value) ?? ''))}`;
+  // All lines have the same name, which matters for collected (JSON) logs only.
+  const { name: _, ...rest } = redact(fields) as Fields;
+  const pairs = Object.entries(rest).map(([key, value]) => {
+    return ` ${key}=${escapeControlCharacters(typeof value === 'string' ? value : (formatValue(value) ?? ''))}`;
   });
-  return `${clock} ${level.padEnd(5)} ${neutralise(redactText(message))}${pairs.join('')}`;
+  return `${clock} ${level.padEnd(5)} ${escapeControlCharacters(redactText(message))}${pairs.join('')}`;
 }
 
-/** An error in a line for people is its message; the stack is in the JSON form. */
-function shorten(value: unknown): string | undefined {
+/** Returns the message of an error without its stack, and JSON for other values. */
+function formatValue(value: unknown): string | undefined {
   const isError = typeof value === 'object' && value !== null && 'stack' in value && 'message' in value;
   return isError ? String(value.message) : JSON.stringify(value);
 }

@@ -1,36 +1,32 @@
-/** Keeps secrets out of the log, whatever is handed to it. */
+/** Redaction of secrets in log fields and messages. */
 
 const secretKey = /pass(word|wd)?$|^pwd$|secret|token|authorization|cookie|api[-_]?key|connectionstring/i;
-// These run over text that clients send, so none may take more than linear time. A URL is found by its `://`: to look for
-// the scheme before that would be to try every letter of a long word.
+// These run over text from clients, so all must be linear. Matching the scheme before `://` would be quadratic.
 const urlPassword = /(:\/\/[^\s:/@]*):[^\s/]*@/g;
-const cutUrlPassword = /(:\/\/[^\s:/@]*):[^\s/]*$/;
+const truncatedUrlPassword = /(:\/\/[^\s:/@]*):[^\s/]*$/;
 const keyedPassword = /(password|pwd)\s*=\s*('[^']*(?:'|$)|"[^"]*(?:"|$)|[^;\s]+)/gi;
 const placeholder = '***';
-const deepest = 6;
-const longest = 4096;
+const maxDepth = 6;
+const maxLength = 4096;
 
-/** The first 4096 characters of the text, with a mark when there were more, without the passwords of connection strings. */
+/** Removes the passwords of connection strings, and truncates the text to 4096 characters. */
 export function redactText(text: string): string {
-  if (text.length <= longest) return withoutPasswords(text);
-  // The cut may go through a password, and leave it without the `@` that it is known by.
-  const kept = text.slice(0, longest).replace(cutUrlPassword, `$1:${placeholder}`);
-  return `${withoutPasswords(kept)}… (cut, ${text.length} characters)`;
+  if (text.length <= maxLength) return removePasswords(text);
+  // The cut may remove the `@` after a password.
+  const kept = text.slice(0, maxLength).replace(truncatedUrlPassword, `$1:${placeholder}`);
+  return `${removePasswords(kept)}… (truncated, ${text.length} characters)`;
 }
 
-function withoutPasswords(text: string): string {
+function removePasswords(text: string): string {
   return text.replace(urlPassword, `$1:${placeholder}@`).replace(keyedPassword, `$1=${placeholder}`);
 }
 
-/**
- * The value with secrets replaced, by the names of their keys and in connection strings, and with long texts cut; errors
- * become plain data.
- */
+/** Replaces secrets, found by key name and in connection strings, truncates long strings, and converts errors to plain data. */
 export function redact(value: unknown, depth: number = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
-  if (depth >= deepest) return '…';
+  if (depth >= maxDepth) return '…';
   if (value instanceof Error) return redact(errorFields(value), depth);
   if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
   const entries = Object.entries(value).map(([key, inner]) => {
@@ -39,10 +35,10 @@ export function redact(value: unknown, depth: number = 0): unknown {
   return Object.fromEntries(entries);
 }
 
-/** What a log needs of an error. A database's `detail` is left out: it quotes the data of rows. */
+/** Omits the `detail` of database errors, which quotes row data. */
 function errorFields(error: Error): Readonly<Record<string, unknown>> {
-  const { code: own, cause, diagnostics } = error as Error & { code?: unknown; diagnostics?: { code?: unknown } };
-  const code = own ?? diagnostics?.code;
+  const { code: ownCode, cause, diagnostics } = error as Error & { code?: unknown; diagnostics?: { code?: unknown } };
+  const code = ownCode ?? diagnostics?.code;
   return {
     type: error.name,
     message: error.message,

@@ -1,8 +1,9 @@
 import type { Endpoint } from '@pgway/core';
 import { describe, expect, test } from 'vitest';
-import { tryCommand, urlOf } from '../../src/cli/startup-banner.ts';
+import { tryCommand } from '../../src/cli/startup-banner.ts';
 import { endpointTable } from '../../src/cli/endpoint-table.ts';
-import { width } from '../../src/terminal-text.ts';
+import { serverUrl } from '../../src/http/address.ts';
+import { displayWidth } from '../../src/terminal-text.ts';
 
 type Parameter = Endpoint['parameters'][number];
 
@@ -131,7 +132,7 @@ describe('the table', () => {
 
   test('no line is wider than the terminal, whatever its width', () => {
     for (let limit = 34; limit < 140; limit += 1) {
-      expect(Math.max(...endpointTable(all, limit).map(width)), `${limit} columns`).toBeLessThanOrEqual(limit);
+      expect(Math.max(...endpointTable(all, limit).map(displayWidth)), `${limit} columns`).toBeLessThanOrEqual(limit);
     }
   });
 
@@ -177,5 +178,5 @@ test.each([
   ['::', 'http://localhost:80'],
   ['::1', 'http://[::1]:80'],
 ])('the address of %s is %s', (host, url) => {
-  expect(urlOf(host, 80)).toBe(url);
+  expect(serverUrl(host, 80)).toBe(url);
 });

@@ -4,7 +4,7 @@ import { freshDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
-import { type CollectedStreams, collectStreams } from '../support/process-context.ts';
+import { type TestProcess, createTestProcess } from '../support/process-context.ts';
 
 const sql = `
 create function greet(_name text) returns text language sql stable as $$ select 'Hello, ' || _name $$;
@@ -29,7 +29,7 @@ interface Workshop {
   /** Runs `pgway generate …` to its end. */
   readonly generate: (...words: readonly string[]) => Promise<readonly [code: number, out: string, err: string]>;
   readonly begin: (...words: readonly string[]) => {
-    readonly streams: CollectedStreams;
+    readonly streams: TestProcess;
     readonly ended: Promise<number>;
   };
 }
@@ -39,7 +39,7 @@ async function workshop(configuration: object = everything): Promise<Workshop> {
   onTestFinished(() => database.drop());
   const folder = await folderWith({ 'pgway.json': { connectionString: database.connectionString, ...configuration } });
   const begin: Workshop['begin'] = (...words) => {
-    const streams = collectStreams(folder);
+    const streams = createTestProcess(folder);
     return { streams, ended: run(['generate', ...words], {}, streams) };
   };
   return {
@@ -108,13 +108,13 @@ describe('pgway generate', () => {
     const [code, out, error] = await generate('--httpFile.fileOverwrite');
     expect([code, out]).toEqual([1, '']);
     expect(error).toContain(
-      'pgway: src/client.ts differs from what is there: remove it, or set typescriptClient.fileOverwrite; ' +
-        'openapi.json differs from what is there: remove it, or set openApi.fileOverwrite\n',
+      'pgway: src/client.ts exists with other content; remove it or set typescriptClient.fileOverwrite; ' +
+        'openapi.json exists with other content; remove it or set openApi.fileOverwrite\n',
     );
     expect(await readFile(join(folder, 'requests/all.http'), 'utf8')).not.toContain('/api/more');
 
     const allowed = ['--httpFile.fileOverwrite', '--openApi.fileOverwrite', '--typescriptClient.fileOverwrite'];
-    expect((await generate(...allowed))[1]).toContain('src/client.ts  written again\n');
+    expect((await generate(...allowed))[1]).toContain('src/client.ts  overwritten\n');
     expect(await readFile(join(folder, 'requests/all.http'), 'utf8')).toContain('/api/more');
   });
 
@@ -202,11 +202,11 @@ describe('pgway generate --watch', () => {
     const { streams, ended } = begin('--watch');
     await streams.until('watching the database');
     await query(change);
-    await streams.until('written again');
-    streams.wish('gracefully');
+    await streams.until('overwritten');
+    streams.sendStop('graceful');
     expect(await ended).toBe(0);
     expect(streams.text.stdout).toBe(
-      'client.ts  written\nwatching the database. Ctrl-C ends.\nclient.ts  written again\n',
+      'client.ts  written\nwatching the database. Ctrl-C ends.\nclient.ts  overwritten\n',
     );
     expect(await readFile(join(folder, 'client.ts'), 'utf8')).toContain('function more(');
   });
@@ -216,8 +216,8 @@ describe('pgway generate --watch', () => {
     const { streams, ended } = begin('--watch');
     await streams.until('watching the database');
     await query(`${change}; notify changed`);
-    await streams.until('written again');
-    streams.wish('gracefully');
+    await streams.until('overwritten');
+    streams.sendStop('graceful');
     expect(await ended).toBe(0);
   });
 
@@ -238,17 +238,17 @@ describe('pgway generate --watch', () => {
         comment on function ${name} is 'HTTP\nautorize staff'`);
       await told(`error public.${name}()`);
     }
-    streams.wish('gracefully');
+    streams.sendStop('graceful');
     expect(await ended).toBe(0);
     expect(streams.text.stderr.split('typescriptClient.fileOverwrite').length - 1).toBe(1);
   });
 });
 
 test.each([
-  [['--watch'], 'pgway: --watch: is for pgway generate\n'],
-  [['generate', '--check', '--watch'], 'pgway: --check and --watch: only one of them can be given\n'],
+  [['--watch'], 'pgway: --watch: only valid as in pgway generate --watch\n'],
+  [['generate', '--check', '--watch'], 'pgway: --check and --watch: pass only one of them\n'],
 ])('%j', async (words, message) => {
-  const streams = collectStreams(await folderWith());
+  const streams = createTestProcess(await folderWith());
   expect(await run(words, {}, streams)).toBe(1);
   expect(streams.text.stderr).toBe(message);
 });

@@ -4,11 +4,11 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { freshDatabase, type HeldLock, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { columnsOf } from '../../src/cli/process-context.ts';
+import { terminalColumns } from '../../src/cli/process-context.ts';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
-import { collectStreams } from '../support/process-context.ts';
-import type { CollectedStreams } from '../support/process-context.ts';
+import { createTestProcess } from '../support/process-context.ts';
+import type { TestProcess } from '../support/process-context.ts';
 
 const database = useDatabase(`
   create function get_greeting(_name text default 'world') returns text language sql as $$ select 'hello ' || _name $$;
@@ -22,16 +22,16 @@ const database = useDatabase(`
 
 interface Server {
   readonly url: string;
-  readonly streams: CollectedStreams;
+  readonly streams: TestProcess;
   readonly ended: Promise<number>;
 }
 
 /** A server in this process on a free port, stopped at the end of the test. */
 async function serve(...options: readonly string[]): Promise<Server> {
-  const streams = collectStreams(await folderWith());
+  const streams = createTestProcess(await folderWith());
   const ended = run([`--connectionString=${database.connectionString}`, '--port=0', ...options], {}, streams);
   onTestFinished(async () => {
-    streams.wish('at once');
+    streams.sendStop('forced');
     await ended;
   });
   const ready = /http:\/\/[\w.:]+/;
@@ -50,7 +50,7 @@ describe('serving', () => {
 
     expect(await answer(`${url}/api/get-greeting?name=you`)).toEqual([200, 'hello you']);
     expect((await answer(`${url}/nothing`))[0]).toBe(404);
-    streams.wish('gracefully');
+    streams.sendStop('graceful');
     expect(await ended).toBe(0);
 
     expect(streams.text.stderr).toBe('');
@@ -75,7 +75,7 @@ describe('serving', () => {
     const running = answer(`${url}/api/wait?key=1`);
     await isWaiting(lock);
 
-    streams.wish('gracefully');
+    streams.sendStop('graceful');
     await streams.until('stopping');
     await lock.release();
 
@@ -91,8 +91,8 @@ describe('serving', () => {
     await isWaiting(lock);
     const begin = performance.now();
 
-    streams.wish('gracefully');
-    streams.wish('at once');
+    streams.sendStop('graceful');
+    streams.sendStop('forced');
 
     expect(await running).toBe('cut off');
     expect(await ended).toBe(0);
@@ -114,7 +114,7 @@ describe('serving', () => {
   test('log.format=json: every line is an object', async () => {
     const { streams, ended } = await serve('--log.format=json');
 
-    streams.wish('gracefully');
+    streams.sendStop('graceful');
     await ended;
 
     const lines = streams.text.stdout
@@ -122,7 +122,7 @@ describe('serving', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { level: string; msg: string });
     expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual(
-      expect.arrayContaining(['info endpoint created', 'info published', 'info ready', 'info stopping']),
+      expect.arrayContaining(['info endpoint created', 'info endpoints loaded', 'info ready', 'info stopping']),
     );
   });
 
@@ -130,7 +130,7 @@ describe('serving', () => {
     const { streams } = await serve('--host=0.0.0.0');
 
     expect(streams.text.stdout).toMatch(
-      /warn +everybody who reaches this address can call 3 of 3 endpoints without signing in/,
+      /warn +3 of 3 endpoints need no authentication; every client that reaches this address can call them/,
     );
   });
 
@@ -157,7 +157,7 @@ describe('--check', () => {
     connectionString: string,
     more: object = {},
   ): Promise<{ code: number; stdout: string; stderr: string }> {
-    const streams = collectStreams(await folderWith({ 'pgway.json': { connectionString, ...more } }));
+    const streams = createTestProcess(await folderWith({ 'pgway.json': { connectionString, ...more } }));
     const code = await run(['--check'], {}, streams);
     return { code, ...streams.text };
   }
@@ -210,7 +210,7 @@ describe('--check', () => {
 
 describe('what keeps it from starting is one line on stderr, and exit code 1', () => {
   async function fail(...argv: readonly string[]): Promise<string> {
-    const streams = collectStreams(await folderWith());
+    const streams = createTestProcess(await folderWith());
     expect(await run(argv, {}, streams)).toBe(1);
     // Warnings with a code are of other things: the superuser of tests, an open address.
     expect(streams.text.stdout.replace(/^.* code=[\w-]+\n/gm, '')).not.toContain('warn');
@@ -230,11 +230,11 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
   });
 
   test("a server that is not there, by PostgreSQL's own variables", async () => {
-    const streams = collectStreams(await folderWith());
+    const streams = createTestProcess(await folderWith());
 
     expect(await run(['--port=0'], { PGHOST: '127.0.0.1', PGPORT: '1', PGPASSWORD: 'geheim' }, streams)).toBe(1);
     expect(streams.text.stderr).toMatch(
-      /^pgway: .*127\.0\.0\.1:1.*; the database is that of PGHOST, PGPORT, PGPASSWORD, since nothing else names one\n$/,
+      /^pgway: .*127\.0\.0\.1:1.*; the database comes from PGHOST, PGPORT, PGPASSWORD; pass --connectionString=… to use another one\n$/,
     );
   });
 
@@ -317,19 +317,19 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
     const { port } = other.address() as AddressInfo;
 
     expect(await fail(`--connectionString=${database.connectionString}`, `--port=${port}`)).toBe(
-      `pgway: port ${port} on 127.0.0.1 is in use: stop the other program or start with --port=${port + 1}\n`,
+      `pgway: port ${port} on 127.0.0.1 is already in use; stop the other process or pass --port=${port + 1}\n`,
     );
   });
 
   test('a host that is not of this machine', async () => {
     expect(await fail(`--connectionString=${database.connectionString}`, '--host=192.0.2.1')).toBe(
-      'pgway: 192.0.2.1 is no address of this machine: start with --host=127.0.0.1\n',
+      'pgway: 192.0.2.1 is not an address of this machine; pass --host=127.0.0.1\n',
     );
   });
 });
 
 test('--help names every section and fits the terminal; --version is the version', async () => {
-  const streams = collectStreams(await folderWith(), 80);
+  const streams = createTestProcess(await folderWith(), 80);
 
   expect(await run(['--help'], {}, streams)).toBe(0);
   expect(await run(['-v'], {}, streams)).toBe(0);
@@ -344,7 +344,7 @@ test.each([
   [{ isTTY: true }, null],
   [{ isTTY: false, columns: 80 }, null],
 ])('an output %o has %s columns: one without a width is not cut', (output, columns) => {
-  expect(columnsOf(output)).toBe(columns);
+  expect(terminalColumns(output)).toBe(columns);
 });
 
 test('every answer has the id of its request, which is in its log lines', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigurationError } from '../../src/config/configuration-error.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import type { LoadedConfiguration, ConfigurationSources } from '../../src/config/load.ts';
-import { readArguments } from '../../src/cli/arguments.ts';
+import { parseArguments } from '../../src/cli/arguments.ts';
 import { folderWith } from '../support/folder.ts';
 
 interface Given {
@@ -12,7 +12,7 @@ interface Given {
 }
 
 async function load(given: Given): Promise<LoadedConfiguration> {
-  const { file, overrides } = readArguments(given.arguments ?? []);
+  const { file, overrides } = parseArguments(given.arguments ?? []);
   return loadConfiguration({
     workingDirectory: await folderWith(given.files),
     file,
@@ -221,7 +221,7 @@ describe('all issues are reported at once, with their places', () => {
       'postgres://h/d: no such file; pass a database as --connectionString=…',
     ]);
     expect(await issuesOf({ arguments: ['a.json', 'generate', '--watch'] })).toEqual([
-      'generate: comes first, as in pgway generate --watch',
+      'generate: must be the first argument, as in pgway generate --watch',
     ]);
   });
 
@@ -235,7 +235,7 @@ describe('all issues are reported at once, with their places', () => {
   test('two files, a flag with a value, a hyphen alone', async () => {
     expect(await issuesOf({ arguments: ['a.json', '--config=b.json', '--help=1'] })).toEqual([
       '--help: takes no value',
-      'only one configuration file can be given, not a.json and b.json',
+      'more than one configuration file: a.json and b.json; pass only one',
     ]);
   });
 

@@ -10,13 +10,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Gateway } from '@pgway/core';
 import { freshDatabase, type TestDatabase } from '@pgway/testing';
-import { startGateway, startServer } from '../../src/start.ts';
+import { startGateway, startHttpServer } from '../../src/start.ts';
 import { run } from '../../src/cli/run.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
-import { servedDocuments } from '../../src/api-docs/api-docs.ts';
+import { createApiDocsHandler } from '../../src/api-docs/api-docs.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { isOpen } from '../support/program.ts';
-import { collectStreams } from '../support/process-context.ts';
+import { createTestProcess } from '../support/process-context.ts';
 import { curl, shellWords } from './curl.ts';
 import type { Step } from './page.ts';
 
@@ -165,8 +165,8 @@ export class Stage {
       const { configuration } = await this.#load();
       const lifecycle = new Lifecycle();
       const gateway = await startGateway(lifecycle, configuration, this.#database.connectionString, {});
-      const documents = servedDocuments(configuration, this.#database.connectionString);
-      const { port } = await startServer(lifecycle, configuration, gateway, documents);
+      const documents = createApiDocsHandler(configuration, this.#database.connectionString);
+      const { port } = await startHttpServer(lifecycle, configuration, gateway, documents);
       this.#served = { gateway, port, lifecycle };
     } else if (this.#stale) {
       await this.#served.gateway.refresh();
@@ -188,7 +188,7 @@ export class Stage {
 
   async #runServer(words: readonly string[]): Promise<string> {
     await writeFile(join(this.#folder, 'pgway.json'), this.#config);
-    const streams = collectStreams(this.#folder);
+    const streams = createTestProcess(this.#folder);
     const user = await this.#createUser();
     try {
       await run(

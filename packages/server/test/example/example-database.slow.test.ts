@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openExample } from '../../src/example/example-database.ts';
+import { openExampleDatabase } from '../../src/example/example-database.ts';
 import { isShown } from '../docs/answer.ts';
 import { curl, shellWords } from '../docs/curl.ts';
 import { readPage } from '../docs/page.ts';
@@ -24,7 +24,7 @@ create or replace procedure lend(_id int) language sql as $$ update book set tit
 /** An embedded PostgreSQL and a folder with the files of an example, of which `change` writes another `api.sql`. */
 async function place(): Promise<{
   readonly superuser: string;
-  readonly open: () => ReturnType<typeof openExample>;
+  readonly open: () => ReturnType<typeof openExampleDatabase>;
   readonly change: (text: string) => Promise<string>;
 }> {
   const { connectionString, dataDirectory } = await startServer();
@@ -32,7 +32,7 @@ async function place(): Promise<{
   const file = join(folder, 'api.sql');
   return {
     superuser: connectionString,
-    open: () => openExample(connectionString, dataDirectory, pathToFileURL(`${folder}/`)),
+    open: () => openExampleDatabase(connectionString, dataDirectory, pathToFileURL(`${folder}/`)),
     change: async (text) => {
       await writeFile(file, text);
       return file;
@@ -86,7 +86,7 @@ describe('api.sql', () => {
       `-- é🎈\n${api}\ncreate function broken() returns int language sql as $$\n  select no_such from book\n$$;`,
     );
     await expect(open()).rejects.toThrow(
-      `the routines of the example database cannot be made: ${file}:6: column "no_such" does not exist; start with --embedded.example=false to go without it`,
+      `cannot create the routines of the example database: ${file}:6: column "no_such" does not exist; pass --embedded.example=false to start without it`,
     );
     await change(api);
     const { state, connectionString } = await open();
@@ -99,7 +99,7 @@ describe('api.sql', () => {
     await ask(connectionString, 'create view counted as select count_books()');
     await change('select 1;');
     await expect(open()).rejects.toThrow(
-      'api.sql has changed, but its routines in the example database cannot be replaced: view counted depends on function count_books(); drop what depends on them, or start with --embedded.example=false to go without it',
+      'api.sql has changed, but its routines in the example database cannot be replaced: view counted depends on function count_books(); drop the dependent objects, or pass --embedded.example=false to start without it',
     );
     expect(await routines(superuser.replace(/postgres$/, 'library'))).toEqual([
       'count_books()',
@@ -141,7 +141,7 @@ describe('README', () => {
     const printed = await curl(shellWords(command).slice(1), (shown) => (shown === '8080' ? Number(port) : 0));
 
     expect(isShown(answer, printed) ? answer : printed).toBe(answer);
-    const [, psql] = await program.until(/^to look inside: (psql ".*")$/m);
+    const [, psql] = await program.until(/^connect with: (psql ".*")$/m);
     const inside = await promisify(execFile)('sh', [
       '-c',
       `${psql} -Atc 'select current_user, usesuper from pg_user where usename = current_user'`,

@@ -63,9 +63,9 @@ test.each(foreign)('a loopback listener does not answer for %j', async (host) =>
   expect([status, type]).toEqual([421, 'application/problem+json']);
   expect(JSON.parse(body)).toEqual({
     type: 'urn:pgway:problem:unknown-host',
-    title: 'This server does not answer requests for that host',
+    title: 'This server does not serve the requested host',
     status: 421,
-    detail: `The request is for the host ${JSON.stringify(host)}. If that is this server, add the name to allowedHosts: --allowed-hosts=<name>.`,
+    detail: `The request names the host ${JSON.stringify(host)}. If it is a name of this server, add it to allowedHosts: --allowed-hosts=<name>.`,
   });
 });
 

@@ -27,7 +27,7 @@ test('text up to 4096 characters is whole; longer text is cut, and says so', () 
   const whole = 'a'.repeat(4096);
 
   expect(redactText(whole)).toBe(whole);
-  expect(redact({ list: [`${whole}b`] })).toEqual({ list: [`${whole}… (cut, 4097 characters)`] });
+  expect(redact({ list: [`${whole}b`] })).toEqual({ list: [`${whole}… (truncated, 4097 characters)`] });
 });
 
 test.each([
@@ -42,7 +42,7 @@ test.each([
 
   const text = redactText(`${before} ${secret}${'y'.repeat(20)}`);
 
-  expect(text).toBe(`${before} ${expected}… (cut, ${4096 - kept + secret.length + 20} characters)`);
+  expect(text).toBe(`${before} ${expected}… (truncated, ${4096 - kept + secret.length + 20} characters)`);
 });
 
 // The texts make patterns that start at every letter, or look to the end from every start, take time by the square.

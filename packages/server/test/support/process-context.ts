@@ -1,16 +1,16 @@
-import type { StopWish, Streams } from '../../src/cli/streams.ts';
+import type { StopMode, ProcessContext } from '../../src/cli/process-context.ts';
 
-/** Streams that a test reads, with a stop that a test wishes. */
-export interface CollectedStreams extends Streams {
+/** A process context that collects the output and sends stop signals for a test. */
+export interface TestProcess extends ProcessContext {
   readonly text: { stdout: string; stderr: string };
   /** Waits until the standard output has the text. */
   until(text: string | RegExp): Promise<void>;
-  wish(wish: StopWish): void;
+  sendStop(mode: StopMode): void;
 }
 
-export function collectStreams(workingDirectory: string, columns: number | null = null): CollectedStreams {
+export function createTestProcess(workingDirectory: string, columns: number | null = null): TestProcess {
   const text = { stdout: '', stderr: '' };
-  const listeners = new Set<(wish: StopWish) => void>();
+  const listeners = new Set<(mode: StopMode) => void>();
   let written: () => void = () => undefined;
   const until = async (wanted: string | RegExp): Promise<void> => {
     while (text.stdout.match(wanted) === null) await new Promise<void>((resolve) => (written = resolve));
@@ -20,7 +20,7 @@ export function collectStreams(workingDirectory: string, columns: number | null 
     until,
     columns,
     workingDirectory,
-    wish: (wish) => listeners.forEach((listener) => listener(wish)),
+    sendStop: (mode) => listeners.forEach((listener) => listener(mode)),
     stdout: {
       write: (chunk) => {
         text.stdout += chunk;

@@ -1,0 +1,12 @@
+import type { LoadedConfiguration } from '../config/load.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { ProcessContext } from './process-context.ts';
+import type { StartupReporter } from './startup-reporter.ts';
+
+/** What a command runs with. */
+export interface CommandContext {
+  readonly process: ProcessContext;
+  readonly loaded: LoadedConfiguration;
+  readonly lifecycle: Lifecycle;
+  readonly reporter: StartupReporter;
+}
