@@ -97,7 +97,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
 
 /** The files of a module that may import a package, where that is not all of them. A folder ends with its slash. */
 const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  postgres: { pg: ['postgres/pg.ts'] },
+  postgres: { pg: ['postgres/session-opener.ts'] },
   response: { negotiator: ['response/negotiate.ts'] },
   'auth-schemes': {
     jose: [

@@ -1,4 +1,4 @@
-import { createClientRunner } from '../postgres/provided-connection.ts';
+import { createClientRunner } from '../postgres/client-runner.ts';
 import {
   baseSettings,
   connectDataSource,

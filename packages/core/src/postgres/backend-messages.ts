@@ -7,16 +7,16 @@ import type { Diagnostics } from './port.ts';
  * @throws ProtocolViolation for a message that has no place there, such as CopyInResponse: the Sync that went along is
  *   swallowed as a part of the data that never comes, and there is no way back from it.
  */
-export function progress(head: PipelinedRequest, type: number, chunk: Buffer, start: number): void {
+export function handleResponseMessage(head: PipelinedRequest, type: number, chunk: Buffer, start: number): void {
   switch (type) {
     case 0x31: // ParseComplete
       return head.parseComplete();
     case 0x32: // BindComplete
       return head.bindComplete();
     case 0x54: // RowDescription
-      return head.described(columnTypes(chunk, start));
+      return head.rowDescription(columnTypes(chunk, start));
     case 0x6e: // NoData
-      return head.described([]);
+      return head.rowDescription([]);
     case 0x43: // CommandComplete
     case 0x49: // EmptyQueryResponse
       return head.statementComplete();
@@ -32,7 +32,7 @@ export function progress(head: PipelinedRequest, type: number, chunk: Buffer, st
 }
 
 /** All that comes while nobody waits is the CloseComplete of a statement that made room. */
-export function unasked(type: number): void {
+export function checkUnsolicitedMessage(type: number): void {
   if (type !== 0x33) throw new ProtocolViolation(`an unexpected message of type ${type}`);
 }
 

@@ -1,5 +1,5 @@
 import { type Call, type CallHandle, CallCancelled } from './port.ts';
-import type { Run } from './run.ts';
+import type { CallRequest } from './call-request.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -68,7 +68,7 @@ export class QueuedCall implements CallHandle {
   readonly since: number;
   readonly #forget: (queued: QueuedCall) => boolean;
   #session: Session | null = null;
-  #run: Run | null = null;
+  #run: CallRequest | null = null;
   #retries = 0;
 
   /** @param forget takes it out of the queue; false when it is not in it */
@@ -88,7 +88,7 @@ export class QueuedCall implements CallHandle {
    * Back to where no connection had it yet; false when it was run often enough.
    * @param begun its connection was lost while it ran: that happens once
    */
-  again(begun: boolean): boolean {
+  requeue(begun: boolean): boolean {
     if (this.#retries >= mostRetries) return false;
     this.#retries += begun ? mostRetries : 1;
     this.#session = null;

@@ -1,7 +1,7 @@
 import type { PipelinedRequest } from './pipeline.ts';
 
 /** How long a server may take to act on a cancel or a farewell, in milliseconds, before its connection is given up. */
-export const patience = 5_000;
+export const gracePeriodMs = 5_000;
 /** Milliseconds until a cancel that showed no effect is sent again; doubled each time. */
 const firstRepeat = 250;
 
@@ -17,7 +17,7 @@ export interface Cancellable {
 }
 
 /** Cancels what nobody wants any more. A cancel hits whatever runs when it arrives: it is sent only when nothing else could be hit. */
-export class Cancelling {
+export class Canceller {
   readonly #session: Cancellable;
   #underWay = 0;
 
@@ -26,16 +26,16 @@ export class Cancelling {
   }
 
   /** While a cancel is under way nothing may be sent that it could hit. */
-  get underWay(): boolean {
+  get isPending(): boolean {
     return this.#underWay > 0;
   }
 
   /** To be called whenever a call may have become unwanted, or the only one. */
-  whenAlone(): void {
+  cancelIfAlone(): void {
     const { exchanges, lose } = this.#session;
     const head = exchanges[0];
-    if (this.#underWay > 0 || exchanges.length !== 1 || !head?.run?.unwanted) return;
-    const impatience = setTimeout(() => lose('the server did not act on a cancel'), patience);
+    if (this.#underWay > 0 || exchanges.length !== 1 || !head?.pending?.isObsolete) return;
+    const impatience = setTimeout(() => lose('the server did not act on a cancel'), gracePeriodMs);
     this.#cancel(head, firstRepeat, () => clearTimeout(impatience));
   }
 
@@ -43,15 +43,15 @@ export class Cancelling {
    * Cancels a call that is past its timeout.
    * @returns milliseconds that the call at the head is past it; 0 when it is not
    */
-  sweep(now: number): number {
+  cancelExpired(now: number): number {
     const head = this.#session.exchanges[0];
-    const run = head?.run;
+    const run = head?.pending;
     if (head === undefined || !run || run.timeout === 0 || run.stalled) return 0;
     // The server's own statement_timeout comes first; this one is for a server that does not answer.
     const late = now - head.startedAt - run.timeout;
     if (late < Math.min(1_000, run.timeout)) return 0;
     run.timedOut = true;
-    this.whenAlone();
+    this.cancelIfAlone();
     return late;
   }
 

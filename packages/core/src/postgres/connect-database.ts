@@ -1,6 +1,6 @@
 import type { ConnectionSettings } from './connection-string.ts';
 import type { ConnectionMode } from './connection-mode.ts';
-import { sessionOpener, sessionsOf } from './pg.ts';
+import { createSessionOpener, createDataSourceOpener } from './session-opener.ts';
 import { Pool } from './pool.ts';
 import type { ConnectionConfiguration, Database, DataSource, Notice } from './port.ts';
 import { type Settings, parseStartupOptions } from './settings.ts';
@@ -44,19 +44,19 @@ export function connectDatabase(connection: ConnectionSettings, options: Databas
   const { beforeOpen = null } = options;
   const base = baseSettings(options, connection);
   if (options.pooler === 'session') {
-    const open = sessionOpener(connection, base, {
-      manner: mannerOf(options, null),
+    const open = createSessionOpener(connection, base, {
+      mode: mannerOf(options, null),
       beforeOpen,
-      boundsTime: options.statementTimeout === null,
+      setsDefaultTimeout: options.statementTimeout === null,
     });
     return poolOf(open, options, { size: connection.poolSize, idleTimeout });
   }
   const { options: startUp, ...direct } = connection;
   const everyCall = { ...base, ...startUpSettings(startUp) };
-  const open = sessionOpener(
+  const open = createSessionOpener(
     direct,
     {},
-    { manner: mannerOf(options, everyCall), beforeOpen, boundsTime: options.statementTimeout === null },
+    { mode: mannerOf(options, everyCall), beforeOpen, setsDefaultTimeout: options.statementTimeout === null },
   );
   return poolOf(open, options, { size: connection.poolSize, idleTimeout });
 }
@@ -68,9 +68,9 @@ export function connectDataSource(source: DataSource, options: DatabaseOptions):
   const manner = mannerOf(options, pooled ? base : null);
   // The host's pool may have set up its connections in ways that a reset would undo.
   const boundsTime = options.statementTimeout === null;
-  const open = sessionsOf(source, pooled ? {} : base, {
-    manner: pooled ? manner : { ...manner, reset: 'close' },
-    boundsTime,
+  const open = createDataSourceOpener(source, pooled ? {} : base, {
+    mode: pooled ? manner : { ...manner, reset: 'close' },
+    setsDefaultTimeout: boundsTime,
   });
   return poolOf(open, options, { size: undefined, idleTimeout: lentIdleTimeout });
 }
@@ -94,7 +94,13 @@ function mannerOf(
 ): ConnectionMode {
   const reset = everyCall === null ? 'discard' : 'inTransaction';
   const boundsTime = everyCall !== null && statementTimeout === null;
-  return { unnamed: !preparedStatements, everyCall, boundsTime, lent: false, reset };
+  return {
+    unnamed: !preparedStatements,
+    settingsPerCall: everyCall,
+    setsDefaultTimeout: boundsTime,
+    isProvided: false,
+    reset,
+  };
 }
 
 function startUpSettings(options: string | undefined): Settings {
@@ -110,16 +116,16 @@ interface Size {
   readonly idleTimeout: number;
 }
 
-function poolOf(open: ReturnType<typeof sessionOpener>, options: DatabaseOptions, size: Size): Database {
+function poolOf(open: ReturnType<typeof createSessionOpener>, options: DatabaseOptions, size: Size): Database {
   return new Pool({
     open,
     size: options.poolSize ?? size.size ?? defaultPoolSize,
     acquireTimeout: options.acquireTimeout,
-    longestQueue,
+    maxQueueLength: longestQueue,
     idleTimeout: size.idleTimeout,
-    share: options.shareConnections,
+    shareConnections: options.shareConnections,
     closeGrace,
-    notice: options.onNotice,
-    problem: options.onConnectionError,
+    onNotice: options.onNotice,
+    onConnectionError: options.onConnectionError,
   });
 }

@@ -6,13 +6,13 @@ export interface ConnectionMode {
   /** Statements keep no name on the connection: behind a pooler that does not know them, or on one that is lent. */
   readonly unnamed: boolean;
   /** Transaction-local settings that every call brings along, because the connection cannot hold any. */
-  readonly everyCall: Settings | null;
+  readonly settingsPerCall: Settings | null;
   /** Every call gets the default `statement_timeout` where the server has none. */
-  readonly boundsTime?: boolean;
+  readonly setsDefaultTimeout?: boolean;
   /** The connection is lent: what it tells besides the answers to our calls is passed on, and a transaction may be open. */
-  readonly lent: boolean;
+  readonly isProvided: boolean;
   /** A transaction is open before the call: no other can be begun for it, and no procedure can end it. */
-  readonly open?: boolean;
+  readonly inTransaction?: boolean;
   /**
    * How a session is reset after a call that may have altered it: `discard` by `DISCARD ALL` and the settings that it began with;
    * `close` where its beginning is not known; `inTransaction` behind a pooler, which gives the session to others right after it; `none`
@@ -22,13 +22,18 @@ export interface ConnectionMode {
 }
 
 /** A connection that is ours alone. */
-export const own: ConnectionMode = { unnamed: false, everyCall: null, lent: false, reset: 'discard' };
+export const dedicatedConnection: ConnectionMode = {
+  unnamed: false,
+  settingsPerCall: null,
+  isProvided: false,
+  reset: 'discard',
+};
 
 /** The steps of a call as its connection wants them. */
-export interface AdaptedCall {
+export interface CallSteps {
   readonly steps: readonly Step[];
   /** How many of them stand before the call's own. */
-  readonly before: number;
+  readonly leadingSteps: number;
   /** Whether a transaction was begun for the call. */
   readonly begun: boolean;
 }
@@ -64,23 +69,23 @@ const resetInTransaction: readonly Step[] = [
  * The call's steps; null when they are as they should be, as most are.
  * @param switchesRole the plans of the session may have been made for another role
  */
-export function adapt(call: Call, manner: ConnectionMode, switchesRole: boolean): AdaptedCall | null {
+export function adaptCall(call: Call, manner: ConnectionMode, switchesRole: boolean): CallSteps | null {
   if (isPlain(call, manner) && !switchesRole) return null;
   const before = stepsBefore(call, manner, switchesRole);
   const after = call.altersSession === true && manner.reset === 'inTransaction' ? resetInTransaction : [];
   const accompanied = before.length + call.steps.length + after.length > 1;
-  const begun = call.atomic === true && accompanied && manner.open !== true;
+  const begun = call.atomic === true && accompanied && manner.inTransaction !== true;
   const steps = [...(begun ? [begin] : []), ...before, ...call.steps, ...after, ...(begun ? [commit] : [])];
   return {
     steps: keepsNames(call, manner) ? steps : unnamed(steps),
-    before: before.length + (begun ? 1 : 0),
+    leadingSteps: before.length + (begun ? 1 : 0),
     begun,
   };
 }
 
 /** A pooler may serve all callers with one statement of a text, parsed for another role. */
 function keepsNames({ role }: Call, manner: ConnectionMode): boolean {
-  return !manner.unnamed && (manner.everyCall === null || role === undefined);
+  return !manner.unnamed && (manner.settingsPerCall === null || role === undefined);
 }
 
 function unnamed(steps: readonly Step[]): readonly Step[] {
@@ -88,12 +93,12 @@ function unnamed(steps: readonly Step[]): readonly Step[] {
 }
 
 function isPlain({ role, atomic }: Call, manner: ConnectionMode): boolean {
-  return role !== null && atomic !== true && !manner.unnamed && manner.everyCall === null;
+  return role !== null && atomic !== true && !manner.unnamed && manner.settingsPerCall === null;
 }
 
 function stepsBefore(
   { role }: Call,
-  { everyCall, boundsTime, lent }: ConnectionMode,
+  { settingsPerCall: everyCall, setsDefaultTimeout: boundsTime, isProvided: lent }: ConnectionMode,
   switchesRole: boolean,
 ): readonly Step[] {
   const before = switchesRole ? [discardPlans] : [];
@@ -103,7 +108,7 @@ function stepsBefore(
 }
 
 /** The steps behind which the statements of a call are parsed, so that it is done for its role. */
-export function roleSteps(role: string | null | undefined, switchesRole: boolean): readonly Step[] {
+export function setRoleSteps(role: string | null | undefined, switchesRole: boolean): readonly Step[] {
   const steps = switchesRole ? [discardPlans] : [];
   if (role === null) steps.push(resetRole);
   if (typeof role === 'string') steps.push({ statement: setConfigStatement(1), values: ['role', role] });

@@ -1,5 +1,5 @@
 /** The keys and values of a connection string, in its order and as they are written. */
-export type Pairs = readonly (readonly [string, string])[];
+export type ConnectionParameters = readonly (readonly [string, string])[];
 
 /** The connection string cannot be understood. The message never holds the string, which may hold a password. */
 export class ConnectionStringError extends Error {
@@ -9,7 +9,7 @@ export class ConnectionStringError extends Error {
 const escaped = '"@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23';
 
 /** `postgres://user:password@host:5432/database?key=value`, also with several hosts between commas */
-export function pairsOfUrl(text: string): Pairs {
+export function parseUrl(text: string): ConnectionParameters {
   if (!/^postgres(ql)?:/i.test(text)) {
     throw new ConnectionStringError('the connection string must begin with postgres:// or be made of key=value pairs');
   }
@@ -30,7 +30,7 @@ export function pairsOfUrl(text: string): Pairs {
 }
 
 /** `host`, `host:port`, `[::1]`, `[::1]:port`, `%2Fvar%2Frun%2Fpostgresql`, several of them between commas, or nothing. */
-function pairsOfAddress(address: string): Pairs {
+function pairsOfAddress(address: string): ConnectionParameters {
   const parts = address.split(',').map((part) => {
     const match = /^(?:\[([^[\]]*)\]|([^:[\]]*))(?::(\d*))?$/.exec(part);
     // What stands here may be a piece of a password, and is not repeated.
@@ -49,7 +49,7 @@ function pairsOfAddress(address: string): Pairs {
 }
 
 /** As libpq reads it: percent-encoded, a "+" is a "+". */
-function pairsOfQuery(query: string): Pairs {
+function pairsOfQuery(query: string): ConnectionParameters {
   return query
     .split('&')
     .filter((pair) => pair !== '')
@@ -59,7 +59,7 @@ function pairsOfQuery(query: string): Pairs {
     });
 }
 
-function pairsOfAccount(account: string): Pairs {
+function pairsOfAccount(account: string): ConnectionParameters {
   const colon = account.indexOf(':');
   const user = colon === -1 ? account : account.slice(0, colon);
   const pairs: [string, string][] = user === '' ? [] : [['user', decode(user)]];
@@ -81,7 +81,7 @@ function decode(text: string): string {
  * `key=value` between semicolons, as ADO.NET writes it, or between spaces, as libpq does. What can be read as the latter,
  * without a semicolon or with keys that all are known, is.
  */
-export function pairsOfKeys(text: string, isKnown: (key: string) => boolean): Pairs {
+export function parseKeyValueString(text: string, isKnown: (key: string) => boolean): ConnectionParameters {
   const spaced = pairsBySpace(text);
   if (spaced !== null && (!text.includes(';') || spaced.every(([key]) => isKnown(key)))) return spaced;
   const pairs = pairsBySemicolon(text);
@@ -90,7 +90,7 @@ export function pairsOfKeys(text: string, isKnown: (key: string) => boolean): Pa
 }
 
 /** In single or double quotes, a value holds its own quote doubled. */
-function pairsBySemicolon(text: string): Pairs | null {
+function pairsBySemicolon(text: string): ConnectionParameters | null {
   const pattern = /\s*(?:([^=;]+?)\s*=\s*(?:'((?:[^']|'')*)'|"((?:[^"]|"")*)"|((?!['"])[^;]*?))\s*)?(?:;|$)/y;
   const matches = allOf(pattern, text);
   if (matches === null) return null;
@@ -101,7 +101,7 @@ function pairsBySemicolon(text: string): Pairs | null {
 }
 
 /** In single quotes and without, a backslash takes the next character as it is. */
-function pairsBySpace(text: string): Pairs | null {
+function pairsBySpace(text: string): ConnectionParameters | null {
   const pattern = /\s*([^=\s;]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?!')(?:[^\s\\;]|\\.)*))(?:\s+|$)/y;
   const matches = allOf(pattern, text);
   if (matches === null) return null;
@@ -120,7 +120,7 @@ function allOf(pattern: RegExp, text: string): readonly RegExpExecArray[] | null
 }
 
 /** Where one server is. Members that are left out are left to `pg`, which looks at `PGHOST` and `PGPORT`. */
-export interface Address {
+export interface ServerAddress {
   readonly host?: string;
   readonly port?: number;
 }
@@ -130,7 +130,7 @@ export interface Address {
  * (`5432,5433`), or with the port at its host (`a:5432,b:5433`).
  * @throws ConnectionStringError for what is no host or port, or for lists of different lengths
  */
-export function addressesOf(hosts: string | undefined, ports: string | undefined): readonly Address[] {
+export function parseServerAddresses(hosts: string | undefined, ports: string | undefined): readonly ServerAddress[] {
   const names = (hosts ?? '').split(',');
   const numbers = (ports ?? '').split(',');
   if (numbers.length > 1 && numbers.length !== names.length) {
@@ -142,7 +142,7 @@ export function addressesOf(hosts: string | undefined, ports: string | undefined
   return names.map((name, index) => addressOf(name.trim(), numbers[numbers.length > 1 ? index : 0]!.trim(), many));
 }
 
-function addressOf(text: string, port: string, oneOfMany: boolean): Address {
+function addressOf(text: string, port: string, oneOfMany: boolean): ServerAddress {
   const [, literal, name, ownPort] = /^(?:\[([^[\]]*)\]|([^:/]+))(?::(\d+))?$/.exec(text) ?? [];
   const host = literal ?? name ?? text;
   const number = ownPort ?? port;

@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import {
-  type Address,
-  addressesOf,
+  type ServerAddress,
+  parseServerAddresses,
   ConnectionStringError,
-  type Pairs,
-  pairsOfKeys,
-  pairsOfUrl,
+  type ConnectionParameters,
+  parseKeyValueString,
+  parseUrl,
 } from './connection-parameters.ts';
 
 export { ConnectionStringError } from './connection-parameters.ts';
 
 /** Which of several servers will do: libpq's words. */
-export type Target = 'any' | 'read-write' | 'read-only' | 'primary' | 'standby' | 'prefer-standby';
+export type TargetSessionAttributes = 'any' | 'read-write' | 'read-only' | 'primary' | 'standby' | 'prefer-standby';
 
 /** What a connection string says. Members that it leaves out are left to `pg`, which looks at `PGHOST` and its kin. */
-export interface ConnectionSettings extends Address {
+export interface ConnectionSettings extends ServerAddress {
   /** The servers that are tried after the first one, in their order. */
-  readonly furtherServers?: readonly Address[];
+  readonly furtherServers?: readonly ServerAddress[];
   /** What a server must be; absent: anything. */
-  readonly target?: Target;
+  readonly target?: TargetSessionAttributes;
   readonly database?: string;
   readonly user?: string;
   readonly password?: string;
@@ -101,13 +101,13 @@ const ignored = new Set([
 export function parseConnectionString(text: string): ConnectionSettings {
   const trimmed = text.trim();
   if (trimmed === '') throw new ConnectionStringError('the connection string is empty');
-  const pairs = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? pairsOfUrl(trimmed) : pairsOfKeys(trimmed, isKnown);
+  const pairs = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? parseUrl(trimmed) : parseKeyValueString(trimmed, isKnown);
   checkKeys(pairs);
   const settings: Draft = { ssl: 'prefer' };
   const ssl: Ssl = {};
   const places: Places = {};
   for (const [key, value] of pairs) assign({ settings, ssl, places }, key, value);
-  const [first, ...further] = addressesOf(places.host, places.port);
+  const [first, ...further] = parseServerAddresses(places.host, places.port);
   Object.assign(settings, first);
   if (further.length > 0) settings.furtherServers = further;
   const elsewhere = [first!, ...further].find(({ host }) => host !== undefined && !isLocal(host));
@@ -116,26 +116,26 @@ export function parseConnectionString(text: string): ConnectionSettings {
 }
 
 /** Case, spaces, `_` and `-` do not count. */
-function plainOf(key: string): string {
+function normalizeKey(key: string): string {
   return key.toLowerCase().replace(/[\s_-]/g, '');
 }
 
-function targetOf(key: string): (typeof keys)[string] | undefined {
-  const plain = plainOf(key);
+function toKeyword(key: string): (typeof keys)[string] | undefined {
+  const plain = normalizeKey(key);
   return Object.hasOwn(keys, plain) ? keys[plain] : undefined;
 }
 
 function isKnown(key: string): boolean {
-  return targetOf(key) !== undefined || ignored.has(plainOf(key));
+  return toKeyword(key) !== undefined || ignored.has(normalizeKey(key));
 }
 
-function checkKeys(pairs: Pairs): void {
+function checkKeys(pairs: ConnectionParameters): void {
   const unknown = pairs.findIndex(([key]) => !isKnown(key));
   if (unknown === -1) return;
   const key = pairs[unknown]![0];
   const [before = '', value = ''] = pairs[unknown - 1] ?? [];
   // With a stray "=", ";" or "?" in a password, the rest of the password would stand here.
-  const safe = targetOf(before) !== 'password' && !/pass|pwd/i.test(value) && /^[a-z][a-z0-9 _-]*$/i.test(key);
+  const safe = toKeyword(before) !== 'password' && !/pass|pwd/i.test(value) && /^[a-z][a-z0-9 _-]*$/i.test(key);
   throw new ConnectionStringError(`the connection string has an unknown key${safe ? ` "${key}"` : ''}`);
 }
 
@@ -146,12 +146,12 @@ interface Drafts {
 }
 
 function assign({ settings, ssl, places }: Drafts, key: string, value: string): void {
-  const target = targetOf(key);
-  if (target === undefined) return;
-  switch (target) {
+  const keyword = toKeyword(key);
+  if (keyword === undefined) return;
+  switch (keyword) {
     case 'host':
     case 'port':
-      places[target] = value;
+      places[keyword] = value;
       return;
     case 'target':
       Object.assign(settings, sessionTarget(value));
@@ -167,10 +167,10 @@ function assign({ settings, ssl, places }: Drafts, key: string, value: string): 
     case 'sslcert':
     case 'sslkey':
     case 'sslpassword':
-      ssl[target] = value;
+      ssl[keyword] = value;
       return;
     default:
-      settings[target] = value;
+      settings[keyword] = value;
   }
 }
 
@@ -180,10 +180,17 @@ function whole(key: string, value: string, least: number, most: number): number 
   throw new ConnectionStringError(`${key} in the connection string must be a whole number from ${least} to ${most}`);
 }
 
-const targets: readonly Target[] = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'];
+const targets: readonly TargetSessionAttributes[] = [
+  'any',
+  'read-write',
+  'read-only',
+  'primary',
+  'standby',
+  'prefer-standby',
+];
 
 function sessionTarget(text: string): Pick<ConnectionSettings, 'target'> {
-  const target = targets.find((name) => plainOf(name) === plainOf(text));
+  const target = targets.find((name) => normalizeKey(name) === normalizeKey(text));
   if (target !== undefined) return target === 'any' ? {} : { target };
   throw new ConnectionStringError(`target_session_attrs in the connection string is none of ${targets.join(', ')}`);
 }

@@ -10,7 +10,7 @@ const authenticationSasl = 10;
  * PostgreSQL manual, section 55.7, "Message Formats".
  * @throws ProtocolViolation
  */
-export function handshakeCheck(): (chunk: Buffer) => void {
+export function createHandshakeValidator(): (chunk: Buffer) => void {
   const frames = new MessageParser(checkMessage, longestMessage);
   return (chunk) => frames.push(chunk);
 }

@@ -1,5 +1,5 @@
 import { runOnSession } from './query.ts';
-import type { OpenSession } from './pg.ts';
+import type { OpenSession } from './session-opener.ts';
 import type { ChannelEvent } from './port.ts';
 import type { Session } from './session.ts';
 

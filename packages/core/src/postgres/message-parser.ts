@@ -8,7 +8,7 @@ export class ProtocolViolation extends Error {
 }
 
 /** Takes one whole message; `start` is its first byte after the length, `end` the byte after its last. */
-export type FrameReader = (type: number, chunk: Buffer, start: number, end: number) => void;
+export type MessageHandler = (type: number, chunk: Buffer, start: number, end: number) => void;
 
 /**
  * Cuts the incoming bytes into messages, wherever the packets were split. Whole messages are handed over in place; only
@@ -17,11 +17,11 @@ export type FrameReader = (type: number, chunk: Buffer, start: number, end: numb
 export class MessageParser {
   #store = Buffer.allocUnsafeSlow(smallStore);
   #held = 0;
-  readonly #read: FrameReader;
+  readonly #read: MessageHandler;
   readonly #longest: number;
 
   /** @param longest the most bytes of a message */
-  constructor(read: FrameReader, longest: number = longestMessage) {
+  constructor(read: MessageHandler, longest: number = longestMessage) {
     this.#read = read;
     this.#longest = longest;
   }
@@ -61,18 +61,18 @@ export class MessageParser {
   }
 
   #keep(chunk: Buffer, position: number, end: number): void {
-    const rest = end - position;
-    if (rest === 0) {
+    const remainder = end - position;
+    if (remainder === 0) {
       if (this.#store.length > smallStore) this.#store = Buffer.allocUnsafeSlow(smallStore);
       return;
     }
     if (chunk === this.#store) {
       if (position > 0) this.#store.copyWithin(0, position, end);
     } else {
-      this.#grow(rest);
+      this.#grow(remainder);
       chunk.copy(this.#store, 0, position, end);
     }
-    this.#held = rest;
+    this.#held = remainder;
   }
 
   /** Room for `size` bytes, and at once for the whole of the message that is coming, when its length is known. */
@@ -89,7 +89,7 @@ export class MessageParser {
  * A DataRow has to end where its message ends; `start` is behind the number of its fields.
  * @throws ProtocolViolation when a length cannot be true, so that no reader ever looks beyond its row
  */
-export function checkRow(chunk: Buffer, start: number, end: number, fields: number): void {
+export function validateDataRow(chunk: Buffer, start: number, end: number, fields: number): void {
   let position = start;
   for (let field = 0; field < fields; field++) {
     const length =

@@ -73,7 +73,7 @@ test('what cannot be written is cut back, and what stood before it stays', () =>
       Array.from({ length: 65_536 }, () => null),
     ),
   ).toThrow(RangeError);
-  outgoing.cutBack(before);
+  outgoing.truncate(before);
   outgoing.sync();
   expect(hex(outgoing)).toBe(bytes('S', [0, 0, 0, 4], 'S', [0, 0, 0, 4]));
 });

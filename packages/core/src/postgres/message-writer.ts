@@ -62,7 +62,7 @@ export class MessageWriter {
    * All messages of the steps, those without a name parsed before.
    * @throws when there are too many values, or they are too large for a message: then nothing of them was written
    */
-  steps(steps: readonly Step[]): void {
+  writeSteps(steps: readonly Step[]): void {
     const before = this.#length;
     try {
       for (const { statement, values } of steps) {
@@ -73,7 +73,7 @@ export class MessageWriter {
       }
     } catch (error) {
       // Half a message must not become the beginning of the next one.
-      this.cutBack(before);
+      this.truncate(before);
       throw error;
     }
   }
@@ -83,7 +83,7 @@ export class MessageWriter {
   }
 
   /** Drops what was written since `length` was so. */
-  cutBack(length: number): void {
+  truncate(length: number): void {
     this.#length = length;
   }
 

@@ -1,5 +1,5 @@
 /** On which it depends what answers look like, and as whom statements run. PostgreSQL tells of each of them when it changes. */
-export const reportedNames: readonly string[] = [
+export const trackedParameters: readonly string[] = [
   'client_encoding',
   'DateStyle',
   'IntervalStyle',
@@ -17,17 +17,17 @@ export const reportedNames: readonly string[] = [
  * Which of a session's settings are not as they were when it began. What a transaction has set for itself alone is back by its end;
  * what is not would be there for the next caller.
  */
-export class ReportedSettings {
+export class ParameterStatusTracker {
   readonly #began: ReadonlyMap<string, string>;
   readonly #changed = new Set<string>();
 
   /** @param values of the first of `reportedNames`, in their order; of the others nothing is known, and nobody looks after them */
   constructor(values: readonly (string | null)[] = []) {
-    this.#began = new Map(values.map((value, index) => [reportedNames[index]!, value ?? '']));
+    this.#began = new Map(values.map((value, index) => [trackedParameters[index]!, value ?? '']));
   }
 
   /** A ParameterStatus, whose body begins at `start`: name and value, each up to a zero. */
-  tell(chunk: Buffer, start: number): void {
+  update(chunk: Buffer, start: number): void {
     const zero = chunk.indexOf(0, start);
     const name = chunk.toString('latin1', start, zero);
     const began = this.#began.get(name);
@@ -37,7 +37,7 @@ export class ReportedSettings {
   }
 
   /** One that is not as it was; null when all are. */
-  get changed(): string | null {
+  get changedParameter(): string | null {
     // Every call asks, and hardly ever is there one.
     return this.#changed.size === 0 ? null : this.#changed.values().next().value!;
   }

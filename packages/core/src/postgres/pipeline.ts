@@ -10,9 +10,9 @@ import {
 import { MessageWriter } from './message-writer.ts';
 
 /** The messages that are to be sent, and the exchanges whose answers are still to come, in the order of the connection. */
-export class SendQueue {
-  readonly outgoing: MessageWriter = new MessageWriter();
-  readonly exchanges: PipelinedRequest[] = [];
+export class Pipeline {
+  readonly writer: MessageWriter = new MessageWriter();
+  readonly requests: PipelinedRequest[] = [];
   readonly #write: (bytes: Buffer) => void;
   #flushing = false;
   /** The last exchanges whose messages are still in `outgoing`. */
@@ -23,20 +23,20 @@ export class SendQueue {
   }
 
   /** Exchanges wait for the end of this round of the event loop: one more travels in the same packet. */
-  get gathering(): boolean {
+  get isBatching(): boolean {
     return this.#flushing;
   }
 
   /** How many of the exchanges were sent. */
   get sent(): number {
-    return this.exchanges.length - this.#unsent;
+    return this.requests.length - this.#unsent;
   }
 
   /** Ends what was written since the last exchange with a Sync of its own. */
   push(exchange: PipelinedRequest): void {
-    this.outgoing.sync();
-    if (this.exchanges.length === 0) exchange.startedAt = performance.now();
-    this.exchanges.push(exchange);
+    this.writer.sync();
+    if (this.requests.length === 0) exchange.startedAt = performance.now();
+    this.requests.push(exchange);
     this.#unsent++;
     if (this.#flushing) return;
     this.#flushing = true;
@@ -45,25 +45,25 @@ export class SendQueue {
 
   flush(): void {
     this.#flushing = false;
-    if (this.outgoing.length === 0) return;
+    if (this.writer.length === 0) return;
     this.#unsent = 0;
-    this.#write(this.outgoing.take());
+    this.#write(this.writer.take());
   }
 }
 
 /** The call that an exchange serves, as far as others look after it. */
-export interface ServedCall {
+export interface PendingCall {
   readonly call: Call;
   /** Milliseconds; 0 is without end. */
   readonly timeout: number;
   readonly stalled: boolean;
   /** Its outcome is of no interest any more, and its statement may be cancelled. */
-  readonly unwanted: boolean;
+  readonly isObsolete: boolean;
   timedOut: boolean;
 }
 
 /** What the end of a connection says of an exchange: its transaction never began, was rolled back, or may have been committed. */
-export type Fate = 'not begun' | 'rolled back' | 'unknown';
+export type TransactionOutcome = 'not begun' | 'rolled back' | 'unknown';
 
 /**
  * FATAL errors that PostgreSQL raises between messages or where a statement may be interrupted, never within a commit: a transaction
@@ -83,14 +83,14 @@ export abstract class PipelinedRequest {
   #refused = false;
 
   /** Whether a transaction was begun for it. */
-  readonly begun: boolean = false;
+  readonly opensTransaction: boolean = false;
   /** The call that it serves; null when it serves the connection. */
-  abstract readonly run: ServedCall | null;
+  abstract readonly pending: PendingCall | null;
   /** How many statements have to be answered. */
   protected abstract readonly count: number;
 
   /** Every statement was answered, or one of them refused. Without that a ReadyForQuery belongs to something else. */
-  get complete(): boolean {
+  get isComplete(): boolean {
     return this.#refused || this.step === this.count;
   }
 
@@ -100,28 +100,28 @@ export abstract class PipelinedRequest {
    * @param index its place among those in flight
    * @param fatal how the server ended the connection
    */
-  fate(index: number, fatal: Diagnostics | null): Fate {
+  transactionOutcome(index: number, fatal: Diagnostics | null): TransactionOutcome {
     if (fatal === null || !rolledBack.has(fatal.code)) return 'unknown';
     if (index > 0) return 'not begun';
     // What is missing is the ReadyForQuery alone, before which the commit is; and a procedure may have committed on its way.
-    return this.step === this.count || this.run?.call.atomic === true ? 'unknown' : 'rolled back';
+    return this.step === this.count || this.pending?.call.atomic === true ? 'unknown' : 'rolled back';
   }
 
   /** The statement that a RowDescription describes. */
   protected abstract statement(): Statement | undefined;
 
   parseComplete(): void {
-    this.expect('parse', 'ParseComplete');
+    this.assertPhase('parse', 'ParseComplete');
     this.phase = 'bind';
   }
 
   bindComplete(): void {
-    this.expect('bind', 'BindComplete');
+    this.assertPhase('bind', 'BindComplete');
     this.phase = 'execute';
   }
 
   /** The statement's result columns, none for `NoData`. */
-  described(types: readonly number[]): void {
+  rowDescription(types: readonly number[]): void {
     const statement = this.statement();
     const expected = statement?.columns;
     if (expected === undefined) return;
@@ -136,16 +136,16 @@ export abstract class PipelinedRequest {
    * @throws ProtocolViolation for a row that is none of this exchange's
    */
   row(_chunk: Buffer, _start: number, _end: number): void {
-    this.expect('execute', 'DataRow');
+    this.assertPhase('execute', 'DataRow');
   }
 
   /** CommandComplete. */
   statementComplete(): void {
-    this.expect('execute', 'CommandComplete');
-    this.enter(this.step + 1);
+    this.assertPhase('execute', 'CommandComplete');
+    this.startStep(this.step + 1);
   }
 
-  refused(diagnostics: Diagnostics): void {
+  errorResponse(diagnostics: Diagnostics): void {
     this.#refused = true;
     this.error ??= this.databaseError(diagnostics);
   }
@@ -158,10 +158,10 @@ export abstract class PipelinedRequest {
    * ReadyForQuery.
    * @param left a setting that was left changed
    */
-  abstract finished(now: number, left: string | null): void;
+  abstract readyForQuery(now: number, left: string | null): void;
 
   /** The connection went away. */
-  abstract lost(error: ConnectionLost, fate: Fate): void;
+  abstract connectionLost(error: ConnectionLost, fate: TransactionOutcome): void;
 
   protected databaseError(diagnostics: Diagnostics): DatabaseError {
     return new DatabaseError(diagnostics, this.step, this.phase);
@@ -173,20 +173,20 @@ export abstract class PipelinedRequest {
     this.#refused = false;
   }
 
-  protected enter(step: number): void {
+  protected startStep(step: number): void {
     this.step = step;
     this.phase = this.statement()?.name === '' ? 'parse' : 'bind';
   }
 
   /** A message out of its order means that answers and calls no longer match: an answer could reach another caller. */
-  protected expect(phase: PipelinedRequest['phase'], message: string): void {
-    if (this.phase !== phase || this.complete) throw new ProtocolViolation(`a ${message} out of its order`);
+  protected assertPhase(phase: PipelinedRequest['phase'], message: string): void {
+    if (this.phase !== phase || this.isComplete) throw new ProtocolViolation(`a ${message} out of its order`);
   }
 }
 
 /** Statements of the session's own without names, or none at all: then it is done when everything before it is. */
-export class Maintenance extends PipelinedRequest {
-  override readonly run = null;
+export class MaintenanceRequest extends PipelinedRequest {
+  override readonly pending = null;
   protected override readonly count: number;
   readonly #settled: (error: Error | null) => void;
 
@@ -200,16 +200,16 @@ export class Maintenance extends PipelinedRequest {
     return undefined;
   }
 
-  protected override enter(step: number): void {
+  protected override startStep(step: number): void {
     this.step = step;
     this.phase = 'parse';
   }
 
-  override finished(): void {
+  override readyForQuery(): void {
     this.#settled(this.error);
   }
 
-  override lost(error: ConnectionLost): void {
+  override connectionLost(error: ConnectionLost): void {
     this.#settled(error);
   }
 }

@@ -1,8 +1,8 @@
 import { CallQueue, QueuedCall } from './call-queue.ts';
 import { query } from './query.ts';
-import type { Run } from './run.ts';
+import type { CallRequest } from './call-request.ts';
 import { Listener } from './listener.ts';
-import type { OpenSession } from './pg.ts';
+import type { OpenSession } from './session-opener.ts';
 import {
   AcquireTimeout,
   type Call,
@@ -38,16 +38,16 @@ export interface PoolOptions {
   /** Milliseconds that a call may wait for a connection. */
   readonly acquireTimeout: number;
   /** The most calls that may wait at a time; more are refused at once. */
-  readonly longestQueue: number;
+  readonly maxQueueLength: number;
   /** Whether short calls may share a busy connection. */
-  readonly share: boolean;
+  readonly shareConnections: boolean;
   /** Milliseconds after which a connection that nobody used is closed. */
   readonly idleTimeout: number;
   /** Milliseconds that running calls have to finish when the pool is closed. */
   readonly closeGrace: number;
-  readonly notice: (notice: Notice) => void;
+  readonly onNotice: (notice: Notice) => void;
   /** A connection could not be opened; it is tried again when it is needed. */
-  readonly problem: (error: Error) => void;
+  readonly onConnectionError: (error: Error) => void;
 }
 
 /** Connections that are opened when needed, a queue with a bound on its length and on waiting, and sharing of the busy ones. */
@@ -90,7 +90,7 @@ export class Pool implements Database {
 
   listen(channel: string, hear: (heard: ChannelEvent) => void): () => void {
     if (this.#closed !== null) return () => undefined;
-    const { open, problem } = this.#options;
+    const { open, onConnectionError: problem } = this.#options;
     this.#listener ??= new Listener({ open, problem });
     return this.#listener.listen(channel, hear);
   }
@@ -110,8 +110,8 @@ export class Pool implements Database {
   }
 
   /** A connection could not finish a call that may be run once more. */
-  #again({ handle }: Run, begun: boolean): boolean {
-    if (!(handle instanceof QueuedCall) || this.#closed !== null || !handle.again(begun)) return false;
+  #again({ handle }: CallRequest, begun: boolean): boolean {
+    if (!(handle instanceof QueuedCall) || this.#closed !== null || !handle.requeue(begun)) return false;
     this.#place(handle);
     return true;
   }
@@ -130,7 +130,7 @@ export class Pool implements Database {
   }
 
   #enqueue(waiting: QueuedCall): void {
-    if (this.#queue.length >= this.#options.longestQueue) {
+    if (this.#queue.length >= this.#options.maxQueueLength) {
       return this.#refuse(waiting, new AcquireTimeout('too many requests wait for a database connection'));
     }
     this.#queue.push(waiting);
@@ -153,8 +153,8 @@ export class Pool implements Database {
   /** With the calls that arrived just before it, on the connection that they were given. */
   #gather(waiting: QueuedCall): boolean {
     const session = this.#newest;
-    if (session === null || !this.#options.share || !waiting.call.mayShare) return false;
-    if (!session.gathering || session.load >= shareDepth) return false;
+    if (session === null || !this.#options.shareConnections || !waiting.call.mayShare) return false;
+    if (!session.isBatching || session.load >= shareDepth) return false;
     if (!session.canShare(waiting.call, performance.now())) return false;
     const gathered = this.#gathered + (waiting.call.expectedMs ?? 0);
     if (gathered > gatherWork) return false;
@@ -166,18 +166,18 @@ export class Pool implements Database {
   /** The most recently used one, of those whose plans are for the role where there are some. */
   #takeIdle(role: string | null | undefined): Session | null {
     if (role !== undefined) {
-      const index = this.#idle.findLastIndex(({ session }) => session.idle && session.state.isFor(role));
+      const index = this.#idle.findLastIndex(({ session }) => session.isIdle && session.state.hasPlansFor(role));
       if (index !== -1) return this.#idle.splice(index, 1)[0]!.session;
     }
     for (let entry = this.#idle.pop(); entry !== undefined; entry = this.#idle.pop()) {
-      if (entry.session.idle) return entry.session;
+      if (entry.session.isIdle) return entry.session;
     }
     return null;
   }
 
   /** Behind the shortest of the lines that it may join. With calls in the queue nobody shares, so that the queue gets its turn. */
   #share(waiting: QueuedCall): boolean {
-    if (!this.#options.share || !waiting.call.mayShare) return false;
+    if (!this.#options.shareConnections || !waiting.call.mayShare) return false;
     const now = performance.now();
     let best: Session | null = null;
     for (const session of this.#sessions) {
@@ -196,12 +196,12 @@ export class Pool implements Database {
   }
 
   #open(): void {
-    const { open, notice } = this.#options;
+    const { open, onNotice: notice } = this.#options;
     this.#opening++;
     const released = (session: Session): void => this.#released(session);
     const closed = (session: Session): void => this.#lost(session);
-    const again = (run: Run, begun = false): boolean => this.#again(run, begun);
-    open({ released, closed, notice, again }).then(
+    const again = (run: CallRequest, begun = false): boolean => this.#again(run, begun);
+    open({ released, closed, notice, requeue: again }).then(
       (session) => this.#opened(session),
       (error: unknown) => this.#notOpened(error instanceof Error ? error : new Error(String(error))),
     );
@@ -212,7 +212,7 @@ export class Pool implements Database {
     this.#failures = 0;
     this.#lastFailure = null;
     this.#sessions.add(session);
-    if (session.idle) this.#released(session);
+    if (session.isIdle) this.#released(session);
     else this.#lost(session);
     this.#openIfNeeded();
   }
@@ -227,12 +227,12 @@ export class Pool implements Database {
     this.#retryAt = performance.now() + Math.min(longestBackOff, 50 * 2 ** this.#failures++);
     const inVain = !isTransient(error) || this.#closing !== null;
     if (inVain && this.#sessions.size === 0 && this.#opening === 0) this.#refuseAll(error);
-    this.#options.problem(error);
+    this.#options.onConnectionError(error);
     this.#settle();
   }
 
   #released(session: Session): void {
-    if (!this.#sessions.has(session) || !session.idle) return;
+    if (!this.#sessions.has(session) || !session.isIdle) return;
     const next = this.#queue.shift(!this.#blockedEnough());
     if (next !== undefined) {
       next.begin(session);
@@ -245,7 +245,7 @@ export class Pool implements Database {
 
   /** Those next in the queue share it too, as many as would be its part if every connection were free now. */
   #fill(session: Session): void {
-    if (!this.#options.share) return;
+    if (!this.#options.shareConnections) return;
     const most = Math.min(shareDepth, Math.ceil((this.#queue.ordinary + 1) / this.#options.size));
     const now = performance.now();
     for (let next = this.#queue.first; next !== undefined && session.load < most; next = this.#queue.first) {
@@ -279,7 +279,7 @@ export class Pool implements Database {
 
   #sweep(): void {
     const now = performance.now();
-    for (const session of this.#sessions) session.sweep(now);
+    for (const session of this.#sessions) session.checkTimeouts(now);
     for (const { call } of this.#queue.removeSince(now - this.#options.acquireTimeout)) call.failed(this.#late());
     while (this.#idle.length > 0 && now - this.#idle[0]!.since > this.#options.idleTimeout) {
       this.#idle.shift()!.session.end();

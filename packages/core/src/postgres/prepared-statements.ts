@@ -1,6 +1,6 @@
 import type { MessageWriter } from './message-writer.ts';
 import { type Statement, type Step, type ConnectionLost, DatabaseError, type Diagnostics } from './port.ts';
-import type { Run } from './run.ts';
+import type { CallRequest } from './call-request.ts';
 import { PipelinedRequest } from './pipeline.ts';
 import { ProtocolViolation } from './message-parser.ts';
 
@@ -18,7 +18,7 @@ interface Entry {
 }
 
 /** The statements that one connection has prepared, by their names. */
-export class Prepared {
+export class PreparedStatements {
   readonly #entries = new Map<string, Entry>();
   readonly #outgoing: MessageWriter;
   #bytes = 0;
@@ -48,12 +48,12 @@ export class Prepared {
    * Writes what prepares the statements, behind steps that were written already.
    * @param done told what kept them from being prepared
    */
-  prepare(run: Run, { missing, before }: Missing, done: (error: Error | null) => void): Preparation {
+  prepare(run: CallRequest, { missing, before }: Missing, done: (error: Error | null) => void): PrepareRequest {
     for (const { name, sql, types } of missing) {
       this.#outgoing.parse(name, sql, types);
       this.#outgoing.describe(name);
     }
-    return new Preparation(run, missing, before, (ready, error) => {
+    return new PrepareRequest(run, missing, before, (ready, error) => {
       for (const statement of ready) this.#add(statement);
       done(error);
       // A statement whose columns were refused is of no use under its name.
@@ -110,8 +110,8 @@ type Settled = (ready: readonly Statement[], error: Error | null) => void;
  * Parses statements under their names and checks their columns, before anything is executed. Where the call has a role, a step that
  * sets it comes first, in the same transaction.
  */
-export class Preparation extends PipelinedRequest {
-  override readonly run: Run;
+export class PrepareRequest extends PipelinedRequest {
+  override readonly pending: CallRequest;
   readonly statements: readonly Statement[];
   readonly #settled: Settled;
   /** Steps that set the role. */
@@ -119,9 +119,9 @@ export class Preparation extends PipelinedRequest {
   protected override readonly count: number;
   #parsed = false;
 
-  constructor(run: Run, statements: readonly Statement[], before: number, settled: Settled) {
+  constructor(run: CallRequest, statements: readonly Statement[], before: number, settled: Settled) {
     super();
-    this.run = run;
+    this.pending = run;
     this.statements = statements;
     this.#before = before;
     this.count = before + statements.length;
@@ -139,14 +139,14 @@ export class Preparation extends PipelinedRequest {
   override parseComplete(): void {
     if (this.#settingRole) return super.parseComplete();
     // The statement's columns are still to come; until then an error is one of parsing.
-    this.expect('parse', 'ParseComplete');
+    this.assertPhase('parse', 'ParseComplete');
     this.#parsed = true;
   }
 
-  override described(types: readonly number[]): void {
+  override rowDescription(types: readonly number[]): void {
     if (this.#settingRole) return;
     if (!this.#parsed) throw new ProtocolViolation('a RowDescription out of its order');
-    super.described(types);
+    super.rowDescription(types);
     this.#parsed = false;
     this.step++;
   }
@@ -158,17 +158,17 @@ export class Preparation extends PipelinedRequest {
 
   protected override databaseError(diagnostics: Diagnostics): DatabaseError {
     const statement = this.statement();
-    const step = this.run.steps.findIndex((candidate) => candidate.statement === statement);
+    const step = this.pending.steps.findIndex((candidate) => candidate.statement === statement);
     return this.#settingRole
       ? new DatabaseError(diagnostics, 0, 'execute')
-      : new DatabaseError(diagnostics, Math.max(step - this.run.before, 0), this.phase);
+      : new DatabaseError(diagnostics, Math.max(step - this.pending.leadingSteps, 0), this.phase);
   }
 
-  override finished(): void {
+  override readyForQuery(): void {
     this.#settled(this.statements.slice(0, Math.max(this.step - this.#before, 0)), this.error);
   }
 
-  override lost(error: ConnectionLost): void {
+  override connectionLost(error: ConnectionLost): void {
     this.#settled([], error);
   }
 }

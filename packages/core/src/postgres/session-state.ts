@@ -1,12 +1,12 @@
 import type { PipelinedRequest } from './pipeline.ts';
-import { type ConnectionMode, roleSteps } from './connection-mode.ts';
+import { type ConnectionMode, setRoleSteps } from './connection-mode.ts';
 import type { Call, Step } from './port.ts';
-import { ReportedSettings } from './parameter-status.ts';
-import { Run } from './run.ts';
+import { ParameterStatusTracker } from './parameter-status.ts';
+import { CallRequest } from './call-request.ts';
 import { discardAll, setConfigSteps, type Settings } from './settings.ts';
 
 /** What a session begins with. */
-export interface Beginning {
+export interface InitialSettings {
   readonly settings: Settings;
   /** Milliseconds; 0 is without end. */
   readonly statementTimeout: number;
@@ -15,14 +15,14 @@ export interface Beginning {
 /** What is in a session on the server besides its statements: what it began with, and what calls have made of it. */
 export class SessionState {
   readonly #manner: ConnectionMode;
-  #reported: ReportedSettings = new ReportedSettings();
+  #reported: ParameterStatusTracker = new ParameterStatusTracker();
   #settings: Settings = {};
   /** Milliseconds; 0 is without end. */
   statementTimeout = 0;
   /** The role that the plans of the session are for; null: the one that it began with. Undefined: it may be any. */
   #role: string | null | undefined = null;
   /** A call has left this setting changed: the connection ends with the calls that are in flight. */
-  spoiledBy: string | null = null;
+  taintedBy: string | null = null;
 
   constructor(manner: ConnectionMode) {
     this.#manner = manner;
@@ -31,42 +31,42 @@ export class SessionState {
   }
 
   /** No call may leave what the session began with changed, and a reset brings it back. */
-  began(reported: ReportedSettings, { settings, statementTimeout }: Beginning): void {
+  initialize(reported: ParameterStatusTracker, { settings, statementTimeout }: InitialSettings): void {
     this.#reported = reported;
     this.#settings = settings;
     this.statementTimeout = statementTimeout;
   }
 
   /** A ParameterStatus, whose body begins at `start`. */
-  tell(chunk: Buffer, start: number): void {
-    this.#reported.tell(chunk, start);
+  updateParameter(chunk: Buffer, start: number): void {
+    this.#reported.update(chunk, start);
   }
 
   /** A setting that is not as it was; null when all are. */
   get changed(): string | null {
-    return this.#reported.changed;
+    return this.#reported.changedParameter;
   }
 
   /** The setting that a call has left changed, where the session is not reset behind it anyway; and whose plans it has left. */
-  leftBy(exchange: PipelinedRequest): string | null {
-    if (!(exchange instanceof Run)) return null;
+  settingLeftBy(exchange: PipelinedRequest): string | null {
+    if (!(exchange instanceof CallRequest)) return null;
     if (exchange.switchesRole && !exchange.hasSwitchedRole) this.#role = undefined;
-    return exchange.call.altersSession === true || this.spoiledBy !== null ? null : this.changed;
+    return exchange.call.altersSession === true || this.taintedBy !== null ? null : this.changed;
   }
 
   /** Whether the plans of the session were made for this role. */
-  isFor(role: string | null): boolean {
+  hasPlansFor(role: string | null): boolean {
     return this.#role === role;
   }
 
   /** Behind a pooler, and on a connection of the host's, the plans may be for any role. */
   switchesRole({ role }: Call): boolean {
     if (role === undefined) return false;
-    return role !== this.#role || this.#manner.everyCall !== null || this.#manner.lent;
+    return role !== this.#role || this.#manner.settingsPerCall !== null || this.#manner.isProvided;
   }
 
   /** A call without a role runs under that of the connection. */
-  plansFor(role: string | null | undefined): void {
+  recordRole(role: string | null | undefined): void {
     // Routines that a statement of no role has called may have kept plans of another: both are there now.
     if (role !== undefined) this.#role = role;
     else if (this.#role !== null) this.#role = undefined;
@@ -74,6 +74,6 @@ export class SessionState {
 
   /** Two transactions that bring the session back to how it began: the first statement cannot be in one with others. */
   get resetSteps(): readonly [readonly Step[], readonly Step[]] {
-    return [[discardAll], [...roleSteps(null, false), ...setConfigSteps(this.#settings)]];
+    return [[discardAll], [...setRoleSteps(null, false), ...setConfigSteps(this.#settings)]];
   }
 }

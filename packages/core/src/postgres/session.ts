@@ -1,13 +1,18 @@
 import type { Duplex } from 'node:stream';
-import { Cancelling, patience } from './canceller.ts';
-import { readDiagnostics, readNotification, progress, unasked } from './backend-messages.ts';
-import { type PipelinedRequest, Maintenance, SendQueue } from './pipeline.ts';
+import { Canceller, gracePeriodMs } from './canceller.ts';
+import {
+  readDiagnostics,
+  readNotification,
+  handleResponseMessage,
+  checkUnsolicitedMessage,
+} from './backend-messages.ts';
+import { type PipelinedRequest, MaintenanceRequest, Pipeline } from './pipeline.ts';
 import { MessageParser, ProtocolViolation } from './message-parser.ts';
-import { adapt, type ConnectionMode, own, roleSteps, rollback } from './connection-mode.ts';
+import { adaptCall, type ConnectionMode, dedicatedConnection, setRoleSteps, rollback } from './connection-mode.ts';
 import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
-import { Prepared } from './prepared-statements.ts';
-import { loseAll, moveFollowers, type Rerun, rerunSpoiled } from './requeue.ts';
-import { mayBeFollowed, Run } from './run.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+import { settleLostRequests, requeueFollowers, type Requeue, requeueTainted } from './requeue.ts';
+import { mayBeFollowed, CallRequest } from './call-request.ts';
 import { SessionState } from './session-state.ts';
 
 /** What a session tells its owner, and asks of it. */
@@ -18,11 +23,11 @@ export interface SessionEvents {
   /** A notice outside of any call. */
   notice(notice: Notice): void;
   /** Runs a call elsewhere that was not executed, or may be executed twice. False: nothing else can run it. */
-  again?(run: Run, begun?: boolean): boolean;
+  requeue?(run: CallRequest, begun?: boolean): boolean;
   /** On a connection that listens. */
   notification?(channel: string, payload: string): void;
   /** On a lent connection: every message but rows, whose bytes are gone afterwards. */
-  passOn?(type: number, message: Buffer): void;
+  forward?(type: number, message: Buffer): void;
   /** Asks the server, on a connection of its own, to cancel what this session runs; resolves when it has been told. */
   cancel(): Promise<void>;
 }
@@ -41,31 +46,31 @@ export class Session {
   readonly #events: SessionEvents;
   readonly #manner: ConnectionMode;
   readonly #frames: MessageParser;
-  readonly #queue = new SendQueue((bytes) => {
+  readonly #queue = new Pipeline((bytes) => {
     if (this.#closed === null) this.#socket.write(bytes);
   });
-  readonly #outgoing = this.#queue.outgoing;
-  readonly #exchanges = this.#queue.exchanges;
-  readonly #prepared = new Prepared(this.#outgoing);
+  readonly #outgoing = this.#queue.writer;
+  readonly #exchanges = this.#queue.requests;
+  readonly #prepared = new PreparedStatements(this.#outgoing);
   /** Calls that wait for their statements to be prepared. */
   #preparing = 0;
-  readonly #flow: Flow;
+  readonly #flow: SocketFlow;
   #closed: ConnectionLost | null = null;
   /** We said that we end the connection: nothing may be sent any more. */
   #ending = false;
-  readonly #cancelling: Cancelling;
+  readonly #cancelling: Canceller;
   readonly state: SessionState;
   /** The FATAL error with which the server ended the connection. */
   #fatal: Notice | null = null;
 
-  constructor(socket: Duplex, events: SessionEvents, manner: ConnectionMode = own) {
+  constructor(socket: Duplex, events: SessionEvents, manner: ConnectionMode = dedicatedConnection) {
     this.#socket = socket;
     this.#events = events;
     this.#manner = manner;
     this.state = new SessionState(manner);
-    this.#flow = new Flow(socket);
+    this.#flow = new SocketFlow(socket);
     this.#frames = new MessageParser((type, chunk, start, end) => this.#message(type, chunk, start, end));
-    this.#cancelling = new Cancelling({
+    this.#cancelling = new Canceller({
       exchanges: this.#exchanges,
       cancel: () => events.cancel(),
       barrier: (passed) => this.#maintain([], () => passed()),
@@ -83,8 +88,8 @@ export class Session {
    * One for all calls: V8 puts a function that is assigned to a property straight among its old objects, where one of each call
    * would keep all of that call until the next full collection.
    */
-  readonly #retry = (run: Run): void => this.#startAgain(run);
-  readonly #elsewhere: Rerun = (run, begun) => this.#events.again?.(run, begun) === true;
+  readonly #retry = (run: CallRequest): void => this.#startAgain(run);
+  readonly #elsewhere: Requeue = (run, begun) => this.#events.requeue?.(run, begun) === true;
 
   /** How many calls it has been given and not finished. */
   get load(): number {
@@ -92,22 +97,22 @@ export class Session {
   }
 
   /** Calls were given to it that have not left yet: one more of their kind travels in the same packet. */
-  get gathering(): boolean {
-    return this.#queue.gathering;
+  get isBatching(): boolean {
+    return this.#queue.isBatching;
   }
 
   /** A call that may block is among those in flight. */
   get mayBlock(): boolean {
-    return this.#exchanges.some(({ run }) => run?.call.mayBlock === true);
+    return this.#exchanges.some(({ pending: run }) => run?.call.mayBlock === true);
   }
 
-  get idle(): boolean {
+  get isIdle(): boolean {
     return this.load === 0 && this.#open;
   }
 
   /** Whether anything may be sent. */
   get #open(): boolean {
-    return !this.#cancelling.underWay && !this.#ending && this.state.spoiledBy === null && this.#closed === null;
+    return !this.#cancelling.isPending && !this.#ending && this.state.taintedBy === null && this.#closed === null;
   }
 
   /**
@@ -121,9 +126,9 @@ export class Session {
   }
 
   /** Sends a call; statements that this connection does not know yet are prepared first. Returns its exchange. */
-  run(call: Call): Run {
+  run(call: Call): CallRequest {
     const switchesRole = this.state.switchesRole(call);
-    const run = new Run(call, adapt(call, this.#manner, switchesRole), {
+    const run = new CallRequest(call, adaptCall(call, this.#manner, switchesRole), {
       switchesRole,
       timeout: call.timeout ?? this.state.statementTimeout,
       retry: this.#retry,
@@ -132,26 +137,26 @@ export class Session {
     return run;
   }
 
-  resume(run: Run): void {
+  resume(run: CallRequest): void {
     run.stalled = false;
     // One that has ended, or whose turn is still to come, has no say in the flow of another.
     if (this.#exchanges[0] === run) this.#flow.go();
   }
 
   /** Nobody waits for the call any more. */
-  abandon(run: Run): void {
+  abandon(run: CallRequest): void {
     if (!run.abandon()) return;
     this.resume(run);
-    this.#cancelling.whenAlone();
+    this.#cancelling.cancelIfAlone();
   }
 
   /** Looks after the call that runs: called from time to time with `performance.now()`. */
-  sweep(now: number): void {
+  checkTimeouts(now: number): void {
     const head = this.#exchanges[0];
-    if (head !== undefined && now - head.startedAt > blockedHead) moveFollowers(this.#exchanges, this.#elsewhere);
+    if (head !== undefined && now - head.startedAt > blockedHead) requeueFollowers(this.#exchanges, this.#elsewhere);
     // A reset or a rollback has no timeout of its own.
-    const late = head?.run === null ? now - head.startedAt - patience : this.#cancelling.sweep(now);
-    if (late > patience) this.destroy('the server did not answer');
+    const late = head?.pending === null ? now - head.startedAt - gracePeriodMs : this.#cancelling.cancelExpired(now);
+    if (late > gracePeriodMs) this.destroy('the server did not answer');
   }
 
   /** Ends the connection after what is in flight; an idle one at once. */
@@ -161,7 +166,7 @@ export class Session {
     this.#outgoing.terminate();
     this.#queue.flush();
     this.#socket.end();
-    setTimeout(() => this.#lose('the server did not end the connection'), patience).unref();
+    setTimeout(() => this.#lose('the server did not end the connection'), gracePeriodMs).unref();
   }
 
   /** Ends the connection at once; what it runs is cancelled as well as that can be done. */
@@ -171,7 +176,7 @@ export class Session {
   }
 
   /** Leaves a lent connection to its owner. Returns the beginning of a message whose rest is still to come. */
-  leave(): Buffer {
+  detach(): Buffer {
     this.#closed ??= new ConnectionLost('the connection was given back');
     this.#socket.off('data', this.#onData);
     this.#socket.off('error', this.#onError);
@@ -179,42 +184,42 @@ export class Session {
     return this.#frames.rest();
   }
 
-  #start(run: Run): void {
+  #start(run: CallRequest): void {
     const missing = this.#prepared.missing(run.steps);
     if (missing.length === 0) this.#send(run);
     else this.#prepare(run, missing);
   }
 
   /** Statements are parsed under the role of the call: what it may not use is refused here. */
-  #prepare(run: Run, missing: readonly Statement[]): void {
-    const setRole = roleSteps(run.call.role, run.switchesRole);
-    this.#outgoing.steps(setRole);
+  #prepare(run: CallRequest, missing: readonly Statement[]): void {
+    const setRole = setRoleSteps(run.call.role, run.switchesRole);
+    this.#outgoing.writeSteps(setRole);
     this.#preparing++;
     const preparation = this.#prepared.prepare(run, { missing, before: setRole.length }, (error) => {
       this.#preparing--;
-      if (error instanceof ConnectionLost && run.untouched && this.#elsewhere(run)) return;
+      if (error instanceof ConnectionLost && run.isUndelivered && this.#elsewhere(run)) return;
       // Another call may have found one of its statements stale meanwhile.
-      if (error === null && !run.unwanted) this.#start(run);
-      else run.unprepared(error, preparation.startedAt);
+      if (error === null && !run.isObsolete) this.#start(run);
+      else run.prepareFailed(error, preparation.startedAt);
     });
     this.#push(preparation);
   }
 
-  #send(run: Run): void {
+  #send(run: CallRequest): void {
     try {
-      this.#outgoing.steps(run.steps);
+      this.#outgoing.writeSteps(run.steps);
     } catch (error) {
       return queueMicrotask(() => {
         run.call.failed(error as Error);
         this.#events.released(this);
       });
     }
-    this.state.plansFor(run.call.role);
+    this.state.recordRole(run.call.role);
     this.#push(run);
   }
 
   /** A prepared statement was gone or stale: once more, from its preparation. */
-  #startAgain(run: Run): void {
+  #startAgain(run: CallRequest): void {
     this.#prepared.forget(run.steps);
     this.#start(run);
   }
@@ -226,8 +231,8 @@ export class Session {
   }
 
   #maintain(steps: readonly Step[], done: (error: Error | null) => void): void {
-    this.#outgoing.steps(steps);
-    this.#push(new Maintenance(steps.length, done));
+    this.#outgoing.writeSteps(steps);
+    this.#push(new MaintenanceRequest(steps.length, done));
   }
 
   #wasReset(error: Error | null): void {
@@ -238,7 +243,7 @@ export class Session {
 
   #push(exchange: PipelinedRequest): void {
     if (this.#closed === null) this.#queue.push(exchange);
-    else exchange.lost(this.#closed, 'not begun');
+    else exchange.connectionLost(this.#closed, 'not begun');
   }
 
   #receive(chunk: Buffer): void {
@@ -255,7 +260,7 @@ export class Session {
   /** All that had arrived was handed over: the sink may write it on, and the flow stops if its reader is slow. */
   #chunkEnd(): void {
     const head = this.#exchanges[0];
-    if (!(head instanceof Run)) return;
+    if (!(head instanceof CallRequest)) return;
     if (head.rows?.chunkEnd?.() === false) head.stalled = true;
     // A stalled call never holds up others: with some behind it, the flow goes on and its sink has to bear it.
     if (head.stalled && this.#exchanges.length === 1) this.#flow.stop();
@@ -264,23 +269,23 @@ export class Session {
   #message(type: number, chunk: Buffer, start: number, end: number): void {
     const head = this.#exchanges[0];
     if (type === 0x44 && head !== undefined) return head.row(chunk, start, end);
-    this.#events.passOn?.(type, chunk.subarray(start - 5, end));
+    this.#events.forward?.(type, chunk.subarray(start - 5, end));
     if (type === 0x4e || type === 0x45) return this.#told(type === 0x45, readDiagnostics(chunk, start, end));
     if (type === 0x41) return this.#events.notification?.(...readNotification(chunk, start));
     // ParameterStatus comes at any time; what counts is how things are when a call has ended.
-    if (type === 0x53) return this.state.tell(chunk, start);
-    if (head === undefined) return unasked(type);
+    if (type === 0x53) return this.state.updateParameter(chunk, start);
+    if (head === undefined) return checkUnsolicitedMessage(type);
     if (type === 0x5a) this.#ready(head, chunk[start]!);
-    else progress(head, type, chunk, start);
+    else handleResponseMessage(head, type, chunk, start);
   }
 
   #told(isError: boolean, diagnostics: Notice): void {
     const head = this.#exchanges[0];
-    if (!isError && head instanceof Run) head.notice(diagnostics);
+    if (!isError && head instanceof CallRequest) head.notice(diagnostics);
     else if (!isError) this.#events.notice(diagnostics);
     // A FATAL error ends the connection, whichever statement is running: the calls are lost, not refused.
     else if (diagnostics.severity === 'FATAL' || diagnostics.severity === 'PANIC') this.#ended(diagnostics);
-    else head?.refused(diagnostics);
+    else head?.errorResponse(diagnostics);
   }
 
   /** The end of the connection follows; on an idle one it must not find a call that was given to it meanwhile. */
@@ -290,32 +295,32 @@ export class Session {
   }
 
   #ready(head: PipelinedRequest, transaction: number): void {
-    if (!head.complete) throw new ProtocolViolation('a ReadyForQuery before every statement was answered');
+    if (!head.isComplete) throw new ProtocolViolation('a ReadyForQuery before every statement was answered');
     const now = performance.now();
     this.#exchanges.shift();
     const next = this.#exchanges[0];
     if (next !== undefined) next.startedAt = now;
     this.#flow.go();
     this.#settle(head, now, transaction !== noTransaction);
-    this.#cancelling.whenAlone();
+    this.#cancelling.cancelIfAlone();
     if (this.#closed === null) this.#events.released(this);
   }
 
   /** Tells a call how it ended, and sees to what it has left in the session: before anything else can run there. */
   #settle(head: PipelinedRequest, now: number, open: boolean): void {
-    if (open && head.begun) this.#maintain([rollback], () => undefined);
-    const left = this.state.leftBy(head);
+    if (open && head.opensTransaction) this.#maintain([rollback], () => undefined);
+    const left = this.state.settingLeftBy(head);
     if (left !== null) this.#spoil(left);
-    if (!rerunSpoiled(head, this.#elsewhere)) head.finished(now, left);
+    if (!requeueTainted(head, this.#elsewhere)) head.readyForQuery(now, left);
     // A statement that left a transaction open would hand it to the next caller.
-    if (open && !head.begun && !this.#manner.lent) this.#lose('a statement left its transaction open');
-    if (head instanceof Run && this.#closed === null) this.#clean(head);
+    if (open && !head.opensTransaction && !this.#manner.isProvided) this.#lose('a statement left its transaction open');
+    if (head instanceof CallRequest && this.#closed === null) this.#clean(head);
   }
 
-  #clean(run: Run): void {
+  #clean(run: CallRequest): void {
     const [{ call }, { reset }] = [run, this.#manner];
-    if (run.retrying) return void (run.retrying = false);
-    if (this.state.spoiledBy !== null && this.#exchanges.length === 0) this.end();
+    if (run.isPreparingAgain) return void (run.isPreparingAgain = false);
+    if (this.state.taintedBy !== null && this.#exchanges.length === 0) this.end();
     if (call.altersSession !== true || this.#ending) return;
     if (reset === 'discard') this.#reset();
     if (reset === 'close') this.end();
@@ -323,8 +328,8 @@ export class Session {
 
   /** The calls that were sent behind the one that left a setting changed run with it: their rows may not be what they should be. */
   #spoil(setting: string): void {
-    this.state.spoiledBy = setting;
-    for (const exchange of this.#exchanges) if (exchange instanceof Run) exchange.spoiledBy = setting;
+    this.state.taintedBy = setting;
+    for (const exchange of this.#exchanges) if (exchange instanceof CallRequest) exchange.taintedBy = setting;
   }
 
   #lose(reason: string): void {
@@ -334,14 +339,14 @@ export class Session {
     this.#socket.destroy();
     const { sent } = this.#queue;
     // A pooler says FATAL for itself too, without knowing what became of the statement.
-    const fatal = this.#manner.everyCall === null ? this.#fatal : null;
-    loseAll(this.#exchanges.splice(0), { error, sent, fatal }, this.#elsewhere);
+    const fatal = this.#manner.settingsPerCall === null ? this.#fatal : null;
+    settleLostRequests(this.#exchanges.splice(0), { error, sent, fatal }, this.#elsewhere);
     this.#events.closed(this);
   }
 }
 
 /** Back-pressure on the server: while the reader of rows takes no more, the socket is not read. */
-export class Flow {
+export class SocketFlow {
   readonly #socket: Duplex;
   stopped = false;
 

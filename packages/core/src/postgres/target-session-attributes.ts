@@ -1,11 +1,11 @@
-import type { Address } from './connection-parameters.ts';
-import type { ConnectionSettings, Target } from './connection-string.ts';
+import type { ServerAddress } from './connection-parameters.ts';
+import type { ConnectionSettings, TargetSessionAttributes } from './connection-string.ts';
 import { ConnectionLost, DatabaseError } from './port.ts';
 
 /** What is asked of the next server, and which one it is. */
-export interface Attempt {
-  readonly address: Address;
-  readonly target: Target;
+export interface ConnectionAttempt {
+  readonly address: ServerAddress;
+  readonly target: TargetSessionAttributes;
 }
 
 /**
@@ -13,9 +13,9 @@ export interface Attempt {
  * does not have the database ends it: the others would be asked with the same words.
  * @throws the only failure there was, or one that tells all of them
  */
-export async function firstThatWillDo<Product>(
+export async function openFirstSuitable<Product>(
   connection: ConnectionSettings,
-  open: (attempt: Attempt) => Promise<Product>,
+  open: (attempt: ConnectionAttempt) => Promise<Product>,
 ): Promise<Product> {
   const failures: Error[] = [];
   for (const attempt of attemptsOf(connection)) {
@@ -31,10 +31,15 @@ export async function firstThatWillDo<Product>(
   throw together(failures);
 }
 
-function attemptsOf({ host, port, furtherServers = [], target = 'any' }: ConnectionSettings): readonly Attempt[] {
+function attemptsOf({
+  host,
+  port,
+  furtherServers = [],
+  target = 'any',
+}: ConnectionSettings): readonly ConnectionAttempt[] {
   const first = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) };
-  const addresses: readonly Address[] = [first, ...furtherServers];
-  const targets: readonly Target[] = target === 'prefer-standby' ? ['standby', 'any'] : [target];
+  const addresses: readonly ServerAddress[] = [first, ...furtherServers];
+  const targets: readonly TargetSessionAttributes[] = target === 'prefer-standby' ? ['standby', 'any'] : [target];
   return targets.flatMap((wanted) => addresses.map((address) => ({ address, target: wanted })));
 }
 
@@ -52,7 +57,11 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** What keeps a server from being the one that is looked for; null: nothing. */
-export function unfit(target: Target, isReadOnly: boolean, isStandby: boolean): string | null {
+export function unsuitableReason(
+  target: TargetSessionAttributes,
+  isReadOnly: boolean,
+  isStandby: boolean,
+): string | null {
   switch (target) {
     case 'read-write':
       return isReadOnly ? 'the server is read-only' : null;

@@ -2,7 +2,7 @@ import { useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import { Listener } from '../../src/postgres/listener.ts';
-import { sessionOpener } from '../../src/postgres/pg.ts';
+import { createSessionOpener } from '../../src/postgres/session-opener.ts';
 import type { Database, ChannelEvent } from '../../src/postgres/port.ts';
 import { open, startProxy, until } from './support.ts';
 
@@ -98,7 +98,7 @@ test('a server that has fallen silent is given up, and another connection listen
   const proxy = await startProxy(db.connectionString);
   const heard: ChannelEvent[] = [];
   const listener = new Listener({
-    open: sessionOpener(parseConnectionString(proxy.connectionString), {}),
+    open: createSessionOpener(parseConnectionString(proxy.connectionString), {}),
     heartbeat: 100,
     problem: () => undefined,
   });

@@ -1,7 +1,7 @@
 import { holdLock, useDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
-import { sessionOpener } from '../../src/postgres/pg.ts';
+import { createSessionOpener } from '../../src/postgres/session-opener.ts';
 import { Pool, type PoolOptions } from '../../src/postgres/pool.ts';
 import { ask, backendOf, errorOf, named, open, rowsOf, startProxy, until } from './support.ts';
 
@@ -10,15 +10,15 @@ const db = useDatabase();
 function poolOf(name: string, options: Partial<PoolOptions> = {}): Pool {
   const connection = parseConnectionString(`${db.connectionString}?application_name=${name}`);
   const pool = new Pool({
-    open: sessionOpener(connection, { DateStyle: 'ISO' }),
+    open: createSessionOpener(connection, { DateStyle: 'ISO' }),
     size: 2,
     acquireTimeout: 5_000,
-    longestQueue: 100,
-    share: true,
+    maxQueueLength: 100,
+    shareConnections: true,
     idleTimeout: 60_000,
     closeGrace: 4_000,
-    notice: () => undefined,
-    problem: () => undefined,
+    onNotice: () => undefined,
+    onConnectionError: () => undefined,
     ...options,
   });
   onTestFinished(() => pool.close());
@@ -30,7 +30,7 @@ async function connections(name: string): Promise<number> {
 }
 
 test('no connection before the first call, and no more than the size', async () => {
-  const pool = poolOf('size', { share: false });
+  const pool = poolOf('size', { shareConnections: false });
   expect(await connections('size')).toBe(0);
   const lock = await holdLock(db.connectionString, 1);
   const asked = Array.from({ length: 8 }, () => pool.query('select pg_advisory_xact_lock(1)'));
@@ -41,7 +41,7 @@ test('no connection before the first call, and no more than the size', async () 
 });
 
 test('a queue that is full refuses at once, and never before run has returned', async () => {
-  const pool = poolOf('full', { size: 1, longestQueue: 2 });
+  const pool = poolOf('full', { size: 1, maxQueueLength: 2 });
   await backendOf(pool);
   const running = ask(pool, ['select pg_sleep(0.2)']);
   const queued = [ask(pool, ['select 1']), ask(pool, ['select 2'])];
@@ -82,7 +82,7 @@ test('a connection that is being closed is not shared any more', async () => {
   const pool = poolOf('ending', {
     size: 1,
     idleTimeout: 1,
-    open: sessionOpener(parseConnectionString(proxy.connectionString), { DateStyle: 'ISO' }),
+    open: createSessionOpener(parseConnectionString(proxy.connectionString), { DateStyle: 'ISO' }),
   });
   const echo = named('select $1::text');
   await ask(pool, [[echo, '']]).answer;

@@ -4,7 +4,7 @@ import { holdLock, useDatabase } from '@pgway/testing';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
-import { sessionOpener } from '../../src/postgres/pg.ts';
+import { createSessionOpener } from '../../src/postgres/session-opener.ts';
 import { Pool } from '../../src/postgres/pool.ts';
 import type { RowSink } from '../../src/postgres/port.ts';
 import { ask, backendOf, errorOf, open, rowsOf, startProxy, until } from './support.ts';
@@ -139,15 +139,15 @@ describe('close does not wait for ever', () => {
   const soon = 4_000;
   function poolOf(name: string): Pool {
     return new Pool({
-      open: sessionOpener(parseConnectionString(`${db.connectionString}?application_name=${name}`), {}),
+      open: createSessionOpener(parseConnectionString(`${db.connectionString}?application_name=${name}`), {}),
       size: 1,
       acquireTimeout: 5_000,
-      longestQueue: 100,
-      share: false,
+      maxQueueLength: 100,
+      shareConnections: false,
       idleTimeout: 60_000,
       closeGrace: 200,
-      notice: () => undefined,
-      problem: () => undefined,
+      onNotice: () => undefined,
+      onConnectionError: () => undefined,
     });
   }
   const gone = async (name: string): Promise<boolean> =>
@@ -181,15 +181,15 @@ describe('close does not wait for ever', () => {
     const proxy = await startProxy(db.connectionString);
     proxy.swallow();
     const pool = new Pool({
-      open: sessionOpener(parseConnectionString(proxy.connectionString), {}),
+      open: createSessionOpener(parseConnectionString(proxy.connectionString), {}),
       size: 1,
       acquireTimeout: 5_000,
-      longestQueue: 100,
-      share: false,
+      maxQueueLength: 100,
+      shareConnections: false,
       idleTimeout: 60_000,
       closeGrace: 200,
-      notice: () => undefined,
-      problem: () => undefined,
+      onNotice: () => undefined,
+      onConnectionError: () => undefined,
     });
     const asked = ask(pool, ['select 1']);
     const start = performance.now();

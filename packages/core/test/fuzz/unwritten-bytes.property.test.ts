@@ -197,7 +197,7 @@ describe('bytes that were not written never come out', () => {
           outgoing.execute();
           outgoing.close(name);
         }
-        outgoing.steps([{ statement: { name: '', sql: 'select' }, values }]);
+        outgoing.writeSteps([{ statement: { name: '', sql: 'select' }, values }]);
         const before = outgoing.length;
         expect(() =>
           outgoing.bind(
@@ -205,7 +205,7 @@ describe('bytes that were not written never come out', () => {
             Array.from({ length: 65_536 }, () => 'too many'),
           ),
         ).toThrow(RangeError);
-        outgoing.cutBack(before);
+        outgoing.truncate(before);
         outgoing.terminate();
         return outgoing.take().toString('latin1');
       });

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import type { Socket } from 'node:net';
-import { type ClientInternals, internalsOf, keepThrowsIn, takeSocket } from './pg-client.ts';
-import { configure } from './configure-session.ts';
+import { type PgClient, toPgClient, guardHandshake, detachSocket } from './pg-client.ts';
+import { configureSession } from './configure-session.ts';
 import type { ConnectionSettings } from './connection-string.ts';
-import { type ConnectionMode, own } from './connection-mode.ts';
+import { type ConnectionMode, dedicatedConnection } from './connection-mode.ts';
 import {
   type ConnectionConfiguration,
   ConnectionLost,
@@ -11,7 +11,7 @@ import {
   type DataSource,
   ConnectionSetupError,
 } from './port.ts';
-import { type Attempt, firstThatWillDo } from './target-session-attributes.ts';
+import { type ConnectionAttempt, openFirstSuitable } from './target-session-attributes.ts';
 import { Session, type SessionEvents } from './session.ts';
 import type { Settings } from './settings.ts';
 
@@ -20,31 +20,41 @@ const noTls = /^The server does not support SSL/;
 
 export type OpenSession = (events: Omit<SessionEvents, 'cancel'>) => Promise<Session>;
 
-export interface OpenerOptions {
-  readonly manner: ConnectionMode;
+export interface SessionOpenerOptions {
+  readonly mode: ConnectionMode;
   /** Right before every attempt to open a connection. */
   readonly beforeOpen: ((configuration: ConnectionConfiguration) => void | Promise<void>) | null;
   /** The default `statement_timeout` holds where the server has none. */
-  readonly boundsTime: boolean;
+  readonly setsDefaultTimeout: boolean;
 }
 
 /**
  * Opens connections with `pg` (TLS, SCRAM, start-up: its well-kept part) and hands their sockets to sessions of ours.
  * @param settings what every session begins with
  */
-export function sessionOpener(
+export function createSessionOpener(
   connection: ConnectionSettings,
   settings: Settings,
-  { manner, beforeOpen, boundsTime }: OpenerOptions = { manner: own, beforeOpen: null, boundsTime: false },
+  { mode: manner, beforeOpen, setsDefaultTimeout: boundsTime }: SessionOpenerOptions = {
+    mode: dedicatedConnection,
+    beforeOpen: null,
+    setsDefaultTimeout: false,
+  },
 ): OpenSession {
   const timeout = connection.connectTimeout ?? defaultConnectTimeout;
   return (events) =>
-    firstThatWillDo(connection, async (attempt) => {
-      const client = internalsOf(await connect(connection, attempt, beforeOpen));
-      const cancel = (): Promise<void> => sendCancel(client, timeout);
-      const session = new Session(takeSocket(client), { ...events, cancel }, manner);
+    openFirstSuitable(connection, async (attempt) => {
+      const client = toPgClient(await connect(connection, attempt, beforeOpen));
+      const cancel = (): Promise<void> => sendCancelRequest(client, timeout);
+      const session = new Session(detachSocket(client), { ...events, cancel }, manner);
       const { host, port } = client;
-      await configure(session, { settings, boundsTime, timeout, target: attempt.target, name: `${host}:${port}` });
+      await configureSession(session, {
+        settings,
+        setsDefaultTimeout: boundsTime,
+        timeout,
+        target: attempt.target,
+        name: `${host}:${port}`,
+      });
       return session;
     });
 }
@@ -53,18 +63,18 @@ export function sessionOpener(
  * Takes connections from a pool of the host's and gives them back to be closed: nothing of ours is left to whoever would
  * get them next.
  */
-export function sessionsOf(
+export function createDataSourceOpener(
   source: DataSource,
   settings: Settings,
-  { manner, boundsTime }: Omit<OpenerOptions, 'beforeOpen'>,
+  { mode: manner, setsDefaultTimeout: boundsTime }: Omit<SessionOpenerOptions, 'beforeOpen'>,
 ): OpenSession {
   return async (events) => {
     const { lent, client } = await lend(source);
     const session = new Session(
-      takeSocket(client),
+      detachSocket(client),
       {
         ...events,
-        cancel: () => sendCancel(client, defaultConnectTimeout),
+        cancel: () => sendCancelRequest(client, defaultConnectTimeout),
         closed: (lost) => {
           lent.release(true);
           events.closed(lost);
@@ -72,9 +82,9 @@ export function sessionsOf(
       },
       manner,
     );
-    await configure(session, {
+    await configureSession(session, {
       settings,
-      boundsTime,
+      setsDefaultTimeout: boundsTime,
       timeout: defaultConnectTimeout,
       target: 'any',
       name: 'the data source',
@@ -85,7 +95,7 @@ export function sessionsOf(
 
 interface Lent {
   readonly lent: Awaited<ReturnType<DataSource['connect']>>;
-  readonly client: ClientInternals;
+  readonly client: PgClient;
 }
 
 async function lend(source: DataSource): Promise<Lent> {
@@ -94,7 +104,7 @@ async function lend(source: DataSource): Promise<Lent> {
   };
   const lent = await source.connect().catch(refused);
   try {
-    const client = internalsOf(lent);
+    const client = toPgClient(lent);
     // Without a listener `pg` throws what it hears of the socket.
     client.on('error', () => undefined);
     // What the host's own handlers ask of a new connection comes first.
@@ -106,9 +116,13 @@ async function lend(source: DataSource): Promise<Lent> {
   }
 }
 
-type BeforeOpen = OpenerOptions['beforeOpen'];
+type BeforeOpen = SessionOpenerOptions['beforeOpen'];
 
-async function connect(connection: ConnectionSettings, attempt: Attempt, beforeOpen: BeforeOpen): Promise<pg.Client> {
+async function connect(
+  connection: ConnectionSettings,
+  attempt: ConnectionAttempt,
+  beforeOpen: BeforeOpen,
+): Promise<pg.Client> {
   const { ssl } = connection;
   const configuration = configurationOf(connection, attempt);
   await beforehand(configuration, beforeOpen);
@@ -121,7 +135,7 @@ async function connect(connection: ConnectionSettings, attempt: Attempt, beforeO
   }
 }
 
-function configurationOf(connection: ConnectionSettings, { address }: Attempt): ConnectionConfiguration {
+function configurationOf(connection: ConnectionSettings, { address }: ConnectionAttempt): ConnectionConfiguration {
   const { ssl } = connection;
   return {
     host: address.host,
@@ -158,12 +172,12 @@ async function open(configuration: ConnectionConfiguration): Promise<pg.Client> 
   const client = new pg.Client({ ...configuration, keepAlive: true });
   // Once the socket is ours, errors reach us through it; `pg` would throw what it hears without a listener.
   client.on('error', () => undefined);
-  keepThrowsIn(client as unknown as ClientInternals);
+  guardHandshake(client as unknown as PgClient);
   try {
     await client.connect();
   } catch (error) {
     // After some failures `pg` leaves the socket open.
-    takeSocket(client as unknown as ClientInternals).destroy();
+    detachSocket(client as unknown as PgClient).destroy();
     throw connectError(error, `no connection to ${client.host}:${client.port}`);
   }
   return client;
@@ -207,7 +221,7 @@ function connectError(error: unknown, what: string): Error {
 }
 
 /** A cancel request travels on a connection of its own, with TLS when the session has it. */
-export function sendCancel(client: ClientInternals, timeout: number): Promise<void> {
+export function sendCancelRequest(client: PgClient, timeout: number): Promise<void> {
   const { processID, secretKey, ssl } = client;
   return new Promise((resolve, reject) => {
     const connection = new pg.Connection({ ssl } as pg.ConnectionConfig) as pg.Connection & {

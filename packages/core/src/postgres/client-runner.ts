@@ -1,7 +1,7 @@
-import { type ClientInternals, type DataListener, internalsOf } from './pg-client.ts';
-import type { Run } from './run.ts';
+import { type PgClient, type DataListener, toPgClient } from './pg-client.ts';
+import type { CallRequest } from './call-request.ts';
 import type { ConnectionMode } from './connection-mode.ts';
-import { sendCancel } from './pg.ts';
+import { sendCancelRequest } from './session-opener.ts';
 import {
   AcquireTimeout,
   type Call,
@@ -13,7 +13,7 @@ import {
 } from './port.ts';
 import { Session } from './session.ts';
 
-const manner: ConnectionMode = { unnamed: true, everyCall: null, lent: true, reset: 'none' };
+const manner: ConnectionMode = { unnamed: true, settingsPerCall: null, isProvided: true, reset: 'none' };
 const cancelWithin = 15_000;
 const sweepInterval = 250;
 const readyForQuery = 0x5a;
@@ -35,27 +35,27 @@ interface Submittable {
  * @throws ConnectionSetupError for what is no client of `pg`
  */
 export function createClientRunner(client: HostClient, patience: number): Runner {
-  const internals = internalsOf(client);
+  const internals = toPgClient(client);
   const submit = (query: Submittable): void => {
     (client as unknown as { query(query: Submittable): unknown }).query(query);
   };
   return {
     run: (call) => {
-      const borrowed = new OneCall(call, internals, patience);
+      const borrowed = new ClientCall(call, internals, patience);
       submit(borrowed);
       return borrowed;
     },
   };
 }
 
-class OneCall implements Submittable, CallHandle {
+class ClientCall implements Submittable, CallHandle {
   /** Set by `pg`, where the host has limited the time of queries. */
   callback?: (error: Error | null) => void;
   readonly #call: Call;
-  readonly #client: ClientInternals;
+  readonly #client: PgClient;
   #state: 'waiting' | 'running' | 'over' = 'waiting';
   #session: Session | null = null;
-  #run: Run | null = null;
+  #run: CallRequest | null = null;
   #readers: readonly DataListener[] = [];
   /** What the host's client has to hear when it reads again. */
   readonly #missed: Buffer[] = [];
@@ -63,7 +63,7 @@ class OneCall implements Submittable, CallHandle {
   #outcome: number | Error | null = null;
   #timer: NodeJS.Timeout;
 
-  constructor(call: Call, client: ClientInternals, patience: number) {
+  constructor(call: Call, client: PgClient, patience: number) {
     this.#call = call;
     this.#client = client;
     const late = `the host's connection did not become free within ${patience} ms`;
@@ -82,9 +82,9 @@ class OneCall implements Submittable, CallHandle {
     stream.removeAllListeners('data');
     this.#client.on('error', ignore);
     const open = (this.#client._txStatus ?? 'I') !== 'I';
-    const session: Session = new Session(stream, this.#events(), { ...manner, open });
+    const session: Session = new Session(stream, this.#events(), { ...manner, inTransaction: open });
     this.#session = session;
-    this.#timer = setInterval(() => session.sweep(performance.now()), sweepInterval);
+    this.#timer = setInterval(() => session.checkTimeouts(performance.now()), sweepInterval);
     this.#run = session.run({
       ...this.#call,
       done: (elapsed) => void (this.#outcome = elapsed),
@@ -123,18 +123,18 @@ class OneCall implements Submittable, CallHandle {
       // Its owner hears of it from its client, which fails whatever is asked of it from now on.
       closed: () => this.#end(),
       notice: () => undefined,
-      passOn: (type, message) => {
+      forward: (type, message) => {
         if (type === readyForQuery) ready = Buffer.from(message);
         else if (ownersBusiness.has(type)) this.#missed.push(Buffer.from(message));
       },
-      cancel: () => sendCancel(this.#client, cancelWithin),
+      cancel: () => sendCancelRequest(this.#client, cancelWithin),
     };
   }
 
   #giveBack(session: Session, ready: Buffer): void {
-    if (!session.idle) return;
+    if (!session.isIdle) return;
     const { stream } = this.#client.connection;
-    const rest = session.leave();
+    const rest = session.detach();
     for (const reader of this.#readers) stream.on('data', reader);
     this.#client.off('error', ignore);
     // With the last message the client goes on with what was asked of it meanwhile.
@@ -162,7 +162,7 @@ class OneCall implements Submittable, CallHandle {
 }
 
 /** A ReadyForQuery for a call that never left. */
-function readyAs({ _txStatus: status }: ClientInternals): Buffer {
+function readyAs({ _txStatus: status }: PgClient): Buffer {
   return Buffer.from([readyForQuery, 0, 0, 0, 5, (status ?? 'I').charCodeAt(0)]);
 }
 
