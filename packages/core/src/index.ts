@@ -27,6 +27,8 @@ export type {
 export type { Diagnostic } from './endpoints/diagnostic.ts';
 export type { CommandToRun, HookAnswer, ParameterToValidate } from './request/hooks.ts';
 export type {
+  LoginAttempt,
+  LoginOutcome,
   LoginRateLimiter,
   AuthScheme,
   Broadcast,
@@ -54,6 +56,7 @@ export type {
   Observer,
   PasswordHasher,
   ProvidedConnection,
+  RateLimitResult,
   SchemeRoute,
   SignInResponse,
   ValueSource,

@@ -103,7 +103,7 @@ function sameText(one: string, other: string): boolean {
 
 export interface BasicSchemeOptions extends Omit<BasicRule, 'path'> {
   readonly name: string;
-  readonly attempts: LoginRateLimiter;
+  readonly loginRateLimiter: LoginRateLimiter;
   readonly origin: OriginOf;
   /**
    * Seconds for which a verified password need not be verified again, as long as the hash is the same. Callers send it with every
@@ -125,7 +125,7 @@ const mostRemembered = 1000;
 export function basicScheme(options: BasicSchemeOptions): AuthScheme {
   const { name, realm, user, command, origin, remember = 60, now = Date.now } = options;
   const verified = new ExpiringMap<true>(remember > 0 ? mostRemembered : 0, now);
-  const tries = new SharedTries(options.attempts);
+  const attempts = new SharedAttempts(options.loginRateLimiter);
   const secret = randomBytes(32);
   const header = `Basic realm=${quoted(realm)}, charset="UTF-8"`;
   const toCaller = (claims: readonly Claim[]): Caller => ({ scheme: name, claims, session: null, sentByBrowser: true });
@@ -133,23 +133,23 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
     const given = decodeBasic(request.header('authorization'));
     if (given === null) return null;
     refuseInsecure(request, origin);
-    const keys = { user: given.user, address: origin(request).address };
+    const attempt = { user: given.user, address: origin(request).address };
     // What passwords are known by in memory: worthless without a secret that never leaves the process.
     const digest = createHmac('sha256', secret)
-      .update(JSON.stringify([keys.address, given.user, given.password]))
+      .update(JSON.stringify([attempt.address, given.user, given.password]))
       .digest('base64');
     const wasVerified = (hash: string): boolean => verified.get(`${digest} ${hash}`) === true;
     const hasher: Verifier = {
-      verifyDummy: () => options.hasher.verifyDummy(keys.address),
+      verifyDummy: () => options.hasher.verifyDummy(attempt.address),
       verify: async (password, hash) => {
         if (wasVerified(hash)) return true;
-        const right = await options.hasher.verify(password, hash, keys.address);
+        const right = await options.hasher.verify(password, hash, attempt.address);
         if (right) verified.set(`${digest} ${hash}`, true, now() + remember * 1000);
         return right;
       },
     };
     if (user !== null && command === null && wasVerified(user.hash)) return toCaller([[options.nameClaim, given.user]]);
-    tries.begin(digest, keys);
+    attempts.begin(digest, attempt);
     let outcome: LoginOutcome = 'failed';
     try {
       const claims = await verifyBasic(given, { ...options, hasher, path: request.path });
@@ -159,7 +159,7 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
       outcome = errorToLoginOutcome(error);
       throw error;
     } finally {
-      tries.end(digest, keys, outcome);
+      attempts.end(digest, attempt, outcome);
     }
   };
   return Object.freeze({
@@ -205,34 +205,34 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** A password that comes in many requests at once is one try: only other passwords are further guesses. */
-class SharedTries {
-  readonly #attempts: LoginRateLimiter;
-  readonly #open = new Map<string, { users: number; told: boolean }>();
+/** Login attempts. Concurrent requests with the same password are one attempt, since only other passwords are further guesses. */
+class SharedAttempts {
+  readonly #limiter: LoginRateLimiter;
+  readonly #pending = new Map<string, { requests: number; completed: boolean }>();
 
-  constructor(attempts: LoginRateLimiter) {
-    this.#attempts = attempts;
+  constructor(limiter: LoginRateLimiter) {
+    this.#limiter = limiter;
   }
 
   /** @throws Problem 429 `too-many-attempts` */
-  begin(digest: string, keys: LoginAttempt): void {
-    const shared = this.#open.get(digest);
+  begin(digest: string, attempt: LoginAttempt): void {
+    const shared = this.#pending.get(digest);
     if (shared !== undefined) {
-      shared.users += 1;
+      shared.requests += 1;
       return;
     }
-    const may = this.#attempts.mayTry(keys);
-    if (!may.ok) throw new Problem('too-many-attempts', { headers: ['retry-after', String(may.retryAfter)] });
-    this.#open.set(digest, { users: 1, told: false });
+    const result = this.#limiter.consume(attempt);
+    if (!result.ok) throw new Problem('too-many-attempts', { headers: ['retry-after', String(result.retryAfter)] });
+    this.#pending.set(digest, { requests: 1, completed: false });
   }
 
-  end(digest: string, keys: LoginAttempt, outcome: LoginOutcome): void {
-    const shared = this.#open.get(digest)!;
-    shared.users -= 1;
-    if (!shared.told && (outcome !== 'withdrawn' || shared.users === 0)) {
-      shared.told = true;
-      this.#attempts[outcome](keys);
+  end(digest: string, attempt: LoginAttempt, outcome: LoginOutcome): void {
+    const shared = this.#pending.get(digest)!;
+    shared.requests -= 1;
+    if (!shared.completed && (outcome !== 'aborted' || shared.requests === 0)) {
+      shared.completed = true;
+      this.#limiter.complete(attempt, outcome);
     }
-    if (shared.users === 0) this.#open.delete(digest);
+    if (shared.requests === 0) this.#pending.delete(digest);
   }
 }

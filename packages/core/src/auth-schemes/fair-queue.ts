@@ -1,4 +1,4 @@
-import { networkOf } from './client-network.ts';
+import { clientNetwork } from './client-network.ts';
 
 interface FairQueueOptions {
   /** How many run at once. */
@@ -36,7 +36,7 @@ export class FairQueue {
    */
   async run<Result>(address: string | null, work: () => Promise<Result>): Promise<Result> {
     if (this.#running < this.#options.atOnce) this.#running += 1;
-    else await this.#turn(address === null ? '' : networkOf(address));
+    else await this.#turn(address === null ? '' : clientNetwork(address));
     try {
       return await work();
     } finally {

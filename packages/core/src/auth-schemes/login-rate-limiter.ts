@@ -1,145 +1,148 @@
 import { createHash } from 'node:crypto';
 
-import type { LoginAttempt, LoginRateLimiter } from '../ports/ports.ts';
-import { networkOf } from './client-network.ts';
+import type { LoginAttempt, LoginOutcome, LoginRateLimiter, RateLimitResult } from '../ports/ports.ts';
+import { clientNetwork } from './client-network.ts';
 
 /** Times in seconds. */
 export interface LoginRateLimitOptions {
-  /** Failures for one user from one address before it has to wait. */
+  /** Failures of a user from an address before further attempts have to wait. */
   readonly perUser?: number;
-  /** Failures from one address, for whichever users. */
+  /** Failures from an address, for all users together. */
   readonly perAddress?: number;
-  /** For how long a failure counts. */
+  /** How long a failure counts. */
   readonly window?: number;
   /** The first wait; each further failure doubles it. */
   readonly firstWait?: number;
   readonly longestWait?: number;
-  /** How many users and how many addresses are remembered; the longest untouched are forgotten first. */
+  /** The maximum number of users and of addresses; beyond it the least recently used ones are evicted. */
   readonly capacity?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** Times in milliseconds, the oldest first. */
-interface Tally {
-  failures: readonly number[];
-  /** When each try began whose outcome is not known. */
-  pending: readonly number[];
+/** Times in milliseconds, in ascending order. */
+interface Attempts {
+  readonly failures: readonly number[];
+  /** When each attempt began that has not completed. */
+  readonly pending: readonly number[];
 }
 
+/** Times in milliseconds. */
 interface Limits {
-  readonly free: number;
+  readonly maxFailures: number;
   readonly window: number;
   readonly firstWait: number;
   readonly longestWait: number;
   readonly capacity: number;
 }
 
-const longestTry = 60_000;
-/** A failure more than these above the limit changes nothing: the wait is the longest by then. */
-const keptAboveLimit = 32;
+/** Milliseconds after which an attempt that has not completed is forgotten. */
+const attemptTimeoutMs = 60_000;
+/** Failures recorded above the limit. More of them change nothing: the wait is the longest by then. */
+const excessFailures = 32;
 
 /**
- * Limits failed sign-ins, of a user from an address and of an address. A try that was allowed counts as failed until its outcome is
- * told, so that many tries at once are no way around the limit; a try whose outcome is never told is forgotten after a minute.
+ * Limits failed logins per user and address, and per address. An allowed attempt counts as failed until it completes, so that
+ * concurrent attempts cannot exceed the limit.
  */
 export function loginRateLimiter(options: LoginRateLimitOptions = {}): LoginRateLimiter {
   const { perUser = 5, perAddress = 50, window = 900, firstWait = 1, longestWait = 900, capacity = 10_000 } = options;
   const now = options.now ?? Date.now;
   const shared = { window: window * 1000, firstWait: firstWait * 1000, longestWait: longestWait * 1000, capacity };
-  const users = new Tallies({ free: perUser, ...shared });
-  const addresses = new Tallies({ free: perAddress, ...shared });
-  /** The tallies of a try: the user's where one is named, and the address's where it is known. With neither, all such tries count together. */
-  const each = ({ user, address }: LoginAttempt): readonly Entry[] => {
-    const network = address === null ? null : networkOf(address);
-    const ofUser: readonly Entry[] = user === null ? [] : [[users, userKey(user, network)]];
-    const ofAddress: readonly Entry[] =
+  const users = new FailureLimit({ maxFailures: perUser, ...shared });
+  const addresses = new FailureLimit({ maxFailures: perAddress, ...shared });
+  /** Returns the limits of an attempt: by user and by address, as far as they are known. Attempts without either share one key. */
+  const limitsOf = ({ user, address }: LoginAttempt): readonly Limit[] => {
+    const network = address === null ? null : clientNetwork(address);
+    const byUser: readonly Limit[] = user === null ? [] : [[users, userKey(user, network)]];
+    const byAddress: readonly Limit[] =
       network === null && user !== null ? [] : [[addresses, network ?? unknownAddress]];
-    return [...ofUser, ...ofAddress];
+    return [...byUser, ...byAddress];
   };
   return Object.freeze({
-    mayTry: (keys: LoginAttempt): ReturnType<LoginRateLimiter['mayTry']> => {
+    consume: (attempt: LoginAttempt): RateLimitResult => {
       const time = now();
-      const tallies = each(keys);
-      const wait = Math.max(...tallies.map(([of, key]) => of.wait(key, time)));
+      const limits = limitsOf(attempt);
+      const wait = Math.max(...limits.map(([limit, key]) => limit.wait(key, time)));
       if (wait > 0) return { ok: false, retryAfter: Math.ceil(wait / 1000) };
-      for (const [of, key] of tallies) of.begin(key, time);
+      for (const [limit, key] of limits) limit.begin(key, time);
       return { ok: true };
     },
-    failed: (keys: LoginAttempt): void => {
-      for (const [of, key] of each(keys)) of.end(key, now(), true);
-    },
-    succeeded: (keys: LoginAttempt): void => {
-      for (const [of, key] of each(keys)) {
-        if (of === users) of.forgive(key);
-        else of.end(key, now(), false);
+    complete: (attempt: LoginAttempt, outcome: LoginOutcome): void => {
+      for (const [limit, key] of limitsOf(attempt)) {
+        if (outcome === 'succeeded' && limit === users) limit.reset(key);
+        else limit.end(key, now(), outcome === 'failed');
       }
-    },
-    withdrawn: (keys: LoginAttempt): void => {
-      for (const [of, key] of each(keys)) of.end(key, now(), false);
     },
   });
 }
 
-type Entry = readonly [of: Tallies, key: string];
+type Limit = readonly [limit: FailureLimit, key: string];
 
 const unknownAddress = 'unknown';
 
-class Tallies {
-  readonly #tallies = new Map<string, Tally>();
+/** Counts the failures of each key. */
+class FailureLimit {
+  /** In the order of use, the least recently used key first. */
+  readonly #attempts = new Map<string, Attempts>();
   readonly #limits: Limits;
 
   constructor(limits: Limits) {
     this.#limits = limits;
   }
 
-  /** Milliseconds until the next try; 0: now. */
+  /** Returns the milliseconds until the next attempt is allowed; 0: now. */
   wait(key: string, time: number): number {
-    const { failures, pending } = this.#at(key, time);
-    const { free, firstWait, longestWait } = this.#limits;
-    if (failures.length < free) return failures.length + pending.length < free ? 0 : 1000;
-    const wait = Math.min(longestWait, firstWait * 2 ** (failures.length - free));
-    const until = Math.max(0, failures.at(-1)! + wait - time);
-    // Past the limit one try at a time.
-    return pending.length > 0 ? Math.max(1000, until) : until;
+    const { failures, pending } = this.#current(key, time);
+    const { maxFailures, firstWait, longestWait } = this.#limits;
+    if (failures.length < maxFailures) return failures.length + pending.length < maxFailures ? 0 : 1000;
+    const wait = Math.min(longestWait, firstWait * 2 ** (failures.length - maxFailures));
+    const remaining = Math.max(0, failures.at(-1)! + wait - time);
+    // Above the limit, one attempt at a time.
+    return pending.length > 0 ? Math.max(1000, remaining) : remaining;
   }
 
   begin(key: string, time: number): void {
-    const tally = this.#at(key, time);
-    this.#keep(key, { ...tally, pending: [...tally.pending, time] });
+    const { failures, pending } = this.#current(key, time);
+    this.#set(key, { failures, pending: [...pending, time] });
   }
 
   end(key: string, time: number, failed: boolean): void {
-    const { failures, pending } = this.#at(key, time);
-    const kept = failed ? [...failures, time].slice(-(this.#limits.free + keptAboveLimit)) : failures;
-    this.#keep(key, { failures: kept, pending: pending.slice(1) });
+    const { failures, pending } = this.#current(key, time);
+    const maxLength = this.#limits.maxFailures + excessFailures;
+    this.#set(key, {
+      failures: failed ? [...failures, time].slice(-maxLength) : failures,
+      pending: pending.slice(1),
+    });
   }
 
-  forgive(key: string): void {
-    const pending = this.#tallies.get(key)?.pending.slice(1) ?? [];
-    this.#keep(key, { failures: [], pending });
+  /** Ends an attempt and forgets the failures. */
+  reset(key: string): void {
+    const pending = this.#attempts.get(key)?.pending.slice(1) ?? [];
+    this.#set(key, { failures: [], pending });
   }
 
-  /** What of it still counts. */
-  #at(key: string, time: number): Tally {
-    const tally = this.#tallies.get(key);
-    if (tally === undefined) return { failures: [], pending: [] };
+  #current(key: string, time: number): Attempts {
+    const attempts = this.#attempts.get(key);
+    if (attempts === undefined) return { failures: [], pending: [] };
     return {
-      failures: tally.failures.filter((at) => at > time - this.#limits.window),
-      pending: tally.pending.filter((at) => at > time - longestTry),
+      failures: attempts.failures.filter((at) => at > time - this.#limits.window),
+      pending: attempts.pending.filter((at) => at > time - attemptTimeoutMs),
     };
   }
 
-  #keep(key: string, tally: Tally): void {
-    // What was touched last stands last.
-    this.#tallies.delete(key);
-    if (tally.failures.length + tally.pending.length === 0) return;
-    this.#tallies.set(key, tally);
-    if (this.#tallies.size > this.#limits.capacity) this.#tallies.delete(this.#tallies.keys().next().value!);
+  #set(key: string, attempts: Attempts): void {
+    this.#attempts.delete(key);
+    if (attempts.failures.length + attempts.pending.length === 0) return;
+    this.#attempts.set(key, attempts);
+    if (this.#attempts.size > this.#limits.capacity) this.#attempts.delete(this.#attempts.keys().next().value!);
   }
 }
 
-/** Names that a database may compare as equal are equal here: without case, spaces and invisible characters. Of one size, however long. */
+/**
+ * Returns the same key for names that a database may compare as equal: without case, spaces and invisible characters. A digest, so
+ * that its size does not depend on the name.
+ */
 function userKey(user: string, network: string | null): string {
   const name = user
     .normalize('NFKC')

@@ -1,47 +1,45 @@
-import type { RateLimiter } from '../ports/ports.ts';
-import { networkOf } from './client-network.ts';
+import type { RateLimiter, RateLimitResult } from '../ports/ports.ts';
+import { clientNetwork } from './client-network.ts';
 
 export interface RateLimitOptions {
   /** Requests of an address in a window. Default 20. */
   readonly perAddress?: number;
   /** Seconds. Default 60. */
   readonly window?: number;
-  /** How many addresses are remembered; the longest untouched are forgotten first. Default 10,000. */
+  /** The maximum number of addresses; beyond it the least recently used one is evicted. Default 10,000. */
   readonly capacity?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
 interface Bucket {
-  /** Requests that are left. */
   readonly tokens: number;
-  /** When that was so. */
-  readonly at: number;
+  readonly updatedAt: number;
 }
 
 /**
- * Limits the requests of each client address by a token bucket: so many at once, and then evenly over the window. Addresses of one
- * IPv6 network are one. A request whose address is not known is not limited.
+ * Limits the requests of each client address by a token bucket: a burst, then evenly over the window. The addresses of an IPv6 /64
+ * share one bucket. Requests from an unknown address are not limited.
  */
 export function rateLimiter(options: RateLimitOptions = {}): RateLimiter {
   const { perAddress = 20, window = 60, capacity = 10_000, now = Date.now } = options;
+  /** In the order of use, the least recently used first. */
   const buckets = new Map<string, Bucket>();
-  /** Milliseconds for one request. */
-  const interval = (window * 1000) / perAddress;
+  const millisecondsPerToken = (window * 1000) / perAddress;
+  /** Takes a token, or returns the milliseconds until there is one. */
   const take = (network: string): number => {
     const time = now();
-    const { tokens, at } = buckets.get(network) ?? { tokens: perAddress, at: time };
-    const left = Math.min(perAddress, tokens + Math.max(0, time - at) / interval);
-    const allowed = left >= 1;
-    // The order of the map is the order of use: the first is the one that makes room.
+    const { tokens, updatedAt } = buckets.get(network) ?? { tokens: perAddress, updatedAt: time };
+    const available = Math.min(perAddress, tokens + Math.max(0, time - updatedAt) / millisecondsPerToken);
+    const allowed = available >= 1;
     buckets.delete(network);
-    buckets.set(network, { tokens: allowed ? left - 1 : left, at: time });
+    buckets.set(network, { tokens: allowed ? available - 1 : available, updatedAt: time });
     if (buckets.size > capacity) buckets.delete(buckets.keys().next().value!);
-    return allowed ? 0 : (1 - left) * interval;
+    return allowed ? 0 : (1 - available) * millisecondsPerToken;
   };
   return Object.freeze({
-    take: (address: string | null): ReturnType<RateLimiter['take']> => {
-      const wait = address === null ? 0 : take(networkOf(address));
+    consume: (address: string | null): RateLimitResult => {
+      const wait = address === null ? 0 : take(clientNetwork(address));
       return wait === 0 ? { ok: true } : { ok: false, retryAfter: Math.ceil(wait / 1000) };
     },
   });

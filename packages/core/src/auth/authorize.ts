@@ -3,7 +3,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { AuthScheme, Caller, CsrfGuard } from '../ports/ports.ts';
-import { type ClaimTypes, rolesOf } from './identity.ts';
+import { type ClaimTypes, rolesOf } from './claims.ts';
 
 /** What says who may call: an endpoint, or whatever else is guarded in its manner. */
 export interface ProtectedEndpoint {

@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts';
 import type { Caller } from '../ports/ports.ts';
 import type { Setting } from './settings.ts';
 import type { CallContext } from './injected-values.ts';
-import { claimOf, type ClaimTypes, claimsAsJson, rolesOf } from './identity.ts';
+import { firstClaim, type ClaimTypes, claimsAsJson, rolesOf } from './claims.ts';
 
 /** The settings that tell a call of its caller. */
 export interface ContextKeys {
@@ -25,8 +25,8 @@ export function contextSettings(
   types: ClaimTypes,
 ): readonly Setting[] {
   return [
-    [id, (caller && claimOf(caller.claims, types.id)) ?? ''],
-    [name, (caller && claimOf(caller.claims, types.name)) ?? ''],
+    [id, (caller && firstClaim(caller.claims, types.id)) ?? ''],
+    [name, (caller && firstClaim(caller.claims, types.name)) ?? ''],
     [roles, caller === null ? '' : minimalArrayLiteral(rolesOf(caller, types))],
     [ipAddress, request.remoteAddress ?? ''],
     ...(claims === null ? [] : [[claims, caller === null ? '' : claimsAsJson(caller, types)] as const]),
@@ -45,7 +45,7 @@ export interface RoleContext {
  * @throws Problem 403 for `none`, which is no role, but would be that of the connection
  */
 export function roleOf(caller: Caller | null, { claim, anonymous }: RoleContext): string | null {
-  const role = (caller && claimOf(caller.claims, claim)) ?? anonymous;
+  const role = (caller && firstClaim(caller.claims, claim)) ?? anonymous;
   if (role === 'none') throw new Problem('forbidden');
   return role;
 }

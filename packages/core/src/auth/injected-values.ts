@@ -3,7 +3,7 @@ import type { Value } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { EndpointParameter, InjectedValue } from '../endpoints/endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
-import { claimOf, type ClaimTypes, claimsAsJson, rolesOf } from './identity.ts';
+import { firstClaim, type ClaimTypes, claimsAsJson, rolesOf } from './claims.ts';
 
 /** Who calls, and from where. */
 export interface CallContext {
@@ -37,9 +37,9 @@ function textOf(
     case 'ipAddress':
       return request.remoteAddress ?? null;
     case 'userId':
-      return caller === null ? null : claimOf(caller.claims, types.id);
+      return caller === null ? null : firstClaim(caller.claims, types.id);
     case 'userName':
-      return caller === null ? null : claimOf(caller.claims, types.name);
+      return caller === null ? null : firstClaim(caller.claims, types.name);
     case 'userClaims':
       return caller === null ? null : claimsAsJson(caller, types);
   }

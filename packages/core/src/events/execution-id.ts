@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import { claimOf, type ClaimTypes } from '../auth/identity.ts';
+import { firstClaim, type ClaimTypes } from '../auth/claims.ts';
 import type { Caller } from '../ports/ports.ts';
 
 /** The header of a call, and of clients that can set one on the stream. */
@@ -35,7 +35,7 @@ function checked(id: string): string {
 export function bindingOf(caller: Caller | null, types: ClaimTypes): string {
   if (caller === null) return 'null';
   const { scheme, claims, session } = caller;
-  const user = claimOf(claims, types.id) ?? claimOf(claims, types.name);
+  const user = firstClaim(claims, types.id) ?? firstClaim(claims, types.name);
   return JSON.stringify(user === null ? [scheme, null, session ?? claims] : [scheme, user]);
 }
 

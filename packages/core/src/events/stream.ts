@@ -1,4 +1,4 @@
-import type { ClaimTypes } from '../auth/identity.ts';
+import type { ClaimTypes } from '../auth/claims.ts';
 import { type EventEndpoint, reaches } from './subscriber-authorization.ts';
 import type { StreamEvent } from './event.ts';
 import type { Reader } from './reader.ts';

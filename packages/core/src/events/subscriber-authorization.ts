@@ -2,7 +2,7 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
 import { type Access, authorize, mayCall, type ProtectedEndpoint } from '../auth/authorize.ts';
-import { claimOf, type ClaimTypes, rolesOf } from '../auth/identity.ts';
+import { firstClaim, type ClaimTypes, rolesOf } from '../auth/claims.ts';
 import type { AuthScheme, Caller } from '../ports/ports.ts';
 import type { StreamEvent } from './event.ts';
 
@@ -96,7 +96,7 @@ function isNamed(caller: Caller | null, names: readonly string[], types: ClaimTy
   return names.some((name) => {
     const [, kind, person] = /^(user|id):(.*)$/is.exec(name) ?? [];
     if (kind === undefined) return roles.includes(name.toLowerCase());
-    return person === claimOf(claims, kind.toLowerCase() === 'id' ? types.id : types.name);
+    return person === firstClaim(claims, kind.toLowerCase() === 'id' ? types.id : types.name);
   });
 }
 

@@ -201,7 +201,7 @@ function pipelineOf(
     streamPlans: streamsOf(operations),
     streams,
     access: authentication.access,
-    signIn: authentication.signIn,
+    login: authentication.login,
     claimTypes: authentication.access.claimTypes,
     contextKeys: authentication.contextKeys,
     roleContext: authentication.roleContext,

@@ -3,9 +3,9 @@ import type { Connections } from './connections.ts';
 import type { Options } from './options/options.ts';
 import type { Access } from '../auth/authorize.ts';
 import type { ContextKeys, RoleContext } from '../auth/context.ts';
-import type { ClaimTypes } from '../auth/identity.ts';
+import type { ClaimTypes } from '../auth/claims.ts';
 import type { LoginRateLimiter, AuthScheme, Observer, PasswordHasher, SchemeRoute } from '../ports/ports.ts';
-import type { SignInOptions } from '../request/login/options.ts';
+import type { LoginOptions } from '../auth/login-options.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { loginRateLimiter } from '../auth-schemes/login-rate-limiter.ts';
 import { basicScheme } from '../auth-schemes/basic.ts';
@@ -26,7 +26,7 @@ import { checkAuthentication } from './validate-authentication.ts';
 /** What the gateway knows about callers: made once, for all readings of the catalog. */
 export interface Authentication {
   readonly access: Access;
-  readonly signIn: SignInOptions;
+  readonly login: LoginOptions;
   readonly contextKeys: ContextKeys;
   readonly roleContext: RoleContext | null;
   /** Keys that other instances have too, to protect what is exchanged with them; null: there are none. */
@@ -45,7 +45,7 @@ interface Parts {
   readonly query: CommandRunner;
   readonly claimTypes: ClaimTypes;
   readonly hasher: PasswordHasher;
-  readonly attempts: LoginRateLimiter;
+  readonly loginRateLimiter: LoginRateLimiter;
   readonly sessions: SessionStore;
   readonly report: (error: Error) => void;
 }
@@ -82,13 +82,13 @@ export async function openAuthentication(
       everyCall: authentication.databaseRole !== null,
       tokenRefused: (request, refusal) => observe({ kind: 'token-refused', request, ...refusal }),
     },
-    signIn: {
+    login: {
       schemes,
       authenticationType: authentication.defaultAuthenticationType ?? (await databaseName(connections)),
       hasher: parts.hasher,
-      attempts: parts.attempts,
-      hashRateLimit: rateLimiter(authentication.hashRateLimit),
-      siteGuard: guard,
+      loginRateLimiter: parts.loginRateLimiter,
+      hashRateLimiter: rateLimiter(authentication.hashRateLimit),
+      csrfGuard: guard,
       claimTypes: parts.claimTypes,
       allowNullHash: authentication.allowNullHash,
       serializeResponse: authentication.serializeAuthEndpointsResponse,
@@ -132,7 +132,7 @@ function partsOf(
     (sql, values) =>
       main.query(sql, values, { types: values.map(() => textOid), timeout, altersSession: altersSession(sql) });
   const query = within(commandTimeoutMs);
-  const { loginRateLimit: attempts } = options;
+  const { loginRateLimit } = options;
   return {
     options,
     query,
@@ -142,7 +142,7 @@ function partsOf(
       role: options.defaultRoleClaimType,
     },
     hasher: options.passwordHasher ?? createPasswordHasher(),
-    attempts: 'mayTry' in attempts ? attempts : loginRateLimiter(attempts),
+    loginRateLimiter: 'consume' in loginRateLimit ? loginRateLimit : loginRateLimiter(loginRateLimit),
     sessions: sessionsOf(options, within(sessionTimeoutMs)),
     report: (error) => observe({ kind: 'authentication-problem', error }),
   };
@@ -237,14 +237,14 @@ function basicOf(
   { name, user = null, hash = null, command = null, realm = 'pgway' }: BasicOptions & { readonly name: string },
   parts: Parts,
 ): AuthScheme {
-  const { hasher, attempts, claimTypes, query } = parts;
+  const { hasher, claimTypes, query } = parts;
   return basicScheme({
     name,
     realm,
     user: user === null ? null : { name: user, hash: hash ?? '' },
     command: command === null ? null : challengeCommand(command, query, parts.options),
     hasher,
-    attempts,
+    loginRateLimiter: parts.loginRateLimiter,
     nameClaim: claimTypes.name,
     origin: (request) => ({ address: request.remoteAddress ?? null, secure: request.secure }),
   });

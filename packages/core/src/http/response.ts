@@ -32,6 +32,9 @@ export interface ByteSource {
   cancel(): void;
 }
 
+/** Statuses whose responses have no body (RFC 9110, 15.3.5, 15.3.6, 15.4.5). */
+export const bodilessStatuses: ReadonlySet<number> = new Set([204, 205, 304]);
+
 /** A whole answer. */
 export interface WholeResponse {
   readonly kind: 'whole';

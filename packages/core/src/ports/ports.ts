@@ -5,12 +5,13 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
+import type { LoginOutcome } from './login-outcome.ts';
 
 export type { ConnectionConfiguration, DataSource, HostClient } from '../postgres/port.ts';
 export type { GatewayRequest, GatewayResponse, HeaderList };
 /** What the error of a failed request is where a stage has refused it. */
 export { Problem };
-export { type LoginOutcome, errorToLoginOutcome } from './attempt-outcome.ts';
+export { type LoginOutcome, errorToLoginOutcome } from './login-outcome.ts';
 
 /** A connection of the host's for one request. */
 export interface ProvidedConnection {
@@ -114,29 +115,32 @@ export interface PasswordHasher {
   verifyDummy(address?: string | null): Promise<void>;
 }
 
-/** Limits how often an address may ask for something that is costly. */
+/** Whether a rate limit allows a request. `retryAfter`: the seconds of `Retry-After`, at least 1. */
+export type RateLimitResult = { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
+
+/** Limits the requests of a client address for something costly. */
 export interface RateLimiter {
-  /** Counts a request, if it may be. `retryAfter` in seconds, at least one: what `Retry-After` says. Null: the address is not known. */
-  take(address: string | null): { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
+  /** Counts a request, and tells whether the limit allows it. A null address is unknown. */
+  consume(address: string | null): RateLimitResult;
 }
 
-/** Who tries to sign in, and from where. */
+/** The keys of a login attempt. */
 export interface LoginAttempt {
-  /** As typed; null: nobody was named, and only the address counts. */
+  /** The user name as sent; null: unknown, the address alone is limited. */
   readonly user: string | null;
-  /** Null: not known. Then only tries for the same user are counted together. */
+  /** The client's address; null: unknown, the user alone is limited. */
   readonly address: string | null;
 }
 
-/** Limits failed sign-ins. A try counts as failed until its outcome is told. */
+/** Limits failed logins. An attempt counts as failed until it completes. */
 export interface LoginRateLimiter {
-  /** `retryAfter` in seconds, at least one: what `Retry-After` says. */
-  mayTry(keys: LoginAttempt): { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
-  failed(keys: LoginAttempt): void;
-  /** Forgives the user at this address. The address stays counted: an own account is no way to guess those of others. */
-  succeeded(keys: LoginAttempt): void;
-  /** The try came to no end, for a reason that says nothing of the credentials. */
-  withdrawn(keys: LoginAttempt): void;
+  /** Counts an attempt, and tells whether the limit allows it. Each allowed attempt is completed once. */
+  consume(attempt: LoginAttempt): RateLimitResult;
+  /**
+   * Sets the outcome of an attempt. A success resets the failures of the user at this address, but not those of the address: one
+   * valid account must not help to guess others. An aborted attempt does not count.
+   */
+  complete(attempt: LoginAttempt, outcome: LoginOutcome): void;
 }
 
 /** What somebody who hears a topic is told. */

@@ -14,8 +14,8 @@ import { buildQuery, formulateAnew, type ExecutableCall, tellCommand } from './b
 import { consult } from './hooks.ts';
 import type { Caller } from '../ports/ports.ts';
 import { respond } from './respond.ts';
-import { hashParameters } from './login/hashing.ts';
-import { sign } from './login/sign.ts';
+import { hashParameters } from '../auth/hash-parameters.ts';
+import { loginOrLogout } from './login.ts';
 import { withoutCall } from './responses-without-call.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 
@@ -60,13 +60,13 @@ export async function attempt(request: GatewayRequest, current: Pipeline, earlie
     given = collected instanceof Promise ? await collected : collected;
     const bound = bind(candidates, { given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
     const filled = fill(bound, { request, caller }, current);
-    const ready = filled.candidate.hashes ? await hashParameters(filled, request, current.signIn) : filled;
+    const ready = filled.candidate.hashes ? await hashParameters(filled, request, current.login) : filled;
     const { make, endpoint } = ready.candidate;
     call = make === null ? buildQuery(ready) : await formulateAnew(ready, make, request);
     if (current.tellCommands) tellCommand(current.observe, call, request);
     const answer = current.hooks === null ? null : await consult(current.hooks, call, request);
     if (answer !== null) return { response: withCallerHeaders(answer, caller) };
-    if (endpoint.signIn !== null) return { response: await sign(current, call, { request, caller }) };
+    if (endpoint.signIn !== null) return { response: await loginOrLogout(current, call, { request, caller }) };
     const { format, head } = call.candidate.rendering(request.header('accept'));
     const headers = head(call);
     const outcome = await recall(current, { call, format, request, caller }, caller);

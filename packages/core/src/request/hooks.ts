@@ -1,11 +1,10 @@
 import type { Value } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { GatewayResponse } from '../http/response.ts';
+import { bodilessStatuses, type GatewayResponse } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import { framingHeaderNames } from '../endpoints/comment/header-names.ts';
 import type { ExecutableCall } from './build-query.ts';
-import { bodiless } from './problem-response.ts';
 import { checked } from '../response/response-headers.ts';
 
 /** An answer of the host's own. */
@@ -81,5 +80,5 @@ function toResponse({ status, headers = {}, body = null }: HookAnswer): GatewayR
   const list = Object.entries(headers)
     .filter(([name]) => !framingHeaderNames.has(name.toLowerCase()))
     .flatMap(([name, value]) => [name.toLowerCase(), checked(name, value)]);
-  return { kind: 'whole', status, headers: list, body: bodiless.has(status) ? null : body };
+  return { kind: 'whole', status, headers: list, body: bodilessStatuses.has(status) ? null : body };
 }

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { Bound } from './bind/bind.ts';
 import { type ContextKeys, contextSettings, type RoleContext, roleSettings } from '../auth/context.ts';
 import { type CallContext, injectedValue } from '../auth/injected-values.ts';
-import type { ClaimTypes } from '../auth/identity.ts';
+import type { ClaimTypes } from '../auth/claims.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { headersAsJson, type RequestHeaderOptions } from './request-headers.ts';
 import type { Setting } from '../auth/settings.ts';

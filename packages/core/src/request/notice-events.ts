@@ -2,7 +2,7 @@ import type { Notice } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
 import { readScope } from '../endpoints/events.ts';
-import type { ClaimTypes } from '../auth/identity.ts';
+import type { ClaimTypes } from '../auth/claims.ts';
 import type { Caller, Observer } from '../ports/ports.ts';
 import { hinted } from '../events/subscriber-authorization.ts';
 import { executionIdOfCall, executionKey } from '../events/execution-id.ts';

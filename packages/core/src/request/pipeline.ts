@@ -7,7 +7,7 @@ import type { Hooks } from './hooks.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
 import type { ProblemOptions } from './problem-response.ts';
-import type { SignInOptions } from './login/options.ts';
+import type { LoginOptions } from '../auth/login-options.ts';
 
 /** What the start has decided for all requests; a refresh makes a new one. */
 export interface Pipeline extends Recalling, FillOptions {
@@ -15,7 +15,7 @@ export interface Pipeline extends Recalling, FillOptions {
   /** Streams of events, by the paths of requests for them. */
   readonly streamPlans: ReadonlyMap<string, StreamPlan>;
   readonly access: Access;
-  readonly signIn: SignInOptions;
+  readonly login: LoginOptions;
   /** Bytes. */
   readonly maxBodySize: number;
   /** Characters of path and query together. */

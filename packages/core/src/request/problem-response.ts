@@ -1,5 +1,5 @@
 import { type Problem, type ProblemCode, problemTypes } from '../http/problem.ts';
-import type { HeaderList, WholeResponse } from '../http/response.ts';
+import { bodilessStatuses, type HeaderList, type WholeResponse } from '../http/response.ts';
 
 export interface ProblemOptions {
   readonly format: 'problem' | 'text';
@@ -8,9 +8,6 @@ export interface ProblemOptions {
   readonly mappedCodes: Readonly<Record<string, number>>;
 }
 
-/** Statuses that by definition have no body. */
-export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
-
 /** A problem as the answer to its request: RFC 9457, or bare text. */
 export function problemResponse(
   problem: Problem,
@@ -18,7 +15,7 @@ export function problemResponse(
   options: ProblemOptions,
 ): WholeResponse {
   const { status } = problem;
-  if (bodiless.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
+  if (bodilessStatuses.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
   const hidden = problem.code === 'internal' || (tellsOfDatabase(problem) && !options.showDatabaseMessage);
   const correlation = correlationId === null ? {} : { correlationId };
   return options.format === 'text'

@@ -101,7 +101,7 @@ function make(options: Partial<BasicSchemeOptions> = {}) {
     command: null,
     nameClaim: 'name',
     hasher,
-    attempts,
+    loginRateLimiter: attempts,
     origin,
     now: clock.now,
     ...options,
@@ -128,7 +128,7 @@ describeAuthScheme('basic', async () => {
     scheme: make({
       user: null,
       origin: () => ({ address: '192.0.2.1', secure: true }),
-      attempts: loginRateLimiter({ perUser: 1e6, perAddress: 1e6 }),
+      loginRateLimiter: loginRateLimiter({ perUser: 1e6, perAddress: 1e6 }),
       command: async (user, password) => {
         const claims = known.get(`${user}:${password}`);
         return claims === undefined ? null : { claims, hash: null };
@@ -170,7 +170,11 @@ describe('who is let in', () => {
   test('an unknown user takes about as long as a wrong password, with the real hasher', async () => {
     const hasher = createPasswordHasher();
     const attempts = loginRateLimiter({ perUser: 100 });
-    const { ask } = make({ hasher, attempts, user: { name: 'ada', hash: await hasher.hash('secret') } });
+    const { ask } = make({
+      hasher,
+      loginRateLimiter: attempts,
+      user: { name: 'ada', hash: await hasher.hash('secret') },
+    });
     // Of this process only, in all its threads: other work of the machine does not count.
     const time = async (user: string): Promise<number> => {
       const began = process.cpuUsage();
@@ -392,7 +396,7 @@ describe('guessing', () => {
     const hasher = createPasswordHasher({ atOnce: 1, waiting: 0 });
     const { ask } = make({
       hasher,
-      attempts: loginRateLimiter({ perUser: 3 }),
+      loginRateLimiter: loginRateLimiter({ perUser: 3 }),
       user: { name: 'ada', hash: await hasher.hash('x') },
     });
     const [first, second] = await Promise.allSettled([ask('ada', 'x'), ask('ada', 'y')]);

@@ -5,7 +5,7 @@ import { clockAt } from './request.ts';
 function make(options: RateLimitOptions = {}) {
   const clock = clockAt();
   const limiter = rateLimiter({ now: clock.now, ...options });
-  return { take: (address: string | null) => limiter.take(address), pass: clock.pass };
+  return { take: (address: string | null) => limiter.consume(address), pass: clock.pass };
 }
 
 test('so many at once, and then evenly over the window', () => {

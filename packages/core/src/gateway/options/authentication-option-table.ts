@@ -154,7 +154,7 @@ const sessions: OptionValidators<SessionOptions> = {
 
 const databaseRole: OptionValidators<DatabaseRoleOptions> = { claim: string, anonymous: nullable(string) };
 
-const attempts: OptionValidators<LoginRateLimitOptions> = {
+const loginRateLimit: OptionValidators<LoginRateLimitOptions> = {
   perUser: count,
   perAddress: count,
   window: number({ above: 0 }),
@@ -207,10 +207,7 @@ const authenticationOptions: OptionValidators<AuthenticationOptions> = {
   passwordVerificationFailedCommand: nullable(string),
   passwordVerificationSucceededCommand: nullable(string),
   serializeAuthEndpointsResponse: boolean,
-  loginRateLimit: union(
-    optionGroup(attempts),
-    objectWithMethods<LoginRateLimiter>('mayTry', 'failed', 'succeeded', 'withdrawn'),
-  ),
+  loginRateLimit: union(optionGroup(loginRateLimit), objectWithMethods<LoginRateLimiter>('consume', 'complete')),
   hashRateLimit: optionGroup(hashRateLimit),
   trustedProxies: arrayOf(string),
   allowedOrigins: arrayOf(string),

@@ -8,7 +8,7 @@ export interface ClaimTypes {
 }
 
 /** The first value of a claim; null when the caller has none. */
-export function claimOf(claims: readonly Claim[], name: string): string | null {
+export function firstClaim(claims: readonly Claim[], name: string): string | null {
   for (const [own, value] of claims) if (own === name) return value;
   return null;
 }

@@ -1,0 +1,211 @@
+import type { Value } from '../postgres/port.ts';
+import { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import { bodilessStatuses, type GatewayResponse, type HeaderList } from '../http/response.ts';
+import type { Endpoint, EndpointParameter, ResultColumn, SignIn } from '../endpoints/endpoint.ts';
+import { type Claim, errorToLoginOutcome, type LoginAttempt, type LoginOutcome } from '../ports/ports.ts';
+import { challenges } from './authorize.ts';
+import { firstClaim } from './claims.ts';
+import { type LoginOptions, selectScheme } from './login-options.ts';
+import { columnValues, type LoginRow, normalizeUser, rowAsJson, rowClaims } from './login-row.ts';
+
+/** A call of a login routine. */
+export interface LoginCall {
+  readonly candidate: { readonly endpoint: Endpoint };
+  readonly parameters: readonly EndpointParameter[];
+  readonly values: readonly Value[];
+}
+
+/** The steps of a login that belong to the request pipeline. */
+export interface LoginSteps {
+  /** Runs the routine and returns its rows. */
+  readonly execute: () => Promise<readonly LoginRow[]>;
+  /**
+   * Returns the response headers of the endpoint's comment. The headers of the routine's own result do not apply.
+   * @throws Problem 500 for a header that cannot be sent
+   */
+  readonly headers: () => HeaderList;
+}
+
+type LoginColumns = Extract<SignIn, { readonly kind: 'login' }>;
+
+interface Login extends LoginCall {
+  readonly endpoint: Endpoint;
+  readonly request: GatewayRequest;
+  readonly login: LoginColumns;
+  readonly columns: readonly ResultColumn[];
+  readonly options: LoginOptions;
+  readonly headers: LoginSteps['headers'];
+}
+
+/**
+ * Runs a login routine, and signs its caller in when the row allows it.
+ * @throws Problem 429 after too many failures, 403 for a cross-site request; the errors of the routine
+ */
+export async function login(
+  call: LoginCall,
+  request: GatewayRequest,
+  options: LoginOptions,
+  { execute, headers }: LoginSteps,
+): Promise<GatewayResponse> {
+  // Login CSRF: another site could sign the browser in as a user of its choice.
+  if (options.csrfGuard.source(request) === 'foreign') throw new Problem('cross-site-request');
+  const { endpoint } = call.candidate;
+  const columns = 'columns' in endpoint.result ? endpoint.result.columns : [];
+  const columnsOfLogin = endpoint.signIn as LoginColumns;
+  const current: Login = { ...call, endpoint, request, login: columnsOfLogin, columns, options, headers };
+  const { loginRateLimiter } = options;
+  const attempt = attemptOf(current);
+  const result = loginRateLimiter.consume(attempt);
+  if (!result.ok) throw new Problem('too-many-attempts', { headers: ['retry-after', String(result.retryAfter)] });
+  let verdict: Verdict;
+  try {
+    const [row] = await execute();
+    verdict = await judge(current, row ?? null);
+  } catch (error) {
+    loginRateLimiter.complete(attempt, errorToLoginOutcome(error));
+    throw error;
+  }
+  // Before the response, which may throw.
+  loginRateLimiter.complete(attempt, verdict.outcome);
+  return verdict.respond();
+}
+
+/** Returns the keys of the rate limit. */
+function attemptOf({ parameters, values, request, login: { user: position } }: Login): LoginAttempt {
+  const index = parameters.findIndex((parameter) => parameter.position === position);
+  const user = index < 0 ? null : normalizeUser(values[index]!, parameters[index]!);
+  return { user, address: request.remoteAddress ?? null };
+}
+
+/** What a login row decides. */
+interface Verdict {
+  readonly outcome: LoginOutcome;
+  readonly respond: () => GatewayResponse | Promise<GatewayResponse>;
+}
+
+async function judge(current: Login, row: LoginRow | null): Promise<Verdict> {
+  const { login: columns, options } = current;
+  if (row === null) {
+    await verifyDummy(current);
+    // The same response as for a wrong password.
+    return { outcome: 'failed', respond: columns.hash === null ? () => refusal(current, 401, null) : notFound };
+  }
+  const message = textAt(current, row, columns.message);
+  const status = statusOf(current, row);
+  if (status !== 200) {
+    await verifyDummy(current);
+    return { outcome: 'failed', respond: () => refusal(current, status, message) };
+  }
+  const claims = rowClaims(current.columns, row, controlColumns(columns));
+  const verified = await verifyPassword(current, row);
+  if (verified === false) {
+    void runFailedCommand(current, commandValues(current, row, claims));
+    return { outcome: 'failed', respond: notFound };
+  }
+  const command = verified === null ? null : options.verificationSucceededCommand;
+  if (command !== null) await options.command(command, commandValues(current, row, claims));
+  return { outcome: 'succeeded', respond: () => signIn(current, row, { claims, message }) };
+}
+
+/** The response to an unknown user and to a wrong password, where the row has a hash. */
+const notFound = (): GatewayResponse => ({ kind: 'whole', status: 404, headers: [], body: '' });
+
+/**
+ * Runs the command after a wrong password. The response neither waits for it nor depends on its success: for an unknown user no
+ * command runs, and a difference in time or status would reveal that.
+ */
+async function runFailedCommand({ options }: Login, values: readonly (string | null)[]): Promise<void> {
+  const { verificationFailedCommand: command } = options;
+  try {
+    if (command !== null) await options.command(command, values);
+  } catch (cause) {
+    options.report(new Error('passwordVerificationFailedCommand has failed', { cause }));
+  }
+}
+
+function controlColumns({ status, message, scheme, hash }: LoginColumns): ReadonlySet<number> {
+  return new Set([status, message, scheme, hash].filter((index) => index !== null));
+}
+
+/** Takes as long as the verification of a password: otherwise the time would reveal which users exist. */
+async function verifyDummy({ login: { hash, password }, options, request }: Login): Promise<void> {
+  if (hash !== null && password !== null) await options.hasher.verifyDummy(request.remoteAddress);
+}
+
+function textAt({ columns }: Login, row: LoginRow, index: number | null): string | null {
+  return index === null ? null : (columnValues(columns[index]!, row[index] ?? null)[0] ?? null);
+}
+
+/** Returns the status of the row: 200 without a status column, 401 for NULL. */
+function statusOf(current: Login, row: LoginRow): number {
+  const { status } = current.login;
+  if (status === null) return 200;
+  const text = textAt(current, row, status);
+  if (text === null || text === 'false') return 401;
+  if (text === 'true') return 200;
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 200 && number <= 599) return number;
+  throw new Problem('internal', {
+    detail: `${current.endpoint.id} answered a sign-in with the status ${text}, which is none from 200 to 599.`,
+  });
+}
+
+/** Returns null when there is nothing to verify. */
+async function verifyPassword(current: Login, row: LoginRow): Promise<boolean | null> {
+  const { parameters, values, login: columns, options, request } = current;
+  if (columns.hash === null || columns.password === null) return null;
+  const hash = row[columns.hash] ?? null;
+  if (hash === null && options.allowNullHash) return null;
+  const index = parameters.findIndex(({ position }) => position === columns.password);
+  const password = values[index] ?? null;
+  if (hash !== null && typeof password === 'string') {
+    return options.hasher.verify(password, hash, request.remoteAddress);
+  }
+  await options.hasher.verifyDummy(request.remoteAddress);
+  return false;
+}
+
+/** Returns the values of the verification commands: scheme, user id and user name; NULL for those that the row lacks. */
+function commandValues(current: Login, row: LoginRow, claims: readonly Claim[]): readonly (string | null)[] {
+  const { claimTypes } = current.options;
+  return [
+    textAt(current, row, current.login.scheme),
+    firstClaim(claims, claimTypes.id),
+    firstClaim(claims, claimTypes.name),
+  ];
+}
+
+function refusal({ options, request }: Login, status: number, message: string | null): GatewayResponse {
+  const headers = status === 401 ? challenges(options.schemes, request) : [];
+  if (bodilessStatuses.has(status)) return { kind: 'whole', status, headers, body: null };
+  if (message !== null) return { kind: 'whole', status, headers: [...text, ...headers], body: message };
+  if (status !== 401) return { kind: 'whole', status, headers, body: '' };
+  throw new Problem('unauthenticated', { title: 'The sign-in was refused', headers });
+}
+
+const text: HeaderList = ['content-type', 'text/plain; charset=utf-8'];
+const json: HeaderList = ['content-type', 'application/json'];
+
+interface Identity {
+  readonly claims: readonly Claim[];
+  readonly message: string | null;
+}
+
+/** Signs in by the scheme. The body is that of the scheme, else the message, else the row. */
+async function signIn(current: Login, row: LoginRow, { claims, message }: Identity): Promise<GatewayResponse> {
+  const { login: columns, options, request, endpoint } = current;
+  const name = textAt(current, row, columns.scheme);
+  const scheme = selectScheme(options, name, 'signIn');
+  if (!scheme?.signIn) {
+    const which = name === null ? 'there is no scheme' : `there is no scheme ${JSON.stringify(name)}`;
+    throw new Problem('internal', { detail: `${endpoint.id} would sign in, but ${which} that signs in.` });
+  }
+  const signedIn = await scheme.signIn(claims, request);
+  const headers = [...current.headers(), ...signedIn.headers];
+  if (signedIn.body !== null) return { kind: 'whole', status: 200, headers, body: signedIn.body };
+  if (message !== null) return { kind: 'whole', status: 200, headers: [...text, ...headers], body: message };
+  if (!options.serializeResponse) return { kind: 'whole', status: 200, headers, body: '' };
+  const body = rowAsJson(current.columns, row, columns.hash);
+  return { kind: 'whole', status: 200, headers: [...json, ...headers], body };
+}

@@ -1,0 +1,91 @@
+import type { RowSink } from '../postgres/port.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { GatewayResponse, HeaderList } from '../http/response.ts';
+import type { Endpoint, ResultColumn, ResultShape } from '../endpoints/endpoint.ts';
+import { asPrivate } from '../auth/caller-headers.ts';
+import type { CallContext } from '../auth/injected-values.ts';
+import { login } from '../auth/login.ts';
+import type { LoginOptions } from '../auth/login-options.ts';
+import type { LoginRow } from '../auth/login-row.ts';
+import { logout, schemeNames } from '../auth/logout.ts';
+import type { Observer } from '../ports/ports.ts';
+import { checked } from '../response/response-headers.ts';
+import { fieldsOf } from '../response/rows.ts';
+import type { ExecutableCall } from './build-query.ts';
+import { type CallResult, execute, type Execution } from './execute.ts';
+import { respond } from './respond.ts';
+
+/** Runs a login or logout routine, and signs the caller in or out. */
+export async function loginOrLogout(
+  execution: Execution & { readonly login: LoginOptions; readonly observe: Observer },
+  call: ExecutableCall,
+  { request, caller }: CallContext,
+): Promise<GatewayResponse> {
+  const { login: options, observe } = execution;
+  const { endpoint } = call.candidate;
+  if (endpoint.signIn?.kind === 'login') {
+    return login(call, request, options, {
+      execute: async () => (await run(execution, call, request)).rows,
+      headers: () => commentHeaders(endpoint),
+    });
+  }
+  const { rows, outcome } = await run(execution, call, request);
+  const names = schemeNames(rows, columnsOf(endpoint.result));
+  const response = await logout({ request, caller, names, observe }, options);
+  const session = caller?.session ?? null;
+  if (session !== null) execution.streams.endSession(session);
+  if (!options.serializeResponse || names.length === 0 || outcome.kind === 'stream') return asPrivate(response);
+  const { format, head } = call.candidate.rendering(undefined);
+  const rowResponse = respond(request, { format, headers: head(call), outcome });
+  return asPrivate({ ...rowResponse, headers: [...rowResponse.headers, ...response.headers] });
+}
+
+/** @throws Problem 500 for a header that cannot be sent */
+function commentHeaders({ headers }: Endpoint): HeaderList {
+  return headers.flatMap(({ name, value }) => [name.toLowerCase(), checked(name, value)]);
+}
+
+function columnsOf(result: ResultShape): readonly ResultColumn[] {
+  if ('columns' in result) return result.columns;
+  return 'column' in result ? [result.column] : [];
+}
+
+interface LoginResult {
+  readonly rows: readonly LoginRow[];
+  /** The routine's own response. */
+  readonly outcome: CallResult;
+}
+
+async function run(execution: Execution, call: ExecutableCall, request: GatewayRequest): Promise<LoginResult> {
+  let texts: TextRows | null = null;
+  const { format } = call.candidate.rendering(undefined);
+  const outcome = await execute(execution, { call, format, request, watch: (next) => (texts = new TextRows(next)) });
+  // A result that needs streaming has more rows than are read.
+  if (outcome.kind === 'stream') outcome.body.cancel();
+  return { rows: (texts as TextRows | null)?.rows ?? [], outcome };
+}
+
+const maxRows = 100;
+
+/** Copies the texts of the first rows on their way to the response. */
+class TextRows implements RowSink {
+  readonly #next: Required<RowSink>;
+  readonly rows: LoginRow[] = [];
+
+  constructor(next: Required<RowSink>) {
+    this.#next = next;
+  }
+
+  row(chunk: Uint8Array, offset: number, fields: number): boolean {
+    if (this.rows.length < maxRows) {
+      this.rows.push(
+        fieldsOf(chunk, offset, fields).map((field) => (field === null ? null : Buffer.from(field).toString())),
+      );
+    }
+    return this.#next.row(chunk, offset, fields);
+  }
+
+  chunkEnd(): boolean {
+    return this.#next.chunkEnd();
+  }
+}
