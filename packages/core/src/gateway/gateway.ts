@@ -8,11 +8,9 @@ import { type Caching, openCaching } from './open-cache.ts';
 import { openConnections } from './connections.ts';
 import { eventsDefaults } from './options/events-options.ts';
 import { type Events, openEvents } from './events/open-events.ts';
-import { followRefreshes } from './events/refreshes.ts';
 import { contactAll } from './server-version.ts';
 import type { Handle } from '../http/response.ts';
 import { type GatewayOptions, type Options, runDefaults } from './options/options.ts';
-import { healing } from './heal.ts';
 import { createHandle } from '../request/handle.ts';
 import type { Pipeline } from '../request/pipeline.ts';
 import { deliverLargeBodies } from '../response/large-body.ts';
@@ -24,7 +22,13 @@ import { logObserver } from '../logging/log-observer.ts';
 import { loadEndpoints, type LoadedEndpoints } from './load-endpoints.ts';
 import { withOwnEndpoints } from './built-in-routes/built-in-routes.ts';
 import { refreshEndpoint } from './built-in-routes/refresh.ts';
-import { type Watch, watchChannel } from './refresh-on-notify.ts';
+import {
+  type NotificationRefresh,
+  refreshOnNotify,
+  refreshStaleEndpoints,
+  serialize,
+  shareRefreshes,
+} from './refresh.ts';
 import { startError } from './start-error.ts';
 import { validateOptions } from './options/validate-options.ts';
 
@@ -78,9 +82,9 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     await caching!.published(next.endpoints);
   };
   let published: LoadedEndpoints | undefined;
-  let watch: Watch | null = null;
+  let notifications: NotificationRefresh | null = null;
   const close = async (): Promise<void> => {
-    watch?.stop();
+    notifications?.stop();
     authentication?.close();
     await events?.close();
     // Calls that still run have answers to keep, and some to make void.
@@ -91,7 +95,9 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     await contactAll(connections, options.startRetry, observe);
     const needs = { connections, altersSession: (sql: string) => published?.altersSession(sql) ?? true };
     authentication = await openAuthentication(options, needs, observe);
-    if (options.refreshOnNotify !== null) watch = await watchChannel(connections, options.refreshOnNotify, observe);
+    if (options.refreshOnNotify !== null) {
+      notifications = await refreshOnNotify(connections, options.refreshOnNotify, observe);
+    }
     events = await openEvents(options.events, authentication, connections, observe);
     caching = await openCaching(options, connections, observe);
     await read();
@@ -100,9 +106,9 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     throw startError(error);
   }
   const { streams, broadcast } = events;
-  const reread = oneAtATime(read);
-  watch?.begin(reread);
-  const shared = followRefreshes(reread, broadcast, observe);
+  const reread = serialize(read);
+  notifications?.start(reread);
+  const shared = shareRefreshes(reread, broadcast, observe);
   const handle = handleOf(() => published!, { refresh: shared.refresh, reread, options, authentication, observe });
   return {
     get endpoints() {
@@ -146,30 +152,9 @@ function ownRoutes({ refresh, options, authentication }: Omit<Doors, 'reread'>):
 function handleOf(published: () => LoadedEndpoints, doors: Doors): Handle {
   const { options, reread, observe } = doors;
   const pipeline = (): Pipeline => published().pipeline;
-  const inner = withOwnEndpoints(createHandle(pipeline, healing(pipeline, reread, observe)), ownRoutes(doors), doors);
+  const inner = withOwnEndpoints(createHandle(pipeline, refreshStaleEndpoints(pipeline, reread, observe)), ownRoutes(doors), doors);
   const handle = withClientOrigin(inner, options.authentication.trustedProxies);
   return deliverLargeBodies(handle, options.slowClientTimeout * 1_000);
-}
-
-/**
- * One run, and at most one more that waits: whoever asks while one runs gets the next, which sees all that was there when
- * they asked. An older run can so never overtake a newer one, and many who ask are no more work than two.
- */
-function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | null = null;
-  let next: Promise<void> | null = null;
-  const begin = (): Promise<void> => {
-    next = null;
-    running = work().finally(() => {
-      running = null;
-    });
-    return running;
-  };
-  return () => {
-    if (running === null) return begin();
-    next ??= running.then(begin, begin);
-    return next;
-  };
 }
 
 /** Undefined is the same as not given. @throws StartError for what cannot be meant */
