@@ -1,13 +1,12 @@
 import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
-import { antiforgeryEndpoint } from './built-in-routes/antiforgery.ts';
 import { type Authentication, openAuthentication } from './open-authentication.ts';
 import { authenticationDefaults } from './options/authentication-options.ts';
 import { withClientOrigin } from './client-origin.ts';
 import { type Caching, openCaching } from './open-cache.ts';
 import { openConnections } from './connections.ts';
 import { eventsDefaults } from './options/events-options.ts';
-import { type Events, openEvents } from './events/open-events.ts';
+import { type Events, openEvents } from './open-events.ts';
 import { contactAll } from './server-version.ts';
 import type { Handle } from '../http/response.ts';
 import { type GatewayOptions, type Options, runDefaults } from './options/options.ts';
@@ -20,8 +19,7 @@ import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { logObserver } from '../logging/log-observer.ts';
 import { loadEndpoints, type LoadedEndpoints } from './load-endpoints.ts';
-import { withOwnEndpoints } from './built-in-routes/built-in-routes.ts';
-import { refreshEndpoint } from './built-in-routes/refresh.ts';
+import { antiforgeryRoute, refreshRoute, withBuiltInRoutes } from './built-in-routes.ts';
 import {
   type NotificationRefresh,
   refreshOnNotify,
@@ -142,9 +140,9 @@ interface Doors {
 /** What is answered without a routine. */
 function ownRoutes({ refresh, options, authentication }: Omit<Doors, 'reread'>): readonly SchemeRoute[] {
   return [
-    ...refreshEndpoint(refresh, options, authentication.access),
+    ...refreshRoute(refresh, options, authentication.access),
     ...authentication.routes,
-    ...antiforgeryEndpoint(options.authentication, authentication),
+    ...antiforgeryRoute(options.authentication, authentication),
   ];
 }
 
@@ -152,7 +150,11 @@ function ownRoutes({ refresh, options, authentication }: Omit<Doors, 'reread'>):
 function handleOf(published: () => LoadedEndpoints, doors: Doors): Handle {
   const { options, reread, observe } = doors;
   const pipeline = (): Pipeline => published().pipeline;
-  const inner = withOwnEndpoints(createHandle(pipeline, refreshStaleEndpoints(pipeline, reread, observe)), ownRoutes(doors), doors);
+  const inner = withBuiltInRoutes(
+    createHandle(pipeline, refreshStaleEndpoints(pipeline, reread, observe)),
+    ownRoutes(doors),
+    doors,
+  );
   const handle = withClientOrigin(inner, options.authentication.trustedProxies);
   return deliverLargeBodies(handle, options.slowClientTimeout * 1_000);
 }

@@ -291,7 +291,7 @@ describe.skipIf(!withRedis)('by Redis', () => {
   });
 
   test('without an address the start says what is missing', async () => {
-    await expect(start({ broadcast: 'redis' })).rejects.toThrow('events.broadcast redis: give redisUrl');
+    await expect(start({ broadcast: 'redis' })).rejects.toThrow('events.broadcast redis: redisUrl is missing');
   });
 });
 

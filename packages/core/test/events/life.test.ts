@@ -369,7 +369,7 @@ test('headers of the host stand beside ours, or in their place', async () => {
     headers['x-accel-buffering'],
   ]).toEqual(['a', 'no-cache', 'text/event-stream', 'no']);
   await expect(start({ customServerSentEventsResponseHeaders: { 'x-a': 'a\r\nb' } })).rejects.toThrow(
-    'events.customServerSentEventsResponseHeaders: "x-a" is no header that can be sent',
+    'events.customServerSentEventsResponseHeaders: "x-a" is not a valid header; use a token as its name and printable characters in its value',
   );
 });
 

@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Connections } from '../../src/gateway/connections.ts';
 import type { Database } from '../../src/postgres/port.ts';
-import { RoutinePrivileges } from '../../src/gateway/events/routine-privileges.ts';
+import { RoutinePrivileges } from '../../src/gateway/routine-privileges.ts';
 import type { CompiledEndpoint } from '../../src/request/compiled-endpoint.ts';
 import { until } from '../database/support.ts';
 import { executionId, type OpenStream, openStream } from './support.ts';

@@ -89,7 +89,7 @@ describe('what cannot be meant so is refused at the start, in words', () => {
       { bearer: { refreshPath: '/api/x' } },
       { refreshEndpointEnabled: true, refreshMethod: 'POST', refreshPath: '/api/x' },
     );
-    expect(message).toBe('POST /api/x is asked for twice: give one of them another path');
+    expect(message).toBe('POST /api/x is the path of two built-in routes; give one of them another path');
   });
 });
 

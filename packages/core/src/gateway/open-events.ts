@@ -1,55 +1,55 @@
-import type { Connections } from '../connections.ts';
-import type { EventsOptions } from '../options/events-options.ts';
-import type { HeaderList } from '../../http/response.ts';
-import type { Access } from '../../auth/authorize.ts';
-import type { RoleContext } from '../../auth/context.ts';
-import type { StreamPlan } from '../../events/stream.ts';
-import { Streams } from '../../events/streams.ts';
-import type { Broadcast, Observer } from '../../ports/ports.ts';
-import type { Protector } from '../../auth-schemes/keys/key-ring.ts';
-import { localBroadcast } from '../../broadcast/local.ts';
-import { postgresBroadcast } from '../../broadcast/postgres.ts';
-import { redisBroadcast } from '../../broadcast/redis.ts';
-import { sealedBroadcast } from '../../broadcast/sealed.ts';
-import { StartError } from '../start-error.ts';
-import { Channels } from './channels.ts';
+import type { Connections } from './connections.ts';
+import type { EventsOptions } from './options/events-options.ts';
+import type { HeaderList } from '../http/response.ts';
+import type { Access } from '../auth/authorize.ts';
+import type { RoleContext } from '../auth/context.ts';
+import type { StreamPlan } from '../events/stream.ts';
+import { Streams } from '../events/streams.ts';
+import type { Broadcast, Observer } from '../ports/ports.ts';
+import type { Protector } from '../auth-schemes/keys/key-ring.ts';
+import { localBroadcast } from '../broadcast/local.ts';
+import { postgresBroadcast } from '../broadcast/postgres.ts';
+import { redisBroadcast } from '../broadcast/redis.ts';
+import { sealedBroadcast } from '../broadcast/sealed.ts';
+import { StartError } from './start-error.ts';
+import { NotificationChannels } from './notification-channels.ts';
 import { RoutinePrivileges } from './routine-privileges.ts';
 
-/** Streams, the channels that feed them, and what carries events to other instances. */
+/** The event streams, their notification channels, and the broadcast to other instances. */
 export interface Events {
   readonly streams: Streams;
   readonly broadcast: Broadcast;
   /**
-   * What the catalog says now. Resolves when all channels are listened to, or after some seconds without that.
-   * @throws StartError where there is no connection to listen on
+   * Takes the streams of the endpoints just loaded. Resolves when all channels are listened to, or after 5 s.
+   * @throws StartError without a connection to listen on
    */
   adopt(plans: Iterable<StreamPlan>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What the streams have to know of callers. */
-interface Callers {
+/** What the streams need of authentication. */
+interface StreamAuthentication {
   readonly access: Access;
-  /** Null: calls run under the role of their connection. */
+  /** Null: calls run under the role of the connection. */
   readonly roleContext: RoleContext | null;
-  /** Keys that other instances have too; null: there are none. */
+  /** Keys shared with the other instances, which seal broadcast events; null: events are not sealed. */
   readonly sharedKeys: Protector | null;
 }
 
-/** @throws StartError for options that cannot be */
+/** @throws StartError for a broadcast that cannot be opened, or a header that cannot be sent */
 export async function openEvents(
   options: EventsOptions,
-  { access, roleContext, sharedKeys }: Callers,
+  { access, roleContext, sharedKeys }: StreamAuthentication,
   connections: Connections,
   observe: Observer,
 ): Promise<Events> {
-  const headers = headersOf(options);
-  const carrier = await openBroadcast(options, connections, observe);
+  const headers = streamHeaders(options);
+  const transport = await openBroadcast(options, connections, observe);
   const refused = (count: number): void => observe({ kind: 'broadcast-refused', count });
   const broadcast =
-    sharedKeys === null || carrier === localBroadcast
-      ? carrier
-      : sealedBroadcast(carrier, { protector: sharedKeys, refused });
+    sharedKeys === null || transport === localBroadcast
+      ? transport
+      : sealedBroadcast(transport, { protector: sharedKeys, refused });
   const { replayEvents, replaySeconds, replayBytes } = options;
   const streams = new Streams({
     access,
@@ -66,14 +66,14 @@ export async function openEvents(
     replay: { events: replayEvents, age: replaySeconds * 1_000, bytes: replayBytes },
     queueBytes: options.maxQueuedBytes,
   });
-  const channels = new Channels(connections, streams);
+  const channels = new NotificationChannels(connections, streams);
   return {
     streams,
     broadcast,
     adopt: (plans) => {
-      const known = [...new Set(plans)];
-      streams.adopt(known);
-      return channels.adopt(known);
+      const distinct = [...new Set(plans)];
+      streams.adopt(distinct);
+      return channels.adopt(distinct);
     },
     close: async () => {
       channels.close();
@@ -93,7 +93,7 @@ async function openBroadcast(
   try {
     if (broadcast === 'local') return localBroadcast;
     if (broadcast === 'redis') {
-      if (url === null) throw new StartError('give redisUrl');
+      if (url === null) throw new StartError('redisUrl is missing; give redis://host:6379');
       return await redisBroadcast({ url, channel, report });
     }
     const { listen, notifying } = connections;
@@ -103,18 +103,20 @@ async function openBroadcast(
   }
 }
 
-/** What a header may be called, and hold. */
+/** A field name and a field value (RFC 9110, section 5). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+const fieldValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-function headersOf({ customServerSentEventsResponseHeaders: custom }: EventsOptions): HeaderList {
+function streamHeaders({ customServerSentEventsResponseHeaders: custom }: EventsOptions): HeaderList {
   const headers = new Map([
     ['cache-control', 'no-store'],
     ['x-accel-buffering', 'no'],
   ]);
   for (const [name, value] of Object.entries(custom)) {
-    if (!token.test(name) || !sendable.test(value)) {
-      throw new StartError(`events.customServerSentEventsResponseHeaders: "${name}" is no header that can be sent`);
+    if (!token.test(name) || !fieldValue.test(value)) {
+      throw new StartError(
+        `events.customServerSentEventsResponseHeaders: "${name}" is not a valid header; use a token as its name and printable characters in its value`,
+      );
     }
     headers.set(name.toLowerCase(), value);
   }

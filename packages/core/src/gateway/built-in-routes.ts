@@ -1,0 +1,157 @@
+import { type Access, authorize } from '../auth/authorize.ts';
+import { withCallerHeaders } from '../auth/caller-headers.ts';
+import { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { GatewayResponse, Handle } from '../http/response.ts';
+import type { Caller, Observer, SchemeRoute } from '../ports/ports.ts';
+import { problemResponse, type ProblemOptions } from '../request/problem-response.ts';
+import type { Authentication } from './open-authentication.ts';
+import type { AuthenticationOptions } from './options/authentication-options.ts';
+import type { Options } from './options/options.ts';
+import { StartError } from './start-error.ts';
+
+interface Context {
+  readonly options: Options;
+  readonly observe: Observer;
+}
+
+/**
+ * Answers the routes that are not database endpoints (refresh, tokens, antiforgery) before the database endpoints.
+ * @throws StartError for two routes with one method and path
+ */
+export function withBuiltInRoutes(handle: Handle, routes: readonly SchemeRoute[], context: Context): Handle {
+  if (routes.length === 0) return handle;
+  const byPath = new Map<string, SchemeRoute[]>();
+  for (const route of routes) addRoute(byPath, route);
+  return (request) => {
+    const matches = byPath.get(withoutTrailingSlash(request.path));
+    if (matches === undefined) return handle(request);
+    const route = matches.find(({ method }) => method === request.method);
+    if (route !== undefined) return respond(route, request, context);
+    // A routine may have another method at the same path.
+    return handle(request).then((response) => response ?? methodNotAllowed(request, matches, context.options));
+  };
+}
+
+function addRoute(byPath: Map<string, SchemeRoute[]>, route: SchemeRoute): void {
+  const path = withoutTrailingSlash(route.path);
+  const routes = byPath.get(path) ?? [];
+  if (routes.some(({ method }) => method === route.method)) {
+    throw new StartError(
+      `${route.method} ${route.path} is the path of two built-in routes; give one of them another path`,
+    );
+  }
+  byPath.set(path, [...routes, route]);
+}
+
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function problemOptions({ errorFormat, returnGatewayExceptionMessage }: Options): ProblemOptions {
+  return { format: errorFormat, showDatabaseMessage: returnGatewayExceptionMessage, mappedCodes: {} };
+}
+
+function methodNotAllowed(request: GatewayRequest, routes: readonly SchemeRoute[], options: Options): GatewayResponse {
+  const headers = ['allow', [...routes.map(({ method }) => method), 'OPTIONS'].join(', ')];
+  if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers, body: null, passable: true };
+  const problem = new Problem('method-not-allowed', { headers });
+  return { ...problemResponse(problem, null, problemOptions(options)), passable: true };
+}
+
+async function respond(
+  route: SchemeRoute,
+  request: GatewayRequest,
+  { options, observe }: Context,
+): Promise<GatewayResponse> {
+  try {
+    return await route.handle(request);
+  } catch (error) {
+    const problem = error instanceof Problem ? error : new Problem('internal', { cause: error });
+    return problemResponse(problem, observeFailure(problem, request, observe), problemOptions(options));
+  }
+}
+
+/** Reports a failure of the gateway. Returns the correlation id of response and log line, null for a client error. */
+function observeFailure(problem: Problem, request: GatewayRequest, observe: Observer): string | null {
+  const { status, cause } = problem;
+  if (status < 500) return null;
+  const error = cause instanceof Error ? cause : problem;
+  observe({ kind: 'request-failed', request, endpoint: null, status, correlationId: request.id, error });
+  return request.id;
+}
+
+/** The route that reads the catalog again: 204, or 500 while the old endpoints stay. Empty unless enabled. */
+export function refreshRoute(refresh: () => Promise<void>, options: Options, access: Access): readonly SchemeRoute[] {
+  const { refreshEndpointEnabled, refreshMethod: method, refreshPath } = options;
+  if (!refreshEndpointEnabled) return [];
+  return [
+    {
+      method,
+      // The leading slash of a configured path is optional.
+      path: refreshPath.startsWith('/') ? refreshPath : `/${refreshPath}`,
+      handle: async (request) => {
+        const caller = await authorizeRefresh(request, options, access);
+        try {
+          await refresh();
+        } catch (error) {
+          throw refreshProblem(error, caller, options);
+        }
+        return { kind: 'whole', status: 204, headers: [], body: null };
+      },
+    },
+  ];
+}
+
+/**
+ * Returns the caller, null for an anonymous caller where no role is required.
+ * @throws Problem 401, 403; 403 also for a request that another site makes, whatever its method
+ */
+async function authorizeRefresh(
+  request: GatewayRequest,
+  { refreshRoles }: Options,
+  access: Access,
+): Promise<Caller | null> {
+  const target = {
+    endpoint: { authorization: { required: refreshRoles !== null, roles: refreshRoles ?? [] }, basic: null },
+    needsCaller: true,
+    changesData: true,
+    ownScheme: null,
+  };
+  return (await authorize([target], request, access)).caller;
+}
+
+/** The reason may name hosts, ports and roles: only a signed-in caller gets it. The log has it under the correlation id. */
+function refreshProblem(error: unknown, caller: Caller | null, { returnGatewayExceptionMessage }: Options): Problem {
+  const detail = error instanceof Error ? error.message : String(error);
+  return new Problem('refresh-failed', {
+    ...(caller !== null && returnGatewayExceptionMessage ? { detail } : {}),
+    cause: error,
+  });
+}
+
+/** The route that gives a signed-in caller an antiforgery token, as `{"token": "…"}` and as a cookie that scripts can read. */
+export function antiforgeryRoute(
+  { antiforgeryPath }: AuthenticationOptions,
+  { access, csrfGuard }: Authentication,
+): readonly SchemeRoute[] {
+  if (antiforgeryPath === null) return [];
+  const target = {
+    endpoint: { authorization: { required: true, roles: [] }, basic: null },
+    needsCaller: true,
+    changesData: false,
+    ownScheme: null,
+  };
+  return [
+    {
+      method: 'GET',
+      path: antiforgeryPath,
+      handle: async (request) => {
+        const { caller } = await authorize([target], request, access);
+        const { token, headers: cookies } = await csrfGuard.issue(caller!, request);
+        const headers = ['content-type', 'application/json', 'cache-control', 'no-store', ...cookies];
+        return withCallerHeaders({ kind: 'whole', status: 200, headers, body: JSON.stringify({ token }) }, caller);
+      },
+    },
+  ];
+}

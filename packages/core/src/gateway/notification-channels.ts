@@ -1,0 +1,89 @@
+import type { Connections } from './connections.ts';
+import type { ChannelEvent } from '../postgres/port.ts';
+import type { StreamPlan } from '../events/stream.ts';
+import type { Streams } from '../events/streams.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+
+/** Milliseconds that a start or a refresh waits until all channels are listened to. */
+const listenTimeout = 5_000;
+
+/** A channel, and the endpoints whose streams get its notifications. */
+interface Subscription {
+  endpoints: readonly Endpoint[];
+  readonly stop: () => void;
+  /** Resolves when the first LISTEN has taken effect: later notifications arrive. */
+  readonly listening: Promise<void>;
+}
+
+/** Sends notifications of PostgreSQL channels to the event streams of `listen` annotations. Each instance listens for itself. */
+export class NotificationChannels {
+  readonly #connections: Connections;
+  readonly #streams: Streams;
+  readonly #subscriptions = new Map<string, Subscription>();
+
+  constructor(connections: Connections, streams: Streams) {
+    this.#connections = connections;
+    this.#streams = streams;
+  }
+
+  /** @throws StartError where there is no connection to listen on */
+  async adopt(plans: readonly StreamPlan[]): Promise<void> {
+    const wanted = endpointsByChannel(plans);
+    for (const [key, subscription] of this.#subscriptions) {
+      if (wanted.has(key)) continue;
+      this.#subscriptions.delete(key);
+      subscription.stop();
+    }
+    for (const [key, endpoints] of wanted) {
+      const existing = this.#subscriptions.get(key);
+      if (existing === undefined) this.#subscriptions.set(key, this.#subscribe(endpoints));
+      else existing.endpoints = endpoints;
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, listenTimeout)));
+    await Promise.race([Promise.all([...this.#subscriptions.values()].map(({ listening }) => listening)), timeout]);
+    clearTimeout(timer);
+  }
+
+  close(): void {
+    for (const { stop } of this.#subscriptions.values()) stop();
+    this.#subscriptions.clear();
+  }
+
+  #subscribe(endpoints: readonly Endpoint[]): Subscription {
+    const { connection, events } = endpoints[0]!;
+    let resolveListening!: () => void;
+    const listening = new Promise<void>((resolve) => (resolveListening = resolve));
+    const receive = (message: ChannelEvent): void => {
+      resolveListening();
+      this.#deliver(subscription.endpoints, message);
+    };
+    const stop = this.#connections.listen(events!.channel!.name, receive, connection);
+    const subscription: Subscription = { endpoints, stop, listening };
+    return subscription;
+  }
+
+  #deliver(endpoints: readonly Endpoint[], message: ChannelEvent): void {
+    for (const { id, events } of endpoints) {
+      const { path, channel } = events!;
+      if (message.kind === 'gap') this.#streams.tellGap(path);
+      else this.#streams.deliver({ path, endpoint: id, scope: channel!.scope, key: null, message: message.payload });
+    }
+  }
+}
+
+/** Groups endpoints by database and channel. Of endpoints that share a stream and a channel, the first one stands for all. */
+function endpointsByChannel(plans: readonly StreamPlan[]): ReadonlyMap<string, readonly Endpoint[]> {
+  const groups = new Map<string, Endpoint[]>();
+  for (const { operations } of plans) {
+    const seen = new Set<string>();
+    for (const { endpoint } of operations) {
+      const channel = endpoint.events?.channel ?? null;
+      if (channel === null) continue;
+      const key = JSON.stringify([endpoint.connection, channel.name]);
+      if (!seen.has(key)) groups.set(key, [...(groups.get(key) ?? []), endpoint]);
+      seen.add(key);
+    }
+  }
+  return groups;
+}
