@@ -93,9 +93,7 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     await contactAll(connections, options.startRetry, observe);
     const needs = { connections, altersSession: (sql: string) => published?.altersSession(sql) ?? true };
     authentication = await openAuthentication(options, needs, observe);
-    if (options.refreshOnNotify !== null) {
-      notifications = await refreshOnNotify(connections, options.refreshOnNotify, observe);
-    }
+    notifications = await refreshOnNotify(connections, options.refreshOnNotify, observe);
     events = await openEvents(options.events, authentication, connections, observe);
     caching = await openCaching(options, connections, observe);
     await read();

@@ -2,7 +2,7 @@ import type { Connections } from './connections.ts';
 import type { ChannelEvent } from '../postgres/port.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
 import type { Pipeline } from '../request/pipeline.ts';
-import type { Heal } from '../request/stale.ts';
+import type { Heal } from '../request/stale-endpoint.ts';
 import { StartError } from './start-error.ts';
 
 /** Reads the catalog again and swaps the endpoints; rejects when the old endpoints stay. */
@@ -103,13 +103,15 @@ export interface NotificationRefresh {
 /**
  * Subscribes to the channel `refreshOnNotify` before the catalog is read, so that no change is missed. A lost connection is reopened and
  * followed by one refresh, as notifications may have been missed.
+ * @returns null without a channel
  * @throws StartError for a channel that cannot be listened to
  */
 export async function refreshOnNotify(
   connections: Connections,
-  channel: string,
+  channel: string | null,
   observe: Observer,
-): Promise<NotificationRefresh> {
+): Promise<NotificationRefresh | null> {
+  if (channel === null) return null;
   const refresher = new DebouncedRefresh(observe);
   let subscribed!: () => void;
   const subscription = new Promise<void>((resolve) => (subscribed = resolve));
