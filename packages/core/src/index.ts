@@ -1,6 +1,5 @@
 export { type FetchHandler, type Gateway, type Health, type NodeMiddleware, createGateway } from './gateway/gateway.ts';
-export type { EventsOptions } from './gateway/options/events-options.ts';
-export type { GatewayOptions, Source } from './gateway/options/options.ts';
+export type { EventsOptions, GatewayOptions, Source } from './gateway/options/options.ts';
 export type {
   AuthenticationOptions,
   BasicOptions,
@@ -62,7 +61,7 @@ export type {
   ValueSource,
 } from './ports/ports.ts';
 export { Problem } from './ports/ports.ts';
-export { redisCache, type RedisCacheOptions } from './cache/redis.ts';
+export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
 export type { CrudOptions, CrudType } from './tables/options.ts';
 export { crudSource, type CrudSource } from './tables/source.ts';
 export { type GeneratedFile, GeneratorError } from './generators/file.ts';
@@ -80,7 +79,6 @@ export { openApiDefaults, type OpenApiOptions } from './generators/openapi/optio
 export { seenByClients } from './generators/seen-by-clients.ts';
 export { typescriptClientDiagnostics, typescriptClientFiles } from './generators/typescript/generate.ts';
 export { typescriptClientDefaults, type TypescriptClientOptions } from './generators/typescript/options.ts';
-export { logObserver } from './logging/log-observer.ts';
-export type { LogOptions } from './logging/options.ts';
+export { type LogOptions, logObserver } from './logging/log-observer.ts';
 export { StartError } from './gateway/start-error.ts';
 export { nearestName } from './validation/suggestion.ts';

@@ -1,20 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { authenticationDefaults } from '../src/gateway/options/authentication-options.ts';
-import { eventsDefaults } from '../src/gateway/options/events-options.ts';
-import { runDefaults } from '../src/gateway/options/options.ts';
+import { eventsDefaults, runDefaults } from '../src/gateway/options/options.ts';
 import { endpointDefaults } from '../src/endpoints/options.ts';
 
 /** What editors show of an option: its default stands in the comment, where it is more than off or nothing. */
 
 const files = [
   'gateway/options/authentication-options.ts',
-  'gateway/options/events-options.ts',
   'gateway/options/options.ts',
-  'endpoints/authentication.ts',
   'endpoints/options.ts',
-  'cache/options.ts',
-  'logging/options.ts',
+  'logging/log-observer.ts',
 ];
 const text = files.map((file) => readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).join('\n');
 

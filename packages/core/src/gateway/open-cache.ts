@@ -7,7 +7,7 @@ import type { Invalidation } from '../request/execute.ts';
 import type { Cache, Observer } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { type KnownNames, knownNames, namesMeant } from '../endpoints/cache-policy.ts';
-import { MemoryCache } from '../cache/memory.ts';
+import { MemoryCache } from '../cache/memory-cache.ts';
 import { StartError } from './start-error.ts';
 
 /** Kept answers of one gateway: lives as long as it does, through all readings of the catalog. */

@@ -1,5 +1,5 @@
 import type { Connections } from './connections.ts';
-import type { EventsOptions } from './options/events-options.ts';
+import type { EventsOptions } from './options/options.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Access } from '../auth/authorize.ts';
 import type { RoleContext } from '../auth/context.ts';

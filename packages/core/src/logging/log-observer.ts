@@ -1,7 +1,31 @@
 import { type Logger, type Observation, type Observer, Problem } from '../ports/ports.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import type { LogOptions } from './options.ts';
+
+/** What of the gateway's observations becomes log lines. */
+export interface LogOptions {
+  /** Stands in every line as `name`; null: `Gateway`. */
+  readonly loggerName: string | null;
+  /** Every command before it runs. */
+  readonly logCommands: boolean;
+  /** With their values; those of sensitive endpoints and of secrets are masked. */
+  readonly logCommandParameters: boolean;
+  /** Notices that routines raise. Default true. */
+  readonly logConnectionNoticeEvents: boolean;
+  /** How much of where a notice was raised goes with it. Default `firstStackFrameAndMessage`. */
+  readonly logConnectionNoticeEventsMode: 'messageOnly' | 'firstStackFrameAndMessage' | 'fullStackAndMessage';
+  /** Every endpoint when it is created. Default true. */
+  readonly logEndpointCreatedInfo: boolean;
+}
+
+export const logDefaults: LogOptions = Object.freeze({
+  loggerName: null,
+  logCommands: false,
+  logCommandParameters: false,
+  logConnectionNoticeEvents: true,
+  logConnectionNoticeEventsMode: 'firstStackFrameAndMessage',
+  logEndpointCreatedInfo: true,
+});
 
 type Level = keyof Logger;
 type Of<Kind extends Observation['kind']> = Extract<Observation, { readonly kind: Kind }>;

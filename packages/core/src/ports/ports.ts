@@ -1,17 +1,22 @@
 /** Every socket of the pipeline on one page. A plug-in sees only the type that it fills. */
-import type { HostClient, Notice, Value } from '../postgres/port.ts';
+import {
+  AcquireTimeout,
+  ConnectionLost,
+  DatabaseError,
+  type HostClient,
+  type Notice,
+  type Value,
+} from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
-import type { LoginOutcome } from './login-outcome.ts';
 
 export type { ConnectionConfiguration, DataSource, HostClient } from '../postgres/port.ts';
 export type { GatewayRequest, GatewayResponse, HeaderList };
 /** What the error of a failed request is where a stage has refused it. */
 export { Problem };
-export { type LoginOutcome, errorToLoginOutcome } from './login-outcome.ts';
 
 /** A connection of the host's for one request. */
 export interface ProvidedConnection {
@@ -122,6 +127,24 @@ export type RateLimitResult = { readonly ok: true } | { readonly ok: false; read
 export interface RateLimiter {
   /** Counts a request, and tells whether the limit allows it. A null address is unknown. */
   consume(address: string | null): RateLimitResult;
+}
+
+/** The outcome of a login attempt; `aborted` when the credentials were not checked. */
+export type LoginOutcome = 'succeeded' | 'failed' | 'aborted';
+
+/**
+ * Returns the outcome of an attempt that an error has ended. An attempt is aborted when the error is independent of the credentials:
+ * no connection, a FATAL error, which no routine can raise, or no capacity (503). Any other error counts as a failure, because
+ * routines refuse credentials by raising errors or by running into a timeout.
+ */
+export function errorToLoginOutcome(error: unknown): LoginOutcome {
+  if (error instanceof ConnectionLost || error instanceof AcquireTimeout) return 'aborted';
+  if (error instanceof Problem) return error.status === 503 ? 'aborted' : 'failed';
+  return error instanceof DatabaseError && isFatal(error) ? 'aborted' : 'failed';
+}
+
+function isFatal({ diagnostics: { severity } }: DatabaseError): boolean {
+  return severity === 'FATAL' || severity === 'PANIC';
 }
 
 /** The keys of a login attempt. */

@@ -2,10 +2,9 @@ import { createGateway, createPasswordHasher, crudSource, type CrudOptions, redi
 import { startGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { authenticationDefaults } from '../../src/gateway/options/authentication-options.ts';
-import { eventsDefaults } from '../../src/gateway/options/events-options.ts';
-import { runDefaults } from '../../src/gateway/options/options.ts';
+import { eventsDefaults, runDefaults } from '../../src/gateway/options/options.ts';
 import { endpointDefaults } from '../../src/endpoints/options.ts';
-import { gatewayOptionTable } from '../../src/gateway/options/gateway-option-table.ts';
+import { gatewayOptionTable } from '../../src/gateway/options/validate-options.ts';
 
 const publicRoutine = `
   create function secret_of_the_house() returns text language sql as $$ select 'open' $$;

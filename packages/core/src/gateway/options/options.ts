@@ -1,8 +1,9 @@
 import { authenticationDefaults, type AuthenticationOptions } from './authentication-options.ts';
-import { eventsDefaults, type EventsOptions } from './events-options.ts';
 import type { Filters, RoutineSource } from '../../catalog/routine-source.ts';
 import type { Hooks } from '../../request/hooks.ts';
 import type {
+  Broadcast,
+  Cache,
   QueryBuilder,
   ConnectionConfiguration,
   ConnectionProvider,
@@ -10,8 +11,7 @@ import type {
   Logger,
   Observer,
 } from '../../ports/ports.ts';
-import { type CacheOptions, cacheDefaults } from '../../cache/options.ts';
-import { type LogOptions, logDefaults } from '../../logging/options.ts';
+import { type LogOptions, logDefaults } from '../../logging/log-observer.ts';
 import type { Diagnostic } from '../../endpoints/diagnostic.ts';
 import type { Endpoint, Method } from '../../endpoints/endpoint.ts';
 import type { EndpointOptions } from '../../endpoints/options.ts';
@@ -113,6 +113,86 @@ export const connectionDefaults: Omit<ConnectionOptions, 'connectionString'> = O
   connectionReset: 'auto',
   refreshOnNotify: null,
   listenConnectionString: null,
+});
+
+/** How answers are kept of endpoints whose comment says `cached`. */
+export interface CacheOptions {
+  /** False: nothing is kept, whatever comments say. Default true. */
+  readonly cacheEnabled: boolean;
+  /** Where answers are kept; null: in the memory of this process. It belongs to the gateway, which opens and closes it. */
+  readonly defaultRoutineCache: Cache | null;
+  /** An answer of more rows is not kept. Default 1,000. */
+  readonly maxCacheableRows: number;
+  /** An answer of more bytes is not kept. Default 1,048,576. */
+  readonly maxCacheableSize: number;
+  /** The most answers in the memory of this process. Default 10,000. */
+  readonly maxCacheEntries: number;
+  /** The most bytes that they take there. Default 67,108,864. */
+  readonly maxCacheSize: number;
+  /** Minutes between two times that what has expired is removed from memory. Default 1. */
+  readonly cachePruneIntervalMin: number;
+  /**
+   * A channel of `NOTIFY`: a payload such as `library.search_books`, or several with commas between them, makes void what is kept
+   * of these; an empty one makes everything void. Calls of endpoints that say `invalidates` notify it too. Null: nobody listens.
+   */
+  readonly cacheInvalidateChannel: string | null;
+}
+
+export const cacheDefaults: CacheOptions = Object.freeze({
+  cacheEnabled: true,
+  defaultRoutineCache: null,
+  maxCacheableRows: 1_000,
+  maxCacheableSize: 1024 * 1024,
+  maxCacheEntries: 10_000,
+  maxCacheSize: 64 * 1024 * 1024,
+  cachePruneIntervalMin: 1,
+  cacheInvalidateChannel: null,
+});
+
+/** Streams of events. */
+export interface EventsOptions {
+  /** Seconds between two signs of life on a stream; whoever has taken nothing for two of them is cut off. Default 15. */
+  readonly heartbeat: number;
+  /** The most streams that are open at a time; one more is answered 503. Default 10,000. */
+  readonly maxStreams: number;
+  /** The most of one user who is signed in; one more is answered 429. Default 20. */
+  readonly maxStreamsPerUser: number;
+  /** The most from one address of callers who are not signed in; behind a proxy, name it in `trustedProxies`. Default 200. */
+  readonly maxStreamsPerAddress: number;
+  /** The most bytes that may wait for one reader before it is cut off. Default 1,048,576. */
+  readonly maxQueuedBytes: number;
+  /** The most events of each stream that are kept for readers that come back. Default 1,000. */
+  readonly replayEvents: number;
+  /** Seconds that they are kept. Default 60. */
+  readonly replaySeconds: number;
+  /** Bytes of them, of each stream; also the most that one event may have. Default 524,288. */
+  readonly replayBytes: number;
+  /** Headers of every stream's answer beside our own, or in place of them. */
+  readonly customServerSentEventsResponseHeaders: Readonly<Record<string, string>>;
+  /**
+   * How instances reach each other: not at all (`local`), by NOTIFY of the main database (`postgres`), by Redis or Valkey
+   * (`redis`, which needs the package `@redis/client`), or by a way of the host's, which the host closes. Default `local`.
+   */
+  readonly broadcast: 'local' | 'postgres' | 'redis' | Broadcast;
+  /** The channel of PostgreSQL or Redis that instances of one gateway share. Default `pgway`. */
+  readonly broadcastChannel: string;
+  /** `redis://user:password@host:6379`, or `rediss://…` with TLS. */
+  readonly redisUrl: string | null;
+}
+
+export const eventsDefaults: EventsOptions = Object.freeze({
+  heartbeat: 15,
+  maxStreams: 10_000,
+  maxStreamsPerUser: 20,
+  maxStreamsPerAddress: 200,
+  maxQueuedBytes: 1024 * 1024,
+  replayEvents: 1_000,
+  replaySeconds: 60,
+  replayBytes: 512 * 1024,
+  customServerSentEventsResponseHeaders: {},
+  broadcast: 'local',
+  broadcastChannel: 'pgway',
+  redisUrl: null,
 });
 
 /** What only the gateway as a whole decides; the rest of its options are those of the plan, the filters and the hooks. */

@@ -1,7 +1,150 @@
-import type { GatewayOptions } from './options.ts';
+import type { EventsOptions, GatewayOptions, Options, Source } from './options.ts';
 import { StartError } from '../start-error.ts';
-import { optionGroup } from '../../validation/validators.ts';
-import { gatewayOptionTable } from './gateway-option-table.ts';
+import type { Broadcast, Cache, DataSource, Logger } from '../../ports/ports.ts';
+import { methods } from '../../endpoints/endpoint.ts';
+import {
+  callback,
+  boolean,
+  optionGroup,
+  arrayOf,
+  nonEmptyString,
+  nullable,
+  number,
+  objectWithMethods,
+  oneOf,
+  type OptionValidators,
+  union,
+  recordOf,
+  secret,
+  seconds,
+  secondsOrZero,
+  string,
+  integer,
+} from '../../validation/validators.ts';
+import { authentication } from './authentication-option-table.ts';
+
+/** An SQLSTATE, or the class that one begins with. */
+const sqlstateOrClass = /^[0-9A-Z]{2}(?:[0-9A-Z]{3})?$/;
+
+function sqlstateFault(key: string): string | null {
+  return sqlstateOrClass.test(key) ? null : 'is neither an SQLSTATE of five characters nor a class of two';
+}
+
+const names = nullable(arrayOf(nonEmptyString));
+const pattern = nullable(string);
+const method = oneOf(...methods);
+const count = integer({ min: 1 });
+const bytes = integer({ min: 1 });
+
+const events: OptionValidators<EventsOptions> = {
+  heartbeat: seconds,
+  maxStreams: count,
+  maxStreamsPerUser: count,
+  maxStreamsPerAddress: count,
+  maxQueuedBytes: bytes,
+  replayEvents: integer({ min: 0 }),
+  replaySeconds: secondsOrZero,
+  replayBytes: bytes,
+  customServerSentEventsResponseHeaders: recordOf(string),
+  broadcast: union(
+    oneOf('local', 'postgres', 'redis'),
+    objectWithMethods<Broadcast>('publish', 'subscribe', 'health', 'close'),
+  ),
+  broadcastChannel: nonEmptyString,
+  redisUrl: nullable(secret),
+};
+
+/** `connectionNames` are the names of `connectionStrings`, and no option of the host's. */
+type HostOptions = Omit<Options, 'connectionNames'>;
+
+/**
+ * What every option of `createGateway` takes, one line for each; nested options have tables of their own. The compiler holds the
+ * tables equal to the types of the options.
+ */
+export const gatewayOptionTable: OptionValidators<HostOptions> = {
+  connectionString: secret,
+  connectionStrings: recordOf(secret),
+  dataSource: nullable(objectWithMethods<DataSource>('connect')),
+  connectionProvider: nullable(callback()),
+  beforeConnectionOpen: nullable(callback()),
+  pooler: oneOf('session', 'transaction'),
+  preparedStatements: boolean,
+  startRetry: secondsOrZero,
+  poolSize: nullable(integer({ min: 1, max: 10_000 })),
+  acquireTimeout: seconds,
+  shareConnections: boolean,
+  connectionReset: oneOf('auto', 'always', 'never'),
+  refreshOnNotify: nullable(string),
+  listenConnectionString: nullable(secret),
+  commandTimeout: nullable(secondsOrZero),
+  slowClientTimeout: seconds,
+  planCacheMode: oneOf('force_generic_plan', 'auto'),
+  errorFormat: oneOf('problem', 'text'),
+  returnGatewayExceptionMessage: boolean,
+  returnRowDetails: boolean,
+  requestIdHeader: boolean,
+  postgreSqlErrorCodeToHttpStatusCodeMapping: recordOf(integer({ min: 200, max: 599 }), sqlstateFault),
+  unknownParameters: oneOf('reject', 'ignore'),
+  maxBodySize: integer({ min: 0 }),
+  maxUriLength: count,
+  requestHeadersContextKey: string,
+  requestHeadersExclude: arrayOf(string),
+  customRequestHeaders: recordOf(union(secret, arrayOf(secret))),
+  strict: boolean,
+  query: nullable(string),
+  readDefinitions: boolean,
+  routineSources: nullable(arrayOf(objectWithMethods<Source>('read'))),
+  refreshEndpointEnabled: boolean,
+  refreshMethod: method,
+  refreshPath: string,
+  refreshRoles: nullable(arrayOf(string)),
+  logger: nullable(objectWithMethods<Logger>('debug', 'info', 'warn', 'error')),
+  observer: nullable(callback()),
+  cacheEnabled: boolean,
+  defaultRoutineCache: nullable(objectWithMethods<Cache>('get', 'set', 'invalidate', 'close')),
+  maxCacheableRows: count,
+  maxCacheableSize: bytes,
+  maxCacheEntries: count,
+  maxCacheSize: bytes,
+  cachePruneIntervalMin: number({ above: 0 }),
+  cacheInvalidateChannel: nullable(string),
+  loggerName: nullable(string),
+  logCommands: boolean,
+  logCommandParameters: boolean,
+  logConnectionNoticeEvents: boolean,
+  logConnectionNoticeEventsMode: oneOf('messageOnly', 'firstStackFrameAndMessage', 'fullStackAndMessage'),
+  logEndpointCreatedInfo: boolean,
+  sourcesCreated: nullable(callback()),
+  endpointCreated: nullable(callback()),
+  endpointsCreated: nullable(callback()),
+  endpointCreateHandlers: arrayOf(callback<Options['endpointCreateHandlers'][number]>()),
+  validateParameters: nullable(callback()),
+  commandCallback: nullable(callback()),
+  commentsMode: oneOf('onlyWithHttpTag', 'parseAll', 'ignore'),
+  defaultHttpMethod: nullable(method),
+  defaultRequestParamType: nullable(oneOf('queryString', 'bodyJson')),
+  requiresAuthorization: boolean,
+  urlPathPrefix: nullable(string),
+  urlPathBuilder: callback(),
+  nameConverter: callback(),
+  bufferRows: integer({ min: 0 }),
+  compositeColumns: oneOf('nested', 'flat'),
+  requestHeadersMode: oneOf('ignore', 'context', 'parameter'),
+  requestHeadersParameterName: string,
+  queryStringNullHandling: oneOf('ignore', 'emptyString', 'nullLiteral'),
+  textResponseNullHandling: oneOf('emptyString', 'nullLiteral', 'noContent'),
+  logAnnotationSetInfo: boolean,
+  includeSchemas: names,
+  excludeSchemas: names,
+  includeNames: names,
+  excludeNames: names,
+  schemaSimilarTo: pattern,
+  schemaNotSimilarTo: pattern,
+  nameSimilarTo: pattern,
+  nameNotSimilarTo: pattern,
+  authentication,
+  events: optionGroup(events),
+};
 
 const gatewayOptions = optionGroup(gatewayOptionTable);
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { CachedResponse } from '../../src/ports/ports.ts';
-import { MemoryCache, type MemoryCacheOptions } from '../../src/cache/memory.ts';
+import { MemoryCache, type MemoryCacheOptions } from '../../src/cache/memory-cache.ts';
 import { describeCache } from '../contracts/cache.ts';
 
 function open(options: Partial<MemoryCacheOptions> = {}): MemoryCache {

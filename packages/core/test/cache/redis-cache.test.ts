@@ -1,7 +1,7 @@
 import { redisVersion, type RedisServer, startRedis } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Cache, CacheState } from '../../src/ports/ports.ts';
-import { redisCache, type RedisCacheOptions } from '../../src/cache/redis.ts';
+import { redisCache, type RedisCacheOptions } from '../../src/cache/redis-cache.ts';
 import { describeCache } from '../contracts/cache.ts';
 import { until } from '../database/support.ts';
 

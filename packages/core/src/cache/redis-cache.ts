@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheState } from '../ports/ports.ts';
 import { optionGroup, number, secret, string } from '../validation/validators.ts';
-import { RedisLink, type Send } from './redis-link.ts';
+import { RedisLink, type Send } from './redis-connection.ts';
 
 export interface RedisCacheOptions {
   /** `redis://user:password@host:6379/0`; `rediss://…` for TLS. */
