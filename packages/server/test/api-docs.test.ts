@@ -23,7 +23,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** The documents of the gateway under a configuration, beside the endpoints. */
+/** Serves gateway and API docs with a configuration. */
 async function serve(configuration: object): Promise<(line: string) => Promise<Response>> {
   const documents = createApiDocsHandler(parse(configuration), gateway.database.connectionString);
   server = createServer((request, response) => {
@@ -39,14 +39,14 @@ async function serve(configuration: object): Promise<(line: string) => Promise<R
 
 const parse = (configuration: object): Configuration => configurationSchema.parse(configuration);
 
-describe('what is served', () => {
-  test('nothing, unless it is asked for', async () => {
+describe('served files', () => {
+  test('none by default', async () => {
     const send = await serve({});
     expect((await send('GET /openapi.json')).status).toBe(404);
     expect(await (await send('GET /docs')).text()).toBe('1');
   });
 
-  test('the document and the page, and still the endpoints', async () => {
+  test('OpenAPI document and HTML page, beside the endpoints', async () => {
     const send = await serve({ openApi: { path: '/openapi.json', docsPath: '/docs', title: 'Greetings <1>' } });
     const document = await send('GET /openapi.json?x');
     expect([document.status, document.headers.get('content-type'), document.headers.get('cache-control')]).toEqual([
@@ -67,7 +67,7 @@ describe('what is served', () => {
     expect((await send('GET /api/fetch?moods=fine')).status).toBe(200);
   });
 
-  test('the requests, whole or one file a schema', async () => {
+  test('request files, one in all or one per schema', async () => {
     const whole = await serve({ httpFile: { option: 'endpoint', path: '/requests' } });
     expect(await (await whole('GET /requests')).text()).toMatch(/^@host=http:\/\/127\.0\.0\.1:8080\n/);
     const apart = await serve({
@@ -79,20 +79,20 @@ describe('what is served', () => {
     expect((await filesOnly('GET /requests')).status).toBe(404);
   });
 
-  test('endpoints that a document hides are known', () => {
+  test('endpoints at the path of a served file are reported', () => {
     const ids = shadowedEndpoints(gateway.gateway.endpoints, parse({ openApi: { docsPath: '/docs' } })).map(
       ({ id }) => id,
     );
     expect(ids).toEqual(['public.hidden()']);
   });
 
-  test('a path that is none is refused', () => {
+  test('an invalid path is rejected', () => {
     expect(() => parse({ openApi: { path: 'openapi.json' } })).toThrow('must be a path, as in /openapi.json');
   });
 });
 
-describe('the page', () => {
-  test('shows hostile names and comments as text', async () => {
+describe('the HTML page', () => {
+  test('escapes names and comments', async () => {
     const send = await serve({ openApi: { docsPath: '/docs' } });
     const page = await (await send('GET /docs')).text();
     const tags = new Set([...page.matchAll(/<\/?([a-z!]\w*)/gi)].map(([, name]) => name!.toLowerCase()));
@@ -103,13 +103,13 @@ describe('the page', () => {
     expect(page).toContain('&#39;quote&#39;');
   });
 
-  test('shows who may call', async () => {
+  test('shows required roles', async () => {
     const send = await serve({ openApi: { docsPath: '/docs' } });
     const page = await (await send('GET /docs')).text();
     expect(page.match(/<p>For .*<\/p>/g)).toEqual(['<p>For staff.</p>']);
   });
 
-  test('of a small document, whole', () => {
+  test('for a small document', () => {
     const page = htmlPage(
       {
         info: { title: 'T', version: '1', description: 'D & d' },

@@ -14,8 +14,8 @@ async function optionsOf(file: object): Promise<Options> {
   return authenticationOptions((await loadConfiguration(places)).configuration);
 }
 
-describe('the options out of the sections', () => {
-  test('without anything nobody signs in', async () => {
+describe('options from the sections', () => {
+  test('no scheme by default', async () => {
     const options = await optionsOf({});
     expect(options).toMatchObject({
       cookie: false,
@@ -89,7 +89,7 @@ describe('the program', () => {
     start(folder, [process.execPath, bin, '--port=0', `--connectionString=${database.connectionString}`, ...more]);
   const urlOf = async (program: Program): Promise<string> => (await program.until(/endpoints at (http:\S+)/))[1]!;
 
-  test('signs in, knows the caller after another start too, and signs out', async () => {
+  test('login, request after a restart, logout', async () => {
     const dataProtection = { folder: 'keys', secret: 'a secret of sixteen or more' };
     const folder = await folderWith({ 'pgway.json': { cookie: { enabled: true }, dataProtection } });
     const first = run(folder);

@@ -6,7 +6,7 @@ import { folderWith } from './support/folder.ts';
 
 const isRoot = process.geteuid?.() === 0;
 
-test('in the working directory, or where the configuration says', async () => {
+test('in the working directory, or as configured', async () => {
   const folder = await folderWith();
 
   expect(await resolveDataDirectory(null, folder)).toBe(join(folder, '.pgway', 'postgres'));
@@ -14,7 +14,7 @@ test('in the working directory, or where the configuration says', async () => {
   expect(await resolveDataDirectory('/data', folder)).toBe('/data');
 });
 
-test.runIf(isRoot)('for root in a closed folder: in /var/lib/pgway, one for each working directory', async () => {
+test.runIf(isRoot)('for root in a closed folder: in /var/lib/pgway, one folder per working directory', async () => {
   const folder = await folderWith();
   const [one, two] = [join(folder, 'one'), join(folder, 'two')];
   await mkdir(one);
@@ -30,7 +30,7 @@ test.runIf(isRoot)('for root in a closed folder: in /var/lib/pgway, one for each
   expect(await resolveDataDirectory(null, one), 'the same at every start').toBe(directories[0]);
 });
 
-test.runIf(!isRoot)('for an ordinary user in a closed folder: in the working directory all the same', async () => {
+test.runIf(!isRoot)('for an ordinary user in a closed folder: in the working directory', async () => {
   const folder = await folderWith();
   await chmod(folder, 0o700);
 

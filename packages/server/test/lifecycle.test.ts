@@ -18,7 +18,7 @@ function part(name: string, log: string[], change: Partial<Component<string>> = 
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-test('parts stop in reverse, once, even when one of them fails or hangs', async () => {
+test('components stop in reverse order, once, even when one of them fails or hangs', async () => {
   const log: string[] = [];
   const lifecycle = new Lifecycle();
   await lifecycle.start(part('a', log));
@@ -33,7 +33,7 @@ test('parts stop in reverse, once, even when one of them fails or hangs', async 
   expect(log).toEqual(['start a', 'start b', 'start c', 'start d', 'stop d', 'stop a']);
 });
 
-test('a part that does not start in time is an error, and is stopped when it comes up late', async () => {
+test('a component that does not start in time is an error, and is stopped when it starts late', async () => {
   const log: string[] = [];
   const lifecycle = new Lifecycle();
   let comeUp: (product: string) => void = () => undefined;
@@ -49,7 +49,7 @@ test('a part that does not start in time is an error, and is stopped when it com
   expect(log).toEqual(['stop slow']);
 });
 
-test('a stop wished while a part starts: the wait ends at once, nothing further starts, the part is stopped', async () => {
+test('a stop request during a start: the start is interrupted, no further component starts, the component is stopped', async () => {
   const log: string[] = [];
   const lifecycle = new Lifecycle();
   let comeUp: (product: string) => void = () => undefined;
@@ -66,7 +66,7 @@ test('a stop wished while a part starts: the wait ends at once, nothing further 
   expect(log).toEqual(['start first', 'stop second', 'stop first']);
 });
 
-test('a wish to stop at once reaches a part that is stopping', async () => {
+test('a forced stop reaches a component that is stopping', async () => {
   const lifecycle = new Lifecycle();
   let isStopping: () => void = () => undefined;
   const stopping = new Promise<void>((resolve) => (isStopping = resolve));

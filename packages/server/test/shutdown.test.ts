@@ -12,7 +12,7 @@ const database = useDatabase(`
   info_scope all';
 `);
 
-test('the server does not wait for open streams when it stops', async () => {
+test('the server does not wait for open event streams when it stops', async () => {
   const { configuration } = await loadConfiguration({
     workingDirectory: await folderWith({
       'pgway.json': JSON.stringify({

@@ -1,4 +1,4 @@
-/** Redaction of secrets in log fields and messages. */
+/** Redaction of secrets in log fields and messages. Own code: the redaction of loggers needs fixed paths and skips text. */
 
 const secretKey = /pass(word|wd)?$|^pwd$|secret|token|authorization|cookie|api[-_]?key|connectionstring/i;
 // These run over text from clients, so all must be linear. Matching the scheme before `://` would be quadratic.

@@ -7,7 +7,7 @@ import { displayWidth } from '../../src/terminal-text.ts';
 
 type Parameter = Endpoint['parameters'][number];
 
-// All that the table shows of a type.
+// The fields of a type that the table shows.
 const type = { display: 'text' } as Parameter['type'];
 
 function parameter(key: string, change: Partial<Parameter> = {}): Parameter {
@@ -81,7 +81,7 @@ const all: readonly Endpoint[] = [
 ];
 
 describe('the table', () => {
-  test('aligned, whole where nothing limits it, escapes written out', () => {
+  test('aligned, complete without a limit, control characters escaped', () => {
     expect(endpointTable(all, Number.POSITIVE_INFINITY)).toEqual([
       'GET   /api/books/{id}?text=[&limit=]  [{id, dueOn}]  Books of the library.',
       'POST  /api/lend {bookId, days?}       text',
@@ -89,7 +89,7 @@ describe('the table', () => {
     ]);
   });
 
-  test('a column that a row must have is required, and what the gateway fills is not there', () => {
+  test('a required column is a required parameter; injected parameters are left out', () => {
     const column = { hasDefault: false, identity: null, generated: false, writable: true, key: false } as const;
     const table = {
       operation: 'insert',
@@ -117,7 +117,7 @@ describe('the table', () => {
     ]);
   });
 
-  test('the description gives way first, then the answer and the path', () => {
+  test('the description is shortened first, then result and path', () => {
     expect(endpointTable(all, 66)).toEqual([
       'GET   /api/books/{id}?text=[&limit=]  [{id, dueOn}]  Books of the…',
       'POST  /api/lend {bookId, days?}       text',
@@ -141,17 +141,17 @@ describe('the table', () => {
   });
 });
 
-describe('the command to try', () => {
+describe('the example command', () => {
   test.each<[string, Partial<Endpoint>]>([
     ['a parameter that must be given', { parameters: [parameter('id')] }],
     ['a value in the path', { path: '/api/{id}', parameters: [parameter('id', { inPath: true })] }],
     ['a sign-in', { authorization: { required: true, roles: [] } }],
     ['another method', { method: 'POST' }],
-  ])('is none that needs %s', (_, change) => {
+  ])('omits endpoints that need %s', (_, change) => {
     expect(tryCommand([endpoint(change)], 'http://h:1')).toBeNull();
   });
 
-  test('is for rows rather than for a value, and for a short path', () => {
+  test('prefers rows to values, and short paths', () => {
     const endpoints = [
       endpoint({ path: '/api/a', result: { kind: 'values', column: columns[0]! } }),
       endpoint({ path: '/api/long-name', result: { kind: 'objects', columns } }),

@@ -26,7 +26,7 @@ const everything = {
 interface Workshop {
   readonly folder: string;
   readonly query: (sql: string) => Promise<unknown>;
-  /** Runs `pgway generate …` to its end. */
+  /** Runs `pgway generate …` until it exits. */
   readonly generate: (...words: readonly string[]) => Promise<readonly [code: number, out: string, err: string]>;
   readonly begin: (...words: readonly string[]) => {
     readonly streams: TestProcess;
@@ -57,7 +57,7 @@ const complaint =
   'error public.lend(), line 2: "autorize staff" would be prose; did you mean authorize (authorize, authorize <role> …, authorize = <role>, …)?\n';
 
 describe('pgway generate', () => {
-  test('writes all files, tells what became of them and what is missing, and leaves alone what is the same', async () => {
+  test('writes all files, prints the state of each, and leaves unchanged files alone', async () => {
     const { folder, generate } = await workshop();
     const paths = ['src/client.ts', 'src/clientTypes.d.ts', 'requests/all.http', 'openapi.json'];
     expect(await generate()).toEqual([0, paths.map((path) => `${path}  written\n`).join(''), complaint]);
@@ -79,7 +79,7 @@ describe('pgway generate', () => {
     for (const path of paths) expect((await stat(join(folder, path))).mtime).toEqual(long);
   });
 
-  test('numbers names that would be the same, and tells all of them', async () => {
+  test('numbers colliding names, and reports them', async () => {
     const { folder, query, generate } = await workshop();
     await query(`create function greet_all() returns int language sql as 'select 1';
       comment on function greet_all is 'HTTP GET /api/greet/all';
@@ -101,7 +101,7 @@ describe('pgway generate', () => {
     expect(await readFile(join(folder, 'openapi.json'), 'utf8')).toContain('"operationId": "greetAll3"');
   });
 
-  test('writes none of the files when one of them may not be replaced', async () => {
+  test('writes no file when one of them must not be overwritten', async () => {
     const { folder, query, generate } = await workshop();
     await generate();
     await query(`create function more() returns int language sql as 'select 1'; comment on function more is 'HTTP'`);
@@ -118,7 +118,7 @@ describe('pgway generate', () => {
     expect(await readFile(join(folder, 'requests/all.http'), 'utf8')).toContain('/api/more');
   });
 
-  test('takes definitions and hosts that the options ask for', async () => {
+  test('includes definitions and hosts as configured', async () => {
     const { folder, generate } = await workshop({
       typescriptClient: {
         filePath: '{0}.ts',
@@ -145,7 +145,7 @@ describe('pgway generate', () => {
     expect(client).toContain('export async function appVersion(');
   });
 
-  test('with a path that cannot be written, or with nothing to do, says so and ends with 1', async () => {
+  test('exits with 1 for a path that cannot be written, and without files to generate', async () => {
     const { folder, generate } = await workshop({ typescriptClient: { filePath: 'taken' } });
     await mkdir(join(folder, 'taken'));
     const [code, , error] = await generate();
@@ -174,7 +174,7 @@ describe('pgway generate', () => {
 });
 
 describe('pgway generate --check', () => {
-  test('names files that are out of date, writes nothing, and ends with 1; with 0 when there are none', async () => {
+  test('names outdated files, writes nothing, and exits with 1; with 0 when all are up to date', async () => {
     const { folder, query, generate } = await workshop();
     const missing =
       'src/client.ts  missing\nsrc/clientTypes.d.ts  missing\nrequests/all.http  missing\nopenapi.json  missing\n';
@@ -197,7 +197,7 @@ describe('pgway generate --watch', () => {
   const overwrite = { typescriptClient: { filePath: 'client.ts', fileOverwrite: true, createSeparateTypeFile: false } };
   const change = `create function more() returns int language sql as 'select 1'; comment on function more is 'HTTP'`;
 
-  test('writes again when the catalog changes, and ends when it is told to', async () => {
+  test('writes again when the catalog changes, and exits at a stop signal', async () => {
     const { folder, query, begin } = await workshop(overwrite);
     const { streams, ended } = begin('--watch');
     await streams.until('watching the database');
@@ -211,7 +211,7 @@ describe('pgway generate --watch', () => {
     expect(await readFile(join(folder, 'client.ts'), 'utf8')).toContain('function more(');
   });
 
-  test('is told by the database where there is a channel', async () => {
+  test('listens to the channel of refreshOnNotify', async () => {
     const { query, begin } = await workshop({ ...overwrite, gateway: { refreshOnNotify: 'changed' } });
     const { streams, ended } = begin('--watch');
     await streams.until('watching the database');
@@ -221,7 +221,7 @@ describe('pgway generate --watch', () => {
     expect(await ended).toBe(0);
   });
 
-  test('goes on after a change that cannot be written, which it tells once', async () => {
+  test('continues after a change that cannot be written, and reports it once', async () => {
     const { query, begin } = await workshop({
       typescriptClient: { filePath: 'client.ts', createSeparateTypeFile: false },
     });
@@ -232,7 +232,7 @@ describe('pgway generate --watch', () => {
     };
     await query(change);
     await told('typescriptClient.fileOverwrite');
-    // The catalog is read whole between two complaints about it.
+    // A successful read in between resets the reported error.
     for (const name of ['first', 'second']) {
       await query(`create function ${name}() returns int language sql as 'select 1';
         comment on function ${name} is 'HTTP\nautorize staff'`);

@@ -12,7 +12,7 @@ const program = [process.execPath, bin, '--port=0'];
 interface Ready {
   readonly program: Program;
   readonly url: string;
-  /** Where the embedded PostgreSQL listens. */
+  /** The port of the embedded PostgreSQL. */
   readonly port: number;
 }
 
@@ -28,8 +28,8 @@ async function post(url: string, body: unknown): Promise<Response> {
 
 const member = { name: 'Zuse', email: 'zuse@test.example' };
 
-describe('from nothing, in an empty folder', () => {
-  test('answers from the example database, keeps its data over Ctrl-C and SIGKILL, and leaves nothing running', async () => {
+describe('without a database, in an empty folder', () => {
+  test('serves the example database, keeps its data over Ctrl-C and SIGKILL, and leaves no process running', async () => {
     const folder = await folderWith();
 
     const first = await ready(start(folder, program));
@@ -55,7 +55,7 @@ describe('from nothing, in an empty folder', () => {
     expect(await isOpen(third.port)).toBe(false);
   }, 120_000);
 
-  test('two in one folder: the second one says so and ends with 1', async () => {
+  test('two in one folder: the second one reports it and exits with 1', async () => {
     const folder = await folderWith();
     await ready(start(folder, program));
 
@@ -65,7 +65,7 @@ describe('from nothing, in an empty folder', () => {
     expect(second.text.stderr).toMatch(/^pgway: .*\n$/);
   }, 120_000);
 
-  test('an interrupt while it starts leaves nothing running, and the next start finds an orderly folder', async () => {
+  test('an interrupt during the start leaves no process running, and the next start succeeds', async () => {
     const folder = await folderWith();
     const first = start(folder, program);
     await first.until(/creating/);
@@ -114,7 +114,7 @@ test.runIf(process.platform !== 'win32')(
   120_000,
 );
 
-test('the exit code and the one line reach the shell', async () => {
+test('the exit code and the error message reach the shell', async () => {
   const failing = start(await folderWith({ 'pgway.json': '{' }), program);
 
   expect([await failing.ended, failing.text.stdout]).toEqual([1, '']);

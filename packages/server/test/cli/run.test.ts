@@ -45,7 +45,7 @@ async function answer(url: string): Promise<[number, string]> {
 }
 
 describe('serving', () => {
-  test('prints a page, answers, and ends with 0 when it is asked to', async () => {
+  test('prints the startup banner, serves requests, and exits with 0 at a stop signal', async () => {
     const { url, streams, ended } = await serve();
 
     expect(await answer(`${url}/api/get-greeting?name=you`)).toEqual([200, 'hello you']);
@@ -54,7 +54,7 @@ describe('serving', () => {
     expect(await ended).toBe(0);
 
     expect(streams.text.stderr).toBe('');
-    // Tests sign in as a superuser, of which the gateway warns.
+    // The tests connect as a superuser, which causes a warning.
     const lines = streams.text.stdout.split('\n').filter((line) => !line.includes('privileged-role'));
     expect(lines.map((line) => line.replace(/after \d+\.\d/, 'after 0.1'))).toEqual([
       'GET   /api/get-greeting[?name=]  text     Says hello. \\u001b[31m',
@@ -69,7 +69,7 @@ describe('serving', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 
-  test('running requests finish before it ends', async () => {
+  test('running requests finish before the exit', async () => {
     const { url, streams, ended } = await serve();
     const lock = await holdLock(database.connectionString, 1);
     const running = answer(`${url}/api/wait?key=1`);
@@ -83,7 +83,7 @@ describe('serving', () => {
     expect(await ended).toBe(0);
   });
 
-  test('a second wish cuts them off', async () => {
+  test('a second stop signal aborts running requests', async () => {
     const { url, streams, ended } = await serve();
     const lock = await holdLock(database.connectionString, 2);
     onTestFinished(() => lock.release());
@@ -96,11 +96,11 @@ describe('serving', () => {
 
     expect(await running).toBe('cut off');
     expect(await ended).toBe(0);
-    // Without the second wish it would have been cut off after ten seconds.
+    // Without the second signal the drain would take ten seconds.
     expect(performance.now() - begin).toBeLessThan(8000);
   });
 
-  test('notices go to the log', async () => {
+  test('notices are logged', async () => {
     const { url, streams } = await serve();
 
     const { status } = await fetch(`${url}/api/loud`, { method: 'POST' });
@@ -126,7 +126,7 @@ describe('serving', () => {
     );
   });
 
-  test('an open address is a loud warning', async () => {
+  test('a public address without authentication is a warning', async () => {
     const { streams } = await serve('--host=0.0.0.0');
 
     expect(streams.text.stdout).toMatch(
@@ -134,7 +134,7 @@ describe('serving', () => {
     );
   });
 
-  test('a connection too many is answered 503', async () => {
+  test('a connection beyond the limit is answered 503', async () => {
     const { url } = await serve('--limits.maxConnections=1');
     const lock = await holdLock(database.connectionString, 3);
     const running = answer(`${url}/api/wait?key=3`);
@@ -162,14 +162,14 @@ describe('--check', () => {
     return { code, ...streams.text };
   }
 
-  test('prints the endpoints and ends with 0 when all is well', async () => {
+  test('prints the endpoints and exits with 0', async () => {
     const { code, stdout, stderr } = await check(database.connectionString);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('GET   /api/get-greeting[?name=]  text');
   });
 
-  test('ends with 1 when a comment has an error, and says where', async () => {
+  test('exits with 1 when a comment has an error, and prints its place', async () => {
     const broken = await freshDatabase(`
       create function guarded() returns int language sql as 'select 1';
       comment on function guarded is E'HTTP\\nauthorise_ admin\\nauthrize admin';
@@ -182,7 +182,7 @@ describe('--check', () => {
     expect(stdout).toMatch(/^error public\.guarded\(\), line 3: .*authorize/m);
   });
 
-  test('tells which names of a served document are numbered', async () => {
+  test('reports numbered names of the served OpenAPI document', async () => {
     const twice = await freshDatabase(`
       create function one() returns int language sql as 'select 1';
       comment on function one is 'HTTP GET /api/a-b';
@@ -197,7 +197,7 @@ describe('--check', () => {
     expect(stdout).toMatch(told);
   });
 
-  test('without any endpoint it says what makes one', async () => {
+  test('without endpoints it explains the HTTP line', async () => {
     const empty = await freshDatabase();
     onTestFinished(() => empty.drop());
 
@@ -208,11 +208,11 @@ describe('--check', () => {
   });
 });
 
-describe('what keeps it from starting is one line on stderr, and exit code 1', () => {
+describe('errors at the start: one line on stderr and exit code 1', () => {
   async function fail(...argv: readonly string[]): Promise<string> {
     const streams = createTestProcess(await folderWith());
     expect(await run(argv, {}, streams)).toBe(1);
-    // Warnings with a code are of other things: the superuser of tests, an open address.
+    // Warnings with a code are unrelated: the superuser of the tests, a public address.
     expect(streams.text.stdout.replace(/^.* code=[\w-]+\n/gm, '')).not.toContain('warn');
     return streams.text.stderr;
   }
@@ -221,15 +221,15 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
     expect(await fail('--prot=1')).toBe('pgway: --prot: unknown option; did you mean --port?\n');
   });
 
-  test('a connection string that is none', async () => {
+  test('an invalid connection string', async () => {
     expect(await fail('--connectionString=nonsense')).toMatch(/^pgway: the connection string .*\n$/);
   });
 
-  test('a server that is not there', async () => {
+  test('an unreachable server', async () => {
     expect(await fail('--connectionString=postgres://u:geheim@127.0.0.1:1/d')).toMatch(/^pgway: .*127\.0\.0\.1:1.*\n$/);
   });
 
-  test("a server that is not there, by PostgreSQL's own variables", async () => {
+  test('an unreachable server from libpq variables', async () => {
     const streams = createTestProcess(await folderWith());
 
     expect(await run(['--port=0'], { PGHOST: '127.0.0.1', PGPORT: '1', PGPASSWORD: 'geheim' }, streams)).toBe(1);
@@ -248,7 +248,7 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
     expect(line).not.toContain('geheim');
   });
 
-  test('no password for a server that asks for one', async () => {
+  test('no password for a server that requires one', async () => {
     const { username, host } = new URL(database.connectionString);
 
     expect(await fail(`--connectionString=postgres://${username}@${host}/d`)).toBe(
@@ -256,7 +256,7 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
     );
   });
 
-  test('TLS with a server that does not talk it', async () => {
+  test('TLS with a server that does not support it', async () => {
     const { host } = new URL(database.connectionString);
 
     expect(await fail(`--connectionString=${database.connectionString}?sslmode=require`)).toBe(
@@ -298,11 +298,11 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
       'pgway: gateway.connectionStrings: must be an object (from --gateway.connectionStrings)\n',
     ],
     ['--port=postgres://u:geheim@h/d', 'pgway: port: must be a number, not "postgres://u:***@h/d" (from --port)\n'],
-  ])('a password at a wrong place, which is not shown: %s', async (argument, line) => {
+  ])('a password in the wrong place, which is not shown: %s', async (argument, line) => {
     expect(await fail(argument)).toBe(line);
   });
 
-  test('a data directory that cannot be one, and the option that chooses it', async () => {
+  test('an unusable data directory, with the option that sets it', async () => {
     const file = fileURLToPath(import.meta.url);
 
     expect(await fail(`--embedded.dataDirectory=${file}`)).toMatch(
@@ -321,7 +321,7 @@ describe('what keeps it from starting is one line on stderr, and exit code 1', (
     );
   });
 
-  test('a host that is not of this machine', async () => {
+  test('a host that is not an address of this machine', async () => {
     expect(await fail(`--connectionString=${database.connectionString}`, '--host=192.0.2.1')).toBe(
       'pgway: 192.0.2.1 is not an address of this machine; pass --host=127.0.0.1\n',
     );
@@ -343,11 +343,11 @@ test.each([
   [{ isTTY: true, columns: 0 }, null],
   [{ isTTY: true }, null],
   [{ isTTY: false, columns: 80 }, null],
-])('an output %o has %s columns: one without a width is not cut', (output, columns) => {
+])('an output %o has %s columns: without a width, lines are not truncated', (output, columns) => {
   expect(terminalColumns(output)).toBe(columns);
 });
 
-test('every answer has the id of its request, which is in its log lines', async () => {
+test('every response has the request id of its log lines', async () => {
   const { url, streams } = await serve('--log.level=debug', '--log.format=pretty');
   const headers = { 'x-request-id': 'order-4711' };
   const answered = await fetch(`${url}/api/get-greeting?nam=x`, { headers });

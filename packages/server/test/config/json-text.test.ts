@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { JsonTextError, parseJsonText } from '../../src/config/json-text.ts';
 
-test('reads what JSON.parse reads, in every layout', () => {
+test('accepts what JSON.parse accepts, in every layout', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
@@ -11,7 +11,7 @@ test('reads what JSON.parse reads, in every layout', () => {
   );
 });
 
-test('refuses what JSON.parse refuses', () => {
+test('rejects what JSON.parse rejects', () => {
   const pieces = fc.constantFrom(
     '{',
     '}',

@@ -33,7 +33,7 @@ async function issuesOf(given: Given): Promise<readonly string[]> {
 }
 
 describe('sources of values', () => {
-  test('no source: the defaults, and PostgreSQL embedded', async () => {
+  test('no source: the defaults and the embedded PostgreSQL', async () => {
     const workingDirectory = await folderWith();
     const places = { workingDirectory, file: null, environment: {}, overrides: [], otherOptions: [] };
 
@@ -49,7 +49,7 @@ describe('sources of values', () => {
     expect(configuration.embedded).toEqual({ enabled: true, dataDirectory: null, example: true });
   });
 
-  test('the command line wins over the environment, that over the file, that over the defaults', async () => {
+  test('precedence: command line, environment, file, defaults', async () => {
     const { configuration } = await load({
       files: { 'pgway.json': { host: 'a', port: 1, gateway: { poolSize: 1, strict: true, bufferRows: 7 } } },
       environment: { PGWAY_PORT: '2', PGWAY_GATEWAY_POOL_SIZE: '2' },
@@ -67,7 +67,7 @@ describe('sources of values', () => {
     expect({ file, port: configuration.port }).toEqual({ file: 'other.json', port: 2 });
   });
 
-  test('every way to write a key on the command line', async () => {
+  test('all spellings of a key on the command line', async () => {
     const { configuration } = await load({
       arguments: [
         '--connection-string=postgres://a/b',
@@ -93,7 +93,7 @@ describe('sources of values', () => {
     });
   });
 
-  test('${NAME} in strings of the file, in lists too, is the variable', async () => {
+  test('${NAME} in strings of the file is replaced from the environment, in lists too', async () => {
     const { configuration } = await load({
       files: {
         'pgway.json': { connectionString: 'postgres://u:${SECRET}@h/d', gateway: { includeNames: ['${NAME}_x'] } },
@@ -106,7 +106,7 @@ describe('sources of values', () => {
   });
 });
 
-describe('which database', () => {
+describe('selection of the database', () => {
   const file = { 'pgway.json': { connectionString: 'file' } };
   const PGHOST = { PGHOST: '/run/a b', PGPORT: '6', PGUSER: 'ü', PGPASSWORD: 'p&=', PGDATABASE: 'd' };
 
@@ -144,13 +144,13 @@ describe('which database', () => {
     expect(configuration.embedded.enabled).toBe(connectionString === null);
   });
 
-  test('a connection and the embedded one together are refused', async () => {
+  test('a connection together with the embedded PostgreSQL is rejected', async () => {
     expect(await issuesOf({ files: file, arguments: ['--embedded.enabled=true'] })).toEqual([
       'embedded.enabled: a connection is configured as well; set only one of them',
     ]);
   });
 
-  test('no connection and no embedded one is refused', async () => {
+  test('neither a connection nor the embedded PostgreSQL is rejected', async () => {
     expect(await issuesOf({ arguments: ['--embedded.enabled=false'] })).toEqual([
       expect.stringMatching(/^connectionString: missing; set it, as in --connectionString=/),
     ]);
@@ -255,7 +255,7 @@ describe('all issues are reported at once, with their places', () => {
     expect(await issuesOf({ files: { 'pgway.json': configuration } })).toEqual([`${issue} (in pgway.json)`]);
   });
 
-  test('a misspelled variable is a warning; names that a platform sets are not', async () => {
+  test('a misspelled variable is a warning; names that a platform sets are ignored', async () => {
     const environment = { PGWAY_PROT: '1', PGWAY_SERVICE_HOST: '10.0.0.1', PGWAY_TEST_DATABASE: 'x', OTHER_PORT: '1' };
 
     expect((await load({ environment })).warnings).toEqual(['PGWAY_PROT: unknown variable; did you mean PGWAY_PORT?']);

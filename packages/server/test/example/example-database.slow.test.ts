@@ -50,7 +50,7 @@ async function routines(connectionString: string): Promise<readonly unknown[]> {
 }
 
 describe('api.sql', () => {
-  test('is applied at the start when it has changed: what it made before goes, what the user has made stays', async () => {
+  test('is applied at the start when it has changed: its earlier routines are dropped, those of the user stay', async () => {
     const { open, change } = await place();
     const first = await open();
     expect([first.state, await routines(first.connectionString)]).toEqual([
@@ -79,7 +79,7 @@ describe('api.sql', () => {
     ]);
   }, 120_000);
 
-  test('with an error changes nothing, and the message names its line', async () => {
+  test('with an error changes nothing, and the message names the line', async () => {
     const { open, change } = await place();
     await open();
     const file = await change(
@@ -93,7 +93,7 @@ describe('api.sql', () => {
     expect([state, await routines(connectionString)]).toEqual(['unchanged', ['count_books()', 'lend(IN _id integer)']]);
   }, 120_000);
 
-  test('is not applied over what needs its routines', async () => {
+  test('is not applied when other objects depend on its routines', async () => {
     const { superuser, open, change } = await place();
     const { connectionString } = await open();
     await ask(connectionString, 'create view counted as select count_books()');
@@ -107,7 +107,7 @@ describe('api.sql', () => {
     ]);
   }, 120_000);
 
-  test('of an example that a comment of its database tells nothing of is applied over it', async () => {
+  test('is applied over an example without a database comment', async () => {
     const { superuser, open } = await place();
     await open();
     await ask(superuser, `comment on database library is 'mine'`);
@@ -131,7 +131,7 @@ test.runIf(process.platform !== 'win32')(
 describe('README', () => {
   beforeAll(build, 120_000);
 
-  test('its first request has its answer after the first start, and psql signs in as the role of the gateway', async () => {
+  test('its first request works after the first start, and psql connects as the role of the gateway', async () => {
     const { steps } = readPage(root, 'README.md');
     const first = steps.find((step) => step.kind === 'command')!;
     const program = startProgram(await folderWith(), [process.execPath, bin, '--port=0']);
@@ -147,14 +147,14 @@ describe('README', () => {
       `${psql} -Atc 'select current_user, usesuper from pg_user where usename = current_user'`,
     ])
       .then(({ stdout }) => stdout.trim())
-      // Without psql on this machine, the command is that of the test above.
+      // Without psql on this machine, the test above checks the command.
       .catch((error: { code: number }) =>
         error.code === 127 ? 'librarian|f' : Promise.reject(new Error('psql failed', { cause: error })),
       );
     expect(inside).toBe('librarian|f');
   }, 120_000);
 
-  test('says the function as it stands in api.sql', () => {
+  test('shows the function of api.sql', () => {
     const [, shown] = /```sql\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;
     expect(readFileSync(join(root, 'examples/library/api.sql'), 'utf8')).toContain(shown!.trim());
   });

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { configurationSchema } from '../../src/config/schema.ts';
 import { type HttpServer, listen } from '../../src/http/http-server.ts';
 
-/** A server that answers 200 to what it lets through. */
+/** Starts a server that answers 200 to accepted requests. */
 async function serve(configuration: object): Promise<HttpServer> {
   const parsed = configurationSchema.parse({ port: 0, ...configuration });
   const server = await listen(parsed, (_, response) => void response.end('through'));
@@ -11,7 +11,7 @@ async function serve(configuration: object): Promise<HttpServer> {
   return server;
 }
 
-/** The status and body of the answer to a request with this `Host`. */
+/** Sends a request with this `Host`. Returns status, body and content type. */
 function ask(
   { port }: HttpServer,
   host: string,
@@ -52,12 +52,12 @@ const foreign = [
   'a b',
 ];
 
-test.each(own)('a loopback listener answers for %j', async (host) => {
+test.each(own)('a loopback listener accepts %j', async (host) => {
   const server = await serve({ host: '127.0.0.1' });
   expect(await ask(server, host)).toEqual([200, 'through', undefined]);
 });
 
-test.each(foreign)('a loopback listener does not answer for %j', async (host) => {
+test.each(foreign)('a loopback listener rejects %j', async (host) => {
   const server = await serve({ host: '127.0.0.1' });
   const [status, body, type] = await ask(server, host);
   expect([status, type]).toEqual([421, 'application/problem+json']);
@@ -69,7 +69,7 @@ test.each(foreign)('a loopback listener does not answer for %j', async (host) =>
   });
 });
 
-test('every method is held to it', async () => {
+test('every method is checked', async () => {
   const server = await serve({ host: '127.0.0.1' });
   const statuses = await Promise.all(
     ['HEAD', 'POST', 'OPTIONS', 'DELETE'].map(async (method) => (await ask(server, 'evil.example', method))[0]),
@@ -77,7 +77,7 @@ test('every method is held to it', async () => {
   expect(statuses).toEqual([421, 421, 421, 421]);
 });
 
-test('names of allowedHosts are answered too, with any port and in any case', async () => {
+test('names of allowedHosts are accepted, with any port and in any case', async () => {
   const server = await serve({ host: '127.0.0.1', allowedHosts: ['Api.Example.org', '[2001:db8::1]'] });
   const status = async (host: string): Promise<number> => (await ask(server, host))[0];
   expect(await Promise.all(['api.example.org', 'API.example.org:443', '[2001:DB8::1]'].map(status))).toEqual([
@@ -87,7 +87,7 @@ test('names of allowedHosts are answered too, with any port and in any case', as
   expect(await status('localhost')).toBe(200);
 });
 
-test('on other addresses every name is answered, unless the names are listed', async () => {
+test('on other addresses every name is accepted, unless allowedHosts has names', async () => {
   const open = await serve({ host: '0.0.0.0' });
   expect((await ask(open, 'evil.example'))[0]).toBe(200);
   const listed = await serve({ host: '0.0.0.0', allowedHosts: ['api.example.org'] });

@@ -15,7 +15,7 @@ test.each([
   expect(redactText(text)).toBe(expected);
 });
 
-test('secrets by the names of their keys', () => {
+test('secrets are found by key name', () => {
   expect(redact({ userPassword: 'geheim', list: [{ apiKey: 1 }], plain: 1 })).toEqual({
     userPassword: '***',
     list: [{ apiKey: '***' }],
@@ -23,7 +23,7 @@ test('secrets by the names of their keys', () => {
   });
 });
 
-test('text up to 4096 characters is whole; longer text is cut, and says so', () => {
+test('text up to 4096 characters is unchanged; longer text is truncated with a mark', () => {
   const whole = 'a'.repeat(4096);
 
   expect(redactText(whole)).toBe(whole);
@@ -36,7 +36,7 @@ test.each([
   ['password=geheim ', 'password=***'],
   [`password='a geheim' `, 'password=***'],
   [`password="a geheim" `, 'password=***'],
-])('no part of a password is left where the cut goes through it: %s', (secret, expected) => {
+])('no part of a password remains when the truncation splits it: %s', (secret, expected) => {
   const kept = secret.indexOf('im');
   const before = 'x'.repeat(4095 - kept);
 
@@ -45,12 +45,12 @@ test.each([
   expect(text).toBe(`${before} ${expected}… (truncated, ${4096 - kept + secret.length + 20} characters)`);
 });
 
-// The texts make patterns that start at every letter, or look to the end from every start, take time by the square.
+// On these texts, a pattern that can start at every letter or scans to the end takes quadratic time.
 test.each(['a', 'a:', 'a://', '://a:', 'password', 'password ', 'password=', `password='`, `password="`, 'pwd = '])(
   'a long text takes no more time than its first 4096 characters: %j',
   (part) => {
     const text = part.repeat(many / part.length);
-    // Of this process only: other work of the machine does not count.
+    // CPU time of this process: independent of the load of the machine.
     const begin = process.cpuUsage();
 
     const shown = redactText(text);

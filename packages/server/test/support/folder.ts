@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { processesOn, untilNone } from '@pgway/testing';
 
-/** A folder for one test with these files in it; objects are written as JSON. Gone when the test is done. */
+/** Creates a folder with files, removed after the test. Objects are written as JSON. */
 export async function folderWith(files: Readonly<Record<string, unknown>> = {}): Promise<string> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'pgway-server-'));
-  // As root, the embedded PostgreSQL runs as another user, who must get in.
+  // As root, the embedded PostgreSQL runs as another user, which needs access.
   await chmod(folder, 0o755);
   onTestFinished(async () => {
-    // The database of a program that was killed ends a little later, and writes here until then.
+    // The database of a killed program exits later, and writes to the folder until then.
     await untilNone(() => processesOn(folder));
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   });

@@ -10,12 +10,12 @@ import { onTestFinished } from 'vitest';
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 export const bin: string = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
 
-/** Any number that no other test of this server locks. */
+/** An advisory lock key that no other test uses. */
 const buildLock = 30_291;
 
 /**
- * Builds what a child process runs. One test file at a time: two that build at the same moment, in a checkout where nothing is
- * built yet, would write over what the programs of the other one are just loading.
+ * Builds the server for child processes. Concurrent builds of several test files would overwrite modules that a program of another
+ * file is loading, hence the lock.
  */
 export async function build(): Promise<void> {
   const lock = await holdLock(serverConnectionString(), buildLock);
@@ -30,7 +30,7 @@ export async function build(): Promise<void> {
   }
 }
 
-/** The built program as a process of its own. */
+/** The built program in a child process. */
 export interface Program {
   readonly child: ChildProcess;
   readonly text: { stdout: string; stderr: string };
@@ -40,7 +40,7 @@ export interface Program {
   readonly ended: Promise<number | string>;
 }
 
-/** Runs `command` in the folder; it is killed at the end of the test when it still runs. */
+/** Runs `command` in the folder. A process that still runs at the end of the test is killed. */
 export function start(folder: string, command: readonly string[], environment: NodeJS.ProcessEnv = {}): Program {
   const [file, ...rest] = command as [string, ...string[]];
   const { PATH } = process.env;
@@ -68,7 +68,7 @@ export function start(folder: string, command: readonly string[], environment: N
   return { child, text, until, ended };
 }
 
-/** Whether somebody listens on the port of this machine. */
+/** Whether a process listens on the port of this machine. */
 export function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -77,7 +77,7 @@ export function isOpen(port: number): Promise<boolean> {
   });
 }
 
-/** Waits until nobody listens on the port any more. */
+/** Waits until no process listens on the port. */
 export async function closed(port: number): Promise<void> {
   while (await isOpen(port)) await new Promise((resolve) => setTimeout(resolve, 50));
 }
