@@ -24,7 +24,7 @@ export type {
   TableEndpoint,
 } from './endpoints/endpoint.ts';
 export type { Diagnostic } from './endpoints/diagnostic.ts';
-export type { CommandToRun, HookAnswer, ParameterToValidate } from './request/hooks.ts';
+export type { CommandHookContext, HookResponse, ParameterHookContext } from './request/hooks.ts';
 export type {
   LoginAttempt,
   LoginOutcome,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest,
 import {
   cancelOnThrow,
   type ByteSource,
-  contentTypeOptions,
+  nosniffHeader,
   type GatewayResponse,
   type Handle,
   type HeaderList,
@@ -55,7 +55,7 @@ async function registerGateway(app: FastifyInstance, options: GatewayPluginOptio
 }
 
 /** A request of Fastify, which has an id already, and perhaps a body that a hook of `preParsing` has decompressed. */
-class HostRequest extends NodeRequest {
+class FastifyGatewayRequest extends NodeRequest {
   readonly #request: FastifyRequest;
   readonly #isReplaced: boolean;
 
@@ -87,7 +87,7 @@ function addRoutes(scope: FastifyInstance, handle: Handle): void {
 async function answer(handle: Handle, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { body, raw } = request;
   const isReplaced = body instanceof Readable && body !== raw;
-  const response = await handle(new HostRequest(request, reply, isReplaced ? body : null));
+  const response = await handle(new FastifyGatewayRequest(request, reply, isReplaced ? body : null));
   if (response === undefined) {
     reply.callNotFound();
     return reply;
@@ -102,7 +102,7 @@ async function answer(handle: Handle, request: FastifyRequest, reply: FastifyRep
 function send(response: GatewayResponse, reply: FastifyReply): FastifyReply {
   reply.code(response.status);
   setHeaders(response.headers, reply);
-  reply.header(...contentTypeOptions);
+  reply.header(...nosniffHeader);
   if (response.kind === 'stream') {
     const stream = readable(response.body);
     // A hook of onSend may have answered with something else.

@@ -1,8 +1,8 @@
 import {
   cancelOnThrow,
-  type AnswerOptions,
+  type AdapterOptions,
   type ByteSource,
-  contentTypeOptions,
+  nosniffHeader,
   type GatewayResponse,
   type Handle,
 } from '../http/response.ts';
@@ -64,7 +64,7 @@ class FetchRequest implements GatewayRequest {
     return Buffer.concat(chunks);
   }
 
-  onLeave(listener: () => void): void {
+  onDisconnect(listener: () => void): void {
     const { signal } = this.#request;
     if (signal.aborted) listener();
     else signal.addEventListener('abort', listener, { once: true });
@@ -80,7 +80,7 @@ function addressIn(connection: FetchConnection | undefined): string | undefined 
 /** The gateway as a fetch handler, for Hono, Bun, Deno, Next.js and their kin. */
 export function fetchHandler(
   handle: Handle,
-  { requestIdHeader }: AnswerOptions = { requestIdHeader: false },
+  { requestIdHeader }: AdapterOptions = { requestIdHeader: false },
 ): FetchHandler {
   return async (webRequest, connection) => {
     const request = new FetchRequest(webRequest, connection);
@@ -97,7 +97,7 @@ function toResponse(response: GatewayResponse): Response {
   for (let index = 0; index < response.headers.length; index += 2) {
     headers.append(response.headers[index]!, response.headers[index + 1]!);
   }
-  headers.set(...contentTypeOptions);
+  headers.set(...nosniffHeader);
   const body = response.kind === 'stream' ? readable(response.body) : response.body;
   return new Response(body as ConstructorParameters<typeof Response>[0], { status: response.status, headers });
 }

@@ -27,7 +27,7 @@ interface Hop {
   readonly secure: boolean | null;
 }
 
-interface Way {
+interface ForwardedPath {
   /** The client's end first. */
   readonly hops: readonly Hop[];
   /** What is said of the scheme for the way as a whole; null: nothing. */
@@ -41,10 +41,13 @@ interface Way {
  * @param trusted addresses, CIDR blocks (`10.0.0.0/8`, `fd00::/8`) and `loopback`
  * @throws TypeError for anything else in it
  */
-export function forwarded(trusted: readonly string[], headers: ForwardedHeaders = 'x-forwarded'): OriginReader {
+export function createOriginReader(
+  trusted: readonly string[],
+  headers: ForwardedHeaders = 'x-forwarded',
+): OriginReader {
   const isTrusted = trust(trusted);
   return (request) => {
-    const peer = canonical(request.remoteAddress);
+    const peer = canonicalAddress(request.remoteAddress);
     if (peer === null || trusted.length === 0 || !isTrusted(peer)) return { address: peer, secure: request.secure };
     const way = wayOf(request, headers);
     let client: Hop = { address: peer, secure: null };
@@ -57,7 +60,7 @@ export function forwarded(trusted: readonly string[], headers: ForwardedHeaders 
 }
 
 /** The address as everybody writes it; null where it is none. */
-export function canonical(address: string | undefined): string | null {
+export function canonicalAddress(address: string | undefined): string | null {
   if (address === undefined) return null;
   const version = isIP(address);
   if (version === 4) return address;
@@ -80,7 +83,7 @@ function addTo(list: BlockList, entry: string): void {
     return;
   }
   const [, text = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-  const address = canonical(text);
+  const address = canonicalAddress(text);
   if (address === null) throw notTrustable(entry);
   if (length === undefined) return list.addAddress(address, familyOf(address));
   // A block of mapped addresses is one of IPv4.
@@ -99,7 +102,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4';
 }
 
-function wayOf(request: GatewayRequest, headers: ForwardedHeaders): Way {
+function wayOf(request: GatewayRequest, headers: ForwardedHeaders): ForwardedPath {
   if (headers === 'x-forwarded') {
     const addresses = request.header('x-forwarded-for');
     const schemes = request.header('x-forwarded-proto');
@@ -112,7 +115,7 @@ function wayOf(request: GatewayRequest, headers: ForwardedHeaders): Way {
  * The two lists belong together where they are of one length. Where they are not, the last scheme is the one that the proxy
  * which we trust has written.
  */
-function xForwarded(addresses: string | undefined, schemes: string | undefined): Way {
+function xForwarded(addresses: string | undefined, schemes: string | undefined): ForwardedPath {
   const secure = schemes?.split(',').map(isSecure) ?? [];
   const texts = addresses?.split(',') ?? [];
   const paired = secure.length === texts.length;
@@ -130,7 +133,7 @@ function isSecure(scheme: string): boolean {
 /** `1.2.3.4`, `1.2.3.4:5678`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:5678` */
 function addressOf(text: string): string | null {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
-  return canonical(inBrackets ?? beforePort ?? text);
+  return canonicalAddress(inBrackets ?? beforePort ?? text);
 }
 
 /**

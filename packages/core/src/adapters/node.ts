@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import {
   cancelOnThrow,
-  type AnswerOptions,
+  type AdapterOptions,
   type ByteSource,
-  contentTypeOptions,
+  nosniffHeader,
   type GatewayResponse,
   type Handle,
   type HeaderList,
@@ -82,7 +82,7 @@ export class NodeRequest implements GatewayRequest {
     return readBody(this.#body, limit);
   }
 
-  onLeave(listener: () => void): void {
+  onDisconnect(listener: () => void): void {
     const outgoing = this.#outgoing;
     // Gone already, while a hook or the body was waited for.
     if (outgoing.destroyed) return listener();
@@ -144,7 +144,7 @@ function readBody(incoming: Readable, limit: number): Promise<Uint8Array> {
 }
 
 /** What this adapter decides itself. */
-interface NodeAnswerOptions extends AnswerOptions {
+interface NodeAdapterOptions extends AdapterOptions {
   /** How a path that is not ours is answered where there is no `next`. */
   readonly errorFormat?: 'problem' | 'text';
 }
@@ -152,7 +152,7 @@ interface NodeAnswerOptions extends AnswerOptions {
 /** The gateway as a handler of `node:http`, Connect or Express: `app.use(middleware)`, `createServer(middleware)`. */
 export function nodeMiddleware(
   handle: Handle,
-  { requestIdHeader, errorFormat = 'problem' }: NodeAnswerOptions = { requestIdHeader: false },
+  { requestIdHeader, errorFormat = 'problem' }: NodeAdapterOptions = { requestIdHeader: false },
 ): NodeMiddleware {
   return (incoming, outgoing, next) => {
     const answer = async (): Promise<void> => {
@@ -171,7 +171,7 @@ export function nodeMiddleware(
 }
 
 function isPassable(response: GatewayResponse): boolean {
-  return response.kind === 'whole' && response.passable === true;
+  return response.kind === 'whole' && response.isFallback === true;
 }
 
 const nothingHere = 'There is nothing here';
@@ -193,17 +193,17 @@ function send(response: GatewayResponse, headers: HeaderList, outgoing: ServerRe
   }
   const { status } = response;
   if (response.kind === 'stream') {
-    cancelOnThrow(response, () => writeHead(outgoing, status, headers.concat(contentTypeOptions)));
+    cancelOnThrow(response, () => writeHead(outgoing, status, headers.concat(nosniffHeader)));
     return pipe(response.body, outgoing);
   }
   const { body } = response;
   if (body === null) {
-    writeHead(outgoing, status, headers.concat(contentTypeOptions));
+    writeHead(outgoing, status, headers.concat(nosniffHeader));
     outgoing.end();
     return;
   }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  writeHead(outgoing, status, headers.concat(contentTypeOptions, 'content-length', String(length)));
+  writeHead(outgoing, status, headers.concat(nosniffHeader, 'content-length', String(length)));
   // As a string, head and body leave in one write; as bytes they would be gathered from two.
   if (typeof body !== 'string' && length <= smallBody) outgoing.end(latin1(body), 'latin1');
   else outgoing.end(body);

@@ -54,9 +54,9 @@ function problemOptions({ errorFormat, returnGatewayExceptionMessage }: Options)
 
 function methodNotAllowed(request: GatewayRequest, routes: readonly SchemeRoute[], options: Options): GatewayResponse {
   const headers = ['allow', [...routes.map(({ method }) => method), 'OPTIONS'].join(', ')];
-  if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers, body: null, passable: true };
+  if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers, body: null, isFallback: true };
   const problem = new Problem('method-not-allowed', { headers });
-  return { ...problemResponse(problem, null, problemOptions(options)), passable: true };
+  return { ...problemResponse(problem, null, problemOptions(options)), isFallback: true };
 }
 
 async function respond(

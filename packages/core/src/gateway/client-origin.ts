@@ -1,4 +1,4 @@
-import { forwarded, type OriginReader } from '../adapters/forwarded.ts';
+import { createOriginReader, type OriginReader } from '../adapters/forwarded.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Handle } from '../http/response.ts';
 import { StartError } from './start-error.ts';
@@ -15,7 +15,7 @@ export function withClientOrigin(handle: Handle, trustedProxies: readonly string
 
 function readerOf(trustedProxies: readonly string[]): OriginReader {
   try {
-    return forwarded(trustedProxies);
+    return createOriginReader(trustedProxies);
   } catch (error) {
     throw new StartError(`trustedProxies: ${(error as Error).message}`, { cause: error });
   }
@@ -35,6 +35,6 @@ function seenAs(request: GatewayRequest, originOf: OriginReader): GatewayRequest
     header: (name) => request.header(name),
     headers: () => request.headers(),
     body: (limit) => request.body(limit),
-    onLeave: (listener) => request.onLeave(listener),
+    onDisconnect: (listener) => request.onDisconnect(listener),
   };
 }

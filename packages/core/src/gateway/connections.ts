@@ -10,7 +10,7 @@ import { defaultStatementTimeoutMs } from '../postgres/settings.ts';
 import { type Call, ConnectionLost, type Database, type ChannelEvent, type Runner } from '../postgres/port.ts';
 import type { Options } from './options/options.ts';
 import type { ConnectionProvider, Observer } from '../ports/ports.ts';
-import type { Lent } from '../request/procedure-output-conversion.ts';
+import type { HostRunner } from '../request/procedure-output-conversion.ts';
 import { StartError, startError } from './start-error.ts';
 
 /** The gateway's own database, and those that a comment may name; each has a pool of its own. */
@@ -18,7 +18,7 @@ export interface Connections {
   readonly main: Database;
   readonly named: ReadonlyMap<string, Database>;
   /** Connections of the host's, one for a request; null: the host gives none. */
-  readonly provide: ((...asked: Parameters<ConnectionProvider>) => Promise<Lent | null>) | null;
+  readonly provide: ((...asked: Parameters<ConnectionProvider>) => Promise<HostRunner | null>) | null;
   /** What a call on a connection of the host's has to bring along. */
   readonly providedSettings: readonly (readonly [name: string, value: string])[];
   /**
@@ -156,13 +156,13 @@ function providing(provider: ConnectionProvider, { acquireTimeout }: Options): N
 }
 
 /** What the release itself throws fails the request, like every callback of the host's. */
-function releasing(runner: Runner, release: (error?: Error) => void): Lent {
+function releasing(runner: Runner, release: (error?: Error) => void): HostRunner {
   const failing = (call: Call): Call => ({
     ...call,
     failed: (error) => call.failed(failureOf(() => release(error)) ?? error),
   });
   return {
-    before: { run: (call) => runner.run(failing(call)) },
+    withoutRelease: { run: (call) => runner.run(failing(call)) },
     run: (call) =>
       runner.run({
         ...failing(call),

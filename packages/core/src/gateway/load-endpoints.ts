@@ -141,7 +141,7 @@ function operationsOf(
   const makers = new Map(sources.map(({ name, buildQuery: command }) => [name, command?.bind(null) ?? null]));
   return endpoints.map((endpoint) => {
     const make = makers.get(endpoint.source) ?? null;
-    return new CompiledEndpoint(endpoint, { make, ownScheme: authentication.ownScheme(endpoint) });
+    return new CompiledEndpoint(endpoint, { queryBuilder: make, ownScheme: authentication.ownScheme(endpoint) });
   });
 }
 
@@ -195,8 +195,8 @@ function pipelineOf(
     namedDatabases: named,
     timeout: commandTimeout(options),
     slowClientTimeout: options.slowClientTimeout * 1_000,
-    notice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
-    settingLeft: (endpoint, setting) => observe({ kind: 'setting-left', endpoint, setting }),
+    onNotice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
+    onSettingLeft: (endpoint, setting) => observe({ kind: 'setting-left', endpoint, setting }),
     router: createRouter(operations),
     streamPlans: streamsOf(operations),
     streams,
@@ -212,20 +212,20 @@ function pipelineOf(
       contextKey: options.requestHeadersContextKey,
       ...requestHeaderOptions(options.customRequestHeaders, options.requestHeadersExclude),
     },
-    everyCall: providedSettings,
-    provide,
+    sessionSettings: providedSettings,
+    provideConnection: provide,
     hooks,
-    keeping: caching.keeping,
+    responseCache: caching.keeping,
     // What a hook lets pass for one caller it may not let pass for another.
-    impartial: hooks === null && !authentication.access.everyCall,
+    isPublic: hooks === null && !authentication.access.everyCall,
     invalidation: caching.invalidation,
-    refusal: {
+    problemOptions: {
       format: options.errorFormat,
       showDatabaseMessage: options.returnGatewayExceptionMessage,
       showRowDetails: options.returnRowDetails,
       mappedCodes: { ...sqlstateStatuses, ...options.postgreSqlErrorCodeToHttpStatusCodeMapping },
     },
     observe,
-    tellCommands: options.logCommands,
+    logsCommands: options.logCommands,
   };
 }

@@ -2,7 +2,7 @@ import type { Connections } from './connections.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Step } from '../postgres/port.ts';
 import type { Options } from './options/options.ts';
-import type { Keeping } from '../request/cache/cached-execution.ts';
+import type { ResponseCache } from '../request/cache/cached-execution.ts';
 import type { Invalidation } from '../request/execute.ts';
 import type { Cache, Observer } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -13,7 +13,7 @@ import { StartError } from './start-error.ts';
 /** Kept answers of one gateway: lives as long as it does, through all readings of the catalog. */
 export interface Caching {
   /** Null: nothing is kept. */
-  readonly keeping: Keeping | null;
+  readonly keeping: ResponseCache | null;
   readonly invalidation: Invalidation;
   /** These are the endpoints now. What is kept of any is void: what they do may have changed too, and nobody can see that. */
   published(endpoints: readonly Endpoint[]): Promise<void>;
@@ -38,7 +38,7 @@ export async function openCaching(options: Options, connections: Connections, ob
   const usable = options.cacheEnabled && options.connectionProvider === null;
   return {
     keeping: usable
-      ? { cache, scope, bounds: { rows: maxCacheableRows, bytes: maxCacheableSize }, flights: new Map() }
+      ? { cache, scope, sizeLimit: { rows: maxCacheableRows, bytes: maxCacheableSize }, inFlight: new Map() }
       : null,
     invalidation: {
       step: ({ connection, invalidates }) =>

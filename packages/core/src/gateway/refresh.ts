@@ -2,7 +2,7 @@ import type { Connections } from './connections.ts';
 import type { ChannelEvent } from '../postgres/port.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
 import type { Pipeline } from '../request/pipeline.ts';
-import type { Heal } from '../request/stale-endpoint.ts';
+import type { RefreshStaleEndpoint } from '../request/stale-endpoint.ts';
 import { StartError } from './start-error.ts';
 
 /** Reads the catalog again and swaps the endpoints; rejects when the old endpoints stay. */
@@ -56,7 +56,11 @@ const minStalePause = 5_000;
 const maxStalePause = 60_000;
 
 /** Refreshes when a request finds its endpoint stale: once for all concurrent requests, and at a rate that clients cannot raise. */
-export function refreshStaleEndpoints(pipeline: () => Pipeline, refresh: Refresh, observe: Observer): Heal {
+export function refreshStaleEndpoints(
+  pipeline: () => Pipeline,
+  refresh: Refresh,
+  observe: Observer,
+): RefreshStaleEndpoint {
   let running: Promise<void> | null = null;
   let pause = minStalePause;
   let notBefore = 0;

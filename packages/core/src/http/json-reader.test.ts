@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Problem } from './problem.ts';
-import { arrayTexts, itemsOf, JsonError, membersOf, readJson, textOf } from './json-reader.ts';
+import { arrayTexts, readElements, JsonError, readMembers, readJson, sliceToText } from './json-reader.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -62,7 +62,7 @@ describe('what is JSON', () => {
   test('strings are what JSON.parse reads', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
-        expect(textOf(readJson(JSON.stringify(value)))).toBe(value);
+        expect(sliceToText(readJson(JSON.stringify(value)))).toBe(value);
       }),
     );
   });
@@ -84,14 +84,14 @@ describe('long texts', () => {
     ['escapes only', '\n'.repeat(8 * megabyte)],
     ['many bytes a character', '😀'.repeat(4 * megabyte)],
   ])('a string of %s', (_, value) => {
-    const read = textOf(membersOf(readJson(JSON.stringify({ a: value }))).get('a')!);
+    const read = sliceToText(readMembers(readJson(JSON.stringify({ a: value }))).get('a')!);
     // Compared apart: a difference would be printed whole.
     expect(read === value).toBe(true);
   });
 
   test('a number keeps all of its digits', () => {
     const digits = '7'.repeat(16 * megabyte);
-    expect(textOf(readJson(digits)) === digits).toBe(true);
+    expect(sliceToText(readJson(digits)) === digits).toBe(true);
   });
 });
 
@@ -100,16 +100,16 @@ describe('the keys of the outermost object', () => {
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index])));
 
   test('a thousand are read, one more is a problem that says so', () => {
-    expect(membersOf(readJson(withKeys(1_000))).size).toBe(1_000);
+    expect(readMembers(readJson(withKeys(1_000))).size).toBe(1_000);
     expect(() => readJson(withKeys(1_001))).toThrow(
       new Problem('malformed-body', { detail: 'The object in the body has more than 1000 keys.' }),
     );
   });
 
   test('objects inside of it may have as many as they like', () => {
-    const inner = membersOf(readJson(`{"a":${withKeys(5_000)}}`)).get('a')!;
-    expect(membersOf(inner).size).toBe(5_000);
-    expect(itemsOf(readJson(`[${withKeys(5_000)}]`))).toHaveLength(1);
+    const inner = readMembers(readJson(`{"a":${withKeys(5_000)}}`)).get('a')!;
+    expect(readMembers(inner).size).toBe(5_000);
+    expect(readElements(readJson(`[${withKeys(5_000)}]`))).toHaveLength(1);
   });
 });
 

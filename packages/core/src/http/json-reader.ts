@@ -48,27 +48,27 @@ export function readJson(text: string): JsonSlice {
 }
 
 /** The members of an object that `readJson` has accepted, in order. */
-export function membersOf(object: JsonSlice): ReadonlyMap<string, JsonSlice> {
+export function readMembers(object: JsonSlice): ReadonlyMap<string, JsonSlice> {
   const members = new Map<string, JsonSlice>();
   new Reader(object.text).value(object.start, 0, (key, value) => members.set(key!, value));
   return members;
 }
 
 /** The elements of an array that `readJson` has accepted. */
-export function itemsOf(array: JsonSlice): readonly JsonSlice[] {
+export function readElements(array: JsonSlice): readonly JsonSlice[] {
   const items: JsonSlice[] = [];
   new Reader(array.text).value(array.start, 0, (_, value) => items.push(value));
   return items;
 }
 
 /** The JSON text of a value as it was sent. */
-export function jsonOf({ text, start, end }: JsonSlice): string {
+export function sliceToJson({ text, start, end }: JsonSlice): string {
   return text.slice(start, end);
 }
 
 /** The text of a string value; of every other kind the JSON text as it was sent. */
-export function textOf(slice: JsonSlice): string {
-  const raw = jsonOf(slice);
+export function sliceToText(slice: JsonSlice): string {
+  const raw = sliceToJson(slice);
   if (slice.kind !== 'string') return raw;
   return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
 }
@@ -78,7 +78,7 @@ export function textOf(slice: JsonSlice): string {
  * @throws JsonError for text that is not JSON
  */
 export function arrayTexts(json: string): readonly string[] {
-  return itemsOf(readJson(json)).flatMap((item) => (item.kind === 'null' ? [] : [textOf(item)]));
+  return readElements(readJson(json)).flatMap((item) => (item.kind === 'null' ? [] : [sliceToText(item)]));
 }
 
 type Visit = (key: string | null, value: JsonSlice) => void;
@@ -189,9 +189,9 @@ class Reader {
     if (this.#text[position] === '}') return position + 1;
     for (;;) {
       const keyEnd = this.#string(position);
-      const key = textOf(this.#slice('string', position, keyEnd));
+      const key = sliceToText(this.#slice('string', position, keyEnd));
       if (keys.has(key))
-        throw new JsonError(`the key ${JSON.stringify(shownKey(key))} stands twice in one object`, position);
+        throw new JsonError(`the key ${JSON.stringify(truncateKey(key))} stands twice in one object`, position);
       if (key === '__proto__') throw new JsonError('the key "__proto__" is not allowed', position);
       keys.add(key);
       if (depth === 0 && keys.size > this.#mostKeys) throw tooManyKeys();
@@ -211,7 +211,7 @@ class Reader {
 const longest = 100;
 
 /** A key of the client's as an answer repeats it: a refusal must not be as large as what it refuses. */
-export function shownKey(key: string): string {
+export function truncateKey(key: string): string {
   if (key.length <= longest) return key;
   // Half of a surrogate pair is no character.
   return `${key.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…`;

@@ -26,5 +26,5 @@ export interface GatewayRequest {
    */
   body(limit: number): Promise<Uint8Array>;
   /** Calls the listener once when the client leaves before its answer is complete. */
-  onLeave(listener: () => void): void;
+  onDisconnect(listener: () => void): void;
 }

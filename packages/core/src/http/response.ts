@@ -4,10 +4,10 @@ import type { GatewayRequest } from './request.ts';
 export type HeaderList = readonly string[];
 
 /** Every answer has it: browsers must not take an answer for another media type than it says (https://fetch.spec.whatwg.org/#x-content-type-options-header). */
-export const contentTypeOptions = ['x-content-type-options', 'nosniff'] as const;
+export const nosniffHeader = ['x-content-type-options', 'nosniff'] as const;
 
 /** What an adapter adds to answers. */
-export interface AnswerOptions {
+export interface AdapterOptions {
   /** Every answer has an `X-Request-Id`, by which its log lines are found. */
   readonly requestIdHeader: boolean;
 }
@@ -45,7 +45,7 @@ export interface WholeResponse {
   /** The body is kept for other requests too. */
   readonly isShared?: boolean;
   /** A host's own handlers may answer instead: the path is ours, the method is not. */
-  readonly passable?: boolean;
+  readonly isFallback?: boolean;
 }
 
 export interface StreamResponse {

@@ -214,7 +214,7 @@ export interface QueryStatement {
   readonly form?: string;
   readonly values: readonly Value[];
   /** Per value; null: none of the client's. */
-  readonly owners: readonly (ValueSource | null)[];
+  readonly valueSources: readonly (ValueSource | null)[];
 }
 
 /** A statement whose columns are those of the endpoint's answer, and what goes with it. */
@@ -222,9 +222,9 @@ export interface Query extends Partial<Omit<QueryStatement, 'sql'>>, Pick<QueryS
   /** Session settings for this call alone. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
   /** Runs right before, in the same transaction. The values of its one row are response headers, NULL is none. */
-  readonly head?: QueryStatement & { readonly names: readonly string[] };
+  readonly headerQuery?: QueryStatement & { readonly names: readonly string[] };
   /** The refusal when no row was touched. The statement then gives a row for each one, also where the answer has none. */
-  readonly noRow?: Problem;
+  readonly noRowProblem?: Problem;
 }
 
 /** What it throws is a failure of the request; a `Problem` is the answer. */

@@ -9,11 +9,11 @@ import {
   neededAsWell,
   resultColumns,
 } from '../endpoints/statement.ts';
-import { type Caching, cachingOf } from './cache/cache-key.ts';
+import { type CachePolicy, createCachePolicy } from './cache/cache-key.ts';
 import type { AuthScheme, QueryBuilder, QueryStatement } from '../ports/ports.ts';
-import { type Format, formatOf, otherFormats } from '../response/format.ts';
-import { type HeadWriter, headWriter } from '../response/response-headers.ts';
-import { negotiate, type RowMedia } from '../response/negotiate.ts';
+import { type Format, selectFormat, negotiableFormats } from '../response/format.ts';
+import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
+import { negotiateRowFormat, type RowFormat } from '../response/negotiate.ts';
 
 /** A client may choose which keys it gives, and so the statement: the one that was longest of no use makes room past this many. */
 const mostStatements = 200;
@@ -38,14 +38,14 @@ interface Form {
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** How an answer goes out: its body, and what stands before it. */
-export interface Rendering {
+export interface Representation {
   readonly format: Format;
-  readonly head: HeadWriter;
+  readonly writeHeaders: HeaderWriter;
 }
 
 /** What an endpoint's source and the host have made for it. */
-interface OperationParts {
-  readonly make: QueryBuilder | null;
+interface CompileOptions {
+  readonly queryBuilder: QueryBuilder | null;
   readonly ownScheme: AuthScheme | null;
 }
 
@@ -53,46 +53,46 @@ interface OperationParts {
 export class CompiledEndpoint {
   readonly endpoint: Endpoint;
   /** Makes the command of each request, where the endpoint's source does that itself. */
-  readonly make: QueryBuilder | null;
+  readonly queryBuilder: QueryBuilder | null;
   /** What recognises the callers of this endpoint alone; null: the gateway's schemes do. */
   readonly ownScheme: AuthScheme | null;
   /** Whether a call depends on who its caller is. */
   readonly needsCaller: boolean;
   readonly changesData: boolean;
   /** Whether the gateway gives parameters of its own. */
-  readonly fills: boolean;
+  readonly injectsValues: boolean;
   /** Whether a parameter is the hash of another. */
-  readonly hashes: boolean;
+  readonly hashesParameters: boolean;
   /** How answers are kept; null: they are not. */
-  readonly caching: Caching | null;
+  readonly cachePolicy: CachePolicy | null;
   /** Whether what the call gives has to be converted by a second statement. */
-  readonly converts: boolean;
-  readonly pace: Pace = new Pace();
+  readonly convertsOutput: boolean;
+  readonly latency: LatencyStatistics = new LatencyStatistics();
   #sessionUse: SessionEffects;
-  readonly #plain: Rendering;
+  readonly #plain: Representation;
   /** What a client may ask for instead. */
-  readonly #others: Readonly<Partial<Record<RowMedia, Rendering>>>;
+  readonly #others: Readonly<Partial<Record<RowFormat, Representation>>>;
   readonly #columns: Statement['columns'];
   readonly #forms = new Map<string, Form>();
   /** The routine's call with every parameter given: the one that is asked for most. Null where the source makes the commands. */
   readonly #whole: Statement | null;
 
-  constructor(endpoint: Endpoint, { make = null, ownScheme = null }: Partial<OperationParts> = {}) {
+  constructor(endpoint: Endpoint, { queryBuilder: make = null, ownScheme = null }: Partial<CompileOptions> = {}) {
     const { parameters } = endpoint;
     this.endpoint = endpoint;
     this.#sessionUse = endpoint.sessionUse ?? harmless;
-    this.make = make;
+    this.queryBuilder = make;
     this.ownScheme = ownScheme;
     this.needsCaller = dependsOnCaller(endpoint);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
-    this.fills =
+    this.injectsValues =
       endpoint.requestHeaders.mode === 'parameter' || parameters.some(({ injected: filling }) => filling !== undefined);
-    this.caching = endpoint.cache === null ? null : cachingOf(endpoint, this.needsCaller || make !== null);
-    this.hashes = parameters.some(({ hashOf }) => hashOf !== undefined);
-    const others = Object.entries(otherFormats(endpoint));
-    this.#plain = renderingOf(endpoint, formatOf(endpoint), others.length > 0);
+    this.cachePolicy = endpoint.cache === null ? null : createCachePolicy(endpoint, this.needsCaller || make !== null);
+    this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
+    const others = Object.entries(negotiableFormats(endpoint));
+    this.#plain = renderingOf(endpoint, selectFormat(endpoint), others.length > 0);
     this.#others = Object.fromEntries(others.map(([media, format]) => [media, renderingOf(endpoint, format, true)]));
-    this.converts = make === null && endpoint.converts !== undefined;
+    this.convertsOutput = make === null && endpoint.converts !== undefined;
     this.#columns = make === null ? resultColumns(endpoint) : answerColumns(endpoint);
     this.#whole = make === null ? this.#named(callStatement(endpoint, endpoint.parameters), this.#columns) : null;
   }
@@ -103,13 +103,13 @@ export class CompiledEndpoint {
   }
 
   /** A call has left a setting changed, which its routine's text did not tell. */
-  leavesSettings(): void {
+  markAltersSession(): void {
     this.#sessionUse = { ...this.#sessionUse, alters: true };
   }
 
   /** The form that the client prefers among those on offer. */
-  rendering(accept: string | undefined): Rendering {
-    return this.#others[negotiate(accept)] ?? this.#plain;
+  selectRepresentation(accept: string | undefined): Representation {
+    return this.#others[negotiateRowFormat(accept)] ?? this.#plain;
   }
 
   /**
@@ -127,14 +127,14 @@ export class CompiledEndpoint {
   }
 
   /** The statement that converts what the call has given. */
-  conversion(given: readonly Value[]): Statement {
+  conversionStatement(given: readonly Value[]): Statement {
     const isNull = given.map((value) => value === null);
     const columns = conversionColumns(this.endpoint);
     return this.#kept(`convert ${isNull.join()}`, columns, () => conversionStatement(this.endpoint, isNull));
   }
 
   /** A statement of the source's own making: of a known form the one that is there, else a new one. */
-  made({ sql, form }: Pick<QueryStatement, 'sql' | 'form'>, columns: Statement['columns']): Statement {
+  customStatement({ sql, form }: Pick<QueryStatement, 'sql' | 'form'>, columns: Statement['columns']): Statement {
     const text = typeof sql === 'string' ? (): string => sql : sql;
     return form === undefined ? { name: '', sql: text(), ...expecting(columns) } : this.#kept(form, columns, text);
   }
@@ -188,8 +188,8 @@ function noGap({ key, type }: EndpointParameter): Problem {
   });
 }
 
-function renderingOf(endpoint: Endpoint, format: Format, negotiable: boolean): Rendering {
-  return { format, head: headWriter(endpoint, format.contentType, negotiable) };
+function renderingOf(endpoint: Endpoint, format: Format, negotiable: boolean): Representation {
+  return { format, writeHeaders: createHeaderWriter(endpoint, format.contentType, negotiable) };
 }
 
 /** So many calls are looked at before an endpoint is trusted to be quick. */
@@ -200,18 +200,18 @@ const smallBytes = 64 * 1024;
 const weight = 0.2;
 
 /** How quick and how large an endpoint's answers have been of late; it decides which calls may share a connection. */
-export class Pace {
+export class LatencyStatistics {
   #calls = 0;
   #milliseconds = 0;
   #bytes = 0;
 
   /** Quick and small so far. One slow call is enough to lose that until a few quick ones have followed. */
-  get quick(): boolean {
+  get isFast(): boolean {
     return this.#calls >= trial && this.#milliseconds < quickMilliseconds && this.#bytes < smallBytes;
   }
 
   /** Milliseconds that the database will probably work on the next call. */
-  get expected(): number {
+  get expectedMs(): number {
     return this.#milliseconds;
   }
 

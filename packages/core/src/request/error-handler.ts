@@ -2,14 +2,14 @@ import { CallCancelled, type Database, DatabaseError, type Value } from '../post
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { databaseOf } from './execute.ts';
+import { selectDatabase } from './execute.ts';
 import { toProblem } from './to-problem.ts';
-import type { ExecutableCall, Formula } from './build-query.ts';
+import type { ExecutableCall, BoundStatement } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Pipeline } from './pipeline.ts';
 import { problemResponse } from './problem-response.ts';
 import { isStale } from './stale-endpoint.ts';
-import { statusesOfLogin } from './sqlstate.ts';
+import { loginStatuses } from './sqlstate.ts';
 import type { ValueSource } from '../ports/ports.ts';
 
 /** How far a request came. */
@@ -25,16 +25,16 @@ export async function handleError(
   { call, targets }: Attempt,
   pipeline: Pipeline,
 ): Promise<GatewayResponse> {
-  const { refusal, observe } = pipeline;
+  const { problemOptions: refusal, observe } = pipeline;
   // Nobody is left to answer; the host closes what is still open.
   if (error instanceof CallCancelled) return { kind: 'whole', status: 499, headers: [], body: null };
   const endpoint = meant({ call, targets });
-  const database = endpoint === null ? pipeline.database : databaseOf(pipeline, endpoint);
-  const refused = isStale(error) ? null : await refusedParameter(error, call, database);
+  const database = endpoint === null ? pipeline.database : selectDatabase(pipeline, endpoint);
+  const refused = isStale(error) ? null : await findInvalidParameter(error, call, database);
   const constraintMessages = endpoint?.constraintMessages ?? {};
   const { mappedCodes, showRowDetails: rowDetails } = refusal;
-  const statuses = endpoint?.signIn?.kind === 'login' ? statusesOfLogin(mappedCodes) : mappedCodes;
-  const problem = toProblem(error, { statuses, refused, constraintMessages, rowDetails });
+  const statuses = endpoint?.signIn?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
+  const problem = toProblem(error, { statuses, invalidParameter: refused, constraintMessages, rowDetails });
   const correlationId = problem.status >= 500 || !refusal.showDatabaseMessage ? request.id : null;
   const reason = error instanceof Error ? error : new Error(String(error));
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: reason });
@@ -57,7 +57,7 @@ const refusalClasses: ReadonlySet<string> = new Set(['22', '23', '42']);
  * The parameter whose text PostgreSQL could not read; null when the error was about something else. PostgreSQL tells its
  * number in a context line from 14 on, in words of its own language; where it does not, each value is tried alone.
  */
-export async function refusedParameter(
+export async function findInvalidParameter(
   error: unknown,
   call: ExecutableCall | null,
   database: Database,
@@ -66,16 +66,23 @@ export async function refusedParameter(
   const formula = formulaAt(call, error.step);
   if (formula === null || !refusalClasses.has(error.diagnostics.code.slice(0, 2))) return null;
   const number = /\bparameter \$(\d+)/.exec(error.diagnostics.where ?? '')?.[1];
-  return number === undefined ? tryEach(formula, database) : (formula.owners[Number(number) - 1] ?? null);
+  return number === undefined ? tryEach(formula, database) : (formula.valueSources[Number(number) - 1] ?? null);
 }
 
 /** The steps of a call stand in the order settings, head, statement; null for settings. */
-function formulaAt(call: ExecutableCall, step: number | undefined): Formula | null {
-  const formulas = [...(call.settings.length > 0 ? [null] : []), ...(call.head === null ? [] : [call.head]), call];
+function formulaAt(call: ExecutableCall, step: number | undefined): BoundStatement | null {
+  const formulas = [
+    ...(call.settings.length > 0 ? [null] : []),
+    ...(call.headerQuery === null ? [] : [call.headerQuery]),
+    call,
+  ];
   return formulas[step ?? -1] ?? null;
 }
 
-async function tryEach({ owners, arguments: values }: Formula, database: Database): Promise<ValueSource | null> {
+async function tryEach(
+  { valueSources: owners, arguments: values }: BoundStatement,
+  database: Database,
+): Promise<ValueSource | null> {
   for (const [index, owner] of owners.entries()) {
     // One after the other: the first is the one that PostgreSQL stopped at.
     // oxlint-disable-next-line no-await-in-loop

@@ -12,15 +12,15 @@ import type { ByteSource, HeaderList } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { RoleContext } from '../auth/context.ts';
-import { type Raising, raising } from './notice-events.ts';
+import { type NoticeEventContext, createNoticeListener } from './notice-events.ts';
 import type { ExecutableCall } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
-import { ResponseWriter, type Bounds } from '../response/response-writer.ts';
-import { CountedRows } from '../response/rows.ts';
+import { ResponseWriter, type SizeLimit } from '../response/response-writer.ts';
+import { RowCounter } from '../response/rows.ts';
 import type { Format } from '../response/format.ts';
-import { HeadRow } from '../response/response-headers.ts';
-import { type Lent, ofSecondHalf, SecondHalf } from './procedure-output-conversion.ts';
+import { HeaderRow } from '../response/response-headers.ts';
+import { type HostRunner, toConversionError, OutputConversion } from './procedure-output-conversion.ts';
 import { passingSettings, settingsStep } from '../auth/settings.ts';
 
 /**
@@ -28,14 +28,14 @@ import { passingSettings, settingsStep } from '../auth/settings.ts';
  * of an answer that is kept.
  */
 export type CallResult = {
-  readonly told: { readonly headers: HeaderList } | null;
-  readonly kept: Kept | null;
+  readonly headerRow: { readonly headers: HeaderList } | null;
+  readonly cacheHeaders: CacheHeaders | null;
 } & (
   | { readonly kind: 'whole'; readonly body: Buffer; readonly rows: number }
   | { readonly kind: 'stream'; readonly body: ByteSource }
 );
 
-export interface Kept {
+export interface CacheHeaders {
   readonly headers: HeaderList;
   /** Whether the entity tag among them is the cache's own. */
   readonly validates: boolean;
@@ -49,7 +49,7 @@ export interface Invalidation {
   done(endpoint: Endpoint): void | Promise<void>;
 }
 
-export interface Execution extends Raising {
+export interface ExecutionContext extends NoticeEventContext {
   readonly database: Database;
   /** Those that an endpoint may name. */
   readonly namedDatabases: ReadonlyMap<string, Database>;
@@ -57,88 +57,96 @@ export interface Execution extends Raising {
   readonly timeout: number;
   /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
   readonly slowClientTimeout: number;
-  notice(endpoint: Endpoint, notice: Notice): void;
+  onNotice(endpoint: Endpoint, notice: Notice): void;
   /** A call of the endpoint has left a setting of its connection changed. */
-  settingLeft(endpoint: Endpoint, setting: string): void;
+  onSettingLeft(endpoint: Endpoint, setting: string): void;
   readonly invalidation: Invalidation;
   /** Null: calls run under the role of their connection. */
   readonly roleContext: RoleContext | null;
   /** Gives a connection of the host's for a request, null for one of ours. Null: the host gives none at all. */
-  readonly provide: ((request: GatewayRequest, endpoint: Endpoint) => Promise<Lent | null>) | null;
+  readonly provideConnection: ((request: GatewayRequest, endpoint: Endpoint) => Promise<HostRunner | null>) | null;
 }
 
 /**
  * Runs the call: settings and routine in one round trip and one implicit transaction.
  * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, CallCancelled, ColumnMismatch
  */
-export function execute(execution: Execution, task: Task): Promise<CallResult> {
+export function execute(execution: ExecutionContext, task: ExecutionInput): Promise<CallResult> {
   const { endpoint } = task.call.candidate;
   const notice = noticeOf(execution, task);
-  if (execution.provide === null) return runOn(databaseOf(execution, endpoint), execution, task, notice);
-  return execution.provide(task.request, endpoint).then((theirs) => {
-    const runner = theirs ?? databaseOf(execution, endpoint);
-    return runOn(runner, execution, { ...task, lasting: theirs !== null }, notice);
+  if (execution.provideConnection === null) return runOn(selectDatabase(execution, endpoint), execution, task, notice);
+  return execution.provideConnection(task.request, endpoint).then((theirs) => {
+    const runner = theirs ?? selectDatabase(execution, endpoint);
+    return runOn(runner, execution, { ...task, isHostConnection: theirs !== null }, notice);
   });
 }
 
 type NoticeListener = (notice: Notice) => void;
 
 /** Notices are told to the observer; of some endpoints they are events as well. */
-function noticeOf(execution: Execution, { call, request, caller }: Task): NoticeListener {
+function noticeOf(execution: ExecutionContext, { call, request, caller }: ExecutionInput): NoticeListener {
   const { endpoint } = call.candidate;
-  const tell: NoticeListener = (notice) => execution.notice(endpoint, notice);
+  const tell: NoticeListener = (notice) => execution.onNotice(endpoint, notice);
   if (endpoint.events === null) return tell;
-  const raise = raising(execution, endpoint, request, caller ?? null);
+  const raise = createNoticeListener(execution, endpoint, request, caller ?? null);
   return (notice) => {
     raise(notice);
     tell(notice);
   };
 }
 
-export interface Task {
+export interface ExecutionInput {
   readonly call: ExecutableCall;
   readonly format: Format;
   readonly request: GatewayRequest;
   /** Null: nobody who is known. */
   readonly caller?: Caller | null;
   /** Sees the rows on their way to the answer. */
-  readonly watch?: (next: Required<RowSink>) => RowSink;
+  readonly tapRows?: (next: Required<RowSink>) => RowSink;
   /** The transaction may go on after the call. */
-  readonly lasting?: boolean;
+  readonly isHostConnection?: boolean;
   /** An answer up to this is wanted whole. */
-  readonly hold?: Bounds;
+  readonly holdLimit?: SizeLimit;
   /** Takes what ends the call, where its client's leaving alone is no reason to. */
-  readonly endWith?: (cancel: () => void) => void;
+  readonly onCancellable?: (cancel: () => void) => void;
 }
 
 function runOn(
-  runner: Runner | Lent,
-  execution: Execution,
-  { call, format, request, lasting = false, watch, hold, endWith }: Task,
+  runner: Runner | HostRunner,
+  execution: ExecutionContext,
+  {
+    call,
+    format,
+    request,
+    isHostConnection: lasting = false,
+    tapRows: watch,
+    holdLimit: hold,
+    onCancellable: endWith,
+  }: ExecutionInput,
   notice: NoticeListener,
 ): Promise<CallResult> {
-  const { endpoint, pace, sessionUse } = call.candidate;
+  const { endpoint, latency: pace, sessionUse } = call.candidate;
   const { slowClientTimeout, invalidation } = execution;
   const settled = endpoint.invalidates.length === 0 ? null : () => invalidation.done(endpoint);
   const last = settled === null ? null : invalidation.step(endpoint);
   return new Promise((resolve, reject) => {
-    const told = call.head === null ? null : new HeadRow(call.head.names);
+    const told = call.headerQuery === null ? null : new HeaderRow(call.headerQuery.names);
     const answering = new ResponseWriter(
       format,
       { bufferRows: endpoint.bufferRows, sizeHint: pace.sizeHint, slowClientTimeout, hold: hold ?? null },
       {
-        whole: (body, rows) => resolve({ kind: 'whole', body, rows, told, kept: null }),
-        stream: (body) => resolve({ kind: 'stream', body, told, kept: null }),
+        whole: (body, rows) => resolve({ kind: 'whole', body, rows, headerRow: told, cacheHeaders: null }),
+        stream: (body) => resolve({ kind: 'stream', body, headerRow: told, cacheHeaders: null }),
         failed: reject,
       },
     );
-    const counting = call.noRow === null ? null : new CountedRows(answering);
+    const counting = call.noRowProblem === null ? null : new RowCounter(answering);
     const rows = counting ?? watch?.(answering) ?? answering;
-    const half = call.candidate.converts ? new SecondHalf(call, rows) : null;
+    const half = call.candidate.convertsOutput ? new OutputConversion(call, rows) : null;
     const made: Call = {
       steps: stepsOf(call, { rows: half ?? rows, told, lasting, last }),
-      mayShare: pace.quick && !sessionUse.alters,
-      expectedMs: pace.expected,
+      mayShare: pace.isFast && !sessionUse.alters,
+      expectedMs: pace.expectedMs,
       mayBlock: sessionUse.mayBlock,
       altersSession: sessionUse.alters,
       idempotent: endpoint.volatility !== 'volatile',
@@ -149,32 +157,32 @@ function runOn(
       notice,
       done: (elapsed, left) => {
         if (left !== null) settingLeft(execution, call.candidate, left);
-        if (counting?.rows === 0) answering.failed(call.noRow!);
+        if (counting?.rows === 0) answering.failed(call.noRowProblem!);
         else answering.done();
         pace.record(elapsed, answering.bytesOut);
       },
       failed: (error) => answering.failed(error),
     };
     const handle = start(runner, made, { half, settled, lasting });
-    answering.feedFrom(handle);
-    if (endWith === undefined) request.onLeave(() => handle.cancel());
+    answering.attachCall(handle);
+    if (endWith === undefined) request.onDisconnect(() => handle.cancel());
     else endWith(() => handle.cancel());
   });
 }
 
 /** The calls of the endpoint have their connection to themselves from now on, and it is reset after each of them. */
-function settingLeft(execution: Execution, operation: CompiledEndpoint, setting: string): void {
-  operation.leavesSettings();
-  execution.settingLeft(operation.endpoint, setting);
+function settingLeft(execution: ExecutionContext, operation: CompiledEndpoint, setting: string): void {
+  operation.markAltersSession();
+  execution.onSettingLeft(operation.endpoint, setting);
 }
 
 /** On a connection of our own, the session knows. */
-function timeoutOf({ timeout }: Execution, lasting: boolean): number | null {
+function timeoutOf({ timeout }: ExecutionContext, lasting: boolean): number | null {
   return lasting ? timeout : null;
 }
 
 /** The role that one of the call's settings sets; with a role context, callers without one have that of the connection. */
-function roleOf({ roleContext }: Execution, { settings }: ExecutableCall): string | null | undefined {
+function roleOf({ roleContext }: ExecutionContext, { settings }: ExecutableCall): string | null | undefined {
   const set = settings.findLast(([name]) => name.toLowerCase() === 'role');
   return set?.[1] ?? (roleContext === null ? undefined : null);
 }
@@ -200,13 +208,13 @@ function settling(call: Call, settled: Settled): Call {
 
 interface Start {
   /** Null: the call's own rows are the answer. */
-  readonly half: SecondHalf | null;
+  readonly half: OutputConversion | null;
   readonly settled: Settled;
   readonly lasting: boolean;
 }
 
 /** Runs the call; where its row is to be converted, then the one that does it: with the same settings, in what is left of the time. */
-function start(runner: Runner | Lent, call: Call, { half, settled, lasting }: Start): CallHandle {
+function start(runner: Runner | HostRunner, call: Call, { half, settled, lasting }: Start): CallHandle {
   if (half === null) return runner.run(settling(call, settled));
   const { timeout } = call;
   const convert: Call['done'] = (elapsed, left) =>
@@ -217,10 +225,10 @@ function start(runner: Runner | Lent, call: Call, { half, settled, lasting }: St
         timeout: timeout === null || timeout === 0 ? timeout : Math.max(1, timeout - elapsed),
         atomic: false,
         done: (more, alsoLeft) => call.done(elapsed + more, left ?? alsoLeft),
-        failed: (error) => call.failed(ofSecondHalf(error)),
+        failed: (error) => call.failed(toConversionError(error)),
       }),
     );
-  const before = 'before' in runner ? runner.before : runner;
+  const before = 'withoutRelease' in runner ? runner.withoutRelease : runner;
   half.follow(before.run(settling({ ...call, done: convert }, settled)));
   return half;
 }
@@ -237,7 +245,7 @@ interface Readers {
 /** Settings, head and statement, in this order; most calls are the statement alone. */
 function stepsOf(call: ExecutableCall, { rows, told, lasting, last }: Readers): readonly Step[] {
   const step: Step = { statement: call.statement, values: call.arguments, rows };
-  const { settings, head } = call;
+  const { settings, headerQuery: head } = call;
   if (settings.length === 0 && head === null && last === null) return [step];
   const steps = [
     ...(head === null ? [] : [{ statement: head.statement, values: head.arguments, rows: told! }]),
@@ -251,6 +259,6 @@ function stepsOf(call: ExecutableCall, { rows, told, lasting, last }: Readers): 
 }
 
 /** The database that runs an endpoint's routine. */
-export function databaseOf({ database, namedDatabases }: Execution, { connection }: Endpoint): Database {
+export function selectDatabase({ database, namedDatabases }: ExecutionContext, { connection }: Endpoint): Database {
   return connection === null ? database : namedDatabases.get(connection)!;
 }

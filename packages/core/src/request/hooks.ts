@@ -5,10 +5,10 @@ import { bodilessStatuses, type GatewayResponse } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import { framingHeaderNames } from '../endpoints/comment/header-names.ts';
 import type { ExecutableCall } from './build-query.ts';
-import { checked } from '../response/response-headers.ts';
+import { checkHeader } from '../response/response-headers.ts';
 
 /** An answer of the host's own. */
-export interface HookAnswer {
+export interface HookResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | null;
@@ -17,7 +17,7 @@ export interface HookAnswer {
 type Perhaps<Product> = Product | undefined | void;
 type Eventually<Product> = Product | Promise<Product>;
 
-export interface ParameterToValidate {
+export interface ParameterHookContext {
   readonly endpoint: Endpoint;
   readonly parameter: EndpointParameter;
   /** As PostgreSQL will get it: text, or null. */
@@ -25,7 +25,7 @@ export interface ParameterToValidate {
   readonly request: GatewayRequest;
 }
 
-export interface CommandToRun {
+export interface CommandHookContext {
   readonly endpoint: Endpoint;
   readonly request: GatewayRequest;
   /** The statement that is about to run; `$1` is the first of the values. */
@@ -38,13 +38,13 @@ export interface CommandToRun {
 /** What a host may say about a call before it runs. An answer ends the request; nothing lets it go on. */
 export interface Hooks {
   /** For each parameter of the call, those that the gateway fills among them. */
-  readonly validateParameters: ((parameter: ParameterToValidate) => Eventually<Perhaps<HookAnswer>>) | null;
+  readonly validateParameters: ((parameter: ParameterHookContext) => Eventually<Perhaps<HookResponse>>) | null;
   /** After the command is made and before it runs. */
-  readonly commandCallback: ((command: CommandToRun) => Eventually<Perhaps<HookAnswer>>) | null;
+  readonly commandCallback: ((command: CommandHookContext) => Eventually<Perhaps<HookResponse>>) | null;
 }
 
 /** Asks the host. Null: the call goes on. What a hook throws is a failure of the request. */
-export async function consult(
+export async function runHooks(
   hooks: Hooks,
   call: ExecutableCall,
   request: GatewayRequest,
@@ -70,7 +70,7 @@ export async function consult(
  * The gateway frames the answer: a length of the host's beside ours would make two of them, and some statuses have no body.
  * @throws Problem for an answer that cannot be sent: a hook may have put a client's own words into it
  */
-function toResponse({ status, headers = {}, body = null }: HookAnswer): GatewayResponse {
+function toResponse({ status, headers = {}, body = null }: HookResponse): GatewayResponse {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new Problem('internal', { detail: `A hook has answered with the status ${status}.` });
   }
@@ -79,6 +79,6 @@ function toResponse({ status, headers = {}, body = null }: HookAnswer): GatewayR
   }
   const list = Object.entries(headers)
     .filter(([name]) => !framingHeaderNames.has(name.toLowerCase()))
-    .flatMap(([name, value]) => [name.toLowerCase(), checked(name, value)]);
+    .flatMap(([name, value]) => [name.toLowerCase(), checkHeader(name, value)]);
   return { kind: 'whole', status, headers: list, body: bodilessStatuses.has(status) ? null : body };
 }

@@ -1,6 +1,6 @@
 import type { Value } from '../postgres/port.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
-import type { Bound } from './bind/bind.ts';
+import type { BoundCall } from './bind/bind.ts';
 import { type ContextKeys, contextSettings, type RoleContext, roleSettings } from '../auth/context.ts';
 import { type CallContext, injectedValue } from '../auth/injected-values.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
@@ -9,17 +9,17 @@ import { headersAsJson, type RequestHeaderOptions } from './request-headers.ts';
 import type { Setting } from '../auth/settings.ts';
 
 /** A call with everything that the gateway itself adds to what the client has sent. */
-export interface Filled extends Bound<CompiledEndpoint> {
+export interface InjectedCall extends BoundCall<CompiledEndpoint> {
   readonly settings: readonly Setting[];
 }
 
-export interface FillOptions {
+export interface InjectOptions {
   readonly requestHeaders: RequestHeaderOptions & {
     /** The setting that holds the headers where an endpoint wants them there. */
     readonly contextKey: string;
   };
   /** Settings of every call, where connections of the host's may serve it, which hold none of ours. */
-  readonly everyCall: readonly Setting[];
+  readonly sessionSettings: readonly Setting[];
   readonly claimTypes: ClaimTypes;
   readonly contextKeys: ContextKeys;
   /** Null: calls run under the role of their connection. */
@@ -27,10 +27,14 @@ export interface FillOptions {
 }
 
 /** Adds what does not come from the client: settings of the transaction, and parameters that the gateway fills. */
-export function fill(bound: Bound<CompiledEndpoint>, calling: CallContext, options: FillOptions): Filled {
+export function injectValues(
+  bound: BoundCall<CompiledEndpoint>,
+  calling: CallContext,
+  options: InjectOptions,
+): InjectedCall {
   const { candidate, parameters, values } = bound;
   const settings = settingsOf(candidate.endpoint, calling, options);
-  const added = candidate.fills ? additions(bound, calling, options) : none;
+  const added = candidate.injectsValues ? additions(bound, calling, options) : none;
   return added.length === 0 ? { candidate, parameters, values, settings } : withAdditions(bound, added, settings);
 }
 
@@ -39,9 +43,9 @@ type Addition = readonly [parameter: EndpointParameter, value: Value];
 const none: readonly Addition[] = [];
 const noSettings: readonly Setting[] = [];
 
-function settingsOf(endpoint: Endpoint, calling: CallContext, options: FillOptions): readonly Setting[] {
+function settingsOf(endpoint: Endpoint, calling: CallContext, options: InjectOptions): readonly Setting[] {
   const { timeout, planCacheMode, requestHeaders, userContext } = endpoint;
-  const { everyCall, roleContext } = options;
+  const { sessionSettings: everyCall, roleContext } = options;
   const plain = timeout === null && planCacheMode === null && requestHeaders.mode !== 'context' && !userContext;
   if (plain && everyCall.length === 0 && roleContext === null) return noSettings;
   const settings = [...everyCall];
@@ -58,9 +62,9 @@ function settingsOf(endpoint: Endpoint, calling: CallContext, options: FillOptio
 
 /** What the gateway gives; what the routine has a default for and nobody knows is left to that. */
 function additions(
-  { candidate, parameters }: Bound<CompiledEndpoint>,
+  { candidate, parameters }: BoundCall<CompiledEndpoint>,
   calling: CallContext,
-  options: FillOptions,
+  options: InjectOptions,
 ): readonly Addition[] {
   const { endpoint } = candidate;
   const { requestHeaders } = endpoint;
@@ -78,10 +82,10 @@ function additions(
 
 /** In the routine's order, which the statement of all parameters counts on. */
 function withAdditions(
-  { candidate, parameters, values }: Bound<CompiledEndpoint>,
+  { candidate, parameters, values }: BoundCall<CompiledEndpoint>,
   added: readonly Addition[],
   settings: readonly Setting[],
-): Filled {
+): InjectedCall {
   const all = [...parameters.map((parameter, index): Addition => [parameter, values[index]!]), ...added];
   all.sort(([one], [other]) => one.position - other.position);
   return {

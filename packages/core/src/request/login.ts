@@ -9,15 +9,15 @@ import type { LoginOptions } from '../auth/login-options.ts';
 import type { LoginRow } from '../auth/login-row.ts';
 import { logout, schemeNames } from '../auth/logout.ts';
 import type { Observer } from '../ports/ports.ts';
-import { checked } from '../response/response-headers.ts';
-import { fieldsOf } from '../response/rows.ts';
+import { checkHeader } from '../response/response-headers.ts';
+import { readFields } from '../response/rows.ts';
 import type { ExecutableCall } from './build-query.ts';
-import { type CallResult, execute, type Execution } from './execute.ts';
+import { type CallResult, execute, type ExecutionContext } from './execute.ts';
 import { respond } from './respond.ts';
 
 /** Runs a login or logout routine, and signs the caller in or out. */
 export async function loginOrLogout(
-  execution: Execution & { readonly login: LoginOptions; readonly observe: Observer },
+  execution: ExecutionContext & { readonly login: LoginOptions; readonly observe: Observer },
   call: ExecutableCall,
   { request, caller }: CallContext,
 ): Promise<GatewayResponse> {
@@ -35,14 +35,14 @@ export async function loginOrLogout(
   const session = caller?.session ?? null;
   if (session !== null) execution.streams.endSession(session);
   if (!options.serializeResponse || names.length === 0 || outcome.kind === 'stream') return asPrivate(response);
-  const { format, head } = call.candidate.rendering(undefined);
+  const { format, writeHeaders: head } = call.candidate.selectRepresentation(undefined);
   const rowResponse = respond(request, { format, headers: head(call), outcome });
   return asPrivate({ ...rowResponse, headers: [...rowResponse.headers, ...response.headers] });
 }
 
 /** @throws Problem 500 for a header that cannot be sent */
 function commentHeaders({ headers }: Endpoint): HeaderList {
-  return headers.flatMap(({ name, value }) => [name.toLowerCase(), checked(name, value)]);
+  return headers.flatMap(({ name, value }) => [name.toLowerCase(), checkHeader(name, value)]);
 }
 
 function columnsOf(result: ResultShape): readonly ResultColumn[] {
@@ -56,10 +56,10 @@ interface LoginResult {
   readonly outcome: CallResult;
 }
 
-async function run(execution: Execution, call: ExecutableCall, request: GatewayRequest): Promise<LoginResult> {
+async function run(execution: ExecutionContext, call: ExecutableCall, request: GatewayRequest): Promise<LoginResult> {
   let texts: TextRows | null = null;
-  const { format } = call.candidate.rendering(undefined);
-  const outcome = await execute(execution, { call, format, request, watch: (next) => (texts = new TextRows(next)) });
+  const { format } = call.candidate.selectRepresentation(undefined);
+  const outcome = await execute(execution, { call, format, request, tapRows: (next) => (texts = new TextRows(next)) });
   // A result that needs streaming has more rows than are read.
   if (outcome.kind === 'stream') outcome.body.cancel();
   return { rows: (texts as TextRows | null)?.rows ?? [], outcome };
@@ -79,7 +79,7 @@ class TextRows implements RowSink {
   row(chunk: Uint8Array, offset: number, fields: number): boolean {
     if (this.rows.length < maxRows) {
       this.rows.push(
-        fieldsOf(chunk, offset, fields).map((field) => (field === null ? null : Buffer.from(field).toString())),
+        readFields(chunk, offset, fields).map((field) => (field === null ? null : Buffer.from(field).toString())),
       );
     }
     return this.#next.row(chunk, offset, fields);

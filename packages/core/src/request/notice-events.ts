@@ -9,7 +9,7 @@ import { executionIdOfCall, executionKey } from '../events/execution-id.ts';
 import type { Streams } from '../events/streams.ts';
 
 /** What has to be known for the messages of a call to become events. */
-export interface Raising {
+export interface NoticeEventContext {
   readonly streams: Streams;
   readonly access: { readonly claimTypes: ClaimTypes };
   readonly observe: Observer;
@@ -19,8 +19,8 @@ export interface Raising {
  * Makes events of what a call raises with `RAISE INFO`, as it is raised.
  * @throws Problem `invalid-execution-id` for one that others might guess
  */
-export function raising(
-  { streams, access, observe }: Raising,
+export function createNoticeListener(
+  { streams, access, observe }: NoticeEventContext,
   endpoint: Endpoint,
   request: GatewayRequest,
   caller: Caller | null,

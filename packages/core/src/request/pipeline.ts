@@ -1,8 +1,8 @@
 import type { Router } from './router.ts';
-import type { Recalling } from './cache/cached-execution.ts';
+import type { CachedExecutionContext } from './cache/cached-execution.ts';
 import type { Access } from '../auth/authorize.ts';
 import type { StreamPlan } from '../events/stream.ts';
-import type { FillOptions } from './inject.ts';
+import type { InjectOptions } from './inject.ts';
 import type { Hooks } from './hooks.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
@@ -10,7 +10,7 @@ import type { ProblemOptions } from './problem-response.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
 
 /** What the start has decided for all requests; a refresh makes a new one. */
-export interface Pipeline extends Recalling, FillOptions {
+export interface Pipeline extends CachedExecutionContext, InjectOptions {
   readonly router: Router<CompiledEndpoint>;
   /** Streams of events, by the paths of requests for them. */
   readonly streamPlans: ReadonlyMap<string, StreamPlan>;
@@ -21,7 +21,7 @@ export interface Pipeline extends Recalling, FillOptions {
   /** Characters of path and query together. */
   readonly maxUriLength: number;
   readonly ignoreUnknown: boolean;
-  readonly refusal: ProblemOptions & {
+  readonly problemOptions: ProblemOptions & {
     /** Whether details may hold all values of a row that a constraint has refused. */
     readonly showRowDetails: boolean;
   };
@@ -29,5 +29,5 @@ export interface Pipeline extends Recalling, FillOptions {
   readonly hooks: Hooks | null;
   readonly observe: Observer;
   /** Whether the observer wants to hear of every command. */
-  readonly tellCommands: boolean;
+  readonly logsCommands: boolean;
 }

@@ -8,19 +8,19 @@ import {
   type Value,
 } from '../postgres/port.ts';
 import type { ExecutableCall } from './build-query.ts';
-import { fieldsOf } from '../response/rows.ts';
+import { readFields } from '../response/rows.ts';
 
 /** A connection of the host's for one request. */
-export interface Lent extends Runner {
+export interface HostRunner extends Runner {
   /** For a call that another one follows: the host has its connection back only if it fails. */
-  readonly before: Runner;
+  readonly withoutRelease: Runner;
 }
 
 /**
  * The procedure's own call, when PostgreSQL has to convert what it gives: keeps its row, which becomes the values of another
  * statement. One handle stands for both, whichever of them runs.
  */
-export class SecondHalf implements RowSink, CallHandle {
+export class OutputConversion implements RowSink, CallHandle {
   readonly #call: ExecutableCall;
   /** Takes the converted row. */
   readonly sink: RowSink;
@@ -34,14 +34,14 @@ export class SecondHalf implements RowSink, CallHandle {
   }
 
   row(chunk: Uint8Array, offset: number, fields: number): boolean {
-    this.#row = fieldsOf(chunk, offset, fields).map((field) => (field === null ? null : Buffer.from(field)));
+    this.#row = readFields(chunk, offset, fields).map((field) => (field === null ? null : Buffer.from(field)));
     return true;
   }
 
   /** The call that converts the row, with the settings of the first. */
   get call(): ExecutableCall {
     const { candidate, parameters, values, settings } = this.#call;
-    const statement = candidate.conversion(this.#row);
+    const statement = candidate.conversionStatement(this.#row);
     const owners = this.#row.map(() => null);
     return {
       candidate,
@@ -50,9 +50,9 @@ export class SecondHalf implements RowSink, CallHandle {
       settings,
       statement,
       arguments: this.#row,
-      owners,
-      head: null,
-      noRow: null,
+      valueSources: owners,
+      headerQuery: null,
+      noRowProblem: null,
     };
   }
 
@@ -76,7 +76,7 @@ export class SecondHalf implements RowSink, CallHandle {
  * What the second statement reads is none of the client's: its errors are no refusals of a parameter. And nobody is asked to try again
  * what has been done.
  */
-export function ofSecondHalf(error: Error): Error {
+export function toConversionError(error: Error): Error {
   if (error instanceof AcquireTimeout || error instanceof ConnectionLost) {
     return new Error(`the procedure was called, but what it gave could not be converted: ${error.message}`, {
       cause: error,

@@ -2,7 +2,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { CallResult } from './execute.ts';
 import type { Format } from '../response/format.ts';
-import { unchanged } from '../http/conditional-request.ts';
+import { isNotModified } from '../http/conditional-request.ts';
 
 export interface Answer {
   readonly format: Format;
@@ -13,20 +13,20 @@ export interface Answer {
 /** The answer of a call that went well, as the request wants it. */
 export function respond(request: GatewayRequest, answer: Answer): GatewayResponse {
   const response = responseOf(answer);
-  const { told, kept } = answer.outcome;
+  const { headerRow: told, cacheHeaders: kept } = answer.outcome;
   // Only what the call itself has told, or what is known of a kept answer, can be an entity tag.
   const tagged = told !== null || kept?.validates === true;
-  const asked = tagged && unchanged(request, response) ? notModified(response) : response;
+  const asked = tagged && isNotModified(request, response) ? notModified(response) : response;
   return request.method === 'HEAD' ? withoutBody(asked) : asked;
 }
 
 function responseOf({ format, headers: own, outcome }: Answer): GatewayResponse {
-  const { told, kept } = outcome;
+  const { headerRow: told, cacheHeaders: kept } = outcome;
   const said = told === null ? own : [...own, ...told.headers];
   const headers = kept === null ? said : [...said, ...kept.headers];
   if (outcome.kind === 'stream') return { kind: 'stream', status: 200, headers, body: outcome.body };
   const { body, rows } = outcome;
-  if (rows === 0 && format.empty === 'noContent') {
+  if (rows === 0 && format.whenEmpty === 'noContent') {
     // Whatever the author's headers say, there is no content for a content type to describe.
     return { kind: 'whole', status: 204, headers: headers.slice(2), body: null };
   }

@@ -1,7 +1,7 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import type { Destination } from './route-lookup.ts';
+import type { RouteLookup } from './route-lookup.ts';
 import type { StreamPlan } from '../events/stream.ts';
 import { handleError } from './error-handler.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -10,8 +10,8 @@ import { executionIdOfStream } from '../events/execution-id.ts';
 import type { Streams } from '../events/streams.ts';
 
 /** Nothing runs in the database for these. Undefined: the request is not ours. */
-export async function withoutCall(
-  routed: Exclude<Destination, { readonly kind: 'match' }>,
+export async function respondWithoutCall(
+  routed: Exclude<RouteLookup, { readonly kind: 'match' }>,
   request: GatewayRequest,
   pipeline: Pipeline,
 ): Promise<GatewayResponse | undefined> {
@@ -27,28 +27,32 @@ export async function withoutCall(
 
 async function streamed(plan: StreamPlan, request: GatewayRequest, pipeline: Pipeline): Promise<GatewayResponse> {
   try {
-    return await openStream(plan, request, pipeline.streams);
+    return await openEventStream(plan, request, pipeline.streams);
   } catch (error) {
     return handleError(error, request, { call: null, targets: plan.operations }, pipeline);
   }
 }
 
 /** The path is ours and the method is not: a host's own handlers may still want it. */
-function otherMethod(request: GatewayRequest, allowed: readonly string[], { refusal }: Pipeline): GatewayResponse {
+function otherMethod(
+  request: GatewayRequest,
+  allowed: readonly string[],
+  { problemOptions: refusal }: Pipeline,
+): GatewayResponse {
   const allow = ['allow', allowed.join(', ')];
-  if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers: allow, body: null, passable: true };
+  if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers: allow, body: null, isFallback: true };
   const problem = new Problem('method-not-allowed', {
     detail: `${request.method} is not answered here; try ${allowed.join(', ')}.`,
     headers: allow,
   });
-  return { ...problemResponse(problem, null, refusal), passable: true };
+  return { ...problemResponse(problem, null, refusal), isFallback: true };
 }
 
 /**
  * The answer to a request for a stream: refused before its first byte, or without end.
  * @throws Problem 400 for an execution id that others might guess, 401, 403; 429 and 503 when there are too many
  */
-export async function openStream(
+export async function openEventStream(
   plan: StreamPlan,
   request: GatewayRequest,
   streams: Streams,
@@ -58,6 +62,6 @@ export async function openStream(
   const headers = [...streams.headers, ...(audience.caller?.headers ?? [])];
   if (request.method === 'HEAD') return { kind: 'whole', status: 200, headers, body: null };
   const reader = streams.join(plan, request, audience, executionId);
-  request.onLeave(() => reader.cancel());
+  request.onDisconnect(() => reader.cancel());
   return { kind: 'stream', status: 200, headers, body: reader };
 }

@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { Routed } from './router.ts';
+import type { RouteResult } from './router.ts';
 import type { StreamPlan } from '../events/stream.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -9,10 +9,10 @@ import type { Pipeline } from './pipeline.ts';
 const streamMethods: readonly string[] = ['GET', 'HEAD'];
 
 /** Where a request goes: endpoints that may answer it, a stream of events, or nowhere. */
-export type Destination = Routed<CompiledEndpoint> | { readonly kind: 'stream'; readonly plan: StreamPlan };
+export type RouteLookup = RouteResult<CompiledEndpoint> | { readonly kind: 'stream'; readonly plan: StreamPlan };
 
 /** A stream comes before a pattern that fits its path as well. */
-export function destinationOf(request: GatewayRequest, { streamPlans, router }: Pipeline): Destination {
+export function lookUpRoute(request: GatewayRequest, { streamPlans, router }: Pipeline): RouteLookup {
   const plan = streamPlans.get(request.path);
   if (plan === undefined) return router.match(request.method, request.path);
   if (streamMethods.includes(request.method)) return { kind: 'stream', plan };
@@ -21,6 +21,6 @@ export function destinationOf(request: GatewayRequest, { streamPlans, router }: 
 }
 
 /** @throws Problem `uri-too-long` */
-export function refuseLongUri(request: GatewayRequest, limit: number): void {
+export function checkUriLength(request: GatewayRequest, limit: number): void {
   if (request.path.length + request.query.length > limit) throw new Problem('uri-too-long');
 }

@@ -1,29 +1,29 @@
 import type { Endpoint } from '../endpoints/endpoint.ts';
 
 /** Endpoints that share one method and path: one of them, or the overloads of one routine. */
-export interface Match<Target> {
+export interface RouteMatch<Target> {
   readonly targets: readonly Target[];
   /** Decoded values of the path's parameters, by the name in the path. */
   readonly path: ReadonlyMap<string, string>;
 }
 
-export type Routed<Target> =
-  | ({ readonly kind: 'match' } & Match<Target>)
+export type RouteResult<Target> =
+  | ({ readonly kind: 'match' } & RouteMatch<Target>)
   /** The path is ours, the method is not. */
   | { readonly kind: 'method'; readonly allowed: readonly string[] }
   | { readonly kind: 'none' };
 
 export interface Router<Target> {
   /** @param path as sent: percent-encoded, without the query */
-  match(method: string, path: string): Routed<Target>;
+  match(method: string, path: string): RouteResult<Target>;
 }
 
 type Methods<Target> = Map<string, Target[]>;
 
 /** A pattern's segments form a tree; a literal segment wins over a parameter. */
-interface Branch<Target> {
-  readonly literals: Map<string, Branch<Target>>;
-  parameter: Branch<Target> | null;
+interface RouteNode<Target> {
+  readonly literals: Map<string, RouteNode<Target>>;
+  parameter: RouteNode<Target> | null;
   /** What ends here. */
   readonly methods: Methods<Target>;
   /** The names of each target's parameters, in order: overloads may name them differently. */
@@ -33,7 +33,7 @@ interface Branch<Target> {
 const noParameters: ReadonlyMap<string, string> = new Map();
 const none = { kind: 'none' } as const;
 
-function branch<Target>(): Branch<Target> {
+function branch<Target>(): RouteNode<Target> {
   return { literals: new Map(), parameter: null, methods: new Map(), names: new Map() };
 }
 
@@ -48,7 +48,7 @@ export function createRouter<Target extends { readonly endpoint: Endpoint }>(
   const root = branch<Target>();
   for (const target of targets) {
     const { path } = target.endpoint;
-    if (path.includes('{')) for (const variant of variants(segmentsOf(path))) plant(root, variant, target);
+    if (path.includes('{')) for (const variant of variants(segmentsOf(path))) insertPattern(root, variant, target);
     else add(entry(literal, withoutSlash(path)), target);
   }
   addDecoded(literal);
@@ -84,7 +84,7 @@ function targetsOf<Target>(methods: Methods<Target>, method: string): readonly T
 }
 
 /** Nothing answers the method; what answers others at this path? */
-function refuse<Target>(...known: readonly (Methods<Target> | undefined)[]): Routed<Target> {
+function refuse<Target>(...known: readonly (Methods<Target> | undefined)[]): RouteResult<Target> {
   const allowed = new Set(known.flatMap((methods) => [...(methods?.keys() ?? [])]));
   if (allowed.size === 0) return none;
   if (allowed.has('GET')) allowed.add('HEAD');
@@ -131,8 +131,8 @@ function variants(segments: readonly string[]): readonly (readonly string[])[] {
   return all;
 }
 
-function plant<Target extends { readonly endpoint: Endpoint }>(
-  root: Branch<Target>,
+function insertPattern<Target extends { readonly endpoint: Endpoint }>(
+  root: RouteNode<Target>,
   segments: readonly string[],
   target: Target,
 ): void {
@@ -154,18 +154,18 @@ function plant<Target extends { readonly endpoint: Endpoint }>(
 
 /** @param literal what the path answers as a literal: for other methods than this one */
 function matchPattern<Target>(
-  root: Branch<Target>,
+  root: RouteNode<Target>,
   method: string,
   path: string,
   literal: Methods<Target> | undefined,
-): Routed<Target> {
-  const segments: Sent[] = [];
+): RouteResult<Target> {
+  const segments: PathSegment[] = [];
   for (const raw of segmentsOf(path)) {
     const value = raw.includes('%') && dots.test(raw) ? null : decodeSegment(raw);
     if (value === null) return none;
     segments.push({ value, marked: marksEncoded.test(raw) });
   }
-  const ends = endsOf(root, segments);
+  const ends = matchSegments(root, segments);
   // The pattern that comes first decides, so that no encoding leads around it.
   if (ends[0]?.disguised === true) return none;
   for (const { branch: end, values, disguised } of ends) {
@@ -180,34 +180,34 @@ function matchPattern<Target>(
 }
 
 /** A segment of a request. */
-interface Sent {
+interface PathSegment {
   /** Decoded. */
   readonly value: string;
   /** Encoded where it need not be. */
   readonly marked: boolean;
 }
 
-interface End<Target> {
-  readonly branch: Branch<Target>;
+interface PatternMatch<Target> {
+  readonly branch: RouteNode<Target>;
   readonly values: readonly string[];
   /** A literal of the pattern was sent encoded where it need not be. */
   readonly disguised: boolean;
 }
 
 /** Every pattern that the segments fit, those with a literal where others have a parameter first. */
-function endsOf<Target>(
-  at: Branch<Target>,
-  segments: readonly Sent[],
+function matchSegments<Target>(
+  at: RouteNode<Target>,
+  segments: readonly PathSegment[],
   values: readonly string[] = [],
   disguised = false,
-): End<Target>[] {
+): PatternMatch<Target>[] {
   const [segment, ...rest] = segments;
   if (segment === undefined) return at.methods.size > 0 ? [{ branch: at, values, disguised }] : [];
   const literal = at.literals.get(segment.value);
-  const ends = literal === undefined ? [] : endsOf(literal, rest, values, disguised || segment.marked);
+  const ends = literal === undefined ? [] : matchSegments(literal, rest, values, disguised || segment.marked);
   // An empty segment is no value.
   if (at.parameter === null || segment.value === '') return ends;
-  return [...ends, ...endsOf(at.parameter, rest, [...values, segment.value], disguised)];
+  return [...ends, ...matchSegments(at.parameter, rest, [...values, segment.value], disguised)];
 }
 
 function decodeSegment(segment: string): string | null {

@@ -27,11 +27,11 @@ export const sqlstateStatuses: Readonly<Record<string, number>> = Object.freeze(
 });
 
 /** The same for a login endpoint, where class 28 means that the credentials are wrong, unless the host has mapped it. */
-export function statusesOfLogin(statuses: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+export function loginStatuses(statuses: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return statuses['28'] === sqlstateStatuses['28'] ? { ...statuses, '28': 401 } : statuses;
 }
 
 /** @returns 500 for what is not mapped */
-export function statusOfSqlstate(code: string, statuses: Readonly<Record<string, number>>): number {
+export function sqlstateToStatus(code: string, statuses: Readonly<Record<string, number>>): number {
   return statuses[code] ?? statuses[code.slice(0, 2)] ?? 500;
 }

@@ -19,7 +19,7 @@ const featureNotSupported = '0A000';
 export type StaleError = ColumnMismatch | DatabaseError;
 
 /** Reads the catalog again for an endpoint that is stale. Returns what is published then; null when it is the same as before. */
-export type Heal = (stale: Pipeline, endpoint: Endpoint, error: StaleError) => Promise<Pipeline | null>;
+export type RefreshStaleEndpoint = (stale: Pipeline, endpoint: Endpoint, error: StaleError) => Promise<Pipeline | null>;
 
 /** Whether the statement of the gateway, not one inside the routine's body, names what the database does not have. */
 export function isStale(error: unknown): error is StaleError {
@@ -29,11 +29,11 @@ export function isStale(error: unknown): error is StaleError {
   // Bodies of functions, and parameters that cannot be read, have a context.
   if (where !== undefined) return false;
   if (code === featureNotSupported) return routine === 'RevalidateCachedQuery';
-  return goneStates.has(code) && (error.phase === 'parse' || isOfStatement(error.diagnostics));
+  return goneStates.has(code) && (error.phase === 'parse' || isAboutStatement(error.diagnostics));
 }
 
 /** What a parameter of a type such as regclass refuses has no position in the statement. */
-function isOfStatement({ code, position }: Diagnostics): boolean {
+function isAboutStatement({ code, position }: Diagnostics): boolean {
   return position !== undefined || code === '42P10' || code === '42809';
 }
 
@@ -41,7 +41,11 @@ function isOfStatement({ code, position }: Diagnostics): boolean {
  * Whether the call may be made again. PostgreSQL has refused the statement before any of it ran; columns may have turned out to be
  * others after it ran. A transaction of the host's has failed with the statement, and a sign-in runs commands after its routine.
  */
-export function mayRepeat(error: StaleError, { volatility, signIn }: Endpoint, { provide }: Pipeline): boolean {
+export function canRetry(
+  error: StaleError,
+  { volatility, signIn }: Endpoint,
+  { provideConnection: provide }: Pipeline,
+): boolean {
   if (provide !== null || signIn !== null) return false;
   return error instanceof DatabaseError || volatility !== 'volatile';
 }

@@ -9,7 +9,7 @@ import {
 import { Problem, problemTypes } from '../http/problem.ts';
 import type { ValueSource } from '../ports/ports.ts';
 import { isStale, type StaleError } from './stale-endpoint.ts';
-import { statusOfSqlstate } from './sqlstate.ts';
+import { sqlstateToStatus } from './sqlstate.ts';
 
 /** `nowait`, or `lock_timeout`: what holds the lock will be done with it. */
 const lockNotAvailable = '55P03';
@@ -18,10 +18,10 @@ const retryAfter: readonly string[] = ['retry-after', '1'];
 const outcomeUnknown =
   'The call had been sent to the database when its connection was lost. Find out whether it took effect before you send it again.';
 
-export interface Explanation {
+export interface ProblemContext {
   readonly statuses: Readonly<Record<string, number>>;
   /** The parameter whose value PostgreSQL could not read; null when it was something else. */
-  readonly refused: ValueSource | null;
+  readonly invalidParameter: ValueSource | null;
   /** What to say in place of PostgreSQL's message when a constraint is violated, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
   /** Whether details may hold all values of a row that a constraint has refused. */
@@ -29,7 +29,7 @@ export interface Explanation {
 }
 
 /** Every error that a request can end with, as the problem that its client is told. */
-export function toProblem(error: unknown, explanation: Explanation): Problem {
+export function toProblem(error: unknown, explanation: ProblemContext): Problem {
   if (error instanceof Problem) return error;
   if (isStale(error)) return staleEndpoint(error);
   if (error instanceof DatabaseError)
@@ -61,9 +61,9 @@ function severalSignatures(error: DatabaseError): Problem {
   });
 }
 
-function ofDatabase(error: DatabaseError, explanation: Explanation): Problem {
+function ofDatabase(error: DatabaseError, explanation: ProblemContext): Problem {
   const { diagnostics } = error;
-  const { refused } = explanation;
+  const { invalidParameter: refused } = explanation;
   const status = refusalStatus(diagnostics.code, refused, explanation.statuses);
   return new Problem(refused === null ? 'database-error' : 'invalid-parameter', {
     title: constraintMessage(diagnostics, explanation) ?? diagnostics.message,
@@ -78,13 +78,16 @@ function ofDatabase(error: DatabaseError, explanation: Explanation): Problem {
 /** The author's own words for a violation, where there are some. */
 function constraintMessage(
   { schema, table, constraint }: Diagnostics,
-  { constraintMessages }: Explanation,
+  { constraintMessages }: ProblemContext,
 ): string | undefined {
   if (constraint === undefined) return undefined;
   return constraintMessages[`${schema ?? ''}.${table ?? ''}.${constraint}`];
 }
 
-function detailOf(diagnostics: Diagnostics, { refused, rowDetails }: Explanation): { readonly detail?: string } {
+function detailOf(
+  diagnostics: Diagnostics,
+  { invalidParameter: refused, rowDetails }: ProblemContext,
+): { readonly detail?: string } {
   if (refused !== null) return { detail: `The parameter "${refused.key}" takes ${refused.type.display}.` };
   const { detail } = diagnostics;
   return detail === undefined || (!rowDetails && holdsRow(diagnostics)) ? {} : { detail };
@@ -109,7 +112,7 @@ function membersOf({ code, hint, constraint, column, table }: Diagnostics): Read
 }
 
 /** A value that its type refuses is the client's fault, whatever its SQLSTATE is elsewhere. */
-function refusalStatus(code: string, refused: ValueSource | null, statuses: Explanation['statuses']): number {
-  const status = statusOfSqlstate(code, statuses);
+function refusalStatus(code: string, refused: ValueSource | null, statuses: ProblemContext['statuses']): number {
+  const status = sqlstateToStatus(code, statuses);
   return refused !== null && status >= 500 ? problemTypes['invalid-parameter'].status : status;
 }

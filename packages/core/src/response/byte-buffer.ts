@@ -1,7 +1,7 @@
 const nothing = Buffer.alloc(0);
 
 /** A byte buffer that grows as it is written. Its fields are open: the encoders write through them without a call per byte. */
-export class Bytes {
+export class ByteBuffer {
   buffer: Buffer;
   length = 0;
 

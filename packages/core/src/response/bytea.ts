@@ -1,5 +1,5 @@
-import type { Bytes } from './byte-buffer.ts';
-import { firstField } from './rows.ts';
+import type { ByteBuffer } from './byte-buffer.ts';
+import { readFirstField } from './rows.ts';
 
 const backslash = 0x5c;
 const letterX = 0x78;
@@ -10,8 +10,8 @@ const zero = 0x30;
  * changed the setting for its own call.
  * @throws Error for text that is neither form; nothing is written then
  */
-export function bytesRow(out: Bytes, chunk: Uint8Array, offset: number): void {
-  const field = firstField(chunk, offset);
+export function writeBytea(out: ByteBuffer, chunk: Uint8Array, offset: number): void {
+  const field = readFirstField(chunk, offset);
   if (field === null) return;
   // In escape form every backslash is doubled or begins an octal number: no value begins with `\x`.
   const isHex = field[0] === backslash && field[1] === letterX;
@@ -19,7 +19,7 @@ export function bytesRow(out: Bytes, chunk: Uint8Array, offset: number): void {
 }
 
 /** `\x` and two hexadecimal digits a byte. Returns how many bytes were written behind the end of `out`. */
-function writeHex(out: Bytes, field: Uint8Array): number {
+function writeHex(out: ByteBuffer, field: Uint8Array): number {
   const digits = Buffer.from(field.buffer, field.byteOffset + 2, field.length - 2);
   const size = digits.length / 2;
   out.reserve(size);
@@ -29,7 +29,7 @@ function writeHex(out: Bytes, field: Uint8Array): number {
 }
 
 /** Printable bytes as they are, a backslash doubled, other bytes as `\ooo`. Returns what `writeHex` does. */
-function writeEscape(out: Bytes, field: Uint8Array): number {
+function writeEscape(out: ByteBuffer, field: Uint8Array): number {
   out.reserve(field.length);
   const target = out.buffer;
   let at = out.length;

@@ -1,12 +1,12 @@
 import type { ResultColumn, RawFormat } from '../endpoints/endpoint.ts';
-import { Bytes } from './byte-buffer.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 import { keyShape, KeyRenamer } from './rename-keys.ts';
-import { fieldsOf, type RowWriter } from './rows.ts';
+import { readFields, type RowWriter } from './rows.ts';
 
 const quote = 0x22;
 
 /** Writes text between double quotes, inner ones doubled. */
-function writeQuoted(out: Bytes, field: Uint8Array): void {
+function writeQuoted(out: ByteBuffer, field: Uint8Array): void {
   out.reserve(field.length * 2 + 2);
   const target = out.buffer;
   let at = out.length;
@@ -33,7 +33,7 @@ export function rawWriter(columns: readonly ResultColumn[], raw: RawFormat): Row
   const bare = columns.map((column) => raw.separator === null || isPlain(column));
   return (out, chunk, offset, count) => {
     let index = 0;
-    for (const field of fieldsOf(chunk, offset, count)) {
+    for (const field of readFields(chunk, offset, count)) {
       if (index > 0) out.append(separator);
       // A column that the plan does not know is text.
       if (field !== null) {
@@ -46,13 +46,13 @@ export function rawWriter(columns: readonly ResultColumn[], raw: RawFormat): Row
 }
 
 /** The first line of a raw answer: the columns' own names, in quotes. */
-export function rawHeading(columns: readonly ResultColumn[], raw: RawFormat): Buffer {
+export function rawHeaderRow(columns: readonly ResultColumn[], raw: RawFormat): Buffer {
   if (!raw.columnNames) return Buffer.alloc(0);
   return Buffer.from(columns.map(({ name }) => quoted(name)).join(raw.separator ?? ''));
 }
 
 /** The heading line of RFC 4180, with the converted names. */
-export function csvHeading(columns: readonly ResultColumn[]): Buffer {
+export function csvHeaderRow(columns: readonly ResultColumn[]): Buffer {
   return Buffer.from(
     `${columns.map(({ key }) => (/[",\r\n]/.test(key) || key === '' ? quoted(key) : key)).join(',')}\n`,
   );
@@ -65,7 +65,7 @@ export function csvWriter(columns: readonly ResultColumn[]): RowWriter {
   const texts = columns.map(csvText);
   return (out, chunk, offset, count) => {
     let index = 0;
-    for (const field of fieldsOf(chunk, offset, count)) {
+    for (const field of readFields(chunk, offset, count)) {
       if (index > 0) out.byte(0x2c);
       if (field !== null) {
         const text = texts[index]?.(field) ?? field;
@@ -86,7 +86,7 @@ function csvText({ type }: ResultColumn): Text | null {
   if (shape === null) return null;
   const rekeyer = new KeyRenamer(shape);
   return (field) => {
-    const json = new Bytes(field.length);
+    const json = new ByteBuffer(field.length);
     rekeyer.write(json, field, 0, field.length);
     return json.take(0);
   };

@@ -1,9 +1,9 @@
 import type { ResultShape, ResultColumn, Endpoint, RawFormat } from '../endpoints/endpoint.ts';
-import { bytesRow } from './bytea.ts';
-import type { Bytes } from './byte-buffer.ts';
-import { csvHeading, csvWriter, rawHeading, rawWriter } from './delimited.ts';
-import type { RowMedia } from './negotiate.ts';
-import { firstField, isNull, objectWriter, type RowWriter, valueWriter } from './rows.ts';
+import { writeBytea } from './bytea.ts';
+import type { ByteBuffer } from './byte-buffer.ts';
+import { csvHeaderRow, csvWriter, rawHeaderRow, rawWriter } from './delimited.ts';
+import type { RowFormat } from './negotiate.ts';
+import { readFirstField, isFirstFieldNull, objectWriter, type RowWriter, valueWriter } from './rows.ts';
 
 /** What makes the body of an answer out of rows; one is made per endpoint at start and serves all its requests. */
 export interface Format {
@@ -14,44 +14,44 @@ export interface Format {
   readonly close: Uint8Array;
   readonly row: RowWriter;
   /** True when there may be many rows, so that they are streamed. */
-  readonly many: boolean;
+  readonly hasManyRows: boolean;
   /** Whether a row says nothing, as a NULL where that means no content; null when every row says something. */
-  readonly silent: ((chunk: Uint8Array, offset: number) => boolean) | null;
+  readonly isEmptyRow: ((chunk: Uint8Array, offset: number) => boolean) | null;
   /** What an answer is that no row had anything to say to: an empty body, or no content at all. */
-  readonly empty: 'body' | 'noContent';
+  readonly whenEmpty: 'body' | 'noContent';
 }
 
 const json = 'application/json';
 const nothing: Uint8Array = new Uint8Array(0);
 
-const single = { open: nothing, separator: nothing, close: nothing, many: false, silent: null } as const;
+const single = { open: nothing, separator: nothing, close: nothing, hasManyRows: false, isEmptyRow: null } as const;
 const list = {
   open: Buffer.from('['),
   separator: Buffer.from(','),
   close: Buffer.from(']'),
-  many: true,
-  silent: null,
+  hasManyRows: true,
+  isEmptyRow: null,
 } as const;
 
 /** The form that an endpoint answers in by itself: raw where its author wants that, else by the shape of its answer. */
-export function formatOf(endpoint: Endpoint): Format {
+export function selectFormat(endpoint: Endpoint): Format {
   const { result: answer, raw } = endpoint;
   if (raw !== null && answer.kind !== 'nothing') return rawFormat(answer, raw);
   switch (answer.kind) {
     case 'nothing':
-      return { ...single, contentType: json, row: () => undefined, silent: () => true, empty: 'noContent' };
+      return { ...single, contentType: json, row: () => undefined, isEmptyRow: () => true, whenEmpty: 'noContent' };
     case 'value':
       return valueFormat(answer.column, answer.media, endpoint);
     case 'object':
-      return { ...single, contentType: json, row: objectWriter(answer.columns), empty: 'noContent' };
+      return { ...single, contentType: json, row: objectWriter(answer.columns), whenEmpty: 'noContent' };
     case 'objects':
-      return { ...list, contentType: json, row: objectWriter(answer.columns), empty: 'body' };
+      return { ...list, contentType: json, row: objectWriter(answer.columns), whenEmpty: 'body' };
     case 'values':
-      return { ...list, contentType: json, row: valueWriter(answer.column), empty: 'body' };
+      return { ...list, contentType: json, row: valueWriter(answer.column), whenEmpty: 'body' };
     case 'record':
-      return { ...single, contentType: json, row: verbatimRow, silent: isNull, empty: 'noContent' };
+      return { ...single, contentType: json, row: verbatimRow, isEmptyRow: isFirstFieldNull, whenEmpty: 'noContent' };
     case 'records':
-      return { ...list, contentType: json, row: verbatimRow, empty: 'body' };
+      return { ...list, contentType: json, row: verbatimRow, whenEmpty: 'body' };
   }
 }
 
@@ -72,7 +72,7 @@ function rawFormat(answer: Rows, raw: RawFormat): Format {
   const newLine = Buffer.from(raw.newLine ?? '');
   // Of a record whose columns only the call knows, the statement has made the whole line.
   const write = isRecord ? verbatimRow : rawWriter(columns, raw);
-  const heading = rawHeading(columns, raw);
+  const heading = rawHeaderRow(columns, raw);
   return {
     contentType: json,
     open: heading,
@@ -80,9 +80,9 @@ function rawFormat(answer: Rows, raw: RawFormat): Format {
     separator: heading.length === 0 ? newLine : nothing,
     close: nothing,
     row: heading.length === 0 ? write : after(newLine, write),
-    many: isMany(answer),
-    silent: null,
-    empty: 'body',
+    hasManyRows: isMany(answer),
+    isEmptyRow: null,
+    whenEmpty: 'body',
   };
 }
 
@@ -94,10 +94,10 @@ function after(before: Uint8Array, write: RowWriter): RowWriter {
 }
 
 /** The forms that a client may ask for instead; none where the author has decided, or where there are no rows. */
-export function otherFormats(endpoint: Endpoint): Readonly<Partial<Record<RowMedia, Format>>> {
+export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<RowFormat, Format>>> {
   const { result: answer, raw, contentType } = endpoint;
   if (raw !== null || contentType !== null || answer.kind === 'nothing' || !isMany(answer)) return {};
-  const plain = formatOf(endpoint);
+  const plain = selectFormat(endpoint);
   const ndjson = { ...plain, contentType: 'application/x-ndjson', open: nothing, separator: nothing, close: nothing };
   const lines = { ...ndjson, row: lineWriter(onOneLine(plain.row)) };
   // Of an unknown record nobody knows the heading.
@@ -106,7 +106,7 @@ export function otherFormats(endpoint: Endpoint): Readonly<Partial<Record<RowMed
   const csv: Format = {
     ...plain,
     contentType: 'text/csv; charset=utf-8; header=present',
-    open: csvHeading(columns),
+    open: csvHeaderRow(columns),
     separator: nothing,
     close: nothing,
     row: lineWriter(csvWriter(columns)),
@@ -135,17 +135,17 @@ function onOneLine(write: RowWriter): RowWriter {
 }
 
 /** The statement has made a JSON array of the row. */
-function verbatimRow(out: Bytes, chunk: Uint8Array, offset: number): void {
-  const field = firstField(chunk, offset);
+function verbatimRow(out: ByteBuffer, chunk: Uint8Array, offset: number): void {
+  const field = readFirstField(chunk, offset);
   if (field !== null) out.append(field);
 }
 
 function valueFormat(column: ResultColumn, media: 'text' | 'json' | 'bytes', endpoint: Endpoint): Format {
   switch (media) {
     case 'json':
-      return { ...single, contentType: json, row: valueWriter(column), empty: 'noContent' };
+      return { ...single, contentType: json, row: valueWriter(column), whenEmpty: 'noContent' };
     case 'bytes':
-      return { ...single, contentType: 'application/octet-stream', row: bytesRow, ...nullIs(endpoint) };
+      return { ...single, contentType: 'application/octet-stream', row: writeBytea, ...nullIs(endpoint) };
     case 'text':
       return {
         ...single,
@@ -157,8 +157,10 @@ function valueFormat(column: ResultColumn, media: 'text' | 'json' | 'bytes', end
 }
 
 /** An empty text is not NULL: only the latter can be no content. */
-function nullIs(endpoint: Endpoint): Pick<Format, 'silent' | 'empty'> {
-  return endpoint.textNull === 'noContent' ? { silent: isNull, empty: 'noContent' } : { silent: null, empty: 'body' };
+function nullIs(endpoint: Endpoint): Pick<Format, 'isEmptyRow' | 'whenEmpty'> {
+  return endpoint.textNull === 'noContent'
+    ? { isEmptyRow: isFirstFieldNull, whenEmpty: 'noContent' }
+    : { isEmptyRow: null, whenEmpty: 'body' };
 }
 
 const nullLiteral = Buffer.from('NULL');
@@ -168,7 +170,7 @@ const booleans = { true: Buffer.from('true'), false: Buffer.from('false') };
 function textRow(column: ResultColumn, endpoint: Endpoint): RowWriter {
   const boolean = column.type.json === 'boolean';
   return (out, chunk, offset) => {
-    const field = firstField(chunk, offset);
+    const field = readFirstField(chunk, offset);
     if (field === null) {
       if (endpoint.textNull === 'nullLiteral') out.append(nullLiteral);
     } else {

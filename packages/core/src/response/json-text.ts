@@ -1,4 +1,4 @@
-import type { Bytes } from './byte-buffer.ts';
+import type { ByteBuffer } from './byte-buffer.ts';
 
 /** For each byte: 0 when JSON takes it as it is, 1 when it needs `\u00XX`, else the letter after the backslash. */
 const escapes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x20 ? 1 : 0));
@@ -19,7 +19,7 @@ const hexadecimal = Buffer.from('0123456789abcdef');
 const shortText = 1024;
 
 /** Writes UTF-8 text as a JSON string, escaped exactly as PostgreSQL's `to_json` does. */
-export function writeString(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+export function writeString(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   const size = end - start;
   out.reserve(2 + (size <= shortText ? size * 6 : escapedSize(chunk, start, end)));
   const target = out.buffer;
@@ -63,7 +63,7 @@ function escapedSize(chunk: Uint8Array, start: number, end: number): number {
 }
 
 /** Writes bytes that are JSON already. */
-export function writeVerbatim(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+export function writeVerbatim(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   const size = end - start;
   out.reserve(size);
   if (size > 64) {
@@ -80,7 +80,7 @@ export function writeVerbatim(out: Bytes, chunk: Uint8Array, start: number, end:
 }
 
 /** Writes a number; `NaN`, `Infinity` and `-Infinity` are no JSON numbers and become strings. */
-export function writeNumber(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+export function writeNumber(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   const last = chunk[end - 1]!;
   // Only those three end in a letter.
   if (last > 0x39) writeString(out, chunk, start, end);
@@ -90,7 +90,7 @@ export function writeNumber(out: Bytes, chunk: Uint8Array, start: number, end: n
 const trueBytes = Buffer.from('true');
 const falseBytes = Buffer.from('false');
 
-export function writeBoolean(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+export function writeBoolean(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   out.append(start < end && chunk[start] === 0x74 ? trueBytes : falseBytes);
 }
 
@@ -99,7 +99,7 @@ const colon = 0x3a;
 const zero = 0x30;
 
 /** Writes PostgreSQL's ISO text of a timestamp as `to_json` does, with a `T` for the first space: `infinity` has none. */
-export function writeTimestamp(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+export function writeTimestamp(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   out.reserve(end - start + 2);
   const target = out.buffer;
   let at = out.length;
@@ -115,7 +115,7 @@ export function writeTimestamp(out: Bytes, chunk: Uint8Array, start: number, end
 }
 
 /** The same, and an offset of whole hours gets its minutes: `…59+00` → `…59+00:00`, also before ` BC`. */
-export function writeTimestamptz(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+export function writeTimestamptz(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   const hours = endOfHours(chunk, start, end);
   if (hours === -1) return writeTimestamp(out, chunk, start, end);
   writeTimestamp(out, chunk, start, hours);

@@ -1,6 +1,6 @@
 import type { ByteSink, ByteSource, GatewayResponse, Handle, WholeResponse } from '../http/response.ts';
-import { wholeLimit } from './response-writer.ts';
-import { Delivery, type DeliveryOptions } from './stream-writer.ts';
+import { maxWholeBytes } from './response-writer.ts';
+import { StreamWriter, type StreamWriterOptions } from './stream-writer.ts';
 
 /** Large answers in one piece leave at the pace of their reader too, who may not keep them in memory by taking nothing. */
 export function deliverLargeBodies(handle: Handle, slowClientTimeout: number): Handle {
@@ -13,9 +13,9 @@ export function deliverLargeBodies(handle: Handle, slowClientTimeout: number): H
 function delivered(response: WholeResponse, slowClientTimeout: number): GatewayResponse {
   const { status, headers, body, isShared = false } = response;
   // A character is at most three bytes.
-  if (body === null || body.length * 3 <= wholeLimit) return response;
+  if (body === null || body.length * 3 <= maxWholeBytes) return response;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  if (bytes.length <= wholeLimit) return response;
+  if (bytes.length <= maxWholeBytes) return response;
   return {
     kind: 'stream',
     status,
@@ -26,11 +26,11 @@ function delivered(response: WholeResponse, slowClientTimeout: number): GatewayR
 
 class LargeBody implements ByteSource {
   readonly #bytes: Uint8Array;
-  readonly #delivery: Delivery;
+  readonly #delivery: StreamWriter;
 
-  constructor(bytes: Uint8Array, options: DeliveryOptions) {
+  constructor(bytes: Uint8Array, options: StreamWriterOptions) {
     this.#bytes = bytes;
-    this.#delivery = new Delivery(options);
+    this.#delivery = new StreamWriter(options);
   }
 
   pipe(sink: ByteSink): void {

@@ -1,6 +1,6 @@
 import { ColumnMismatch } from '../postgres/port.ts';
 import type { NamedType } from '../endpoints/named-type.ts';
-import type { Bytes } from './byte-buffer.ts';
+import type { ByteBuffer } from './byte-buffer.ts';
 import { writeVerbatim } from './json-text.ts';
 
 /**
@@ -60,7 +60,7 @@ export class KeyRenamer {
     this.#shape = shape;
   }
 
-  write(out: Bytes, chunk: Uint8Array, start: number, end: number): void {
+  write(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
     // The writer looks no further than the value: a view keeps it inside.
     const value = chunk.subarray(start, end);
     writeValue(out, value, 0, this.#shape);
@@ -68,7 +68,7 @@ export class KeyRenamer {
 }
 
 /** Writes one value and returns where it ends. */
-function writeValue(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShape | null): number {
+function writeValue(out: ByteBuffer, chunk: Uint8Array, start: number, shape: KeyShape | null): number {
   const first = chunk[start];
   if (shape !== null && first === openBrace) return writeObject(out, chunk, start, shape);
   if (shape !== null && first === openBracket) return writeArray(out, chunk, start, shape);
@@ -77,7 +77,7 @@ function writeValue(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShap
   return stop;
 }
 
-function writeArray(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShape): number {
+function writeArray(out: ByteBuffer, chunk: Uint8Array, start: number, shape: KeyShape): number {
   out.byte(openBracket);
   let position = start + 1;
   let isFirst = true;
@@ -91,7 +91,7 @@ function writeArray(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShap
 }
 
 /** The fields of a composite come in the order of its type, each of them once. */
-function writeObject(out: Bytes, chunk: Uint8Array, start: number, shape: KeyShape): number {
+function writeObject(out: ByteBuffer, chunk: Uint8Array, start: number, shape: KeyShape): number {
   out.byte(openBrace);
   let position = start + 1;
   for (const [index, field] of shape.fields.entries()) {
@@ -105,7 +105,7 @@ function writeObject(out: Bytes, chunk: Uint8Array, start: number, shape: KeySha
   return position + 1;
 }
 
-function writeComma(out: Bytes, chunk: Uint8Array, position: number): number {
+function writeComma(out: ByteBuffer, chunk: Uint8Array, position: number): number {
   if (chunk[position] !== comma) throw typeChanged('one more field', chunk, position);
   out.byte(comma);
   return position + 1;

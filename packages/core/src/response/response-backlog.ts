@@ -10,7 +10,7 @@ interface Held {
  * The bytes that wait for slow readers, of all gateways of the process. Past the bound, the answers are cut off whose readers have
  * taken nothing for the longest time; one answer alone may be larger.
  */
-export class HeldAnswers {
+export class ResponseBacklog {
   readonly #most: number;
   /** The reader that has taken nothing for the longest time comes first. */
   readonly #held = new Map<object, Held>();
@@ -26,7 +26,7 @@ export class HeldAnswers {
   }
 
   /** Counts what is left of an answer. Called again before `release`, its place among the others stays. */
-  hold(answer: object, bytes: number, cutOff: () => void): void {
+  track(answer: object, bytes: number, cutOff: () => void): void {
     this.#bytes += bytes - (this.#held.get(answer)?.bytes ?? 0);
     this.#held.set(answer, { bytes, cutOff });
     for (const [other, held] of this.#held) {
@@ -44,4 +44,4 @@ export class HeldAnswers {
   }
 }
 
-export const heldAnswers: HeldAnswers = new HeldAnswers(mostBytes);
+export const responseBacklog: ResponseBacklog = new ResponseBacklog(mostBytes);

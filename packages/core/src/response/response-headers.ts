@@ -1,20 +1,20 @@
 import type { Value, RowSink } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
-import { contentTypeOptions, type HeaderList } from '../http/response.ts';
+import { nosniffHeader, type HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
-import { fieldsOf } from './rows.ts';
+import { readFields } from './rows.ts';
 
 /** Values of the parameters of this call, in their order. */
-export interface HeadValues {
+export interface HeaderValues {
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
 }
 
 /** Makes the headers of an answer, content type first. */
-export type HeadWriter = (call: HeadValues) => HeaderList;
+export type HeaderWriter = (call: HeaderValues) => HeaderList;
 
 /** A header whose value depends on nothing of the request is made once. */
-export function headWriter(endpoint: Endpoint, contentType: string, negotiable: boolean): HeadWriter {
+export function createHeaderWriter(endpoint: Endpoint, contentType: string, negotiable: boolean): HeaderWriter {
   const lines = [
     { name: 'content-type', value: endpoint.contentType ?? contentType },
     // A cache must not give one client the form that another has asked for.
@@ -22,9 +22,9 @@ export function headWriter(endpoint: Endpoint, contentType: string, negotiable: 
     ...endpoint.headers
       .map(({ name, value }) => ({ name: name.toLowerCase(), value }))
       // The adapters write it on every answer, once.
-      .filter(({ name }) => name !== contentTypeOptions[0]),
+      .filter(({ name }) => name !== nosniffHeader[0]),
   ].map(({ name, value }) => ({ name, template: templateOf(value, endpoint.parameters) }));
-  const render = (call: HeadValues): HeaderList =>
+  const render = (call: HeaderValues): HeaderList =>
     lines.flatMap(({ name, template }) => {
       const value = template.map((part) => textOfPart(part, call)).join('');
       if (!isSendable(name, value)) throw unsendable(name, template, call);
@@ -52,7 +52,7 @@ function templateOf(text: string, parameters: readonly EndpointParameter[]): rea
   return parts.filter((part) => part !== '');
 }
 
-function textOfPart(part: Part, { parameters, values }: HeadValues): string {
+function textOfPart(part: Part, { parameters, values }: HeaderValues): string {
   if (typeof part === 'string') return part;
   const value = values[parameters.indexOf(part)] ?? null;
   if (value === null) return '';
@@ -71,7 +71,7 @@ const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 const beyondLatin1 = /[^\u0000-\u00ff]/g;
 
 /** @throws Problem `invalid-response-header` for what cannot be sent */
-export function checked(name: string, value: string): string {
+export function checkHeader(name: string, value: string): string {
   if (isSendable(name, value)) return value;
   throw invalidHeader(name);
 }
@@ -90,7 +90,7 @@ function invalidHeader(name: string): Problem {
  * Text that the client has given is the client's to change. Control characters are none that anybody types: who lets them come this
  * far is told of it, and so is an author whose own text cannot be sent.
  */
-function unsendable(name: string, template: readonly Part[], call: HeadValues): Problem {
+function unsendable(name: string, template: readonly Part[], call: HeaderValues): Problem {
   const culprits = template.filter((part) => !sendable.test(textOfPart(part, call)));
   const parameters = culprits.filter((part) => typeof part !== 'string' && isGiven(part)) as EndpointParameter[];
   const readable = culprits.every((part) => sendable.test(textOfPart(part, call).replaceAll(beyondLatin1, '')));
@@ -107,7 +107,7 @@ function isGiven({ injected: filling, hashOf }: EndpointParameter): boolean {
 }
 
 /** The row of a command's head, whose values are response headers. */
-export class HeadRow implements RowSink {
+export class HeaderRow implements RowSink {
   readonly #names: readonly string[];
   #values: readonly (string | null)[] = [];
 
@@ -116,7 +116,7 @@ export class HeadRow implements RowSink {
   }
 
   row(chunk: Uint8Array, offset: number, fields: number): boolean {
-    this.#values = fieldsOf(chunk, offset, fields).map((field) =>
+    this.#values = readFields(chunk, offset, fields).map((field) =>
       field === null ? null : Buffer.from(field).toString(),
     );
     return true;
@@ -126,7 +126,7 @@ export class HeadRow implements RowSink {
   get headers(): HeaderList {
     return this.#names.flatMap((name, index) => {
       const value = this.#values[index] ?? null;
-      return value === null ? [] : [name, checked(name, value)];
+      return value === null ? [] : [name, checkHeader(name, value)];
     });
   }
 }

@@ -1,18 +1,18 @@
 import type { CallHandle, RowSink } from '../postgres/port.ts';
 import type { ByteSink, ByteSource } from '../http/response.ts';
-import { Bytes } from './byte-buffer.ts';
-import { Delivery, ReaderTooSlow } from './stream-writer.ts';
+import { ByteBuffer } from './byte-buffer.ts';
+import { StreamWriter, SlowClientError } from './stream-writer.ts';
 import type { Format } from './format.ts';
 
 /** An answer up to this size leaves in one piece, with its length. */
-export const wholeLimit: number = 128 * 1024;
+export const maxWholeBytes: number = 128 * 1024;
 /** Rows that came slowly are not held back longer than this, in milliseconds, once there are enough for a write. */
 const patience = 20;
 /** What may pile up for a reader that is slower than those who share its connection, before it is cut off. */
 const backlogLimit = 32 * 1024 * 1024;
 const streamChunk = 64 * 1024;
 
-export interface AnswerEvents {
+export interface ResponseEvents {
   /** The whole body, when it was small and quick. An empty one may be a value: `rows` tells how many had something to say. */
   whole(body: Buffer, rows: number): void;
   /** The answer begins and goes on as a stream. */
@@ -21,7 +21,7 @@ export interface AnswerEvents {
   failed(error: Error): void;
 }
 
-export interface AnswerManner {
+export interface ResponseWriterOptions {
   /** Rows per write: 0 writes every row on its own, 1 holds the whole answer. */
   readonly bufferRows: number;
   /** What will probably be written, in bytes. */
@@ -29,10 +29,10 @@ export interface AnswerManner {
   /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
   readonly slowClientTimeout: number;
   /** An answer up to this is held back until it is whole, however slowly it comes; null: none is for that alone. */
-  readonly hold: Bounds | null;
+  readonly hold: SizeLimit | null;
 }
 
-export interface Bounds {
+export interface SizeLimit {
   readonly rows: number;
   readonly bytes: number;
 }
@@ -41,9 +41,9 @@ export interface Bounds {
 export class ResponseWriter implements RowSink, ByteSource {
   readonly #format: Format;
   readonly #bufferRows: number;
-  readonly #hold: Bounds | null;
-  readonly #events: AnswerEvents;
-  readonly #out: Bytes;
+  readonly #hold: SizeLimit | null;
+  readonly #events: ResponseEvents;
+  readonly #out: ByteBuffer;
   readonly #startedAt = performance.now();
   #handle: CallHandle | null = null;
   #rows = 0;
@@ -51,32 +51,32 @@ export class ResponseWriter implements RowSink, ByteSource {
   #pending = 0;
   #state: 'collecting' | 'streaming' | 'ended' = 'collecting';
   /** Where the bytes of a stream go. */
-  #delivery: Delivery | null = null;
+  #delivery: StreamWriter | null = null;
   /** Bytes that came for the reader after it had asked for a pause. */
   #owed = 0;
   readonly #slowClientTimeout: number;
   /** The size of the answer so far, in bytes. */
   bytesOut = 0;
 
-  constructor(format: Format, manner: AnswerManner, events: AnswerEvents) {
+  constructor(format: Format, manner: ResponseWriterOptions, events: ResponseEvents) {
     this.#format = format;
     this.#bufferRows = manner.bufferRows;
     this.#hold = manner.hold;
     this.#slowClientTimeout = manner.slowClientTimeout;
     this.#events = events;
-    this.#out = new Bytes(manner.sizeHint);
+    this.#out = new ByteBuffer(manner.sizeHint);
     this.#out.append(format.open);
   }
 
   /** The call that brings the rows. */
-  feedFrom(handle: CallHandle): void {
+  attachCall(handle: CallHandle): void {
     this.#handle = handle;
   }
 
   // — rows in —
 
   row(chunk: Uint8Array, offset: number, fields: number): boolean {
-    if (this.#state === 'ended' || this.#format.silent?.(chunk, offset) === true) return true;
+    if (this.#state === 'ended' || this.#format.isEmptyRow?.(chunk, offset) === true) return true;
     if (this.#rows++ > 0) this.#out.append(this.#format.separator);
     this.#pending++;
     try {
@@ -86,12 +86,12 @@ export class ResponseWriter implements RowSink, ByteSource {
       this.#giveUp(error instanceof Error ? error : new Error(String(error)));
       return true;
     }
-    return this.#bufferRows === 0 && this.#format.many && !this.#held ? this.#writeOn() : true;
+    return this.#bufferRows === 0 && this.#format.hasManyRows && !this.#held ? this.#writeOn() : true;
   }
 
   chunkEnd(): boolean {
-    if (this.#state === 'ended' || !this.#format.many || this.#bufferRows === 1 || this.#held) return true;
-    if (this.#state === 'collecting' && this.#out.length < wholeLimit) {
+    if (this.#state === 'ended' || !this.#format.hasManyRows || this.#bufferRows === 1 || this.#held) return true;
+    if (this.#state === 'collecting' && this.#out.length < maxWholeBytes) {
       if (this.#pending < this.#bufferRows || performance.now() - this.#startedAt < patience) return true;
     }
     return this.#pending < this.#bufferRows && this.#out.length < streamChunk ? true : this.#writeOn();
@@ -155,15 +155,15 @@ export class ResponseWriter implements RowSink, ByteSource {
     this.#owed += size;
     // The first bytes came before the reader could say anything.
     if (this.#owed > backlogLimit && this.#owed > size)
-      this.#giveUp(new ReaderTooSlow('the answer was fetched too slowly'));
+      this.#giveUp(new SlowClientError('the answer was fetched too slowly'));
     return false;
   }
 
-  #begin(): Delivery {
+  #begin(): StreamWriter {
     this.#state = 'streaming';
-    this.#delivery = new Delivery({
+    this.#delivery = new StreamWriter({
       slowClientTimeout: this.#slowClientTimeout,
-      cutOff: (error) => this.#giveUp(error),
+      onAbort: (error) => this.#giveUp(error),
     });
     this.#events.stream(this);
     return this.#delivery;

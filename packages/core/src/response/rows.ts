@@ -1,5 +1,5 @@
 import type { ResultColumn } from '../endpoints/endpoint.ts';
-import type { Bytes } from './byte-buffer.ts';
+import type { ByteBuffer } from './byte-buffer.ts';
 import {
   writeBoolean,
   writeNumber,
@@ -12,10 +12,10 @@ import { type KeyShape, keyShape, KeyRenamer } from './rename-keys.ts';
 import type { RowSink } from '../postgres/port.ts';
 
 /** How a field of the wire becomes JSON. */
-type FieldWriter = (out: Bytes, chunk: Uint8Array, start: number, end: number) => void;
+type FieldWriter = (out: ByteBuffer, chunk: Uint8Array, start: number, end: number) => void;
 
 /** Writes one row; the fields stand in the chunk as the wire has them. */
-export type RowWriter = (out: Bytes, chunk: Uint8Array, offset: number, fields: number) => void;
+export type RowWriter = (out: ByteBuffer, chunk: Uint8Array, offset: number, fields: number) => void;
 
 const nullBytes = Buffer.from('null');
 const closeBrace = 0x7d;
@@ -83,18 +83,18 @@ export function valueWriter(column: ResultColumn): RowWriter {
 }
 
 /** Bytes of the first field as they are, `nothing` for NULL. */
-export function firstField(chunk: Uint8Array, offset: number): Uint8Array | null {
+export function readFirstField(chunk: Uint8Array, offset: number): Uint8Array | null {
   const length = readLength(chunk, offset);
   return length === -1 ? null : chunk.subarray(offset + 4, offset + 4 + length);
 }
 
 /** Whether the first field of a row is NULL. */
-export function isNull(chunk: Uint8Array, offset: number): boolean {
+export function isFirstFieldNull(chunk: Uint8Array, offset: number): boolean {
   return readLength(chunk, offset) === -1;
 }
 
 /** The bytes of each field of a row, null for NULL. */
-export function fieldsOf(chunk: Uint8Array, offset: number, count: number): readonly (Uint8Array | null)[] {
+export function readFields(chunk: Uint8Array, offset: number, count: number): readonly (Uint8Array | null)[] {
   const fields: (Uint8Array | null)[] = [];
   let position = offset;
   for (let index = 0; index < count; index++) {
@@ -107,7 +107,7 @@ export function fieldsOf(chunk: Uint8Array, offset: number, count: number): read
 }
 
 /** Passes rows on and counts them: an answer may have no use for a row that something depends on. */
-export class CountedRows implements RowSink {
+export class RowCounter implements RowSink {
   readonly #next: Required<RowSink>;
   rows = 0;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ByteSink } from '../http/response.ts';
-import { Delivery } from './stream-writer.ts';
-import { HeldAnswers } from './response-backlog.ts';
+import { StreamWriter } from './stream-writer.ts';
+import { ResponseBacklog } from './response-backlog.ts';
 
 const kibibyte = 1024;
 const timeout = 30_000;
@@ -37,7 +37,7 @@ afterEach(() => void vi.useRealTimers());
 describe('a delivery', () => {
   test('gives a large chunk in pieces, each after the reader took the one before', () => {
     const reader = new Reader();
-    const delivery = new Delivery({ slowClientTimeout: timeout });
+    const delivery = new StreamWriter({ slowClientTimeout: timeout });
     delivery.end(new Uint8Array(600 * kibibyte));
     delivery.open(reader);
     expect(reader.pieces).toEqual([256 * kibibyte]);
@@ -50,7 +50,7 @@ describe('a delivery', () => {
 
   test('gives small last bytes along with the end', () => {
     const reader = new Reader();
-    const delivery = new Delivery({ slowClientTimeout: timeout });
+    const delivery = new StreamWriter({ slowClientTimeout: timeout });
     delivery.open(reader);
     delivery.end(new Uint8Array(10));
     expect([reader.pieces, reader.outcome]).toEqual([[10], 'ended']);
@@ -58,7 +58,7 @@ describe('a delivery', () => {
 
   test('keeps the order when the reader asks for more while it takes a piece', () => {
     const reader = new Reader();
-    const delivery = new Delivery({ slowClientTimeout: timeout });
+    const delivery = new StreamWriter({ slowClientTimeout: timeout });
     reader.taking = () => delivery.resume();
     delivery.open(reader);
     delivery.write(new Uint8Array(1));
@@ -69,7 +69,7 @@ describe('a delivery', () => {
 
   test('is not cut off while its reader takes something, however slowly', () => {
     const reader = new Reader();
-    const delivery = new Delivery({ slowClientTimeout: timeout });
+    const delivery = new StreamWriter({ slowClientTimeout: timeout });
     delivery.end(new Uint8Array(1024 * kibibyte));
     delivery.open(reader);
     for (let taken = 0; taken < 4; taken++) {
@@ -81,11 +81,11 @@ describe('a delivery', () => {
   });
 
   test.each([
-    ['in the middle', (delivery: Delivery) => void delivery.write(new Uint8Array(1024 * kibibyte))],
-    ['at the end', (delivery: Delivery) => delivery.end(new Uint8Array(100 * kibibyte))],
+    ['in the middle', (delivery: StreamWriter) => void delivery.write(new Uint8Array(1024 * kibibyte))],
+    ['at the end', (delivery: StreamWriter) => delivery.end(new Uint8Array(100 * kibibyte))],
     [
       'while more comes',
-      (delivery: Delivery) => {
+      (delivery: StreamWriter) => {
         for (let more = 0; more < 3; more++) {
           delivery.write(new Uint8Array(kibibyte));
           vi.advanceTimersByTime(timeout / 3 - 1);
@@ -95,7 +95,7 @@ describe('a delivery', () => {
   ])('is cut off when its reader takes nothing: %s', (_, give) => {
     const reader = new Reader();
     const cutOff = vi.fn<() => void>();
-    const delivery = new Delivery({ slowClientTimeout: timeout, cutOff });
+    const delivery = new StreamWriter({ slowClientTimeout: timeout, onAbort: cutOff });
     delivery.open(reader);
     give(delivery);
     vi.advanceTimersByTime(timeout);
@@ -109,7 +109,7 @@ describe('a delivery', () => {
 
   test('is cut off when nothing reads it at all', () => {
     const cutOff = vi.fn<() => void>();
-    const delivery = new Delivery({ slowClientTimeout: timeout, cutOff });
+    const delivery = new StreamWriter({ slowClientTimeout: timeout, onAbort: cutOff });
     vi.advanceTimersByTime(timeout);
     expect(cutOff).toHaveBeenCalledOnce();
     const reader = new Reader();
@@ -122,11 +122,11 @@ describe('held answers', () => {
   const held = (
     most: number,
   ): {
-    readonly answers: HeldAnswers;
+    readonly answers: ResponseBacklog;
     readonly ended: string[];
     readonly hold: (name: string, bytes: number) => void;
   } => {
-    const answers = new HeldAnswers(most);
+    const answers = new ResponseBacklog(most);
     const ended: string[] = [];
     const keys = new Map<string, object>();
     return {
@@ -135,7 +135,7 @@ describe('held answers', () => {
       hold(name, bytes) {
         const key = keys.get(name) ?? {};
         keys.set(name, key);
-        answers.hold(key, bytes, () => ended.push(name));
+        answers.track(key, bytes, () => ended.push(name));
       },
     };
   };

@@ -1,5 +1,5 @@
 import type { ByteSink } from '../http/response.ts';
-import { heldAnswers } from './response-backlog.ts';
+import { responseBacklog } from './response-backlog.ts';
 
 /** A larger chunk is given to the sink in pieces, so that every piece that its reader takes is seen. */
 const largestPiece = 256 * 1024;
@@ -9,22 +9,22 @@ const smallEnd = 16 * 1024;
 const nothing = Buffer.alloc(0);
 
 /** An answer that its reader could not take in time. */
-export class ReaderTooSlow extends Error {
+export class SlowClientError extends Error {
   override readonly name = 'ReaderTooSlow';
 }
 
-export interface DeliveryOptions {
+export interface StreamWriterOptions {
   /** Milliseconds that the reader may take nothing before the delivery is cut off. */
   readonly slowClientTimeout: number;
   /** The bytes are kept for other requests too: to cut this answer off frees none of them. */
   readonly isShared?: boolean;
   /** The reader is cut off: the sink was told. */
-  readonly cutOff?: (error: ReaderTooSlow) => void;
+  readonly onAbort?: (error: SlowClientError) => void;
 }
 
 /** Gives the bytes of one answer to its sink at the pace of the reader, and cuts off a reader that takes nothing. */
-export class Delivery {
-  readonly #options: DeliveryOptions;
+export class StreamWriter {
+  readonly #options: StreamWriterOptions;
   #sink: ByteSink | null = null;
   readonly #queue: Uint8Array[] = [];
   /** Bytes of the queue. */
@@ -37,7 +37,7 @@ export class Delivery {
   #error: Error | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(options: DeliveryOptions) {
+  constructor(options: StreamWriterOptions) {
     this.#options = options;
     this.#wait();
   }
@@ -130,7 +130,7 @@ export class Delivery {
   #wait(): void {
     this.#timer ??= setTimeout(() => this.#cutOff('the answer was not fetched'), this.#options.slowClientTimeout);
     if (this.#size > 0 && this.#options.isShared !== true) {
-      heldAnswers.hold(this, this.#size, () =>
+      responseBacklog.track(this, this.#size, () =>
         this.#cutOff('other answers need the memory of one that is not fetched'),
       );
     }
@@ -140,12 +140,12 @@ export class Delivery {
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
     this.#timer = null;
-    heldAnswers.release(this);
+    responseBacklog.release(this);
   }
 
   #cutOff(reason: string): void {
-    const error = new ReaderTooSlow(reason);
+    const error = new SlowClientError(reason);
     this.fail(error);
-    this.#options.cutOff?.(error);
+    this.#options.onAbort?.(error);
   }
 }

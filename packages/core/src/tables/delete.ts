@@ -16,13 +16,13 @@ export const deleteCommand: QueryBuilder = (parts) => {
         'Give at least one column in the query string. A comment on the table with the line "allow_unfiltered_delete" lets a delete without any delete every row.',
     });
   }
-  const { conditions, noRow } = precondition(parts);
-  const refusal = noRow === undefined ? {} : { noRow };
+  const { conditions, noRowProblem } = precondition(parts);
+  const refusal = noRowProblem === undefined ? {} : { noRowProblem };
   const statement = join(
     [
       plain('', `delete from ${tableName(endpoint)}`),
       where([...bounded(equalities(given)), ...conditions]),
-      plain(noRow === undefined ? '' : 'counted', returning(endpoint, refusal)),
+      plain(noRowProblem === undefined ? '' : 'counted', returning(endpoint, refusal)),
     ],
     '',
   );

@@ -44,6 +44,6 @@ export function statementOf(
       return text(() => `$${++count}`);
     },
     values: values.map(({ value }) => value),
-    owners: values.map(({ owner }) => owner),
+    valueSources: values.map(({ owner }) => owner),
   };
 }

@@ -4,7 +4,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import { row } from './provided-columns.ts';
 
 /** The end of a statement that writes: the rows that the answer wants, or one mark a row where they are only counted. */
-export function returning(endpoint: Endpoint, { noRow }: Pick<Query, 'noRow'>): string {
+export function returning(endpoint: Endpoint, { noRowProblem }: Pick<Query, 'noRowProblem'>): string {
   if (endpoint.result.kind === 'objects') return ` returning ${rowList(endpoint, row)}`;
-  return noRow === undefined ? '' : ' returning 1';
+  return noRowProblem === undefined ? '' : ' returning 1';
 }

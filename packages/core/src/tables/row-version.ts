@@ -1,4 +1,4 @@
-import { entityTags } from '../http/conditional-request.ts';
+import { parseEntityTags } from '../http/conditional-request.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
 import { type QueryInput, type Query, Problem, type ValueSource } from '../ports/ports.ts';
 import type { Fragment } from './fragment.ts';
@@ -21,19 +21,19 @@ const owner: ValueSource = {
 };
 
 /** What `If-Match` asks of the rows, and what happens when there is none such; nothing where the table has no versions. */
-export interface Precondition extends Pick<Query, 'noRow'> {
+export interface Precondition extends Pick<Query, 'noRowProblem'> {
   readonly conditions: readonly Fragment[];
 }
 
 export function precondition({ endpoint, request }: QueryInput): Precondition {
   const wanted = tableOf(endpoint).versioned ? request.header('if-match') : undefined;
   if (wanted === undefined) return { conditions: [] };
-  const noRow = new Problem('precondition-failed');
-  if (wanted.trim() === '*') return { conditions: [], noRow };
+  const noRowProblem = new Problem('precondition-failed');
+  if (wanted.trim() === '*') return { conditions: [], noRowProblem };
   const version: Fragment = {
     form: 'xmin',
     text: (next) => `${versionTag} operator(pg_catalog.=) any (${next()}::pg_catalog.text[])`,
-    values: [{ value: arrayLiteral(entityTags(wanted)), owner }],
+    values: [{ value: arrayLiteral(parseEntityTags(wanted)), owner }],
   };
-  return { conditions: [version], noRow };
+  return { conditions: [version], noRowProblem };
 }

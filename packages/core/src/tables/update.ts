@@ -24,14 +24,14 @@ export const updateCommand: QueryBuilder = (parts) => {
       all.filter(({ facts }) => !facts.key),
       'Give at least one column to set',
     );
-  const { conditions, noRow } = precondition(parts);
-  const refusal = noRow === undefined ? {} : { noRow };
+  const { conditions, noRowProblem } = precondition(parts);
+  const refusal = noRowProblem === undefined ? {} : { noRowProblem };
   const statement = join(
     [
       plain('', `update ${tableName(endpoint)} set `),
       join(others.map(assignment), ', '),
       where([...equalities(keys), ...conditions]),
-      plain(noRow === undefined ? '' : 'counted', returning(endpoint, refusal)),
+      plain(noRowProblem === undefined ? '' : 'counted', returning(endpoint, refusal)),
     ],
     '',
   );

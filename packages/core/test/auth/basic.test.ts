@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AcquireTimeout, CallTimeout, ConnectionLost, DatabaseError } from '../../src/postgres/port.ts';
-import { forwarded } from '../../src/adapters/forwarded.ts';
+import { createOriginReader } from '../../src/adapters/forwarded.ts';
 import { type Claim, Problem } from '../../src/ports/ports.ts';
 import { loginRateLimiter } from '../../src/auth-schemes/login-rate-limiter.ts';
 import {
@@ -93,7 +93,7 @@ function make(options: Partial<BasicSchemeOptions> = {}) {
   const clock = clockAt();
   const hasher = countingHasher();
   const attempts = loginRateLimiter({ now: clock.now });
-  const origin = forwarded(['10.0.0.1']);
+  const origin = createOriginReader(['10.0.0.1']);
   const scheme = basicScheme({
     name: 'basic',
     realm: 'books',
@@ -346,7 +346,7 @@ describe('over an open connection', () => {
   test('a proxy on this machine that nobody trusts is not this machine', () => {
     for (const header of ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via']) {
       const request = requestOf({ remoteAddress: '127.0.0.1', headers: { [header]: 'https' } });
-      expect(() => refuseInsecure(request, forwarded([]))).toThrow(Problem);
+      expect(() => refuseInsecure(request, createOriginReader([]))).toThrow(Problem);
     }
   });
 

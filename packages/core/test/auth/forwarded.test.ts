@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fetchHandler } from '../../src/adapters/fetch.ts';
-import { canonical, type ClientOrigin, forwarded } from '../../src/adapters/forwarded.ts';
+import { canonicalAddress, type ClientOrigin, createOriginReader } from '../../src/adapters/forwarded.ts';
 import { nodeMiddleware } from '../../src/adapters/node.ts';
 import type { GatewayRequest } from '../../src/http/request.ts';
 import type { GatewayResponse } from '../../src/http/response.ts';
@@ -20,7 +20,7 @@ function origin(
   remoteAddress: string,
   headers: Readonly<Record<string, string>>,
 ): ClientOrigin {
-  return forwarded(trusted)(requestOf({ remoteAddress, headers }));
+  return createOriginReader(trusted)(requestOf({ remoteAddress, headers }));
 }
 
 describe('without trusted proxies', () => {
@@ -43,7 +43,7 @@ describe('without trusted proxies', () => {
 
   test('a host that does not know the peer knows no address', () => {
     const request = { ...requestOf({ headers: { 'x-forwarded-for': '1.2.3.4' } }), remoteAddress: undefined };
-    expect(forwarded(['loopback'])(request).address).toBe(null);
+    expect(createOriginReader(['loopback'])(request).address).toBe(null);
   });
 });
 
@@ -104,7 +104,7 @@ describe('behind trusted proxies', () => {
 
   test('without a word of the scheme, it is that of the connection', () => {
     const request = requestOf({ remoteAddress: '127.0.0.1', secure: true, headers: { 'x-forwarded-for': '1.2.3.4' } });
-    expect(forwarded(['loopback'])(request)).toEqual({ address: '1.2.3.4', secure: true });
+    expect(createOriginReader(['loopback'])(request)).toEqual({ address: '1.2.3.4', secure: true });
   });
 
   test('Forwarded counts where there is no X-Forwarded header', () => {
@@ -144,7 +144,7 @@ describe('behind trusted proxies', () => {
 
   test('where the proxies write Forwarded, a client that writes X-Forwarded-For says nothing', () => {
     const headers = { 'x-forwarded-for': '1.1.1.1', 'x-forwarded-proto': 'https', forwarded: 'for=203.0.113.9' };
-    const read = forwarded(['loopback'], 'forwarded');
+    const read = createOriginReader(['loopback'], 'forwarded');
     expect(read(requestOf({ remoteAddress: '127.0.0.1', headers }))).toEqual({ address: '203.0.113.9', secure: false });
   });
 });
@@ -178,7 +178,7 @@ describe('who is trusted', () => {
       '::ffff:1.2.3.4/95',
       '10.0.0.1/8/9',
     ]) {
-      expect(() => forwarded([entry])).toThrow(TypeError);
+      expect(() => createOriginReader([entry])).toThrow(TypeError);
     }
   });
 });
@@ -209,7 +209,7 @@ describe('for all headers', () => {
     fc.assert(
       fc.property(headers, (given) => {
         const { address: found } = origin(['loopback'], '127.0.0.1', given);
-        expect(found).toBe(canonical(found ?? undefined));
+        expect(found).toBe(canonicalAddress(found ?? undefined));
       }),
       { numRuns: 1000 },
     );
@@ -243,12 +243,13 @@ describe('for all headers', () => {
   });
 
   test('whatever a client writes before it, the station that the proxy adds is the client', () => {
-    const mapped = (text: string): boolean => canonical(text)!.startsWith('127.') || canonical(text) === '::1';
+    const mapped = (text: string): boolean =>
+      canonicalAddress(text)!.startsWith('127.') || canonicalAddress(text) === '::1';
     fc.assert(
       fc.property(text, address, (before, client) => {
         fc.pre(!mapped(client));
         const found = origin(['loopback'], '127.0.0.1', { 'x-forwarded-for': `${before}, ${client}` });
-        expect(found.address).toBe(canonical(client));
+        expect(found.address).toBe(canonicalAddress(client));
       }),
       { numRuns: 1000 },
     );

@@ -28,7 +28,7 @@ export function requestOf(parts: RequestParts = {}): GatewayRequest {
       if (bytes.length > limit) return Promise.reject(new Problem('body-too-large'));
       return Promise.resolve(bytes);
     },
-    onLeave: () => undefined,
+    onDisconnect: () => undefined,
   };
 }
 

@@ -126,7 +126,7 @@ test('a client that leaves while a hook is waited for runs nothing', async () =>
       poolSize: 1,
       commandCallback: async ({ endpoint, request }) => {
         if (endpoint.name !== 'note') return;
-        request.onLeave(sawItLeave);
+        request.onDisconnect(sawItLeave);
         entered();
         await mayGo;
       },

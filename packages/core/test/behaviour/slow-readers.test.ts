@@ -128,7 +128,7 @@ test('a response that cannot be made after its stream began ends its call', asyn
       sql: `select repeat('x', 1000) from generate_series(1, 1000000)`,
       values: [],
       ...(endpoint.name === 'rows'
-        ? { head: { sql: `select e'a\\nb'::text`, names: ['x-note'], values: [], owners: [] } }
+        ? { headerQuery: { sql: `select e'a\\nb'::text`, names: ['x-note'], values: [], valueSources: [] } }
         : { sql: `select 'fine'` }),
     }),
   };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { cases } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { cachingOf, keyOf, type CacheKeyInput } from '../../src/request/cache/cache-key.ts';
+import { createCachePolicy, createCacheKey, type CacheKeyInput } from '../../src/request/cache/cache-key.ts';
 import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
 import { endpointDefaults } from '../../src/endpoints/options.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
@@ -36,16 +36,16 @@ function textOf({ endpoint, form, given, settings, sql, head, made }: Sketch): s
     settings,
     statement,
     arguments: made ? [...values, 'own'] : values,
-    owners: made ? [...parameters, null] : parameters,
-    head: head === null ? null : { statement: { name: '', sql: head }, arguments: [head], owners: [null] },
+    valueSources: made ? [...parameters, null] : parameters,
+    headerQuery: head === null ? null : { statement: { name: '', sql: head }, arguments: [head], valueSources: [null] },
   };
-  return keyOf(cachings.get(endpoint)!, told, { scope: '', form, made }).text;
+  return createCacheKey(cachings.get(endpoint)!, told, { scope: '', form, made }).text;
 }
 
 const all = endpointOf('HTTP\ncached');
 const some = endpointOf('HTTP\ncached b\nparam user_id is user_id');
 const other = endpointOf('HTTP\ncached', 'other');
-const cachings = new Map([all, some, other].map((endpoint) => [endpoint, cachingOf(endpoint, false)]));
+const cachings = new Map([all, some, other].map((endpoint) => [endpoint, createCachePolicy(endpoint, false)]));
 
 // Few letters, those that the key itself is written with among them, so that texts nearly meet.
 const piece = fc.string({ unit: fc.constantFrom('a', '1', ':', 't', 'n', 'p', '\0', '|', '{'), maxLength: 4 });

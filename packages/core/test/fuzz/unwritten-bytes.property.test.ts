@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import type { JsonForm } from '../../src/catalog/type-facts.ts';
 import { MessageParser } from '../../src/postgres/message-parser.ts';
 import { MessageWriter } from '../../src/postgres/message-writer.ts';
-import { answerOf } from '../../src/request/cache/cached-response.ts';
+import { toCachedResponse } from '../../src/request/cache/cached-response.ts';
 import type { CachedResponse } from '../../src/ports/ports.ts';
 import { ResponseWriter } from '../../src/response/response-writer.ts';
-import { type Format, formatOf, otherFormats } from '../../src/response/format.ts';
+import { type Format, selectFormat, negotiableFormats } from '../../src/response/format.ts';
 import type { ResultShape, ResultColumn, Endpoint, RawFormat } from '../../src/endpoints/endpoint.ts';
 import type { NamedType } from '../../src/endpoints/named-type.ts';
 import { poisoned } from './poisoned-buffers.ts';
@@ -66,7 +66,7 @@ const shapes: readonly Endpoint[] = [
 /** Every form in which an answer can go out, and how many fields its rows have. */
 const formats = shapes.flatMap((shape): readonly (readonly [Format, number])[] => {
   const fields = 'columns' in shape.result ? columns.length : 1;
-  return [formatOf(shape), ...Object.values(otherFormats(shape))].map((format) => [format, fields]);
+  return [selectFormat(shape), ...Object.values(negotiableFormats(shape))].map((format) => [format, fields]);
 });
 
 const text = (...parts: readonly string[]): fc.Arbitrary<Uint8Array> =>
@@ -129,8 +129,8 @@ function answered(
       {
         whole: (body, count) => {
           send(body);
-          const cached = answerOf(
-            { kind: 'whole', body, rows: count, told: null, kept: null },
+          const cached = toCachedResponse(
+            { kind: 'whole', body, rows: count, headerRow: null, cacheHeaders: null },
             { rows: 9, bytes: 1e9 },
           );
           outcome = `whole ${count} ${latin1(cached)}`;

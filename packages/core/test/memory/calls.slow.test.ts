@@ -22,7 +22,7 @@ const request: GatewayRequest = {
   header: () => undefined,
   headers: () => [],
   body: () => Promise.resolve(new Uint8Array(0)),
-  onLeave: () => undefined,
+  onDisconnect: () => undefined,
 };
 
 /** Bytes of the heap after so many calls, ten at a time, with a collection of the young every two hundred. */

@@ -1,11 +1,18 @@
 import type { Value } from '../../postgres/port.ts';
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
-import { apart, findByName, type Fit, fitOf, isKeyed, type Sent } from './signature-match.ts';
-import { misfit, noneFits, severalFit } from './binding-error.ts';
-import { listOfTexts, type Place, recordOfFields, valueOfJson, valueOfTexts } from './value.ts';
+import {
+  readUnkeyedText,
+  findByName,
+  type SignatureMatch,
+  matchSignature,
+  isKeyed,
+  type BindInput,
+} from './signature-match.ts';
+import { bindingError, noMatchingSignature, ambiguousSignature } from './binding-error.ts';
+import { textsToJsonArray, type ValueTarget, fieldsToRecord, jsonToValue, textsToValue } from './value.ts';
 
 /** What a call needs: the parameters that were given, in the routine's order, and their values. */
-export interface Bound<Candidate> {
+export interface BoundCall<Candidate> {
   readonly candidate: Candidate;
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
@@ -17,58 +24,62 @@ export interface Bound<Candidate> {
  */
 export function bind<Candidate extends { readonly endpoint: Endpoint }>(
   candidates: readonly Candidate[],
-  sent: Sent,
-): Bound<Candidate> {
-  const { candidate, parameters } = candidates.length === 1 ? onlyFit(candidates[0]!, sent) : bestFit(candidates, sent);
+  sent: BindInput,
+): BoundCall<Candidate> {
+  const { candidate, parameters } =
+    candidates.length === 1 ? matchOnly(candidates[0]!, sent) : selectOverload(candidates, sent);
   return { candidate, parameters, values: parameters.map((parameter) => valueOf(candidate.endpoint, parameter, sent)) };
 }
 
-function onlyFit<Candidate extends { readonly endpoint: Endpoint }>(candidate: Candidate, sent: Sent): Fit<Candidate> {
-  const fit = fitOf(candidate, sent);
+function matchOnly<Candidate extends { readonly endpoint: Endpoint }>(
+  candidate: Candidate,
+  sent: BindInput,
+): SignatureMatch<Candidate> {
+  const fit = matchSignature(candidate, sent);
   if (fit.missing.length === 0 && fit.unknown.length === 0) return fit;
-  throw misfit(fit, sent.given.source);
+  throw bindingError(fit, sent.input.source);
 }
 
-function bestFit<Candidate extends { readonly endpoint: Endpoint }>(
+function selectOverload<Candidate extends { readonly endpoint: Endpoint }>(
   candidates: readonly Candidate[],
-  sent: Sent,
-): Fit<Candidate> {
+  sent: BindInput,
+): SignatureMatch<Candidate> {
   const fits = candidates
-    .map((candidate) => fitOf(candidate, sent))
+    .map((candidate) => matchSignature(candidate, sent))
     .filter(({ missing, unknown }) => missing.length === 0 && unknown.length === 0)
     .toSorted((a, b) => a.omitted - b.omitted);
   const [best, second] = fits;
-  if (best === undefined) throw noneFits(candidates, [...sent.given.values.keys()]);
+  if (best === undefined) throw noMatchingSignature(candidates, [...sent.input.values.keys()]);
   if (second !== undefined && second.omitted === best.omitted) {
-    throw severalFit(fits.filter(({ omitted }) => omitted === best.omitted).map(({ candidate }) => candidate));
+    throw ambiguousSignature(fits.filter(({ omitted }) => omitted === best.omitted).map(({ candidate }) => candidate));
   }
   return best;
 }
 
-function valueOf(endpoint: Endpoint, parameter: EndpointParameter, sent: Sent): Value {
+function valueOf(endpoint: Endpoint, parameter: EndpointParameter, sent: BindInput): Value {
   const { queryNull } = endpoint;
-  if (parameter.inPath) return valueOfTexts(parameter, [apart(endpoint, parameter, sent)!], queryNull);
+  if (parameter.inPath) return textsToValue(parameter, [readUnkeyedText(endpoint, parameter, sent)!], queryNull);
   // The body is text as it stands: an empty one was not sent, and nothing in it means NULL.
-  if (!isKeyed(endpoint, parameter)) return apart(endpoint, parameter, sent);
+  if (!isKeyed(endpoint, parameter)) return readUnkeyedText(endpoint, parameter, sent);
   const value = valueOfKey(parameter, parameter, sent, endpoint);
   if (value !== undefined) return value;
-  return recordOfFields(parameter, (field) => valueOfKey(field, field, sent, endpoint)!);
+  return fieldsToRecord(parameter, (field) => valueOfKey(field, field, sent, endpoint)!);
 }
 
 /** Undefined when the client has not given the key. */
 function valueOfKey(
-  place: Place,
+  place: ValueTarget,
   names: { readonly key: string; readonly name: string },
-  { given }: Sent,
+  { input: given }: BindInput,
   { queryNull, table }: Endpoint,
 ): string | null | undefined {
   if (given.source === 'query') {
     const texts = findByName(given.values, names);
     if (texts === undefined) return undefined;
-    return place.several === true ? listOfTexts(place, texts, queryNull) : valueOfTexts(place, texts, queryNull);
+    return place.several === true ? textsToJsonArray(place, texts, queryNull) : textsToValue(place, texts, queryNull);
   }
   const slice = findByName(given.values, names);
   if (slice === undefined) return undefined;
   // The texts of a listing are operators with their values.
-  return valueOfJson(place, slice, table === null || table.listing !== null ? 'text' : 'value');
+  return jsonToValue(place, slice, table === null || table.listing !== null ? 'text' : 'value');
 }

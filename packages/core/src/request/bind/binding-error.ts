@@ -1,8 +1,8 @@
 import { Problem } from '../../http/problem.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import type { Given } from '../parse/parse-input.ts';
-import { shownKey } from '../../http/json-reader.ts';
-import type { Fit } from './signature-match.ts';
+import type { RequestInput } from '../parse/parse-input.ts';
+import { truncateKey } from '../../http/json-reader.ts';
+import type { SignatureMatch } from './signature-match.ts';
 
 interface Planned {
   readonly endpoint: Endpoint;
@@ -12,7 +12,7 @@ interface Planned {
 const mostNamed = 20;
 
 /** The given keys are not those of the endpoint: names the first 20 of them. */
-export function misfit(fit: Fit<Planned>, source: Given['source']): Problem {
+export function bindingError(fit: SignatureMatch<Planned>, source: RequestInput['source']): Problem {
   const { endpoint } = fit.candidate;
   const place = source === 'query' ? 'the query string' : 'the JSON body';
   const unknown = fit.unknown.slice(0, mostNamed);
@@ -29,7 +29,7 @@ export function misfit(fit: Fit<Planned>, source: Given['source']): Problem {
   return new Problem(fit.unknown.length > 0 ? 'unknown-parameter' : 'missing-parameter', {
     detail: details.join(' '),
     members: {
-      ...(unknown.length > 0 ? { unknown: unknown.map(shownKey) } : {}),
+      ...(unknown.length > 0 ? { unknown: unknown.map(truncateKey) } : {}),
       ...(fit.missing.length > 0 ? { missing: fit.missing.slice(0, mostNamed).map(({ key }) => key) } : {}),
     },
   });
@@ -45,7 +45,7 @@ function explainUnknown(endpoint: Endpoint, key: string, place: string): string 
   const parameter = endpoint.parameters.find(
     (known) => isNameOf(known, key) || known.fields?.some((field) => isNameOf(field, key)),
   );
-  const shown = shownKey(key);
+  const shown = truncateKey(key);
   if (parameter === undefined) return `"${shown}" in ${place} is no parameter of this endpoint.`;
   if (parameter.injected !== undefined)
     return `"${shown}" is filled with what is known of the caller and may not be given.`;
@@ -59,9 +59,9 @@ function isNameOf(known: { readonly key: string; readonly name: string }, key: s
   return known.key === key || known.name === key;
 }
 
-export function noneFits(candidates: readonly Planned[], keys: readonly string[]): Problem {
+export function noMatchingSignature(candidates: readonly Planned[], keys: readonly string[]): Problem {
   const signatures = candidates.map(({ endpoint }) => endpoint.id);
-  const named = keys.slice(0, mostNamed).map((key) => `"${shownKey(key)}"`);
+  const named = keys.slice(0, mostNamed).map((key) => `"${truncateKey(key)}"`);
   const given = keys.length === 0 ? 'no parameters' : listed(named, keys.length);
   return new Problem('no-matching-signature', {
     detail: `None takes exactly ${given}. On offer: ${signatures.join('; ')}.`,
@@ -69,7 +69,7 @@ export function noneFits(candidates: readonly Planned[], keys: readonly string[]
   });
 }
 
-export function severalFit(candidates: readonly Planned[]): Problem {
+export function ambiguousSignature(candidates: readonly Planned[]): Problem {
   const signatures = candidates.map(({ endpoint }) => endpoint.id);
   return new Problem('ambiguous-signature', {
     detail: `Several take exactly these parameters: ${signatures.join('; ')}. Give one that only one of them has.`,

@@ -1,16 +1,16 @@
 import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoints/endpoint.ts';
-import type { Given } from '../parse/parse-input.ts';
+import type { RequestInput } from '../parse/parse-input.ts';
 
 /** What the client has sent: in the query or body, and in the path. */
-export interface Sent {
-  readonly given: Given;
+export interface BindInput {
+  readonly input: RequestInput;
   /** Decoded values of path parameters, by the name in the path. */
   readonly path: ReadonlyMap<string, string>;
   readonly ignoreUnknown: boolean;
 }
 
 /** How the given keys fit one endpoint. */
-export interface Fit<Candidate> {
+export interface SignatureMatch<Candidate> {
   readonly candidate: Candidate;
   /** The parameters that were given, in the routine's order. */
   readonly parameters: readonly EndpointParameter[];
@@ -31,11 +31,11 @@ export function findByName<Item>(
   return values.get(key) ?? values.get(name);
 }
 
-export function fitOf<Candidate extends { readonly endpoint: Endpoint }>(
+export function matchSignature<Candidate extends { readonly endpoint: Endpoint }>(
   candidate: Candidate,
-  sent: Sent,
-): Fit<Candidate> {
-  const values: ReadonlyMap<string, unknown> = sent.given.values;
+  sent: BindInput,
+): SignatureMatch<Candidate> {
+  const values: ReadonlyMap<string, unknown> = sent.input.values;
   const { endpoint } = candidate;
   const taken: EndpointParameter[] = [];
   const missing: (EndpointParameter | ParameterField)[] = [];
@@ -43,8 +43,8 @@ export function fitOf<Candidate extends { readonly endpoint: Endpoint }>(
   for (const parameter of endpoint.parameters) {
     const keys = isKeyed(endpoint, parameter) ? countKeys(values, parameter) : 0;
     used += keys;
-    if (keys > 0 || apart(endpoint, parameter, sent) !== null) taken.push(parameter);
-    else if (!parameter.optional && !isFilled(parameter)) missing.push(parameter);
+    if (keys > 0 || readUnkeyedText(endpoint, parameter, sent) !== null) taken.push(parameter);
+    else if (!parameter.optional && !isInjected(parameter)) missing.push(parameter);
     if (keys > 0 && parameter.fields !== null) missing.push(...missingFields(values, parameter));
   }
   const exact = used === values.size || (sent.ignoreUnknown && !endpoint.exactKeys);
@@ -63,12 +63,16 @@ export function isKeyed(endpoint: Endpoint, parameter: EndpointParameter): boole
 }
 
 /** Whether the gateway gives the parameter its value: an identity is never taken from a request. */
-function isFilled({ injected: filling, hashOf }: EndpointParameter): boolean {
+function isInjected({ injected: filling, hashOf }: EndpointParameter): boolean {
   return filling !== undefined || hashOf !== undefined;
 }
 
 /** The text of a parameter that no key gives: from the path, or the whole body. Null when it was not sent. */
-export function apart(endpoint: Endpoint, parameter: EndpointParameter, { path, given }: Sent): string | null {
+export function readUnkeyedText(
+  endpoint: Endpoint,
+  parameter: EndpointParameter,
+  { path, input: given }: BindInput,
+): string | null {
   if (parameter.inPath) return findByName(path, parameter) ?? null;
   return parameter.position === endpoint.bodyParameter && given.source === 'query' ? given.body : null;
 }

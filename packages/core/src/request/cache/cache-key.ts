@@ -4,33 +4,33 @@ import type { CacheKey } from '../../ports/ports.ts';
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 
 /** What is known at start of an endpoint whose answers are kept. */
-export interface Caching {
+export interface CachePolicy {
   /** `schema.name`. */
   readonly routine: string;
   /** Changes with everything that is planned of the endpoint, so that no answer outlives what it was made by. */
   readonly fingerprint: string;
   /** By position less one: whether the parameter tells answers apart. */
-  readonly telling: readonly boolean[];
+  readonly variesBy: readonly boolean[];
   readonly expires: number | null;
   /** Whether anybody may be given the answer of anybody else, as far as the endpoint alone can tell. */
-  readonly anybodys: boolean;
+  readonly isPublic: boolean;
   /** Headers that the author has set: they are what is said, and ours stay out. */
-  readonly said: ReadonlySet<string>;
+  readonly authorHeaders: ReadonlySet<string>;
 }
 
 /** @param personal whether a call depends on more than its parameters */
-export function cachingOf(endpoint: Endpoint, personal: boolean): Caching {
+export function createCachePolicy(endpoint: Endpoint, personal: boolean): CachePolicy {
   const { schema, name, parameters, cache, requestHeaders, headers } = endpoint;
   return {
     routine: `${schema}.${name}`,
     fingerprint: createHash('sha256').update(JSON.stringify(endpoint)).digest('base64url').slice(0, 22),
-    telling: parameters.map((parameter) => tells(endpoint, parameter)),
+    variesBy: parameters.map((parameter) => tells(endpoint, parameter)),
     expires: cache!.expires,
-    anybodys:
+    isPublic:
       !personal &&
       requestHeaders.mode === 'ignore' &&
       parameters.every(({ injected: filling }) => filling === undefined),
-    said: new Set(headers.map((header) => header.name.toLowerCase())),
+    authorHeaders: new Set(headers.map((header) => header.name.toLowerCase())),
   };
 }
 
@@ -46,7 +46,7 @@ const longestText = 1_024;
 interface KeyStatement {
   readonly statement: Statement;
   readonly arguments: readonly Value[];
-  readonly owners: readonly ({ readonly name: string } | null)[];
+  readonly valueSources: readonly ({ readonly name: string } | null)[];
 }
 
 /** The properties of an executable call that its key is made of. */
@@ -54,10 +54,10 @@ export interface CacheKeyInput extends KeyStatement {
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
   readonly settings: readonly (readonly [name: string, value: string])[];
-  readonly head: KeyStatement | null;
+  readonly headerQuery: KeyStatement | null;
 }
 
-export interface Circumstances {
+export interface CacheKeyContext {
   /** The database. */
   readonly scope: string;
   /** The content type of the answer. */
@@ -71,13 +71,17 @@ export interface Circumstances {
  * two different calls have one text: the endpoint as it is planned, the form of the answer, the parameters that tell answers
  * apart, and every setting of the transaction, which is all that the call knows of its caller.
  */
-export function keyOf(caching: Caching, call: CacheKeyInput, { scope, form, made }: Circumstances): CacheKey {
+export function createCacheKey(
+  caching: CachePolicy,
+  call: CacheKeyInput,
+  { scope, form, made }: CacheKeyContext,
+): CacheKey {
   let text = caching.fingerprint + part('d', scope) + part('f', form);
   const { parameters, values, settings } = call;
   if (made) text += ofStatement(caching, call);
   for (let index = 0; index < parameters.length; index++) {
     const { position } = parameters[index]!;
-    if (caching.telling[position - 1] === true) text += `p${position}${ofValue(values[index]!)}`;
+    if (caching.variesBy[position - 1] === true) text += `p${position}${ofValue(values[index]!)}`;
   }
   for (const [name, value] of settings) text += part('s', name) + part('=', value);
   return { routine: caching.routine, text: text.length > longestText ? hashed(text) : text };
@@ -85,18 +89,20 @@ export function keyOf(caching: Caching, call: CacheKeyInput, { scope, form, made
 
 /** The text of a statement holds nothing that a client has sent; values that nobody has given are the source's own. */
 function ofStatement(
-  caching: Caching,
-  { statement, arguments: values, owners, head, parameters }: CacheKeyInput,
+  caching: CachePolicy,
+  { statement, arguments: values, valueSources, headerQuery, parameters }: CacheKeyInput,
 ): string {
   let text = part('q', statement.sql);
-  for (const [index, owner] of owners.entries()) {
+  for (const [index, owner] of valueSources.entries()) {
     const parameter = owner === null ? undefined : parameters.find(({ name }) => name === owner.name);
-    if (parameter === undefined || caching.telling[parameter.position - 1] === true) {
+    if (parameter === undefined || caching.variesBy[parameter.position - 1] === true) {
       text += `a${index}${ofValue(values[index]!)}`;
     }
   }
-  if (head === null) return text;
-  return text + part('h', head.statement.sql) + head.arguments.map((value) => `v${ofValue(value)}`).join('');
+  if (headerQuery === null) return text;
+  return (
+    text + part('h', headerQuery.statement.sql) + headerQuery.arguments.map((value) => `v${ofValue(value)}`).join('')
+  );
 }
 
 function part(kind: string, text: string): string {

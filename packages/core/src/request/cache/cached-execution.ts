@@ -1,35 +1,35 @@
-import { type Execution, execute, type CallResult, type Task } from '../execute.ts';
+import { type ExecutionContext, execute, type CallResult, type ExecutionInput } from '../execute.ts';
 import type { Cache, CachedResponse, CacheKey, CacheLookup, Caller } from '../../ports/ports.ts';
-import type { Bounds } from '../../response/response-writer.ts';
-import { type Caching, keyOf } from './cache-key.ts';
-import { answerOf, outcomeOf } from './cached-response.ts';
+import type { SizeLimit } from '../../response/response-writer.ts';
+import { type CachePolicy, createCacheKey } from './cache-key.ts';
+import { toCachedResponse, toCallResult } from './cached-response.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { ExecutableCall } from '../build-query.ts';
 
 /** Where answers are kept, and the calls that are about to give one; lives as long as the gateway. */
-export interface Keeping {
+export interface ResponseCache {
   readonly cache: Cache;
   /** The database that the answers are of. */
   readonly scope: string;
   /** What is larger is not kept. */
-  readonly bounds: Bounds;
+  readonly sizeLimit: SizeLimit;
   /** By version and key. */
-  readonly flights: Map<string, Flight>;
+  readonly inFlight: Map<string, SingleFlight>;
 }
 
-export interface Recalling extends Execution {
+export interface CachedExecutionContext extends ExecutionContext {
   /** Null: nothing is kept. */
-  readonly keeping: Keeping | null;
+  readonly responseCache: ResponseCache | null;
   /** Whether an answer depends on nobody as far as the host's options can tell. */
-  readonly impartial: boolean;
+  readonly isPublic: boolean;
 }
 
 /** A request that looks for a kept answer. */
 interface Search {
-  readonly current: Recalling;
-  readonly keeping: Keeping;
-  readonly caching: Caching;
-  readonly task: Task;
+  readonly current: CachedExecutionContext;
+  readonly keeping: ResponseCache;
+  readonly caching: CachePolicy;
+  readonly task: ExecutionInput;
   readonly key: CacheKey;
   readonly caller: Caller | null;
 }
@@ -39,12 +39,16 @@ interface Search {
  * is kept.
  * @throws as `execute` does
  */
-export function recall(current: Recalling, task: Task, caller: Caller | null): Promise<CallResult> {
-  const { keeping } = current;
-  const { caching, make } = task.call.candidate;
+export function executeCached(
+  current: CachedExecutionContext,
+  task: ExecutionInput,
+  caller: Caller | null,
+): Promise<CallResult> {
+  const { responseCache: keeping } = current;
+  const { cachePolicy: caching, queryBuilder: make } = task.call.candidate;
   if (caching === null || keeping === null) return execute(current, task);
   const { scope } = keeping;
-  const key = keyOf(caching, task.call, { scope, form: task.format.contentType, made: make !== null });
+  const key = createCacheKey(caching, task.call, { scope, form: task.format.contentType, made: make !== null });
   return search({ current, keeping, caching, task, key, caller });
 }
 
@@ -59,7 +63,7 @@ async function search(looking: Search): Promise<CallResult> {
     // Its answer would renew a cookie: it is this caller's alone.
     if (caller?.headers !== undefined) return execute(current, task);
     const place = placeOf(look, key);
-    const flight = keeping.flights.get(place);
+    const flight = keeping.inFlight.get(place);
     if (flight === undefined) return lead(looking, place, look.version);
     // oxlint-disable-next-line no-await-in-loop
     const answer = await follow(flight, task);
@@ -75,21 +79,31 @@ function placeOf({ version }: CacheLookup & { readonly answer: null }, { text }:
 
 function given({ caching, current, task, caller }: Search, answer: CachedResponse, again: boolean): CallResult {
   const { request } = task;
-  const shared = current.impartial && caching.anybodys;
-  return outcomeOf(answer, { caching, request, shared, again, renewing: caller?.headers !== undefined });
+  const shared = current.isPublic && caching.isPublic;
+  return toCallResult(answer, {
+    cachePolicy: caching,
+    request,
+    isPublic: shared,
+    isHit: again,
+    refreshesCredentials: caller?.headers !== undefined,
+  });
 }
 
 /** Makes the call, for all who come for its answer meanwhile. */
 async function lead(looking: Search, place: string, version: string): Promise<CallResult> {
   const { current, keeping, task, key, caching } = looking;
-  const { cache, bounds, flights } = keeping;
-  const flight = new Flight(task.call, () => flights.delete(place));
+  const { cache, sizeLimit: bounds, inFlight: flights } = keeping;
+  const flight = new SingleFlight(task.call, () => flights.delete(place));
   flights.set(place, flight);
   flight.join(task.request);
   try {
-    const outcome = await execute(current, { ...task, hold: bounds, endWith: (cancel) => flight.endWith(cancel) });
-    const answer = answerOf(outcome, bounds);
-    flight.land(answer);
+    const outcome = await execute(current, {
+      ...task,
+      holdLimit: bounds,
+      onCancellable: (cancel) => flight.endWith(cancel),
+    });
+    const answer = toCachedResponse(outcome, bounds);
+    flight.resolve(answer);
     if (answer === null) return outcome;
     const stored = cache.set(key, answer, { version, expires: caching.expires });
     // Nobody waits for that, but who comes meanwhile finds the answer here.
@@ -97,19 +111,22 @@ async function lead(looking: Search, place: string, version: string): Promise<Ca
     else flights.delete(place);
     return given(looking, answer, false);
   } catch (error) {
-    flight.fail(error);
+    flight.reject(error);
     throw error;
   } finally {
     if (!flight.successful) remove(flights, place, flight);
   }
 }
 
-function remove(flights: Map<string, Flight>, place: string, flight: Flight): void {
+function remove(flights: Map<string, SingleFlight>, place: string, flight: SingleFlight): void {
   if (flights.get(place) === flight) flights.delete(place);
 }
 
 /** `alone`: its answer cannot be shared; `again`: it has failed, which says nothing of a call with other values. */
-async function follow(flight: Flight, { call, request }: Task): Promise<CachedResponse | 'alone' | 'again'> {
+async function follow(
+  flight: SingleFlight,
+  { call, request }: ExecutionInput,
+): Promise<CachedResponse | 'alone' | 'again'> {
   flight.join(request);
   try {
     return (await flight.answer) ?? 'alone';
@@ -120,7 +137,7 @@ async function follow(flight: Flight, { call, request }: Task): Promise<CachedRe
 }
 
 /** One call whose answer several requests wait for. It goes on as long as one of them does. */
-export class Flight {
+export class SingleFlight {
   /** Null: it is none that can be shared. */
   readonly answer: Promise<CachedResponse | null>;
   readonly #call: ExecutableCall;
@@ -155,7 +172,7 @@ export class Flight {
 
   join(request: GatewayRequest): void {
     this.#waiting++;
-    request.onLeave(() => {
+    request.onDisconnect(() => {
       this.#waiting--;
       this.#endIfAbandoned();
     });
@@ -168,13 +185,13 @@ export class Flight {
   }
 
   /** The call has come out well; who leaves from now on has no say in it. */
-  land(answer: CachedResponse | null): void {
+  resolve(answer: CachedResponse | null): void {
     this.#over = true;
     this.successful = answer !== null;
     this.#resolve(answer);
   }
 
-  fail(error: unknown): void {
+  reject(error: unknown): void {
     this.#over = true;
     this.#reject(error);
   }

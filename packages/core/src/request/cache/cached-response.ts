@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { GatewayRequest } from '../../http/request.ts';
-import type { Kept, CallResult } from '../execute.ts';
-import type { Bounds } from '../../response/response-writer.ts';
+import type { CacheHeaders, CallResult } from '../execute.ts';
+import type { SizeLimit } from '../../response/response-writer.ts';
 import type { CachedResponse } from '../../ports/ports.ts';
-import type { Caching } from './cache-key.ts';
+import type { CachePolicy } from './cache-key.ts';
 
 /** What came of a call, to be kept; null when it is none of what is kept. */
-export function answerOf(outcome: CallResult, bounds: Bounds): CachedResponse | null {
+export function toCachedResponse(outcome: CallResult, bounds: SizeLimit): CachedResponse | null {
   if (outcome.kind !== 'whole' || outcome.rows > bounds.rows || outcome.body.length > bounds.bytes) return null;
-  const headers = outcome.told?.headers ?? [];
+  const headers = outcome.headerRow?.headers ?? [];
   if (headers.some((name, index) => index % 2 === 0 && name === 'set-cookie')) return null;
   // Memory of its own: a part of a larger piece would keep all of that.
   const body = Buffer.allocUnsafeSlow(outcome.body.length);
@@ -17,26 +17,26 @@ export function answerOf(outcome: CallResult, bounds: Bounds): CachedResponse | 
   return { body, rows: outcome.rows, headers, etag, storedAt: Date.now() };
 }
 
-export interface Manner {
-  readonly caching: Caching;
+export interface ReuseContext {
+  readonly cachePolicy: CachePolicy;
   readonly request: GatewayRequest;
   /** Whether a cache on the way may give the answer to others too. */
-  readonly shared: boolean;
+  readonly isPublic: boolean;
   /** Whether the answer was there before the request. */
-  readonly again: boolean;
+  readonly isHit: boolean;
   /** Whether the answer renews its caller's credentials. */
-  readonly renewing: boolean;
+  readonly refreshesCredentials: boolean;
 }
 
 /** A kept answer as what came of the call. */
-export function outcomeOf(answer: CachedResponse, manner: Manner): CallResult {
+export function toCallResult(answer: CachedResponse, manner: ReuseContext): CallResult {
   const { body, rows, headers } = answer;
   return {
     kind: 'whole',
     body: body as Buffer,
     rows,
-    told: headers.length === 0 ? null : { headers },
-    kept: keptOf(answer, manner),
+    headerRow: headers.length === 0 ? null : { headers },
+    cacheHeaders: keptOf(answer, manner),
   };
 }
 
@@ -52,10 +52,10 @@ function sharedControl(expires: number | null, age: number): string {
 /** What caches on the way, and the client's own, are told (RFC 9111); what the author says goes before it. */
 function keptOf(
   { etag, headers, storedAt }: CachedResponse,
-  { caching, request, shared, again, renewing }: Manner,
-): Kept {
+  { cachePolicy: caching, request, isPublic: shared, isHit: again, refreshesCredentials: renewing }: ReuseContext,
+): CacheHeaders {
   if (renewing) return { headers: ['cache-control', 'no-store'], validates: false };
-  const { expires, said } = caching;
+  const { expires, authorHeaders: said } = caching;
   const age = Math.max(0, Date.now() - storedAt);
   const list = again ? ['age', String(Math.floor(age / 1_000))] : [];
   // The answer to any other method is no state of the resource that a later GET could be compared with.

@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { JsonError, type JsonSlice, membersOf, readJson } from '../../http/json-reader.ts';
-import { readQuery } from './query-string.ts';
+import { JsonError, type JsonSlice, readMembers, readJson } from '../../http/json-reader.ts';
+import { parseQueryString } from './query-string.ts';
 
 /** What the client has sent, by key, before anyone asks whether the endpoint knows it. */
-export type Given =
+export type RequestInput =
   | {
       readonly source: 'query';
       readonly values: ReadonlyMap<string, readonly string[]>;
@@ -15,15 +15,15 @@ export type Given =
     }
   | { readonly source: 'body'; readonly values: ReadonlyMap<string, JsonSlice> };
 
-const nothing: Given = { source: 'body', values: new Map() };
+const nothing: RequestInput = { source: 'body', values: new Map() };
 
 /**
  * Reads what the client has sent from where the endpoint wants it; the other place is not looked at.
  * @throws Problem for a body or query that cannot be read: 400, 413, 415
  */
-function collect(request: GatewayRequest, endpoint: Endpoint, limit: number): Given | Promise<Given> {
+function collect(request: GatewayRequest, endpoint: Endpoint, limit: number): RequestInput | Promise<RequestInput> {
   if (endpoint.parameterSource === 'body') return collectBody(request, limit);
-  const values = readQuery(request.query);
+  const values = parseQueryString(request.query);
   // What is at hand costs no turn.
   return endpoint.bodyParameter === null ? { source: 'query', values, body: null } : withBody(values, request, limit);
 }
@@ -32,17 +32,17 @@ function collect(request: GatewayRequest, endpoint: Endpoint, limit: number): Gi
  * The same, with what an earlier attempt has read where the endpoint wants it from the same place.
  * @throws what `collect` throws
  */
-export function collectOnce(
-  earlier: Given | null,
+export function parseInput(
+  earlier: RequestInput | null,
   request: GatewayRequest,
   endpoint: Endpoint,
   limit: number,
-): Given | Promise<Given> {
+): RequestInput | Promise<RequestInput> {
   if (earlier === null || earlier.source !== endpoint.parameterSource) return collect(request, endpoint, limit);
   return earlier;
 }
 
-async function collectBody(request: GatewayRequest, limit: number): Promise<Given> {
+async function collectBody(request: GatewayRequest, limit: number): Promise<RequestInput> {
   requireJson(request);
   const text = await readText(request, limit);
   return text === null || text.trim() === '' ? nothing : parse(text);
@@ -52,7 +52,7 @@ async function withBody(
   values: ReadonlyMap<string, readonly string[]>,
   request: GatewayRequest,
   limit: number,
-): Promise<Given> {
+): Promise<RequestInput> {
   return { source: 'query', values, body: await readText(request, limit) };
 }
 
@@ -82,7 +82,7 @@ function requireJson(request: GatewayRequest): void {
   throw new Problem('unsupported-media-type', { detail: `The body is "${essence}"; send application/json.` });
 }
 
-function parse(text: string): Given {
+function parse(text: string): RequestInput {
   try {
     const document = readJson(text.startsWith('\ufeff') ? text.slice(1) : text);
     if (document.kind !== 'object') {
@@ -90,7 +90,7 @@ function parse(text: string): Given {
         detail: `The body is ${article(document.kind)}; send an object with one key per parameter.`,
       });
     }
-    return { source: 'body', values: membersOf(document) };
+    return { source: 'body', values: readMembers(document) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw new Problem('malformed-json', {

@@ -7,7 +7,7 @@ const mostPairs = 1_000;
  * The keys of a query string with their values in order; `+` is a space.
  * @throws Problem `malformed-query` for a percent sign without its digits, for bytes that are no UTF-8, and past 1,000 pairs
  */
-export function readQuery(query: string): Map<string, string[]> {
+export function parseQueryString(query: string): Map<string, string[]> {
   const values = new Map<string, string[]>();
   if (query === '') return values;
   let pairs = 0;

@@ -16,7 +16,7 @@ export function listingHead(
   parts: QueryInput,
   conditions: readonly Fragment[],
   equal: readonly GivenColumn[],
-): Pick<Query, 'head'> {
+): Pick<Query, 'headerQuery'> {
   const told = [...countOf(parts, conditions), ...versionOf(parts, conditions, equal)];
   if (told.length === 0) return {};
   const list = join(
@@ -24,7 +24,7 @@ export function listingHead(
     ', ',
   );
   const statement = statementOf('head', join([plain('', 'select '), list], ''));
-  return { head: { ...statement, names: told.map(({ name }) => name) } };
+  return { headerQuery: { ...statement, names: told.map(({ name }) => name) } };
 }
 
 const wantsCount = /(?:^|[\s,;])count\s*=\s*"?exact"?(?=$|[\s,;])/i;
