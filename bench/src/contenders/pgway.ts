@@ -30,7 +30,7 @@ export async function startPgwayKept({ connectionString, pool }: Settings): Prom
   const gateway = await createGateway({
     connectionString,
     poolSize: pool,
-    endpointCreated: (endpoint) => ({ ...endpoint, cache: { parameters: null, expires: null } }),
+    endpointCreated: (endpoint) => ({ ...endpoint, cache: { parameters: null, expiresInMs: null } }),
   });
   return listen(gateway.middleware, () => gateway.close());
 }

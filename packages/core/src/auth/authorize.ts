@@ -7,7 +7,7 @@ import { type ClaimTypes, rolesOf } from './claims.ts';
 
 /** What says who may call: an endpoint, or whatever else is guarded in its manner. */
 export interface ProtectedEndpoint {
-  readonly endpoint: Pick<Endpoint, 'authorization' | 'basic'> & Partial<Pick<Endpoint, 'signIn'>>;
+  readonly endpoint: Pick<Endpoint, 'authorization' | 'basicAuthentication'> & Partial<Pick<Endpoint, 'signIn'>>;
   /** Whether the call depends on who its caller is. */
   readonly needsCaller: boolean;
   /** Whether the call may change data: requests that other sites make are refused then. */
@@ -120,7 +120,7 @@ export function mayCall(
   types: ClaimTypes,
 ): boolean {
   const { required, roles } = endpoint.authorization;
-  if (!required && endpoint.basic === null) return true;
+  if (!required && endpoint.basicAuthentication === null) return true;
   if (caller === null) return false;
   if (roles.length === 0) return true;
   const own = rolesOf(caller, types).map((role) => role.toLowerCase());

@@ -13,19 +13,19 @@ export interface CallContext {
 
 /** What a parameter is filled with; NULL for what is not known of the caller. */
 export function injectedValue(
-  { type, injected: filling }: EndpointParameter,
+  { type, injectedValue }: EndpointParameter,
   calling: CallContext,
   types: ClaimTypes,
 ): Value {
   const { caller } = calling;
-  if (filling === 'userRoles') {
+  if (injectedValue === 'userRoles') {
     if (caller === null) return null;
     const roles = rolesOf(caller, types);
     return type.element === undefined ? JSON.stringify(roles) : arrayLiteral(roles);
   }
-  const text = textOf(filling!, calling, types);
+  const text = textOf(injectedValue!, calling, types);
   // Claims are JSON already; any other text becomes a JSON string where the parameter is json.
-  return text !== null && type.json === 'json' && filling !== 'userClaims' ? JSON.stringify(text) : text;
+  return text !== null && type.json === 'json' && injectedValue !== 'userClaims' ? JSON.stringify(text) : text;
 }
 
 function textOf(

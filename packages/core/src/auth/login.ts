@@ -72,7 +72,7 @@ export async function login(
 }
 
 /** Returns the keys of the rate limit. */
-function attemptOf({ parameters, values, request, login: { user: position } }: Login): LoginAttempt {
+function attemptOf({ parameters, values, request, login: { userParameter: position } }: Login): LoginAttempt {
   const index = parameters.findIndex((parameter) => parameter.position === position);
   const user = index < 0 ? null : normalizeUser(values[index]!, parameters[index]!);
   return { user, address: request.remoteAddress ?? null };
@@ -89,9 +89,9 @@ async function judge(current: Login, row: LoginRow | null): Promise<Verdict> {
   if (row === null) {
     await verifyDummy(current);
     // The same response as for a wrong password.
-    return { outcome: 'failed', respond: columns.hash === null ? () => refusal(current, 401, null) : notFound };
+    return { outcome: 'failed', respond: columns.hashColumn === null ? () => refusal(current, 401, null) : notFound };
   }
-  const message = textAt(current, row, columns.message);
+  const message = textAt(current, row, columns.messageColumn);
   const status = statusOf(current, row);
   if (status !== 200) {
     await verifyDummy(current);
@@ -124,12 +124,21 @@ async function runFailedCommand({ options }: Login, values: readonly (string | n
   }
 }
 
-function controlColumns({ status, message, scheme, hash }: LoginColumns): ReadonlySet<number> {
+function controlColumns({
+  statusColumn: status,
+  messageColumn: message,
+  schemeColumn: scheme,
+  hashColumn: hash,
+}: LoginColumns): ReadonlySet<number> {
   return new Set([status, message, scheme, hash].filter((index) => index !== null));
 }
 
 /** Takes as long as the verification of a password: otherwise the time would reveal which users exist. */
-async function verifyDummy({ login: { hash, password }, options, request }: Login): Promise<void> {
+async function verifyDummy({
+  login: { hashColumn: hash, passwordParameter: password },
+  options,
+  request,
+}: Login): Promise<void> {
   if (hash !== null && password !== null) await options.hasher.verifyDummy(request.remoteAddress);
 }
 
@@ -139,7 +148,7 @@ function textAt({ columns }: Login, row: LoginRow, index: number | null): string
 
 /** Returns the status of the row: 200 without a status column, 401 for NULL. */
 function statusOf(current: Login, row: LoginRow): number {
-  const { status } = current.login;
+  const { statusColumn: status } = current.login;
   if (status === null) return 200;
   const text = textAt(current, row, status);
   if (text === null || text === 'false') return 401;
@@ -154,10 +163,10 @@ function statusOf(current: Login, row: LoginRow): number {
 /** Returns null when there is nothing to verify. */
 async function verifyPassword(current: Login, row: LoginRow): Promise<boolean | null> {
   const { parameters, values, login: columns, options, request } = current;
-  if (columns.hash === null || columns.password === null) return null;
-  const hash = row[columns.hash] ?? null;
+  if (columns.hashColumn === null || columns.passwordParameter === null) return null;
+  const hash = row[columns.hashColumn] ?? null;
   if (hash === null && options.allowNullHash) return null;
-  const index = parameters.findIndex(({ position }) => position === columns.password);
+  const index = parameters.findIndex(({ position }) => position === columns.passwordParameter);
   const password = values[index] ?? null;
   if (hash !== null && typeof password === 'string') {
     return options.hasher.verify(password, hash, request.remoteAddress);
@@ -170,7 +179,7 @@ async function verifyPassword(current: Login, row: LoginRow): Promise<boolean | 
 function commandValues(current: Login, row: LoginRow, claims: readonly Claim[]): readonly (string | null)[] {
   const { claimTypes } = current.options;
   return [
-    textAt(current, row, current.login.scheme),
+    textAt(current, row, current.login.schemeColumn),
     firstClaim(claims, claimTypes.id),
     firstClaim(claims, claimTypes.name),
   ];
@@ -195,7 +204,7 @@ interface Identity {
 /** Signs in by the scheme. The body is that of the scheme, else the message, else the row. */
 async function signIn(current: Login, row: LoginRow, { claims, message }: Identity): Promise<GatewayResponse> {
   const { login: columns, options, request, endpoint } = current;
-  const name = textAt(current, row, columns.scheme);
+  const name = textAt(current, row, columns.schemeColumn);
   const scheme = selectScheme(options, name, 'signIn');
   if (!scheme?.signIn) {
     const which = name === null ? 'there is no scheme' : `there is no scheme ${JSON.stringify(name)}`;
@@ -206,6 +215,6 @@ async function signIn(current: Login, row: LoginRow, { claims, message }: Identi
   if (signedIn.body !== null) return { kind: 'whole', status: 200, headers, body: signedIn.body };
   if (message !== null) return { kind: 'whole', status: 200, headers: [...text, ...headers], body: message };
   if (!options.serializeResponse) return { kind: 'whole', status: 200, headers, body: '' };
-  const body = rowAsJson(current.columns, row, columns.hash);
+  const body = rowAsJson(current.columns, row, columns.hashColumn);
   return { kind: 'whole', status: 200, headers: [...json, ...headers], body };
 }

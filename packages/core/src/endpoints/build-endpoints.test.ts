@@ -110,7 +110,7 @@ test('a whole endpoint', () => {
         fields: null,
       },
     ],
-    exactKeys: false,
+    rejectsUnknownKeys: false,
     outputs: [],
     table: null,
     constraintMessages: {},
@@ -122,12 +122,12 @@ test('a whole endpoint', () => {
       ],
     },
     contentType: null,
-    headers: [{ name: 'X-Source', value: '{_title}' }],
+    responseHeaders: [{ name: 'X-Source', value: '{_title}' }],
     authorization: { required: true, roles: ['reader', 'Staff'] },
-    client: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },
+    typedClient: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },
     upload: null,
     signIn: null,
-    basic: null,
+    basicAuthentication: null,
     events: null,
     userContext: false,
     tags: ['function', 'stable'],
@@ -140,9 +140,9 @@ test('a whole endpoint', () => {
     sensitive: false,
     planCacheMode: null,
     bufferRows: 25,
-    timeout: 5000,
-    textNull: 'emptyString',
-    queryNull: 'ignore',
+    timeoutMs: 5000,
+    textResponseNullHandling: 'emptyString',
+    queryStringNullHandling: 'ignore',
     description: 'Finds books.\n\nThe newest first.',
     volatility: 'stable',
   });
@@ -435,7 +435,7 @@ describe('headers', () => {
   test('content type, and other headers in order, twice when said twice', () => {
     const endpoint = only({ comment: 'HTTP\nContent-Type: text/html; charset={cs}\nVary: A\nX-B: c=d\nvary: B' });
     expect(endpoint.contentType).toBe('text/html; charset={cs}');
-    expect(endpoint.headers).toEqual([
+    expect(endpoint.responseHeaders).toEqual([
       { name: 'Vary', value: 'A' },
       { name: 'X-B', value: 'c=d' },
       { name: 'vary', value: 'B' },
@@ -461,10 +461,20 @@ describe('other settings', () => {
   test('are set by word and by key', () => {
     expect(
       only({ comment: 'HTTP\nbuffer = 0\ncommand_timeout 5 min\nresponse_null 204\nquery-null = NULL' }),
-    ).toMatchObject({ bufferRows: 0, timeout: 300_000, textNull: 'noContent', queryNull: 'nullLiteral' });
+    ).toMatchObject({
+      bufferRows: 0,
+      timeoutMs: 300_000,
+      textResponseNullHandling: 'noContent',
+      queryStringNullHandling: 'nullLiteral',
+    });
     expect(
       only({}, { bufferRows: 7, textResponseNullHandling: 'nullLiteral', queryStringNullHandling: 'emptyString' }),
-    ).toMatchObject({ bufferRows: 7, timeout: null, textNull: 'nullLiteral', queryNull: 'emptyString' });
+    ).toMatchObject({
+      bufferRows: 7,
+      timeoutMs: null,
+      textResponseNullHandling: 'nullLiteral',
+      queryStringNullHandling: 'emptyString',
+    });
   });
 
   test('plan_cache_mode is a word of our own', () => {
@@ -564,7 +574,7 @@ describe('words of generated clients', () => {
     ['tsclient_parse_request = 1', { ...nothing, parseRequest: true }],
     ['TsClient-Status-Code = disabled', { ...nothing, statusCode: false }],
   ])('%j', (line, client) => {
-    expect(only({ comment: `HTTP\n${line}` }).client).toEqual(client);
+    expect(only({ comment: `HTTP\n${line}` }).typedClient).toEqual(client);
   });
 
   test('one that is neither on nor off changes nothing and is reported', () => {
@@ -720,7 +730,7 @@ describe('answer', () => {
       columns: planned,
       nullable: false,
     });
-    expect(plan.endpoints[0]?.converts).toEqual([
+    expect(plan.endpoints[0]?.outputConversion).toEqual([
       { name: 'a_b', type: null },
       { name: 'c', type: textArray.sql },
     ]);
@@ -734,9 +744,9 @@ describe('answer', () => {
         column('r', { ...text, sql: '"pg_catalog"."record"', kind: 'pseudo', json: 'converted' }),
       ]),
     };
-    expect(only({ kind: 'procedure', result: returns('composite', [column('t')]) }).converts).toBeUndefined();
+    expect(only({ kind: 'procedure', result: returns('composite', [column('t')]) }).outputConversion).toBeUndefined();
     const plan = buildEndpoints([routine(record)], quiet);
-    expect(plan.endpoints[0]?.converts).toBeUndefined();
+    expect(plan.endpoints[0]?.outputConversion).toBeUndefined();
     expect(plan.diagnostics.map(brief)).toEqual(['warning text-output']);
   });
 });
@@ -747,8 +757,8 @@ describe('composite columns written flat', () => {
   const flat = { compositeColumns: 'flat' } as const;
   const columns = [column('id', int4), column('the_pair', pair), column('list', { ...textArray, element: pair })];
   const keys = (sketch: Parameters<typeof routine>[0]): readonly (readonly (string | undefined)[])[] => {
-    const { result: answer } = only(sketch, flat);
-    return 'columns' in answer ? answer.columns.map(({ within, name, key }) => [within, name, key]) : [];
+    const { result } = only(sketch, flat);
+    return 'columns' in result ? result.columns.map(({ parentColumn, name, key }) => [parentColumn, name, key]) : [];
   };
 
   test('have their fields in their place, one level deep', () => {
@@ -777,11 +787,11 @@ describe('composite columns written flat', () => {
     });
     const { endpoints } = buildEndpoints([call], { ...quiet, ...flat });
     expect(endpoints[0]?.result).toMatchObject({ columns: [{ name: 'a_b' }, { name: 'inner' }, { name: 'q' }] });
-    expect(endpoints[0]?.converts).toEqual([
+    expect(endpoints[0]?.outputConversion).toEqual([
       { name: 'p', type: pair.sql },
       { name: 'q', type: null },
     ]);
-    expect(buildEndpoints([call], quiet).endpoints[0]?.converts).toBeUndefined();
+    expect(buildEndpoints([call], quiet).endpoints[0]?.outputConversion).toBeUndefined();
   });
 
   test('may give one key twice, with a warning, but not stand under one name', () => {

@@ -117,20 +117,20 @@ function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
     // What the body is not asked for can only come from the query.
     parameterSource: bodyParameter === null ? source : 'query',
     parameters,
-    exactKeys: /^(?:update|delete)/.test(routine.table?.operation ?? ''),
+    rejectsUnknownKeys: /^(?:update|delete)/.test(routine.table?.operation ?? ''),
     outputs: routine.outputs.map(({ name, before }) => ({ name, before })),
     ...planConversion(routine, answer, raw),
     table,
     constraintMessages: routine.table?.constraintMessages ?? {},
     result: answer,
-    headers: draft.headers,
+    responseHeaders: draft.headers,
     authorization: authorization(draft),
     signIn: planSignIn(draft, answer, parameters),
-    basic: planBasic(draft),
+    basicAuthentication: planBasic(draft),
     events: planEvents(draft, path, refuse),
     userContext: settings.userContext ?? options.authentication.useUserContext,
     tags: draft.tags,
-    client: clientWishes(draft),
+    typedClient: clientWishes(draft),
     upload: null,
     cache: planCache(draft, parameters, answer),
     invalidates: planInvalidations(draft, known),
@@ -152,7 +152,14 @@ function simpleSettings({
   hashes,
 }: Draft): Pick<
   Endpoint,
-  'contentType' | 'connection' | 'sensitive' | 'planCacheMode' | 'bufferRows' | 'timeout' | 'textNull' | 'queryNull'
+  | 'contentType'
+  | 'connection'
+  | 'sensitive'
+  | 'planCacheMode'
+  | 'bufferRows'
+  | 'timeoutMs'
+  | 'textResponseNullHandling'
+  | 'queryStringNullHandling'
 > {
   const holdsPassword = settings.signIn !== null || hashes.length > 0;
   return {
@@ -161,9 +168,9 @@ function simpleSettings({
     sensitive: settings.sensitive ?? (holdsPassword && options.authentication.obfuscateAuthParameterLogValues),
     planCacheMode: settings.planCacheMode,
     bufferRows: settings.bufferRows ?? options.bufferRows,
-    timeout: settings.timeout,
-    textNull: settings.textNull ?? options.textResponseNullHandling,
-    queryNull: settings.queryNull ?? options.queryStringNullHandling,
+    timeoutMs: settings.timeout,
+    textResponseNullHandling: settings.textNull ?? options.textResponseNullHandling,
+    queryStringNullHandling: settings.queryNull ?? options.queryStringNullHandling,
   };
 }
 
@@ -185,7 +192,7 @@ function authorization({ access, options, settings }: Draft): Endpoint['authoriz
   return { required, roles: access.roles };
 }
 
-function clientWishes({ settings }: Draft): Endpoint['client'] {
+function clientWishes({ settings }: Draft): Endpoint['typedClient'] {
   return {
     included: settings.client ?? true,
     events: settings.clientEvents,

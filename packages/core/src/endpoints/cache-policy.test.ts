@@ -20,13 +20,13 @@ function planned(lines: string, sketch: Sketch = {}): { endpoint: Endpoint | und
 
 describe('cached', () => {
   test.each([
-    ['cached', { parameters: null, expires: null }],
-    ['cached = on', { parameters: null, expires: null }],
+    ['cached', { parameters: null, expiresInMs: null }],
+    ['cached = on', { parameters: null, expiresInMs: null }],
     ['cached = off', null],
     ['', null],
-    ['cached title, _shelf', { parameters: [1, 2], expires: null }],
-    ['cached _title\ncache_expires_in 10s', { parameters: [2], expires: 10_000 }],
-    ['cache_expires = 2 days\ncached', { parameters: null, expires: 172_800_000 }],
+    ['cached title, _shelf', { parameters: [1, 2], expiresInMs: null }],
+    ['cached _title\ncache_expires_in 10s', { parameters: [2], expiresInMs: 10_000 }],
+    ['cache_expires = 2 days\ncached', { parameters: null, expiresInMs: 172_800_000 }],
   ])('%j', (lines, cache) => {
     const { endpoint, said } = planned(lines);
     expect([endpoint?.cache, said]).toEqual([cache, []]);

@@ -25,7 +25,7 @@ export function planCache(
   }
   return {
     parameters: cached === 'all' ? null : positionsOf(draft, parameters, cached),
-    expires: cacheExpires,
+    expiresInMs: cacheExpires,
   };
 }
 

@@ -101,8 +101,8 @@ function indistinguishable(groups: readonly (readonly Endpoint[])[]): readonly D
 }
 
 function namesTaken({ parameters, bodyParameter, authorization }: Endpoint): string {
-  const names = parameters.flatMap(({ key, optional, inPath, position, injected: filling, fields }) =>
-    filling === undefined
+  const names = parameters.flatMap(({ key, optional, inPath, position, injectedValue, fields }) =>
+    injectedValue === undefined
       ? [[key, optional, inPath, position === bodyParameter, fields?.map((field) => field.key)] as const]
       : [],
   );

@@ -6,7 +6,7 @@ import type {
   InjectedValue,
   Method,
   ParameterSource,
-  RequestHeaders,
+  RequestHeadersBinding,
   ResponseHeader,
 } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
@@ -24,7 +24,7 @@ export interface Settings {
   newLine: string | null;
   columnNames: boolean | null;
   connection: string | null;
-  requestHeadersMode: RequestHeaders['mode'] | null;
+  requestHeadersMode: RequestHeadersBinding['mode'] | null;
   requestHeadersParameterName: string | null;
   bodyParameterName: string | null;
   sensitive: boolean | null;
@@ -32,8 +32,8 @@ export interface Settings {
   connectionReset: boolean | null;
   bufferRows: number | null;
   timeout: number | null;
-  textNull: Endpoint['textNull'] | null;
-  queryNull: Endpoint['queryNull'] | null;
+  textNull: Endpoint['textResponseNullHandling'] | null;
+  queryNull: Endpoint['queryStringNullHandling'] | null;
   /** True: at the usual path. */
   infoPath: string | boolean | null;
   infoScope: EventScope | null;

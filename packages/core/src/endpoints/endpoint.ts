@@ -33,9 +33,9 @@ export interface EndpointParameter {
    * True when its key may stand in the query string several times: the source of the endpoint reads the texts itself, and gets
    * them as a JSON array of strings and nulls.
    */
-  readonly several?: true;
+  readonly repeatable?: true;
   /** The gateway fills it with what is known of the caller; a client may not give it. */
-  readonly injected?: InjectedValue;
+  readonly injectedValue?: InjectedValue;
   /** The gateway fills it with the hash of the parameter at this position, whatever the client gives. */
   readonly hashOf?: number;
   /** The fields of a composite parameter, which may also be given one by one; null for every other type. */
@@ -54,7 +54,7 @@ export interface ParameterField {
 export interface ResultColumn {
   readonly name: string;
   /** The composite column whose field it is, where composites are written flat; absent for a column of the result itself. */
-  readonly within?: string;
+  readonly parentColumn?: string;
   /** The key in JSON objects. */
   readonly key: string;
   readonly type: NamedType;
@@ -107,7 +107,7 @@ export interface RawFormat {
   readonly columnNames: boolean;
 }
 
-export type RequestHeaders =
+export type RequestHeadersBinding =
   | { readonly mode: 'ignore' }
   | { readonly mode: 'context' }
   | { readonly mode: 'parameter'; readonly position: number };
@@ -132,7 +132,7 @@ export interface Listing extends PageLimits {
 }
 
 /** What the author of an endpoint says of generated clients. Null: as the generator has it. */
-export interface ClientSettings {
+export interface TypedClientOptions {
   /** False: clients do without this endpoint. */
   readonly included: boolean;
   /** Whether clients follow the notices of the endpoint. */
@@ -149,14 +149,14 @@ export type SignIn =
   | {
       readonly kind: 'login';
       /** A boolean, or a number that is the status of the answer. */
-      readonly status: number | null;
-      readonly message: number | null;
-      readonly scheme: number | null;
-      readonly hash: number | null;
+      readonly statusColumn: number | null;
+      readonly messageColumn: number | null;
+      readonly schemeColumn: number | null;
+      readonly hashColumn: number | null;
       /** The position of the parameter that is the password. */
-      readonly password: number | null;
+      readonly passwordParameter: number | null;
       /** The position of the parameter that names the user: what failed attempts are counted by. */
-      readonly user: number | null;
+      readonly userParameter: number | null;
     }
   | { readonly kind: 'logout' };
 
@@ -197,11 +197,11 @@ export interface CachePolicy {
   /** The positions of the parameters that tell answers apart; null: all of them do. */
   readonly parameters: readonly number[] | null;
   /** Milliseconds; null: until it is made void, or others need the room. */
-  readonly expires: number | null;
+  readonly expiresInMs: number | null;
 }
 
 /** Files that an endpoint takes as `multipart/form-data`; its parameters come from the query string then. */
-export interface Upload {
+export interface UploadOptions {
   /** What becomes of the files, by name; none: as the gateway has it. */
   readonly handlers: readonly string[];
 }
@@ -220,14 +220,14 @@ export interface Endpoint {
   readonly parameterSource: ParameterSource;
   readonly parameters: readonly EndpointParameter[];
   /** A key that is no parameter is refused also where the host lets such keys pass: the call would touch more than was meant. */
-  readonly exactKeys: boolean;
+  readonly rejectsUnknownKeys: boolean;
   /** For procedures: where CALL wants placeholders for output-only parameters. */
   readonly outputs: readonly { readonly name: string | null; readonly before: number }[];
   /**
    * For procedures: what CALL gives, where PostgreSQL has to make JSON of a part of it. Nothing can be wrapped around a CALL, so that
    * a second statement does that. Absent for every other endpoint.
    */
-  readonly converts?: readonly OutputColumn[];
+  readonly outputConversion?: readonly OutputColumn[];
   /** Null for functions and procedures. */
   readonly table: TableEndpoint | null;
   /** What a client is told in place of PostgreSQL's message, by `schema.table.constraint`. */
@@ -235,20 +235,20 @@ export interface Endpoint {
   readonly result: ResultShape;
   /** The response's media type when the author gave one; else the answer's own. May hold templates. */
   readonly contentType: string | null;
-  readonly headers: readonly ResponseHeader[];
+  readonly responseHeaders: readonly ResponseHeader[];
   /** Signed in, and one of the roles when any are named. */
   readonly authorization: { readonly required: boolean; readonly roles: readonly string[] };
   /** Null for every routine that does something else. */
   readonly signIn: SignIn | null;
-  readonly basic: BasicAuthentication | null;
+  readonly basicAuthentication: BasicAuthentication | null;
   /** Null: nothing of it is streamed. */
   readonly events: EndpointEvents | null;
   /** The call is told of its caller by session settings. */
   readonly userContext: boolean;
   readonly tags: readonly string[];
-  readonly client: ClientSettings;
+  readonly typedClient: TypedClientOptions;
   /** Null: it takes no files. Nothing takes files yet: `upload` in a comment stops its endpoint. */
-  readonly upload: Upload | null;
+  readonly upload: UploadOptions | null;
   /** Null: every request is a call of its own. */
   readonly cache: CachePolicy | null;
   /** `schema.name` of the routines and tables whose kept answers are void once a call has succeeded. */
@@ -258,7 +258,7 @@ export interface Endpoint {
   /** The named connection that runs the routine; null: the gateway's own. */
   readonly connection: string | null;
   /** Where the request's headers go: nowhere, into a session setting, or into the parameter at this position. */
-  readonly requestHeaders: RequestHeaders;
+  readonly requestHeaders: RequestHeadersBinding;
   /** The position of the parameter that takes the body as it is; the others come from the query then. Null: none does. */
   readonly bodyParameter: number | null;
   /** Parameter values never reach a log. */
@@ -268,18 +268,18 @@ export interface Endpoint {
   /** Rows per write: 0 writes every row on its own, 1 holds the whole answer. */
   readonly bufferRows: number;
   /** Milliseconds; null takes the gateway's. */
-  readonly timeout: number | null;
+  readonly timeoutMs: number | null;
   /** How a NULL is answered where text is. */
-  readonly textNull: 'emptyString' | 'nullLiteral' | 'noContent';
+  readonly textResponseNullHandling: 'emptyString' | 'nullLiteral' | 'noContent';
   /** What stands for NULL in a query string. */
-  readonly queryNull: 'ignore' | 'emptyString' | 'nullLiteral';
+  readonly queryStringNullHandling: 'ignore' | 'emptyString' | 'nullLiteral';
   /** The author's prose, without the annotation lines; generators and listings show it. */
   readonly description: string;
   readonly volatility: 'volatile' | 'stable' | 'immutable';
   /** Whether the connection is reset after each call, where the comment says so. */
   readonly connectionReset?: boolean;
   /** What its calls may do to their session; absent for one that only reads. */
-  readonly sessionUse?: SessionEffects;
+  readonly sessionEffects?: SessionEffects;
   /** The statement that creates the routine; absent unless the gateway was to read it. */
   readonly definition?: string;
 }

@@ -10,7 +10,7 @@ import { parameterNamed } from './parameters.ts';
 export function planFillings(draft: Draft, parameters: readonly EndpointParameter[]): readonly EndpointParameter[] {
   const fillings = new Map<EndpointParameter, Partial<EndpointParameter>>();
   for (const [parameter, filling] of identities(draft, parameters)) {
-    if (refuseType(draft, parameter, filling)) fillings.set(parameter, { injected: filling });
+    if (refuseType(draft, parameter, filling)) fillings.set(parameter, { injectedValue: filling });
   }
   for (const { name, of, line } of draft.hashes) {
     const hashed = named(draft, parameters, name, line);
@@ -52,7 +52,7 @@ function refuseHash(
     contradict(
       draft,
       parameter,
-      [filled.injected ?? 'a hash', filled.injected === undefined ? 'another' : 'a hash'],
+      [filled.injectedValue ?? 'a hash', filled.injectedValue === undefined ? 'another' : 'a hash'],
       line,
     );
     return true;

@@ -22,7 +22,9 @@ export function planLoginUser(
   parameters: readonly EndpointParameter[],
   password: EndpointParameter | null,
 ): number | null {
-  const given = parameters.filter((one) => one !== password && one.injected === undefined && one.hashOf === undefined);
+  const given = parameters.filter(
+    (one) => one !== password && one.injectedValue === undefined && one.hashOf === undefined,
+  );
   const { loginUser } = draft.settings;
   if (loginUser !== null) return sayUser(draft, given, loginUser);
   const secret = draft.options.authentication.passwordParameterNameContains.toLowerCase();

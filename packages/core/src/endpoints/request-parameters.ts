@@ -1,6 +1,6 @@
 import { display } from './diagnostic.ts';
 import type { Draft } from './endpoint-builder.ts';
-import type { EndpointParameter, RequestHeaders } from './endpoint.ts';
+import type { EndpointParameter, RequestHeadersBinding } from './endpoint.ts';
 import { parameterNamed } from './parameters.ts';
 
 /**
@@ -11,7 +11,7 @@ export function planRequestHeaders(
   draft: Draft,
   parameters: readonly EndpointParameter[],
   bodyParameter: number | null,
-): RequestHeaders {
+): RequestHeadersBinding {
   const { settings, options } = draft;
   const mode = settings.requestHeadersMode ?? options.requestHeadersMode;
   const naming = draft.useOf('requestHeadersParameterName');
@@ -42,8 +42,8 @@ const types: ReadonlySet<string | null> = new Set(['json', 'jsonb', 'text', 'var
 
 /** The default is what tells that a client need not give it. Without a name it could not be given alone. */
 function takesHeaders(parameter: EndpointParameter, bodyParameter: number | null): boolean {
-  const { type, optional, unnamed, inPath, position, injected: filling, hashOf } = parameter;
-  if (filling !== undefined || hashOf !== undefined) return false;
+  const { type, optional, unnamed, inPath, position, injectedValue, hashOf } = parameter;
+  if (injectedValue !== undefined || hashOf !== undefined) return false;
   return types.has(type.builtin) && optional && !unnamed && !inPath && position !== bodyParameter;
 }
 
@@ -68,7 +68,7 @@ function sourceContradicts(draft: Draft): string {
 
 function reasonAgainst(parameter: EndpointParameter | null, name: string): string | null {
   if (parameter === null) return `the routine has no parameter ${display(name)}`;
-  if (parameter.injected !== undefined) return `${display(name)} is filled with what is known of the caller`;
+  if (parameter.injectedValue !== undefined) return `${display(name)} is filled with what is known of the caller`;
   if (parameter.inPath) return `${display(name)} already takes its value from the path`;
   return null;
 }

@@ -76,16 +76,16 @@ export function planConversion(
   routine: Routine,
   answer: ResultShape,
   raw: RawFormat | null,
-): { readonly converts?: readonly OutputColumn[] } {
+): { readonly outputConversion?: readonly OutputColumn[] } {
   if (routine.kind !== 'procedure' || answer.kind !== 'object') return {};
   const { columns } = procedureShape(routine.result);
   const needed =
     raw === null
       ? columns.some(({ type }) => type.json === 'converted')
-      : answer.columns.some(({ within }) => within !== undefined);
+      : answer.columns.some(({ parentColumn }) => parentColumn !== undefined);
   if (!needed) return {};
   return {
-    converts: columns.map(({ name, type }) => ({ name, type: type.json === 'converted' ? type.sql : null })),
+    outputConversion: columns.map(({ name, type }) => ({ name, type: type.json === 'converted' ? type.sql : null })),
   };
 }
 
@@ -108,7 +108,7 @@ function rowAnswer(columns: readonly ResultColumn[], { set, named }: Shape, { re
   return set ? { kind: 'objects', columns } : { kind: 'object', columns, nullable: named };
 }
 
-const isField = ({ within }: ResultColumn): boolean => within !== undefined;
+const isField = ({ parentColumn }: ResultColumn): boolean => parentColumn !== undefined;
 
 /** Composite columns as their fields. A field is found by the name of its column, so no two columns may have one name. */
 function flattened(columns: readonly ResultColumn[], refuse: Refuse): readonly ResultColumn[] {
@@ -125,7 +125,7 @@ function flattened(columns: readonly ResultColumn[], refuse: Refuse): readonly R
 function fieldsOf(column: ResultColumn): readonly ResultColumn[] {
   const { kind, json, fields } = column.type;
   if (kind !== 'composite' || json !== 'converted' || fields === undefined || fields.length === 0) return [column];
-  return fields.map(({ name, key, type }) => ({ name, within: column.name, key, type }));
+  return fields.map(({ name, key, type }) => ({ name, parentColumn: column.name, key, type }));
 }
 
 function scalarAnswer(routine: Routine, columns: readonly ResultColumn[], set: boolean): ResultShape {
@@ -168,8 +168,8 @@ function refuseSharedFields(columns: readonly ResultColumn[], refuse: Refuse): v
   for (const message of new Set(messages)) if (message !== null) refuse('duplicate-field', message);
 }
 
-function label({ name, within }: ResultColumn): string {
-  return display(within === undefined ? name : `${within}.${name}`);
+function label({ name, parentColumn }: ResultColumn): string {
+  return display(parentColumn === undefined ? name : `${parentColumn}.${name}`);
 }
 
 const companions: readonly (keyof Settings)[] = ['separator', 'newLine', 'columnNames'];

@@ -14,10 +14,10 @@ export function withSessionUses(
   { uses, connectionReset }: SessionUseOptions,
 ): readonly Endpoint[] {
   return endpoints.map((endpoint) => {
-    const { alters, mayBlock } = endpoint.sessionUse ?? sessionUseOf(endpoint, uses.get(endpoint.connection)!);
+    const { alters, mayBlock } = endpoint.sessionEffects ?? sessionUseOf(endpoint, uses.get(endpoint.connection)!);
     const use = { alters: endpoint.connectionReset ?? alters, mayBlock };
-    const sessionUse = { alters: resets(use, { connectionReset }), mayBlock };
-    return sessionUse.alters || mayBlock ? deepFreeze({ ...endpoint, sessionUse }) : endpoint;
+    const sessionEffects = { alters: resets(use, { connectionReset }), mayBlock };
+    return sessionEffects.alters || mayBlock ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
   });
 }
 

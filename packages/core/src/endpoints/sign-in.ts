@@ -23,7 +23,7 @@ export function planSignIn(draft: Draft, answer: ResultShape, parameters: readon
   }
   refuseStatus(draft, answer.columns, names);
   const index = (name: string): number | null => {
-    const found = answer.columns.findIndex((column) => column.name === name && column.within === undefined);
+    const found = answer.columns.findIndex((column) => column.name === name && column.parentColumn === undefined);
     return found < 0 ? null : found;
   };
   const password = passwordAmong(parameters, names);
@@ -31,12 +31,12 @@ export function planSignIn(draft: Draft, answer: ResultShape, parameters: readon
   if (hash !== null && password === null) refuseUnverified(draft, names);
   return {
     kind: 'login',
-    status: index(names.statusColumnName),
-    message: index(names.messageColumnName),
-    scheme: index(names.schemeColumnName),
-    hash,
-    password: password?.position ?? null,
-    user: planLoginUser(draft, parameters, password),
+    statusColumn: index(names.statusColumnName),
+    messageColumn: index(names.messageColumnName),
+    schemeColumn: index(names.schemeColumnName),
+    hashColumn: hash,
+    passwordParameter: password?.position ?? null,
+    userParameter: planLoginUser(draft, parameters, password),
   };
 }
 

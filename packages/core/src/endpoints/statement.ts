@@ -82,10 +82,10 @@ type Asking = (column: ResultColumn, sql: string) => string;
  * The SQL that makes the endpoint's answer of what CALL has given, whose columns are `$1`, `$2`, …: a row as a function with the same
  * outputs would give it. A NULL has no type to be read as: a domain could refuse what the procedure has left out.
  */
-export function conversionStatement({ result: answer, raw, converts }: Endpoint, isNull: readonly boolean[]): string {
-  const columns = answer.kind === 'object' ? answer.columns : [];
-  const whole = new Set(columns.flatMap(({ within, name }) => (within === undefined ? [name] : [])));
-  const values = converts!.map(({ name, type }, index) => {
+export function conversionStatement({ result, raw, outputConversion }: Endpoint, isNull: readonly boolean[]): string {
+  const columns = result.kind === 'object' ? result.columns : [];
+  const whole = new Set(columns.flatMap(({ parentColumn, name }) => (parentColumn === undefined ? [name] : [])));
+  const values = outputConversion!.map(({ name, type }, index) => {
     const plain =
       type === null ? 'pg_catalog.text' : isNull[index] === true && whole.has(name) ? 'pg_catalog.json' : type;
     return `$${index + 1}::${plain}`;
@@ -94,19 +94,19 @@ export function conversionStatement({ result: answer, raw, converts }: Endpoint,
 }
 
 /** What stands around the call of a function, by the shape of its answer. */
-function selectOf({ result: answer, raw }: Endpoint, call: string): string {
+function selectOf({ result, raw }: Endpoint, call: string): string {
   const ask = raw === null ? asJson : asText;
-  switch (answer.kind) {
+  switch (result.kind) {
     case 'nothing':
       return `select ${call}`;
     case 'value':
-      return `select ${answer.media === 'json' ? ask(answer.column, call) : call}`;
+      return `select ${result.media === 'json' ? ask(result.column, call) : call}`;
     case 'values':
-      return `select ${ask(answer.column, '"r"."v"')} from ${call} as "r"("v")`;
+      return `select ${ask(result.column, '"r"."v"')} from ${call} as "r"("v")`;
     case 'objects':
-      return selectColumns(answer.columns, call, ask);
+      return selectColumns(result.columns, call, ask);
     case 'object':
-      return answer.nullable ? selectRow(answer.columns, call, ask) : selectColumns(answer.columns, call, ask);
+      return result.nullable ? selectRow(result.columns, call, ask) : selectColumns(result.columns, call, ask);
     case 'record':
     case 'records':
       return selectRecord(call, raw);
@@ -125,13 +125,13 @@ function asText(_: ResultColumn, sql: string): string {
 
 /** The columns of the routine's own result, in order: fields of a composite one stand together. */
 function resultNames(columns: readonly ResultColumn[]): readonly string[] {
-  return [...new Set(columns.map(({ within, name }) => quoteIdentifier(within ?? name)))];
+  return [...new Set(columns.map(({ parentColumn, name }) => quoteIdentifier(parentColumn ?? name)))];
 }
 
 /** A column of a row, or the field of a composite column of it: `(row."column")."field"`. */
-function reference(row: string, { within, name }: ResultColumn): string {
-  const column = `${row}.${quoteIdentifier(within ?? name)}`;
-  return within === undefined ? column : `(${column}).${quoteIdentifier(name)}`;
+function reference(row: string, { parentColumn, name }: ResultColumn): string {
+  const column = `${row}.${quoteIdentifier(parentColumn ?? name)}`;
+  return parentColumn === undefined ? column : `(${column}).${quoteIdentifier(name)}`;
 }
 
 /** Plain references to a function in FROM: PostgreSQL can then inline the body of an SQL function. */
@@ -146,9 +146,9 @@ function selectColumns(columns: readonly ResultColumn[], call: string, ask: Aski
  * The columns of an endpoint that answers rows, for a statement of somebody else's whose row is called so: `"r"."id"`, wrapped
  * where PostgreSQL has to convert. Empty for a row of nothing.
  */
-export function rowList({ result: answer, raw }: Pick<Endpoint, 'result' | 'raw'>, row: string): string {
+export function rowList({ result, raw }: Pick<Endpoint, 'result' | 'raw'>, row: string): string {
   const ask = raw === null ? asJson : asText;
-  const columns = answer.kind === 'objects' ? answer.columns : [];
+  const columns = result.kind === 'objects' ? result.columns : [];
   return columns.map((column) => ask(column, reference(row, column))).join(', ');
 }
 
@@ -221,44 +221,44 @@ type Columns = readonly (readonly number[] | null)[];
  * prepared.
  */
 export function resultColumns(endpoint: Endpoint): Columns {
-  const { result: answer, converts } = endpoint;
-  if (converts === undefined || answer.kind !== 'object') return answerColumns(endpoint);
+  const { result, outputConversion } = endpoint;
+  if (outputConversion === undefined || result.kind !== 'object') return answerColumns(endpoint);
   const taken = answerColumns(endpoint);
-  return converts.map(({ name, type }) =>
+  return outputConversion.map(({ name, type }) =>
     type === null
-      ? taken[answer.columns.findIndex((column) => column.within === undefined && column.name === name)]!
+      ? taken[result.columns.findIndex((column) => column.parentColumn === undefined && column.name === name)]!
       : null,
   );
 }
 
 /** What the statement gives that converts the row of a CALL. Where a text went in, it comes out. */
 export function conversionColumns(endpoint: Endpoint): Columns {
-  const { result: answer, converts } = endpoint;
-  const columns = answer.kind === 'object' ? answer.columns : [];
-  const passed = new Set(converts!.flatMap(({ name, type }) => (type === null ? [name] : [])));
+  const { result, outputConversion } = endpoint;
+  const columns = result.kind === 'object' ? result.columns : [];
+  const passed = new Set(outputConversion!.flatMap(({ name, type }) => (type === null ? [name] : [])));
   return answerColumns(endpoint).map((oids, index) => {
-    const { within, name } = columns[index]!;
-    return within === undefined && passed.has(name) ? null : oids;
+    const { parentColumn, name } = columns[index]!;
+    return parentColumn === undefined && passed.has(name) ? null : oids;
   });
 }
 
 /** What the answer's form can take. */
 export function answerColumns(endpoint: Endpoint): Columns {
-  const { result: answer, raw } = endpoint;
+  const { result, raw } = endpoint;
   const taken = (column: ResultColumn): readonly number[] | null =>
     raw === null ? oids[column.type.json] : rawTypes(column, raw);
-  switch (answer.kind) {
+  switch (result.kind) {
     case 'nothing':
       // A void function gives a column that nobody reads; CALL without outputs and what writes to a table give none.
       return endpoint.kind === 'function' ? [null] : [];
     case 'value':
       // Where it is not converted, a type with a mere cast to json is text.
-      return [answer.media === 'text' && answer.column.type.json === 'converted' ? null : taken(answer.column)];
+      return [result.media === 'text' && result.column.type.json === 'converted' ? null : taken(result.column)];
     case 'values':
-      return [taken(answer.column)];
+      return [taken(result.column)];
     case 'object':
     case 'objects':
-      return answer.columns.map(taken);
+      return result.columns.map(taken);
     case 'record':
     case 'records':
       return [raw === null ? oids.json : null];

@@ -98,7 +98,7 @@ function withListing(columns: readonly EndpointParameter[], source: ParameterSou
   const compared = columns.map((column) =>
     column.inPath || column.type.element !== undefined || source === 'body'
       ? column
-      : { ...column, several: true as const },
+      : { ...column, repeatable: true as const },
   );
   return [
     ...compared,

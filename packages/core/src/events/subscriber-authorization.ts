@@ -37,8 +37,8 @@ interface StreamGuard extends ProtectedEndpoint {
   readonly names: readonly string[];
 }
 
-const open = { authorization: { required: false, roles: [] }, basic: null };
-const signedIn = { authorization: { required: true, roles: [] }, basic: null };
+const open = { authorization: { required: false, roles: [] }, basicAuthentication: null };
+const signedIn = { authorization: { required: true, roles: [] }, basicAuthentication: null };
 
 /** Where everybody gets the events, nothing; else what a call asks for, or the names of the scope. */
 function guardOf({ endpoint, ownScheme }: EventEndpoint): StreamGuard {
@@ -53,7 +53,7 @@ function guardOf({ endpoint, ownScheme }: EventEndpoint): StreamGuard {
 export function isOpen(operations: readonly EventEndpoint[]): boolean {
   return operations.some((operation) => {
     const { endpoint } = guardOf(operation);
-    return !endpoint.authorization.required && endpoint.basic === null;
+    return !endpoint.authorization.required && endpoint.basicAuthentication === null;
   });
 }
 

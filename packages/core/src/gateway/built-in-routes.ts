@@ -113,7 +113,10 @@ async function authorizeRefresh(
   access: Access,
 ): Promise<Caller | null> {
   const target = {
-    endpoint: { authorization: { required: refreshRoles !== null, roles: refreshRoles ?? [] }, basic: null },
+    endpoint: {
+      authorization: { required: refreshRoles !== null, roles: refreshRoles ?? [] },
+      basicAuthentication: null,
+    },
     needsCaller: true,
     changesData: true,
     ownScheme: null,
@@ -137,7 +140,7 @@ export function antiforgeryRoute(
 ): readonly SchemeRoute[] {
   if (antiforgeryPath === null) return [];
   const target = {
-    endpoint: { authorization: { required: true, roles: [] }, basic: null },
+    endpoint: { authorization: { required: true, roles: [] }, basicAuthentication: null },
     needsCaller: true,
     changesData: false,
     ownScheme: null,

@@ -250,7 +250,7 @@ function basicOf(
   });
 }
 
-function ownScheme({ basic }: Endpoint, parts: Parts): AuthScheme | null {
+function ownScheme({ basicAuthentication: basic }: Endpoint, parts: Parts): AuthScheme | null {
   if (basic === null) return null;
   const { realm, ...rest } = basic;
   return basicOf({ name: 'basic', ...rest, ...(realm === null ? {} : { realm }) }, parts);

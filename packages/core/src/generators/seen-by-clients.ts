@@ -11,8 +11,8 @@ export function seenByClients(endpoints: readonly Endpoint[]): readonly Endpoint
 }
 
 /** The gateway fills the others: identity of the caller, hashes. */
-function isGivenByClients({ injected: filling, hashOf, position }: EndpointParameter): boolean {
-  return filling === undefined && (hashOf === undefined || hashOf === position);
+function isGivenByClients({ injectedValue, hashOf, position }: EndpointParameter): boolean {
+  return injectedValue === undefined && (hashOf === undefined || hashOf === position);
 }
 
 /** The plan lets every column of a table be left out; which ones a request needs depends on the operation. */

@@ -80,19 +80,20 @@ export class CompiledEndpoint {
   constructor(endpoint: Endpoint, { queryBuilder: make = null, ownScheme = null }: Partial<CompileOptions> = {}) {
     const { parameters } = endpoint;
     this.endpoint = endpoint;
-    this.#sessionUse = endpoint.sessionUse ?? harmless;
+    this.#sessionUse = endpoint.sessionEffects ?? harmless;
     this.queryBuilder = make;
     this.ownScheme = ownScheme;
     this.needsCaller = dependsOnCaller(endpoint);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
     this.injectsValues =
-      endpoint.requestHeaders.mode === 'parameter' || parameters.some(({ injected: filling }) => filling !== undefined);
+      endpoint.requestHeaders.mode === 'parameter' ||
+      parameters.some(({ injectedValue }) => injectedValue !== undefined);
     this.cachePolicy = endpoint.cache === null ? null : createCachePolicy(endpoint, this.needsCaller || make !== null);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
     const others = Object.entries(negotiableFormats(endpoint));
     this.#plain = renderingOf(endpoint, selectFormat(endpoint), others.length > 0);
     this.#others = Object.fromEntries(others.map(([media, format]) => [media, renderingOf(endpoint, format, true)]));
-    this.convertsOutput = make === null && endpoint.converts !== undefined;
+    this.convertsOutput = make === null && endpoint.outputConversion !== undefined;
     this.#columns = make === null ? resultColumns(endpoint) : answerColumns(endpoint);
     this.#whole = make === null ? this.#named(callStatement(endpoint, endpoint.parameters), this.#columns) : null;
   }
@@ -175,10 +176,17 @@ function expecting(columns: Statement['columns']): Pick<Statement, 'columns'> {
 }
 
 /** Who signs in is nobody yet; who signs out has to be known, and whose events are streamed. */
-function dependsOnCaller({ authorization, basic, events, signIn, userContext, parameters }: Endpoint): boolean {
+function dependsOnCaller({
+  authorization,
+  basicAuthentication: basic,
+  events,
+  signIn,
+  userContext,
+  parameters,
+}: Endpoint): boolean {
   if (authorization.required || basic !== null || events !== null) return true;
   if (signIn?.kind === 'logout' || userContext) return true;
-  return parameters.some(({ injected: filling }) => filling !== undefined && filling !== 'ipAddress');
+  return parameters.some(({ injectedValue }) => injectedValue !== undefined && injectedValue !== 'ipAddress');
 }
 
 function noGap({ key, type }: EndpointParameter): Problem {

@@ -153,7 +153,7 @@ function runOn(
       role: roleOf(execution, call),
       // A procedure that could commit would go on without its settings, and so without its role.
       atomic: endpoint.kind === 'procedure',
-      timeout: endpoint.timeout ?? timeoutOf(execution, lasting),
+      timeout: endpoint.timeoutMs ?? timeoutOf(execution, lasting),
       notice,
       done: (elapsed, left) => {
         if (left !== null) settingLeft(execution, call.candidate, left);

@@ -44,7 +44,7 @@ const none: readonly Addition[] = [];
 const noSettings: readonly Setting[] = [];
 
 function settingsOf(endpoint: Endpoint, calling: CallContext, options: InjectOptions): readonly Setting[] {
-  const { timeout, planCacheMode, requestHeaders, userContext } = endpoint;
+  const { timeoutMs: timeout, planCacheMode, requestHeaders, userContext } = endpoint;
   const { sessionSettings: everyCall, roleContext } = options;
   const plain = timeout === null && planCacheMode === null && requestHeaders.mode !== 'context' && !userContext;
   if (plain && everyCall.length === 0 && roleContext === null) return noSettings;
@@ -69,7 +69,7 @@ function additions(
   const { endpoint } = candidate;
   const { requestHeaders } = endpoint;
   return endpoint.parameters.flatMap((parameter): readonly Addition[] => {
-    if (parameter.injected !== undefined) {
+    if (parameter.injectedValue !== undefined) {
       const value = injectedValue(parameter, calling, options.claimTypes);
       return value === null && parameter.optional ? [] : [[parameter, value]];
     }

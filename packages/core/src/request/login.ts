@@ -41,7 +41,7 @@ export async function loginOrLogout(
 }
 
 /** @throws Problem 500 for a header that cannot be sent */
-function commentHeaders({ headers }: Endpoint): HeaderList {
+function commentHeaders({ responseHeaders: headers }: Endpoint): HeaderList {
   return headers.flatMap(({ name, value }) => [name.toLowerCase(), checkHeader(name, value)]);
 }
 

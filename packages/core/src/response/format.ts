@@ -158,7 +158,7 @@ function valueFormat(column: ResultColumn, media: 'text' | 'json' | 'bytes', end
 
 /** An empty text is not NULL: only the latter can be no content. */
 function nullIs(endpoint: Endpoint): Pick<Format, 'isEmptyRow' | 'whenEmpty'> {
-  return endpoint.textNull === 'noContent'
+  return endpoint.textResponseNullHandling === 'noContent'
     ? { isEmptyRow: isFirstFieldNull, whenEmpty: 'noContent' }
     : { isEmptyRow: null, whenEmpty: 'body' };
 }
@@ -172,7 +172,7 @@ function textRow(column: ResultColumn, endpoint: Endpoint): RowWriter {
   return (out, chunk, offset) => {
     const field = readFirstField(chunk, offset);
     if (field === null) {
-      if (endpoint.textNull === 'nullLiteral') out.append(nullLiteral);
+      if (endpoint.textResponseNullHandling === 'nullLiteral') out.append(nullLiteral);
     } else {
       out.append(boolean ? booleans[field[0] === 0x74 ? 'true' : 'false'] : field);
     }

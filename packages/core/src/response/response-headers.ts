@@ -19,7 +19,7 @@ export function createHeaderWriter(endpoint: Endpoint, contentType: string, nego
     { name: 'content-type', value: endpoint.contentType ?? contentType },
     // A cache must not give one client the form that another has asked for.
     ...(negotiable ? [{ name: 'vary', value: 'accept' }] : []),
-    ...endpoint.headers
+    ...endpoint.responseHeaders
       .map(({ name, value }) => ({ name: name.toLowerCase(), value }))
       // The adapters write it on every answer, once.
       .filter(({ name }) => name !== nosniffHeader[0]),
@@ -57,7 +57,7 @@ function textOfPart(part: Part, { parameters, values }: HeaderValues): string {
   const value = values[parameters.indexOf(part)] ?? null;
   if (value === null) return '';
   const text = typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
-  return part.several === true ? (JSON.parse(text) as readonly (string | null)[]).join(', ') : text;
+  return part.repeatable === true ? (JSON.parse(text) as readonly (string | null)[]).join(', ') : text;
 }
 
 /** What a header may be called. */
@@ -102,8 +102,8 @@ function unsendable(name: string, template: readonly Part[], call: HeaderValues)
   });
 }
 
-function isGiven({ injected: filling, hashOf }: EndpointParameter): boolean {
-  return filling === undefined && hashOf === undefined;
+function isGiven({ injectedValue, hashOf }: EndpointParameter): boolean {
+  return injectedValue === undefined && hashOf === undefined;
 }
 
 /** The row of a command's head, whose values are response headers. */

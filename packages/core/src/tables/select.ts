@@ -24,7 +24,7 @@ function selectFrom(endpoint: Endpoint): Fragment {
 
 function listed(parts: QueryInput, listing: Listing): Query {
   const { endpoint } = parts;
-  const { conditions, equal } = readComparisons(givenColumns(parts), endpoint.queryNull);
+  const { conditions, equal } = readComparisons(givenColumns(parts), endpoint.queryStringNullHandling);
   const page = pageOf(parts, listing);
   const statement = join(
     [selectFrom(endpoint), where([...bounded(conditions), ...page.after]), page.order, page.limit],

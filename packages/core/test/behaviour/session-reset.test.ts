@@ -141,7 +141,7 @@ connection_reset';
   );
   onTestFinished(() => gateway.close());
   const { endpoints } = gateway.gateway;
-  expect(endpoints.find(({ name }) => name === 'quiet')).toMatchObject({ sessionUse: { alters: true } });
+  expect(endpoints.find(({ name }) => name === 'quiet')).toMatchObject({ sessionEffects: { alters: true } });
   const prepared = async (): Promise<string> => (await gateway.send('POST /api/prepared')).body;
   await gateway.send('POST /api/quiet');
   const before = await prepared();
@@ -175,11 +175,11 @@ test('while a migration holds locks, the start does not wait for it, and takes e
   const observations: Observation[] = [];
   const meanwhile = await createGateway({ connectionString, observer: (one) => void observations.push(one) });
   onTestFinished(() => meanwhile.close());
-  expect(meanwhile.endpoints).toMatchObject([{ name: 'one', sessionUse: { alters: true, mayBlock: true } }]);
+  expect(meanwhile.endpoints).toMatchObject([{ name: 'one', sessionEffects: { alters: true, mayBlock: true } }]);
   expect(observations).toContainEqual(expect.objectContaining({ kind: 'start-warning', code: 'routines-not-read' }));
   await migration.query('rollback');
   await meanwhile.refresh();
-  expect(meanwhile.endpoints[0]!.sessionUse).toBeUndefined();
+  expect(meanwhile.endpoints[0]!.sessionEffects).toBeUndefined();
 });
 
 test('connectionReset: always resets after every call, and never leaves it to the author', async () => {

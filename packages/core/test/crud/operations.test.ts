@@ -335,7 +335,7 @@ test('annotations hold per operation', async () => {
   expect(await ask(gateway, 'POST /api/film/returning', { filmId: 1, title: 'B' })).toEqual(refusal(401));
   expect(await ask(gateway, 'PUT /api/film', { filmId: 1, title: 'B' })).toEqual(refusal(401));
   expect(await ask(gateway, 'DELETE /api/film?filmId=1')).toEqual(refusal(401));
-  const timeouts = gateway.gateway.endpoints.filter(({ timeout }) => timeout !== null).map(({ id }) => id);
+  const timeouts = gateway.gateway.endpoints.filter(({ timeoutMs: timeout }) => timeout !== null).map(({ id }) => id);
   expect(timeouts).toEqual(['update public.film', 'update returning public.film']);
   expect(gateway.gateway.endpoints.find(({ id }) => id === 'select public.film')?.description).toBe(
     'A film that was made.',

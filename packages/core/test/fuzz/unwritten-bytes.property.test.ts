@@ -44,7 +44,7 @@ const columns = [
 ];
 
 function endpoint(answer: ResultShape, raw: RawFormat | null = null): Endpoint {
-  return { result: answer, raw, contentType: null, textNull: 'nullLiteral' } as Endpoint;
+  return { result: answer, raw, contentType: null, textResponseNullHandling: 'nullLiteral' } as Endpoint;
 }
 
 const shapes: readonly Endpoint[] = [

@@ -373,7 +373,7 @@ test('streams and sign-in: what a call raises, tokens; what the gateway fills is
   ]).map((endpoint) => ({
     ...endpoint,
     parameters: endpoint.parameters.map((one) =>
-      one.name === '_user_id' ? { ...one, injected: 'userId' as const } : one,
+      one.name === '_user_id' ? { ...one, injectedValue: 'userId' as const } : one,
     ),
   }));
   const document = documentOf(endpoints, { license: 'MIT' });

@@ -219,7 +219,7 @@ describe('the parameter that names the user', () => {
     (...[, , , index]) => {
       const [, , expected, ...told] = cases[index as number]!;
       const { signIn, parameters } = endpoint(index as number)!;
-      const user = signIn?.kind === 'login' ? signIn.user : undefined;
+      const user = signIn?.kind === 'login' ? signIn.userParameter : undefined;
       expect([parameters.find(({ position }) => position === user)?.name, ...toldOf(index as number)]).toEqual([
         expected,
         ...told,

@@ -3,7 +3,7 @@ import type { Draft } from '../endpoint-builder.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
 
-const responseValues: ReadonlyMap<string, Endpoint['textNull']> = new Map([
+const responseValues: ReadonlyMap<string, Endpoint['textResponseNullHandling']> = new Map([
   ['empty_string', 'emptyString'],
   ['empty', 'emptyString'],
   ['null_literal', 'nullLiteral'],
@@ -38,7 +38,7 @@ export const responseNullHandling: Word = {
   apply: applyResponseNullHandling,
 };
 
-const queryValues: ReadonlyMap<string, Endpoint['queryNull']> = new Map([
+const queryValues: ReadonlyMap<string, Endpoint['queryStringNullHandling']> = new Map([
   ['empty_string', 'emptyString'],
   ['empty', 'emptyString'],
   ['null_literal', 'nullLiteral'],

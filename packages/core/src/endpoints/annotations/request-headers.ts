@@ -1,9 +1,9 @@
 import { display } from '../diagnostic.ts';
 import type { Draft } from '../endpoint-builder.ts';
-import type { RequestHeaders } from '../endpoint.ts';
+import type { RequestHeadersBinding } from '../endpoint.ts';
 import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
 
-const modes: readonly RequestHeaders['mode'][] = ['ignore', 'context', 'parameter'];
+const modes: readonly RequestHeadersBinding['mode'][] = ['ignore', 'context', 'parameter'];
 
 function applyRequestHeaders(use: WordUse, draft: Draft): Complaint | null {
   const mode = modes.find((one) => one === use.text.toLowerCase());

@@ -48,7 +48,9 @@ export function componentsOf(endpoints: readonly Endpoint[], options: OpenApiOpt
 const signsIn = ({ signIn }: Endpoint): boolean => signIn?.kind === 'login';
 
 function securitySchemesOf(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): Schema {
-  const needsCaller = endpoints.find(({ authorization, basic }) => authorization.required && basic === null);
+  const needsCaller = endpoints.find(
+    ({ authorization, basicAuthentication: basic }) => authorization.required && basic === null,
+  );
   if (needsCaller !== undefined && Object.keys(securitySchemes).length === 0) {
     // Without a scheme the operation would read as one for everybody.
     throw new GeneratorError(
@@ -58,7 +60,7 @@ function securitySchemesOf(endpoints: readonly Endpoint[], { securitySchemes }: 
   // A scheme of that name in the options is the author's own description of it.
   const basic = { [basicScheme]: securitySchemes[basicScheme] ?? { type: 'http', scheme: 'basic' } };
   return {
-    ...(endpoints.some((endpoint) => endpoint.basic !== null) ? basic : {}),
+    ...(endpoints.some((endpoint) => endpoint.basicAuthentication !== null) ? basic : {}),
     ...(needsCaller === undefined ? {} : securitySchemes),
   };
 }

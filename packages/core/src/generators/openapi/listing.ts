@@ -37,7 +37,7 @@ export function listingParameter(endpoint: Endpoint, parameter: EndpointParamete
         schema: strings,
       };
     default:
-      return parameter.several === true
+      return parameter.repeatable === true
         ? { description: comparisonText(table.columns, parameter), schema: strings }
         : null;
   }

@@ -201,7 +201,10 @@ export function securityOf(endpoints: readonly Endpoint[], options: OpenApiOptio
 }
 
 /** Empty: callers need not sign in. */
-function requirementsOf({ authorization, basic }: Endpoint, { securitySchemes }: OpenApiOptions): readonly Schema[] {
+function requirementsOf(
+  { authorization, basicAuthentication: basic }: Endpoint,
+  { securitySchemes }: OpenApiOptions,
+): readonly Schema[] {
   if (basic !== null) return [{ [basicScheme]: authorization.roles }];
   if (!authorization.required) return [];
   return Object.keys(securitySchemes).map((name) => ({ [name]: authorization.roles }));

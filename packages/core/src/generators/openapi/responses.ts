@@ -95,10 +95,13 @@ function otherForms({ result: answer }: Endpoint): Content {
   return answer.kind === 'records' ? lines : { ...lines, 'text/csv': { schema: text } };
 }
 
-function mayBeEmpty({ result: answer, textNull, raw }: Endpoint): boolean {
+function mayBeEmpty({ result: answer, textResponseNullHandling, raw }: Endpoint): boolean {
   if (raw !== null) return false;
   if (answer.kind === 'object') return answer.nullable;
-  return answer.kind === 'record' || (answer.kind === 'value' && answer.media !== 'json' && textNull === 'noContent');
+  return (
+    answer.kind === 'record' ||
+    (answer.kind === 'value' && answer.media !== 'json' && textResponseNullHandling === 'noContent')
+  );
 }
 
 function descriptionOf({ result: answer, raw }: Endpoint): string {

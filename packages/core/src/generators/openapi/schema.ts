@@ -75,9 +75,9 @@ export function objectSchema(members: readonly Member[]): Schema {
 /** Rows: every column is there, and may be NULL unless it is known better. */
 export function rowSchema(columns: readonly ResultColumn[], notNull: ReadonlySet<string>): Schema {
   return objectSchema(
-    columns.map(({ name, within, key, type }) => ({
+    columns.map(({ name, parentColumn, key, type }) => ({
       key,
-      schema: within === undefined && notNull.has(name) ? schemaOf(type) : nullable(schemaOf(type)),
+      schema: parentColumn === undefined && notNull.has(name) ? schemaOf(type) : nullable(schemaOf(type)),
       required: true,
     })),
   );

@@ -223,7 +223,8 @@ function urlExpression(one: ClientFunction, { importParseQueryFrom }: Typescript
     text = '';
   }
   if (text !== '') terms.push(literal(text));
-  const ofNull = one.endpoint.queryNull === 'nullLiteral' && importParseQueryFrom === null ? ', "null"' : '';
+  const ofNull =
+    one.endpoint.queryStringNullHandling === 'nullLiteral' && importParseQueryFrom === null ? ', "null"' : '';
   if (usesQuery(one)) terms.push(`_parseQuery(${rest(one)}${ofNull})`);
   return terms.join(' + ');
 }

@@ -72,10 +72,10 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
       request: fields.length === 0 ? null : interfaces.own(`${typeName}Request`, fields),
       result: results.get(endpoint)!,
       response: responses.get(endpoint)!,
-      parseUrl: endpoint.client.parseUrl ?? options.includeParseUrlParam,
-      parseRequest: endpoint.client.parseRequest ?? options.includeParseRequestParam,
-      statusCode: endpoint.client.statusCode ?? options.includeStatusCode,
-      events: endpoint.events !== null && endpoint.client.events !== false ? endpoint.events.path : null,
+      parseUrl: endpoint.typedClient.parseUrl ?? options.includeParseUrlParam,
+      parseRequest: endpoint.typedClient.parseRequest ?? options.includeParseRequestParam,
+      statusCode: endpoint.typedClient.statusCode ?? options.includeStatusCode,
+      events: endpoint.events !== null && endpoint.typedClient.events !== false ? endpoint.events.path : null,
       eventSourceName,
     };
   });
@@ -97,7 +97,7 @@ export function callableEndpoints(named: readonly NamedEndpoint[]): readonly Nam
 
 function isWanted({ endpoint, name }: NamedEndpoint, options: TypescriptClientOptions): boolean {
   return (
-    endpoint.client.included &&
+    endpoint.typedClient.included &&
     !options.skipRoutineNames.includes(endpoint.name) &&
     !options.skipFunctionNames.includes(name) &&
     !options.skipPaths.includes(endpoint.path) &&

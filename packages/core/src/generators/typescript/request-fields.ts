@@ -19,7 +19,7 @@ export function requestFields(endpoint: Endpoint, jsonType: string): readonly Fi
 }
 
 function fieldsOf(endpoint: Endpoint, parameter: EndpointParameter, manner: TypeManner): readonly Field[] {
-  const { key, type, fields, inPath, several, position, optional } = parameter;
+  const { key, type, fields, inPath, repeatable, position, optional } = parameter;
   const field = (text: string, mayBeLeftOut = optional): Field => ({
     key,
     type: text,
@@ -38,7 +38,7 @@ function fieldsOf(endpoint: Endpoint, parameter: EndpointParameter, manner: Type
     }));
   }
   const text = queryText(type, endpoint, manner);
-  return [field(several === true ? severalOf(text) : text)];
+  return [field(repeatable === true ? severalOf(text) : text)];
 }
 
 /** Any of them may be repeated, and stand for more than a value: `lt.20`. */
@@ -48,8 +48,8 @@ function severalOf(text: string): string {
 }
 
 /** Whether a query string can say NULL: an empty value is one, but for text it is a text, unless the endpoint says otherwise. */
-function queryText(type: NamedType, { queryNull }: Endpoint, manner: TypeManner): string {
-  const hasNull = queryNull !== 'ignore' || !(type.element ?? type).textual;
+function queryText(type: NamedType, { queryStringNullHandling }: Endpoint, manner: TypeManner): string {
+  const hasNull = queryStringNullHandling !== 'ignore' || !(type.element ?? type).textual;
   if (type.element !== undefined) return arrayOf(`${typeText(type.element, manner)}${hasNull ? ' | null' : ''}`);
   // A composite that is not given field by field is PostgreSQL's text of it.
   const text = type.kind === 'composite' ? 'string' : typeText(type, manner);

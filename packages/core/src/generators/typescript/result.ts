@@ -24,7 +24,7 @@ export type Result =
 
 /** What the answer of an endpoint is to its caller. */
 export function resultOf(endpoint: Endpoint, jsonType: string): Result {
-  const { result: answer, raw, method, textNull, signIn } = endpoint;
+  const { result: answer, raw, method, textResponseNullHandling, signIn } = endpoint;
   const manner: TypeManner = { side: 'response', jsonType };
   // HEAD has no body, whatever the answer would be.
   if (answer.kind === 'nothing' || method === 'HEAD') return { kind: 'nothing' };
@@ -32,7 +32,7 @@ export function resultOf(endpoint: Endpoint, jsonType: string): Result {
   if (raw !== null) return { kind: 'text', noContent: false };
   switch (answer.kind) {
     case 'value':
-      return valueResult(answer, textNull, manner);
+      return valueResult(answer, textResponseNullHandling, manner);
     case 'values':
       return { kind: 'json', type: `(${typeText(answer.column.type, manner)} | null)[]`, noContent: false };
     case 'record':
@@ -53,7 +53,7 @@ export function resultOf(endpoint: Endpoint, jsonType: string): Result {
 
 function valueResult(
   { column, media }: Extract<ResultShape, { readonly kind: 'value' }>,
-  textNull: Endpoint['textNull'],
+  textNull: Endpoint['textResponseNullHandling'],
   manner: TypeManner,
 ): Result {
   const { type } = column;
@@ -83,9 +83,9 @@ function fieldsOf({ table }: Endpoint, columns: readonly ResultColumn[], manner:
   const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
   // Of a key that rows have twice, the last value is what a client reads.
   const last = new Map(columns.map((column) => [column.key, column]));
-  return [...last.values()].map(({ name, within, key, type }) => ({
+  return [...last.values()].map(({ name, parentColumn, key, type }) => ({
     key,
-    type: `${typeText(type, manner)}${within === undefined && notNull.has(name) ? '' : ' | null'}`,
+    type: `${typeText(type, manner)}${parentColumn === undefined && notNull.has(name) ? '' : ' | null'}`,
     optional: false,
     display: type.display,
   }));

@@ -57,8 +57,9 @@ function selectOverload<Candidate extends { readonly endpoint: Endpoint }>(
 }
 
 function valueOf(endpoint: Endpoint, parameter: EndpointParameter, sent: BindInput): Value {
-  const { queryNull } = endpoint;
-  if (parameter.inPath) return textsToValue(parameter, [readUnkeyedText(endpoint, parameter, sent)!], queryNull);
+  const { queryStringNullHandling } = endpoint;
+  if (parameter.inPath)
+    return textsToValue(parameter, [readUnkeyedText(endpoint, parameter, sent)!], queryStringNullHandling);
   // The body is text as it stands: an empty one was not sent, and nothing in it means NULL.
   if (!isKeyed(endpoint, parameter)) return readUnkeyedText(endpoint, parameter, sent);
   const value = valueOfKey(parameter, parameter, sent, endpoint);
@@ -71,12 +72,14 @@ function valueOfKey(
   place: ValueTarget,
   names: { readonly key: string; readonly name: string },
   { input: given }: BindInput,
-  { queryNull, table }: Endpoint,
+  { queryStringNullHandling, table }: Endpoint,
 ): string | null | undefined {
   if (given.source === 'query') {
     const texts = findByName(given.values, names);
     if (texts === undefined) return undefined;
-    return place.several === true ? textsToJsonArray(place, texts, queryNull) : textsToValue(place, texts, queryNull);
+    return place.repeatable === true
+      ? textsToJsonArray(place, texts, queryStringNullHandling)
+      : textsToValue(place, texts, queryStringNullHandling);
   }
   const slice = findByName(given.values, names);
   if (slice === undefined) return undefined;

@@ -47,7 +47,7 @@ function explainUnknown(endpoint: Endpoint, key: string, place: string): string 
   );
   const shown = truncateKey(key);
   if (parameter === undefined) return `"${shown}" in ${place} is no parameter of this endpoint.`;
-  if (parameter.injected !== undefined)
+  if (parameter.injectedValue !== undefined)
     return `"${shown}" is filled with what is known of the caller and may not be given.`;
   if (parameter.inPath) return `"${shown}" stands in the path and may not come from ${place} too.`;
   if (parameter.position === endpoint.bodyParameter)

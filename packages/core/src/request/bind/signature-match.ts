@@ -47,7 +47,7 @@ export function matchSignature<Candidate extends { readonly endpoint: Endpoint }
     else if (!parameter.optional && !isInjected(parameter)) missing.push(parameter);
     if (keys > 0 && parameter.fields !== null) missing.push(...missingFields(values, parameter));
   }
-  const exact = used === values.size || (sent.ignoreUnknown && !endpoint.exactKeys);
+  const exact = used === values.size || (sent.ignoreUnknown && !endpoint.rejectsUnknownKeys);
   return {
     candidate,
     parameters: taken,
@@ -59,12 +59,12 @@ export function matchSignature<Candidate extends { readonly endpoint: Endpoint }
 
 /** Whether a key of the query or body gives the parameter its value; otherwise the path does, or the body as a whole. */
 export function isKeyed(endpoint: Endpoint, parameter: EndpointParameter): boolean {
-  return !parameter.inPath && parameter.position !== endpoint.bodyParameter && parameter.injected === undefined;
+  return !parameter.inPath && parameter.position !== endpoint.bodyParameter && parameter.injectedValue === undefined;
 }
 
 /** Whether the gateway gives the parameter its value: an identity is never taken from a request. */
-function isInjected({ injected: filling, hashOf }: EndpointParameter): boolean {
-  return filling !== undefined || hashOf !== undefined;
+function isInjected({ injectedValue, hashOf }: EndpointParameter): boolean {
+  return injectedValue !== undefined || hashOf !== undefined;
 }
 
 /** The text of a parameter that no key gives: from the path, or the whole body. Null when it was not sent. */

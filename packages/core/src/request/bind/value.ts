@@ -16,17 +16,21 @@ export interface ValueTarget {
   readonly key: string;
   readonly type: NamedType;
   /** The key may be repeated, and who takes the value reads all of its texts. */
-  readonly several?: true;
+  readonly repeatable?: true;
 }
 
 /** What stands for NULL in a query string, by the type of the parameter. */
-function queryNull(text: string, textual: boolean, rule: Endpoint['queryNull']): boolean {
+function queryNull(text: string, textual: boolean, rule: Endpoint['queryStringNullHandling']): boolean {
   if (text === '') return rule === 'emptyString' || !textual;
   return rule === 'nullLiteral' && text.toLowerCase() === 'null';
 }
 
 /** The value of a key in a query string or a path, in PostgreSQL's text form. Repeated keys are the elements of an array. */
-export function textsToValue(place: ValueTarget, texts: readonly string[], rule: Endpoint['queryNull']): string | null {
+export function textsToValue(
+  place: ValueTarget,
+  texts: readonly string[],
+  rule: Endpoint['queryStringNullHandling'],
+): string | null {
   const { element, textual } = place.type;
   if (element !== undefined) {
     const items = texts.map((text) => (queryNull(text, element.textual, rule) ? null : wellFormed(place, text)));
@@ -43,7 +47,11 @@ export function textsToValue(place: ValueTarget, texts: readonly string[], rule:
 }
 
 /** All texts of a key in a query string, for whoever reads them: a JSON array of strings, and nulls for what means NULL. */
-export function textsToJsonArray(place: ValueTarget, texts: readonly string[], rule: Endpoint['queryNull']): string {
+export function textsToJsonArray(
+  place: ValueTarget,
+  texts: readonly string[],
+  rule: Endpoint['queryStringNullHandling'],
+): string {
   const { textual } = place.type;
   return JSON.stringify(texts.map((text) => (queryNull(text, textual, rule) ? null : wellFormed(place, text))));
 }

@@ -20,23 +20,23 @@ export interface CachePolicy {
 
 /** @param personal whether a call depends on more than its parameters */
 export function createCachePolicy(endpoint: Endpoint, personal: boolean): CachePolicy {
-  const { schema, name, parameters, cache, requestHeaders, headers } = endpoint;
+  const { schema, name, parameters, cache, requestHeaders, responseHeaders: headers } = endpoint;
   return {
     routine: `${schema}.${name}`,
     fingerprint: createHash('sha256').update(JSON.stringify(endpoint)).digest('base64url').slice(0, 22),
     variesBy: parameters.map((parameter) => tells(endpoint, parameter)),
-    expires: cache!.expires,
+    expires: cache!.expiresInMs,
     isPublic:
       !personal &&
       requestHeaders.mode === 'ignore' &&
-      parameters.every(({ injected: filling }) => filling === undefined),
+      parameters.every(({ injectedValue }) => injectedValue === undefined),
     authorHeaders: new Set(headers.map((header) => header.name.toLowerCase())),
   };
 }
 
 /** What the gateway fills in of the caller and of the request is never the author's to leave out. */
-function tells({ cache, requestHeaders }: Endpoint, { position, injected: filling }: EndpointParameter): boolean {
-  if (cache!.parameters === null || cache!.parameters.includes(position) || filling !== undefined) return true;
+function tells({ cache, requestHeaders }: Endpoint, { position, injectedValue }: EndpointParameter): boolean {
+  if (cache!.parameters === null || cache!.parameters.includes(position) || injectedValue !== undefined) return true;
   return requestHeaders.mode === 'parameter' && requestHeaders.position === position;
 }
 

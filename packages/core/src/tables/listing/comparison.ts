@@ -20,7 +20,10 @@ const orderings = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
  * `price=lt.20&title=ilike.*rust*`: each text of a key is a condition. A text that begins with no operator is the value that the
  * column equals; a value that looks like one is written `eq.value`. What stands in the path is a value always.
  */
-export function readComparisons(given: readonly GivenColumn[], queryNull: Endpoint['queryNull']): Comparisons {
+export function readComparisons(
+  given: readonly GivenColumn[],
+  queryNull: Endpoint['queryStringNullHandling'],
+): Comparisons {
   const conditions: Fragment[] = [];
   const equal: GivenColumn[] = [];
   for (const column of given) {
@@ -42,11 +45,15 @@ export function readComparisons(given: readonly GivenColumn[], queryNull: Endpoi
 /** A key that may be repeated has its texts in a JSON array; of an array the one value is the array. */
 function textsOf({ parameter, value }: GivenColumn): readonly (string | null)[] {
   const text = value === null || typeof value === 'string' ? value : Buffer.from(value).toString();
-  return parameter.several === true && text !== null ? (JSON.parse(text) as (string | null)[]) : [text];
+  return parameter.repeatable === true && text !== null ? (JSON.parse(text) as (string | null)[]) : [text];
 }
 
 /** What stands behind an operator means NULL as a whole text would. */
-function operand(text: string, { parameter }: GivenColumn, queryNull: Endpoint['queryNull']): string | null {
+function operand(
+  text: string,
+  { parameter }: GivenColumn,
+  queryNull: Endpoint['queryStringNullHandling'],
+): string | null {
   if (text === '') return parameter.type.textual && queryNull !== 'emptyString' ? text : null;
   return queryNull === 'nullLiteral' && text.toLowerCase() === 'null' ? null : text;
 }
