@@ -1,5 +1,5 @@
 export { type FetchHandler, type Gateway, type Health, type NodeMiddleware, createGateway } from './gateway/gateway.ts';
-export type { EventsOptions, GatewayOptions, Source } from './gateway/options/options.ts';
+export type { EventsOptions, GatewayOptions, EndpointSource } from './gateway/options/options.ts';
 export type {
   AuthenticationOptions,
   BasicOptions,
@@ -34,8 +34,10 @@ export type {
   BroadcastEvent,
   Cache,
   CachedResponse,
+  CacheHit,
   CacheKey,
   CacheLookup,
+  CacheMiss,
   CacheState,
   Caller,
   Claim,

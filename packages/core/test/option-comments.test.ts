@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { authenticationDefaults } from '../src/gateway/options/authentication-options.ts';
-import { eventsDefaults, runDefaults } from '../src/gateway/options/options.ts';
+import { eventsDefaults, generalDefaults } from '../src/gateway/options/options.ts';
 import { endpointDefaults } from '../src/endpoints/options.ts';
 
 /** What editors show of an option: its default stands in the comment, where it is more than off or nothing. */
@@ -25,7 +25,7 @@ function shown(value: unknown): string | null {
   return value === true ? 'true' : null;
 }
 
-const defaults = { ...endpointDefaults, ...runDefaults, ...eventsDefaults, ...authenticationDefaults };
+const defaults = { ...endpointDefaults, ...generalDefaults, ...eventsDefaults, ...authenticationDefaults };
 const cases = Object.entries(defaults).flatMap(([option, value]) => {
   const text = shown(value);
   return text === null ? [] : [[option, text] as const];

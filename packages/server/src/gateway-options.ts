@@ -1,5 +1,5 @@
 /** The options of the gateway from the sections of the configuration. */
-import { crudSource, type GatewayOptions, redisCache, type Source } from '@pgway/core';
+import { crudSource, type GatewayOptions, redisCache, type EndpointSource } from '@pgway/core';
 import { authenticationOptions } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
 
@@ -45,7 +45,7 @@ function cacheOptions({ cache }: Configuration): Partial<GatewayOptions> {
 }
 
 /** Adds tables and views to the sources, or replaces the routines with them. */
-function addTableSource(sources: Source[], crud: Configuration['crud']): void {
+function addTableSource(sources: EndpointSource[], crud: Configuration['crud']): void {
   const { enabled: _, routines, listingDefaultLimit, listingMaxLimit, ...options } = crud;
   if (!routines) sources.length = 0;
   const limits = { defaultLimit: listingDefaultLimit, maxLimit: listingMaxLimit };

@@ -34,7 +34,7 @@ export async function logout(
 ): Promise<GatewayResponse> {
   const known = names.filter((name) => isScheme(name, options));
   const unknown = names.filter((name) => !known.includes(name));
-  if (unknown.length > 0) observe({ kind: 'authentication-problem', error: unknownSchemes(unknown) });
+  if (unknown.length > 0) observe({ kind: 'authentication-error', error: unknownSchemes(unknown) });
   const schemes: readonly (AuthScheme | null)[] =
     known.length > 0
       ? known.map((name) => selectScheme(options, name, 'signOut'))

@@ -1,5 +1,5 @@
 import type { Broadcast, BroadcastEvent } from '../ports/ports.ts';
-import { type RedisClient, redisClients } from '../cache/redis-client.ts';
+import { type RedisClient, redisClientFactory } from '../cache/redis-client.ts';
 import { Envelopes, probeTopic, Topics } from './chunked-message.ts';
 
 export interface RedisBroadcastOptions {
@@ -24,7 +24,7 @@ const patience = 2_000;
  */
 export async function redisBroadcast(options: RedisBroadcastOptions): Promise<Broadcast> {
   // What cannot be carried now is lost: a queue would only delay what is meant to be live.
-  const create = await redisClients(options.url, { pingInterval: 5_000 });
+  const create = await redisClientFactory(options.url, { pingInterval: 5_000 });
   const broadcast = new RedisBroadcast(options, create);
   await broadcast.begin();
   return broadcast;

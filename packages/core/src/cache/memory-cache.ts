@@ -1,4 +1,4 @@
-import type { Cache, CachedResponse, CacheKey, CacheLookup } from '../ports/ports.ts';
+import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss } from '../ports/ports.ts';
 
 export interface MemoryCacheOptions {
   readonly maxEntries: number;
@@ -29,7 +29,7 @@ export class MemoryCache implements Cache {
   /** The order of the map is the order of use. */
   readonly #entries = new Map<string, Entry>();
   /** By routine: there are as many as the gateway has endpoints. */
-  readonly #versions = new Map<string, CacheLookup & { readonly answer: null }>();
+  readonly #versions = new Map<string, CacheMiss>();
   #invalidations = 0;
   #size = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -74,7 +74,7 @@ export class MemoryCache implements Cache {
     if (former !== undefined) this.#remove(text, former);
     if (size > this.#options.maxSize || this.#options.maxEntries < 1) return;
     const expiresAt = expires === null ? Number.POSITIVE_INFINITY : answer.storedAt + expires;
-    this.#entries.set(text, { look: { answer }, routine, version, expiresAt, size });
+    this.#entries.set(text, { look: { response: answer }, routine, version, expiresAt, size });
     this.#size += size;
     this.#makeRoom();
     this.#timer ??= setInterval(() => this.prune(), this.#options.pruneInterval).unref();
@@ -82,7 +82,7 @@ export class MemoryCache implements Cache {
 
   invalidate(routines: readonly string[]): void {
     for (const routine of routines) {
-      this.#versions.set(routine, { answer: null, version: String(++this.#invalidations) });
+      this.#versions.set(routine, { response: null, version: String(++this.#invalidations) });
     }
   }
 
@@ -99,10 +99,10 @@ export class MemoryCache implements Cache {
     this.#size = 0;
   }
 
-  #versionOf(routine: string): CacheLookup & { readonly answer: null } {
+  #versionOf(routine: string): CacheMiss {
     const known = this.#versions.get(routine);
     if (known !== undefined) return known;
-    const first = { answer: null, version: '0' } as const;
+    const first = { response: null, version: '0' } as const;
     this.#versions.set(routine, first);
     return first;
   }

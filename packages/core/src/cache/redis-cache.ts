@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheState } from '../ports/ports.ts';
+import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss, CacheState } from '../ports/ports.ts';
 import { optionGroup, number, secret, string } from '../validation/validators.ts';
-import { RedisLink, type Send } from './redis-connection.ts';
+import { RedisConnection, type SendCommand } from './redis-connection.ts';
 
 export interface RedisCacheOptions {
   /** `redis://user:password@host:6379/0`; `rediss://…` for TLS. */
@@ -41,7 +41,7 @@ class RedisCache implements Cache {
   readonly #prefix: string;
   readonly #maxAge: number;
   readonly #options: RedisCacheOptions;
-  #link: RedisLink | null = null;
+  #link: RedisConnection | null = null;
   /** Every routine that was asked for: there are as many as the gateway has endpoints. */
   readonly #known = new Set<string>();
   /** What has to be made void before anything of it is believed, and since when. */
@@ -56,7 +56,7 @@ class RedisCache implements Cache {
 
   async open(report: (state: CacheState) => void): Promise<void> {
     const { url, timeout = 0.5 } = this.#options;
-    this.#link = new RedisLink({
+    this.#link = new RedisConnection({
       url,
       timeout: timeout * 1_000,
       report,
@@ -76,7 +76,7 @@ class RedisCache implements Cache {
     if (generation === null || generation === undefined) return this.#begun(routine);
     const version = generation.toString('latin1');
     const answer = entry === null || entry === undefined ? null : readEntry(entry, version);
-    return answer === null ? { answer: null, version } : { answer };
+    return answer === null ? { response: null, version } : { response: answer };
   }
 
   async set(
@@ -104,8 +104,8 @@ class RedisCache implements Cache {
   }
 
   /** A version that nobody else has, and nothing is kept of; another one after every time that something was made void. */
-  get #local(): CacheLookup & { readonly answer: null } {
-    return { answer: null, version: `${away}${this.#invalidations}` };
+  get #local(): CacheMiss {
+    return { response: null, version: `${away}${this.#invalidations}` };
   }
 
   /** The first generation, or one in place of what the server has dropped: of whoever comes first. */
@@ -116,11 +116,11 @@ class RedisCache implements Cache {
       this.#link!.send(['GET', key]),
     ]);
     if (kept === null || kept.reply === null) return this.#local;
-    return { answer: null, version: (kept.reply as Buffer).toString('latin1') };
+    return { response: null, version: (kept.reply as Buffer).toString('latin1') };
   }
 
   /** While the server was away others may have made something void, and a server that comes back may have forgotten that. */
-  #returned(send: Send): Promise<void> {
+  #returned(send: SendCommand): Promise<void> {
     this.#owe([...this.#known]);
     return this.#pay(async (command) => void (await send(command)));
   }

@@ -10,7 +10,7 @@ export type RedisClient = ReturnType<typeof createRedisClient>;
  * @param url `redis://user:password@host:6379/0`, `rediss://…` for TLS
  * @throws Error when `@redis/client` is not installed
  */
-export async function redisClients(url: string, options: RedisClientOptions = {}): Promise<() => RedisClient> {
+export async function redisClientFactory(url: string, options: RedisClientOptions = {}): Promise<() => RedisClient> {
   const { createClient } = await load();
   return () =>
     createClient({

@@ -1,18 +1,18 @@
 import type { CacheState } from '../ports/ports.ts';
-import { redisClients } from './redis-client.ts';
+import { redisClientFactory } from './redis-client.ts';
 
-export interface RedisLinkOptions {
+export interface RedisConnectionOptions {
   /** `redis://user:password@host:6379/0`, `rediss://…` for TLS. */
   readonly url: string;
   /** Milliseconds that a command may take. */
   readonly timeout: number;
   /** Told whenever commands can be sent again, before anybody else may send one. */
-  readonly returned: (send: Send) => Promise<void>;
+  readonly returned: (send: SendCommand) => Promise<void>;
   readonly report: (state: CacheState) => void;
 }
 
 /** @throws Error, also when the server is away or too slow */
-export type Send = (command: readonly (string | Buffer)[]) => Promise<unknown>;
+export type SendCommand = (command: readonly (string | Buffer)[]) => Promise<unknown>;
 
 /** The part of `@redis/client` that is used. */
 interface Client {
@@ -33,8 +33,8 @@ const asBytes = { typeMapping: { 36: Buffer } };
  * A connection that is there or not, and never waited for: it is opened again by itself, and a server that hangs counts as one that
  * is away until it answers again.
  */
-export class RedisLink {
-  readonly #options: RedisLinkOptions;
+export class RedisConnection {
+  readonly #options: RedisConnectionOptions;
   #client: Client | null = null;
   #up = false;
   #closed = false;
@@ -43,7 +43,7 @@ export class RedisLink {
   #reportedAt = Number.NEGATIVE_INFINITY;
   #reported = false;
 
-  constructor(options: RedisLinkOptions) {
+  constructor(options: RedisConnectionOptions) {
     this.#options = options;
   }
 
@@ -57,7 +57,7 @@ export class RedisLink {
    * @throws Error when the package is missing or the address is none
    */
   async open(): Promise<void> {
-    const create = await redisClients(this.#options.url, { commandsQueueMaxLength: 100_000 });
+    const create = await redisClientFactory(this.#options.url, { commandsQueueMaxLength: 100_000 });
     const client = create() as unknown as Client;
     this.#client = client;
     let answered!: () => void;
@@ -106,7 +106,7 @@ export class RedisLink {
     try {
       await this.#options.returned((command) => this.#send(command));
       this.#up = !this.#closed;
-      if (this.#up && this.#reported) this.#options.report({ away: null });
+      if (this.#up && this.#reported) this.#options.report({ unavailable: null });
       this.#reported = false;
       this.#stopProbing();
     } catch (error) {
@@ -124,7 +124,7 @@ export class RedisLink {
     if (this.#reported || performance.now() - this.#reportedAt < quiet) return;
     this.#reported = true;
     this.#reportedAt = performance.now();
-    this.#options.report({ away: error });
+    this.#options.report({ unavailable: error });
   }
 
   async #ask(): Promise<void> {

@@ -7,11 +7,11 @@ import type { Caller, Observer, SchemeRoute } from '../ports/ports.ts';
 import { problemResponse, type ProblemOptions } from '../request/problem-response.ts';
 import type { Authentication } from './open-authentication.ts';
 import type { AuthenticationOptions } from './options/authentication-options.ts';
-import type { Options } from './options/options.ts';
+import type { ResolvedOptions } from './options/options.ts';
 import { StartError } from './start-error.ts';
 
 interface Context {
-  readonly options: Options;
+  readonly options: ResolvedOptions;
   readonly observe: Observer;
 }
 
@@ -48,11 +48,15 @@ function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-function problemOptions({ errorFormat, returnGatewayExceptionMessage }: Options): ProblemOptions {
+function problemOptions({ errorFormat, returnGatewayExceptionMessage }: ResolvedOptions): ProblemOptions {
   return { format: errorFormat, showDatabaseMessage: returnGatewayExceptionMessage, mappedCodes: {} };
 }
 
-function methodNotAllowed(request: GatewayRequest, routes: readonly SchemeRoute[], options: Options): GatewayResponse {
+function methodNotAllowed(
+  request: GatewayRequest,
+  routes: readonly SchemeRoute[],
+  options: ResolvedOptions,
+): GatewayResponse {
   const headers = ['allow', [...routes.map(({ method }) => method), 'OPTIONS'].join(', ')];
   if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers, body: null, isFallback: true };
   const problem = new Problem('method-not-allowed', { headers });
@@ -82,7 +86,11 @@ function observeFailure(problem: Problem, request: GatewayRequest, observe: Obse
 }
 
 /** The route that reads the catalog again: 204, or 500 while the old endpoints stay. Empty unless enabled. */
-export function refreshRoute(refresh: () => Promise<void>, options: Options, access: Access): readonly SchemeRoute[] {
+export function refreshRoute(
+  refresh: () => Promise<void>,
+  options: ResolvedOptions,
+  access: Access,
+): readonly SchemeRoute[] {
   const { refreshEndpointEnabled, refreshMethod: method, refreshPath } = options;
   if (!refreshEndpointEnabled) return [];
   return [
@@ -109,7 +117,7 @@ export function refreshRoute(refresh: () => Promise<void>, options: Options, acc
  */
 async function authorizeRefresh(
   request: GatewayRequest,
-  { refreshRoles }: Options,
+  { refreshRoles }: ResolvedOptions,
   access: Access,
 ): Promise<Caller | null> {
   const target = {
@@ -125,7 +133,11 @@ async function authorizeRefresh(
 }
 
 /** The reason may name hosts, ports and roles: only a signed-in caller gets it. The log has it under the correlation id. */
-function refreshProblem(error: unknown, caller: Caller | null, { returnGatewayExceptionMessage }: Options): Problem {
+function refreshProblem(
+  error: unknown,
+  caller: Caller | null,
+  { returnGatewayExceptionMessage }: ResolvedOptions,
+): Problem {
   const detail = error instanceof Error ? error.message : String(error);
   return new Problem('refresh-failed', {
     ...(caller !== null && returnGatewayExceptionMessage ? { detail } : {}),

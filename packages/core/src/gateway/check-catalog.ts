@@ -9,24 +9,24 @@ import {
 } from '../catalog/checks.ts';
 import type { Routine } from '../catalog/routine.ts';
 import type { Database } from '../postgres/port.ts';
-import type { Options, Source } from './options/options.ts';
+import type { ResolvedOptions, EndpointSource } from './options/options.ts';
 import type { Observer } from '../ports/ports.ts';
 import { type Diagnostic, display } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { nearestName } from '../validation/suggestion.ts';
 
 /** One reading of the sources and what was planned of it. */
-export interface Reading {
+export interface CatalogSnapshot {
   readonly routines: readonly Routine[];
-  readonly sources: readonly Source[];
+  readonly sources: readonly EndpointSource[];
   readonly endpoints: readonly Endpoint[];
 }
 
 /** Compares what was asked for with the catalog: objects with an `HTTP` line that cannot be published, and privileges that are missing. */
 export async function checkCatalog(
   database: Database,
-  reading: Reading,
-  options: Options,
+  reading: CatalogSnapshot,
+  options: ResolvedOptions,
   observe: Observer,
 ): Promise<readonly Diagnostic[]> {
   await warnOfSchemas(database, options, observe);
@@ -36,7 +36,7 @@ export async function checkCatalog(
   ];
 }
 
-async function warnOfSchemas(database: Database, options: Options, observe: Observer): Promise<void> {
+async function warnOfSchemas(database: Database, options: ResolvedOptions, observe: Observer): Promise<void> {
   const asked = (['includeSchemas', 'excludeSchemas'] as const).flatMap((option) =>
     (options[option] ?? []).map((schema) => ({ option, schema })),
   );
@@ -55,8 +55,8 @@ const hasHttpLine = ({ comment }: UnsupportedObject): boolean =>
 
 async function tellUnpublishable(
   database: Database,
-  { sources }: Reading,
-  options: Options,
+  { sources }: CatalogSnapshot,
+  options: ResolvedOptions,
 ): Promise<readonly Diagnostic[]> {
   const has = (name: string): boolean => sources.some((source) => source.name === name);
   if (options.commentsMode === 'ignore' || options.query !== null) return [];
@@ -88,8 +88,8 @@ function reasonFor({ kind, detail }: UnsupportedObject): string {
 /** The role whose calls are known at start: the anonymous one, or that of the connection. The roles of signed-in callers come with them. */
 async function tellPrivileges(
   database: Database,
-  { routines, endpoints }: Reading,
-  { authentication, connectionProvider }: Options,
+  { routines, endpoints }: CatalogSnapshot,
+  { authentication, connectionProvider }: ResolvedOptions,
   observe: Observer,
 ): Promise<readonly Diagnostic[]> {
   const { databaseRole } = authentication;

@@ -8,10 +8,10 @@ import {
 import { type ConnectionSettings, parseConnectionString } from '../postgres/connection-string.ts';
 import { defaultStatementTimeoutMs } from '../postgres/settings.ts';
 import { type Call, ConnectionLost, type Database, type ChannelEvent, type Runner } from '../postgres/port.ts';
-import type { Options } from './options/options.ts';
+import type { ResolvedOptions } from './options/options.ts';
 import type { ConnectionProvider, Observer } from '../ports/ports.ts';
 import type { HostRunner } from '../request/procedure-output-conversion.ts';
-import { StartError, startError } from './start-error.ts';
+import { StartError, toStartError } from './start-error.ts';
 
 /** The gateway's own database, and those that a comment may name; each has a pool of its own. */
 export interface Connections {
@@ -27,17 +27,17 @@ export interface Connections {
    */
   readonly listen: (channel: string, hear: (heard: ChannelEvent) => void, connection?: string | null) => () => void;
   /** The main database on a connection of its own, for what must not wait behind requests. */
-  readonly notifying: () => Database;
+  readonly notifyDatabase: () => Database;
   close(): Promise<void>;
 }
 
 /** Milliseconds; on connections of the host's, whose `statement_timeout` is not asked. */
-export function commandTimeout({ commandTimeout: wanted }: Options): number {
+export function commandTimeout({ commandTimeout: wanted }: ResolvedOptions): number {
   return wanted === null ? defaultStatementTimeoutMs : wanted * 1_000;
 }
 
 /** @throws StartError for a connection string that cannot be understood; nothing is connected yet */
-export function openConnections(options: Options, observe: Observer): Connections {
+export function openConnections(options: ResolvedOptions, observe: Observer): Connections {
   const main = openMain(options, observe);
   const named = new Map(
     Object.entries(options.connectionStrings).map(([name, text]) => {
@@ -64,7 +64,7 @@ export function openConnections(options: Options, observe: Observer): Connection
     providedSettings:
       connectionProvider === null ? [] : Object.entries(baseSettings(databaseOptions(options, observe))),
     listen: (channel, hear, connection = null) => listenable(connection).listen(channel, hear),
-    notifying,
+    notifyDatabase: notifying,
     close: async () => {
       await Promise.all(all.map((database) => database.close()));
     },
@@ -76,14 +76,14 @@ function once<Product>(make: () => Product): () => Product {
   return () => (made ??= make());
 }
 
-function openMain(options: Options, observe: Observer): Database {
+function openMain(options: ResolvedOptions, observe: Observer): Database {
   if (options.dataSource !== null) return connectDataSource(options.dataSource, databaseOptions(options, observe));
   if (typeof options.connectionString === 'string') return open({ text: options.connectionString, options, observe });
   throw new StartError('no connection string: give one such as postgres://user:password@localhost:5432/database');
 }
 
 /** LISTEN needs a session that lasts, which a pooler that shares sessions cannot give. */
-function openListening(options: Options, observe: Observer): Database | null {
+function openListening(options: ResolvedOptions, observe: Observer): Database | null {
   const { listenConnectionString, refreshOnNotify, cacheInvalidateChannel, pooler, authentication, events } = options;
   if (listenConnectionString !== null) {
     return open({ text: listenConnectionString, options: { ...options, pooler: 'session' }, observe });
@@ -108,7 +108,7 @@ function needsWayPast(wants: readonly string[]): StartError {
 interface Opening {
   readonly text: string;
   readonly name?: string;
-  readonly options: Options;
+  readonly options: ResolvedOptions;
   readonly observe: Observer;
 }
 
@@ -116,7 +116,7 @@ function open({ text, name, options, observe }: Opening): Database {
   try {
     return connectDatabase(settingsOf(text, name), databaseOptions(options, observe, name));
   } catch (error) {
-    const { message } = startError(error);
+    const { message } = toStartError(error);
     throw new StartError(name === undefined ? message : `connection "${name}": ${message}`, { cause: error });
   }
 }
@@ -127,7 +127,7 @@ function settingsOf(text: string, name: string | undefined): ConnectionSettings 
   return name === undefined ? settings : { ...settings, applicationName: settings.applicationName ?? name };
 }
 
-function databaseOptions(options: Options, observe: Observer, name: string | null = null): DatabaseOptions {
+function databaseOptions(options: ResolvedOptions, observe: Observer, name: string | null = null): DatabaseOptions {
   const { beforeConnectionOpen } = options;
   return {
     ...options,
@@ -141,7 +141,10 @@ function databaseOptions(options: Options, observe: Observer, name: string | nul
   };
 }
 
-function providing(provider: ConnectionProvider, { acquireTimeout }: Options): NonNullable<Connections['provide']> {
+function providing(
+  provider: ConnectionProvider,
+  { acquireTimeout }: ResolvedOptions,
+): NonNullable<Connections['provide']> {
   return async (request, endpoint) => {
     const provided = await provider(request, endpoint);
     if (provided === null || provided === undefined) return null;

@@ -3,12 +3,12 @@ import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
 import { type Authentication, openAuthentication } from './open-authentication.ts';
 import { authenticationDefaults } from './options/authentication-options.ts';
 import { withClientOrigin } from './client-origin.ts';
-import { type Caching, openCaching } from './open-cache.ts';
+import { type GatewayCache, openCache } from './open-cache.ts';
 import { openConnections } from './connections.ts';
 import { type Events, openEvents } from './open-events.ts';
-import { contactAll } from './server-version.ts';
+import { checkServers } from './server-version.ts';
 import type { Handle } from '../http/response.ts';
-import { eventsDefaults, type GatewayOptions, type Options, runDefaults } from './options/options.ts';
+import { eventsDefaults, type GatewayOptions, type ResolvedOptions, generalDefaults } from './options/options.ts';
 import { createHandle } from '../request/handle.ts';
 import type { Pipeline } from '../request/pipeline.ts';
 import { deliverLargeBodies } from '../response/large-body.ts';
@@ -26,7 +26,7 @@ import {
   serialize,
   shareRefreshes,
 } from './refresh.ts';
-import { startError } from './start-error.ts';
+import { toStartError } from './start-error.ts';
 import { validateOptions } from './options/validate-options.ts';
 
 export type { FetchHandler, NodeMiddleware };
@@ -69,7 +69,7 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
   const connections = openConnections(options, observe);
   let authentication: Authentication | null = null;
   let events: Events | null = null;
-  let caching: Caching | null = null;
+  let caching: GatewayCache | null = null;
   const read = async (): Promise<void> => {
     const own = ownRoutes({ refresh: read, options, authentication: authentication!, observe });
     const parts = { connections, authentication: authentication!, streams: events!.streams, caching: caching!, own };
@@ -89,16 +89,16 @@ export async function createGateway(wanted: string | GatewayOptions): Promise<Ga
     await caching?.close();
   };
   try {
-    await contactAll(connections, options.startRetry, observe);
+    await checkServers(connections, options.startRetry, observe);
     const needs = { connections, altersSession: (sql: string) => published?.altersSession(sql) ?? true };
     authentication = await openAuthentication(options, needs, observe);
     notifications = await refreshOnNotify(connections, options.refreshOnNotify, observe);
     events = await openEvents(options.events, authentication, connections, observe);
-    caching = await openCaching(options, connections, observe);
+    caching = await openCache(options, connections, observe);
     await read();
   } catch (error) {
     await close();
-    throw startError(error);
+    throw toStartError(error);
   }
   const { streams, broadcast } = events;
   const reread = serialize(read);
@@ -129,7 +129,7 @@ interface Doors {
   readonly refresh: () => Promise<void>;
   /** Of this instance alone. */
   readonly reread: () => Promise<void>;
-  readonly options: Options;
+  readonly options: ResolvedOptions;
   readonly authentication: Authentication;
   readonly observe: Observer;
 }
@@ -157,13 +157,13 @@ function handleOf(published: () => LoadedEndpoints, doors: Doors): Handle {
 }
 
 /** Undefined is the same as not given. @throws StartError for what cannot be meant */
-function optionsOf(wanted: string | GatewayOptions): Options {
+function optionsOf(wanted: string | GatewayOptions): ResolvedOptions {
   const own = typeof wanted === 'string' ? { connectionString: wanted } : wanted;
   validateOptions(own);
-  const present = given(own) as GatewayOptions & Pick<Options, 'connectionString'>;
+  const present = given(own) as GatewayOptions & Pick<ResolvedOptions, 'connectionString'>;
   return {
     ...endpointDefaults,
-    ...runDefaults,
+    ...generalDefaults,
     ...present,
     authentication: { ...authenticationDefaults, ...given(present.authentication) },
     events: { ...eventsDefaults, ...given(present.events) },
@@ -175,7 +175,7 @@ function given<Given extends object>(options: Given | undefined): Partial<Given>
 }
 
 /** The host's own observer hears everything, its logger what the log options let through. */
-function observerOf(options: Options): Observer {
+function observerOf(options: ResolvedOptions): Observer {
   const { observer, logger } = options;
   const log = logger === null ? null : logObserver(logger, options);
   const listeners = [observer, log].filter((listener) => listener !== null);

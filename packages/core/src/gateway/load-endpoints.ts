@@ -1,11 +1,11 @@
 import type { Authentication } from './open-authentication.ts';
-import type { Caching } from './open-cache.ts';
+import type { GatewayCache } from './open-cache.ts';
 import { checkCatalog } from './check-catalog.ts';
 import { functionsSource } from '../catalog/functions-source.ts';
 import { readSessionEffects, unknownSessionEffects } from '../catalog/session-effects.ts';
 import { commandTimeout, type Connections } from './connections.ts';
 import type { Routine, SessionEffectsLookup } from '../catalog/routine.ts';
-import type { Options, Source } from './options/options.ts';
+import type { ResolvedOptions, EndpointSource } from './options/options.ts';
 import type { Pipeline } from '../request/pipeline.ts';
 import { type Streams, streamsOf } from '../events/streams.ts';
 import { CompiledEndpoint } from '../request/compiled-endpoint.ts';
@@ -32,20 +32,24 @@ export interface LoadedEndpoints {
 }
 
 /** What lives longer than one reading. */
-export interface Parts {
+export interface GatewayServices {
   readonly connections: Connections;
   readonly authentication: Authentication;
   readonly streams: Streams;
-  readonly caching: Caching;
+  readonly caching: GatewayCache;
   /** What the gateway answers itself. */
   readonly own: readonly OwnRoute[];
 }
 
 /** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
-export async function loadEndpoints(parts: Parts, options: Options, observe: Observer): Promise<LoadedEndpoints> {
+export async function loadEndpoints(
+  parts: GatewayServices,
+  options: ResolvedOptions,
+  observe: Observer,
+): Promise<LoadedEndpoints> {
   const { connections, authentication } = parts;
   const { query, readDefinitions: definitions } = options;
-  const sources: Source[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
+  const sources: EndpointSource[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await asked('sourcesCreated', () => options.sourcesCreated?.(sources));
   const routines = await readAll(sources, connections, options);
   const main = await readSessionEffects(connections.main, warnOfUnread(observe));
@@ -80,9 +84,9 @@ export async function loadEndpoints(parts: Parts, options: Options, observe: Obs
 }
 
 async function readAll(
-  sources: readonly Source[],
+  sources: readonly EndpointSource[],
   { main }: Connections,
-  options: Options,
+  options: ResolvedOptions,
 ): Promise<readonly Routine[]> {
   const read = await Promise.all(
     sources.map(async (source) => {
@@ -96,7 +100,7 @@ async function readAll(
 /** Runs the handlers in the order that the host gave them. Returns their diagnostics, each once. */
 async function runCreateHandlers(
   endpoints: readonly Endpoint[],
-  { endpointCreateHandlers }: Options,
+  { endpointCreateHandlers }: ResolvedOptions,
 ): Promise<readonly Diagnostic[]> {
   const byContent = new Map<string, Diagnostic>();
   for (const handler of endpointCreateHandlers) {
@@ -135,7 +139,7 @@ async function sessionUsesOf(
 /** A source that makes its own commands makes those of its own endpoints. */
 function operationsOf(
   endpoints: readonly Endpoint[],
-  sources: readonly Source[],
+  sources: readonly EndpointSource[],
   authentication: Authentication,
 ): readonly CompiledEndpoint[] {
   const makers = new Map(sources.map(({ name, buildQuery: command }) => [name, command?.bind(null) ?? null]));
@@ -145,12 +149,12 @@ function operationsOf(
   });
 }
 
-function tell(diagnostics: readonly Diagnostic[], options: Options, observe: Observer): void {
+function tell(diagnostics: readonly Diagnostic[], options: ResolvedOptions, observe: Observer): void {
   for (const diagnostic of diagnostics) observe({ kind: 'diagnostic', diagnostic });
   refuseErrors(diagnostics, options);
 }
 
-function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: Options): void {
+function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: ResolvedOptions): void {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (!strict || errors.length === 0) return;
   const lines = errors.map(
@@ -170,7 +174,10 @@ async function asked<Answer>(callback: string, ask: () => Answer | Promise<Answe
 }
 
 /** Null drops an endpoint, another one takes its place, nothing leaves it. */
-async function reviewed(planned: readonly Endpoint[], { endpointCreated }: Options): Promise<readonly Reviewed[]> {
+async function reviewed(
+  planned: readonly Endpoint[],
+  { endpointCreated }: ResolvedOptions,
+): Promise<readonly Reviewed[]> {
   const kept: Reviewed[] = [];
   for (const endpoint of planned) {
     // In order, so that a host sees what it would see of a list.
@@ -182,9 +189,9 @@ async function reviewed(planned: readonly Endpoint[], { endpointCreated }: Optio
 }
 
 function pipelineOf(
-  { connections: { main, named, provide, providedSettings }, authentication, streams, caching }: Parts,
+  { connections: { main, named, provide, providedSettings }, authentication, streams, caching }: GatewayServices,
   operations: readonly CompiledEndpoint[],
-  options: Options,
+  options: ResolvedOptions,
   observe: Observer,
 ): Pipeline {
   const { validateParameters, commandCallback } = options;
@@ -196,7 +203,7 @@ function pipelineOf(
     timeout: commandTimeout(options),
     slowClientTimeout: options.slowClientTimeout * 1_000,
     onNotice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
-    onSettingLeft: (endpoint, setting) => observe({ kind: 'setting-left', endpoint, setting }),
+    onSettingLeft: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router: createRouter(operations),
     streamPlans: streamsOf(operations),
     streams,

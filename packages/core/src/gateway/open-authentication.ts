@@ -1,6 +1,6 @@
 import type { AuthenticationOptions, BasicOptions, JwtOptions } from './options/authentication-options.ts';
 import type { Connections } from './connections.ts';
-import type { Options } from './options/options.ts';
+import type { ResolvedOptions } from './options/options.ts';
 import type { Access } from '../auth/authorize.ts';
 import type { ContextKeys, RoleContext } from '../auth/context.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
@@ -61,7 +61,7 @@ export interface AuthenticationNeeds {
  * @throws StartError for what cannot be, or may not be in production
  */
 export async function openAuthentication(
-  options: Options,
+  options: ResolvedOptions,
   { connections, altersSession }: AuthenticationNeeds,
   observe: Observer,
 ): Promise<Authentication> {
@@ -144,7 +144,7 @@ function partsOf(
     hasher: options.passwordHasher ?? createPasswordHasher(),
     loginRateLimiter: 'consume' in loginRateLimit ? loginRateLimit : loginRateLimiter(loginRateLimit),
     sessions: sessionsOf(options, within(sessionTimeoutMs)),
-    report: (error) => observe({ kind: 'authentication-problem', error }),
+    report: (error) => observe({ kind: 'authentication-error', error }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Connections } from './connections.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Step } from '../postgres/port.ts';
-import type { Options } from './options/options.ts';
+import type { ResolvedOptions } from './options/options.ts';
 import type { ResponseCache } from '../request/cache/cached-execution.ts';
 import type { Invalidation } from '../request/execute.ts';
 import type { Cache, Observer } from '../ports/ports.ts';
@@ -11,7 +11,7 @@ import { MemoryCache } from '../cache/memory-cache.ts';
 import { StartError } from './start-error.ts';
 
 /** Kept answers of one gateway: lives as long as it does, through all readings of the catalog. */
-export interface Caching {
+export interface GatewayCache {
   /** Null: nothing is kept. */
   readonly keeping: ResponseCache | null;
   readonly invalidation: Invalidation;
@@ -27,10 +27,14 @@ const notifySql =
  * Opens what keeps answers, and listens for what makes them void.
  * @throws StartError for a cache that can never work, or a channel that nobody can listen to
  */
-export async function openCaching(options: Options, connections: Connections, observe: Observer): Promise<Caching> {
+export async function openCache(
+  options: ResolvedOptions,
+  connections: Connections,
+  observe: Observer,
+): Promise<GatewayCache> {
   const { cacheInvalidateChannel: channel, maxCacheableRows, maxCacheableSize } = options;
   const cache = options.defaultRoutineCache ?? memoryOf(options);
-  await openCache(cache, observe);
+  await openStore(cache, observe);
   // In memory there are answers of one gateway only.
   const scope = options.defaultRoutineCache === null ? '' : await databaseOf(connections);
   const voiding = new Voiding(cache);
@@ -64,7 +68,7 @@ export async function openCaching(options: Options, connections: Connections, ob
   };
 }
 
-function memoryOf({ maxCacheEntries, maxCacheSize, cachePruneIntervalMin }: Options): Cache {
+function memoryOf({ maxCacheEntries, maxCacheSize, cachePruneIntervalMin }: ResolvedOptions): Cache {
   return new MemoryCache({
     maxEntries: maxCacheEntries,
     maxSize: maxCacheSize,
@@ -83,10 +87,10 @@ async function databaseOf({ main }: Connections): Promise<string> {
   return JSON.stringify([row?.[0], server?.[0]]);
 }
 
-async function openCache(cache: Cache, observe: Observer): Promise<void> {
+async function openStore(cache: Cache, observe: Observer): Promise<void> {
   try {
-    await cache.open?.(({ away }) =>
-      observe(away === null ? { kind: 'cache-back' } : { kind: 'cache-away', error: away }),
+    await cache.open?.(({ unavailable: away }) =>
+      observe(away === null ? { kind: 'cache-available' } : { kind: 'cache-unavailable', error: away }),
     );
   } catch (error) {
     throw new StartError(`defaultRoutineCache: ${error instanceof Error ? error.message : String(error)}`, {
@@ -144,8 +148,12 @@ async function tell({ main }: Connections, channel: string, names: readonly stri
 }
 
 /** Which database a connection of the host's leads to, and what is in its transaction, nobody here knows. */
-function warnOfProvider(endpoints: readonly Endpoint[], { connectionProvider }: Options, observe: Observer): void {
+function warnOfProvider(
+  endpoints: readonly Endpoint[],
+  { connectionProvider }: ResolvedOptions,
+  observe: Observer,
+): void {
   if (connectionProvider === null || endpoints.every(({ cache }) => cache === null)) return;
   const message = 'with a connectionProvider nothing is cached: each request may be for another database';
-  observe({ kind: 'start-warning', code: 'not-cached', message });
+  observe({ kind: 'start-warning', code: 'cache-disabled', message });
 }

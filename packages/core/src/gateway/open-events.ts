@@ -45,7 +45,7 @@ export async function openEvents(
 ): Promise<Events> {
   const headers = streamHeaders(options);
   const transport = await openBroadcast(options, connections, observe);
-  const refused = (count: number): void => observe({ kind: 'broadcast-refused', count });
+  const refused = (count: number): void => observe({ kind: 'broadcast-messages-rejected', count });
   const broadcast =
     sharedKeys === null || transport === localBroadcast
       ? transport
@@ -89,14 +89,15 @@ async function openBroadcast(
   observe: Observer,
 ): Promise<Broadcast> {
   if (typeof broadcast !== 'string') return broadcast;
-  const report = (error: Error | null): void => observe({ kind: 'broadcast', error });
+  const report = (error: Error | null): void =>
+    observe(error === null ? { kind: 'broadcast-available' } : { kind: 'broadcast-unavailable', error });
   try {
     if (broadcast === 'local') return localBroadcast;
     if (broadcast === 'redis') {
       if (url === null) throw new StartError('redisUrl is missing; give redis://host:6379');
       return await redisBroadcast({ url, channel, report });
     }
-    const { listen, notifying } = connections;
+    const { listen, notifyDatabase: notifying } = connections;
     return await postgresBroadcast({ channel, listen, query: (sql, values) => notifying().query(sql, values), report });
   } catch (error) {
     throw new StartError(`events.broadcast ${broadcast}: ${(error as Error).message}`, { cause: error });

@@ -7,7 +7,7 @@ import {
   ConnectionSetupError,
 } from '../postgres/port.ts';
 import type { Observer } from '../ports/ports.ts';
-import { StartError, startError } from './start-error.ts';
+import { StartError, toStartError } from './start-error.ts';
 
 const oldestServer = 130_000;
 const longestPause = 1_000;
@@ -17,7 +17,7 @@ const longestPause = 1_000;
  * @param patience seconds to wait for the gateway's own
  * @throws StartError
  */
-export async function contactAll(
+export async function checkServers(
   { main, named }: { readonly main: Database; readonly named: ReadonlyMap<string, Database> },
   patience: number,
   observe: Observer,
@@ -59,8 +59,8 @@ async function contactNamed(named: ReadonlyMap<string, Database>, observe: Obser
       await firstContact(database, 0, observe, name);
     } catch (error) {
       if (error instanceof StartError) throw error;
-      const message = `the connection "${name}" cannot be used yet: ${startError(error).message}`;
-      observe({ kind: 'start-warning', code: 'connection-away', message });
+      const message = `the connection "${name}" cannot be used yet: ${toStartError(error).message}`;
+      observe({ kind: 'start-warning', code: 'connection-unavailable', message });
     }
   });
   await Promise.all(contacts);

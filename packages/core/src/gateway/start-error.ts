@@ -7,7 +7,7 @@ export class StartError extends Error {
 }
 
 /** Whatever the start failed with, as one line that says what to do. */
-export function startError(error: unknown): StartError {
+export function toStartError(error: unknown): StartError {
   if (error instanceof StartError) return error;
   return new StartError(explain(error), { cause: error });
 }

@@ -1,12 +1,12 @@
 import type { AuthenticationOptions, BasicOptions } from './options/authentication-options.ts';
-import type { Options } from './options/options.ts';
+import type { ResolvedOptions } from './options/options.ts';
 import { StartError } from './start-error.ts';
 
 /**
  * What is said of sign-in and cannot be meant so. Most of it would leave a door open that its author believes to be closed.
  * @throws StartError
  */
-export function checkAuthentication({ authentication, requestHeadersContextKey }: Options): void {
+export function checkAuthentication({ authentication, requestHeadersContextKey }: ResolvedOptions): void {
   checkSettings(authentication, requestHeadersContextKey);
   checkRoles(authentication);
   checkRoleClaim(authentication);

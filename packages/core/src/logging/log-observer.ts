@@ -53,7 +53,7 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return line('debug', refusalFields(observation), 'token refused');
       case 'endpoint-stale':
         return line('warn', staleFields(observation), 'the database has changed: the endpoints are read again');
-      case 'setting-left':
+      case 'setting-leaked':
         return line('warn', settingFields(observation), settingAdvice);
       default:
         return line(...stateLine(observation));
@@ -62,9 +62,16 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
 }
 
 type State = Of<
-  'start-warning' | 'connection-failed' | 'authentication-problem' | 'refresh-failed' | 'cache-away' | 'cache-back'
+  | 'start-warning'
+  | 'connection-failed'
+  | 'authentication-error'
+  | 'refresh-failed'
+  | 'cache-unavailable'
+  | 'cache-available'
 >;
-type Stream = Of<'unknown-hint' | 'stream-dropped' | 'broadcast' | 'broadcast-refused'>;
+type Stream = Of<
+  'unknown-hint' | 'stream-dropped' | 'broadcast-unavailable' | 'broadcast-available' | 'broadcast-messages-rejected'
+>;
 
 /** How the gateway and what it needs are doing. */
 function stateLine(observation: State | Stream): [Level, Fields, string] {
@@ -73,13 +80,13 @@ function stateLine(observation: State | Stream): [Level, Fields, string] {
       return ['warn', { code: observation.code }, observation.message];
     case 'connection-failed':
       return ['warn', connectionFields(observation), observation.error.message];
-    case 'authentication-problem':
+    case 'authentication-error':
       return ['error', errorFields(observation.error), 'authentication'];
     case 'refresh-failed':
       return ['error', errorFields(observation.error), 'refresh failed'];
-    case 'cache-away':
+    case 'cache-unavailable':
       return ['warn', errorFields(observation.error), 'the cache is away; requests go on without it'];
-    case 'cache-back':
+    case 'cache-available':
       return ['info', {}, 'the cache is back'];
     default:
       return streamLine(observation);
@@ -92,12 +99,12 @@ function streamLine(observation: Stream): [Level, Fields, string] {
       return ['warn', { routine: observation.endpoint.id, hint: observation.hint }, 'a hint says no scope'];
     case 'stream-dropped':
       return ['info', { path: observation.path }, 'a reader of the stream took too little and was cut off'];
-    case 'broadcast-refused':
+    case 'broadcast-messages-rejected':
       return ['warn', { count: observation.count }, refusedAdvice];
-    case 'broadcast':
-      return observation.error === null
-        ? ['info', {}, 'other instances can be reached again']
-        : ['warn', { error: observation.error }, 'other instances cannot be reached'];
+    case 'broadcast-unavailable':
+      return ['warn', { error: observation.error }, 'other instances cannot be reached'];
+    case 'broadcast-available':
+      return ['info', {}, 'other instances can be reached again'];
   }
 }
 
@@ -107,7 +114,7 @@ const refusedAdvice =
 const settingAdvice =
   'a routine has left a setting of its session changed, and its connection was closed: use set local, or a SET clause';
 
-function settingFields({ endpoint, setting }: Of<'setting-left'>): Fields {
+function settingFields({ endpoint, setting }: Of<'setting-leaked'>): Fields {
   return { routine: endpoint.id, setting };
 }
 

@@ -211,7 +211,7 @@ export interface QueryStatement {
    * Statements of one form have one text: it is prepared once and kept. There is a bound on how many an endpoint keeps.
    * Absent: the text is for this call alone.
    */
-  readonly form?: string;
+  readonly statementKey?: string;
   readonly values: readonly Value[];
   /** Per value; null: none of the client's. */
   readonly valueSources: readonly (ValueSource | null)[];
@@ -251,14 +251,17 @@ export interface CacheKey {
   readonly text: string;
 }
 
-/** What a cache knows: an answer, or the version that an answer which is made from now on belongs to. */
-export type CacheLookup =
-  | { readonly answer: CachedResponse }
-  | {
-      readonly answer: null;
-      /** The same for everybody who looks, until the routine is made void. */
-      readonly version: string;
-    };
+export interface CacheHit {
+  readonly response: CachedResponse;
+}
+
+export interface CacheMiss {
+  readonly response: null;
+  /** The version that a response to store must carry. It changes when the routine is invalidated. */
+  readonly version: string;
+}
+
+export type CacheLookup = CacheHit | CacheMiss;
 
 /**
  * Keeps answers. It is never in the way: what it cannot do it reports, and then knows nothing. No method but `open` throws or
@@ -289,7 +292,7 @@ export interface Cache {
   close(): void | Promise<void>;
 }
 
-export type CacheState = { readonly away: Error } | { readonly away: null };
+export type CacheState = { readonly unavailable: Error } | { readonly unavailable: null };
 
 /** Everything that can be observed, as one union: who logs or counts decides what to do with each. */
 export type Observation =
@@ -304,9 +307,9 @@ export type Observation =
   /** A refresh that nobody asked for by a call: the old endpoints stay. */
   | { readonly kind: 'refresh-failed'; readonly error: Error }
   /** Where answers are kept cannot be used: requests go on without it. */
-  | { readonly kind: 'cache-away'; readonly error: Error }
+  | { readonly kind: 'cache-unavailable'; readonly error: Error }
   /** It can be used again. */
-  | { readonly kind: 'cache-back' }
+  | { readonly kind: 'cache-available' }
   /** A request brought a token that a scheme has refused: it is answered 401, unless another scheme knows its caller. */
   | {
       readonly kind: 'token-refused';
@@ -315,18 +318,20 @@ export type Observation =
       readonly reason: string;
     }
   /** Something that sign-in needs does not work; callers may be anonymous for it. */
-  | { readonly kind: 'authentication-problem'; readonly error: Error }
+  | { readonly kind: 'authentication-error'; readonly error: Error }
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }
   /** A routine has left a setting of its session changed, which the next caller must not see: the connection was closed. */
-  | { readonly kind: 'setting-left'; readonly endpoint: Endpoint; readonly setting: string }
+  | { readonly kind: 'setting-leaked'; readonly endpoint: Endpoint; readonly setting: string }
   /** A message for a stream has a hint that says no scope: it went to those of the endpoint's own. */
   | { readonly kind: 'unknown-hint'; readonly endpoint: Endpoint; readonly hint: string }
   /** A reader of a stream took too little of what there was for it, or nothing at all, and was cut off. */
   | { readonly kind: 'stream-dropped'; readonly path: string }
   /** Messages that came as of other instances could not be opened with the keys of this one, and were dropped. */
-  | { readonly kind: 'broadcast-refused'; readonly count: number }
-  /** Other instances cannot be reached, or can be again; null: they can. */
-  | { readonly kind: 'broadcast'; readonly error: Error | null }
+  | { readonly kind: 'broadcast-messages-rejected'; readonly count: number }
+  /** The other instances cannot be reached. */
+  | { readonly kind: 'broadcast-unavailable'; readonly error: Error }
+  /** The other instances can be reached again. */
+  | { readonly kind: 'broadcast-available' }
   /** A command that is about to run; told only where commands are wanted (`logCommands`). */
   | {
       readonly kind: 'command';

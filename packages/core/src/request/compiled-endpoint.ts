@@ -135,7 +135,10 @@ export class CompiledEndpoint {
   }
 
   /** A statement of the source's own making: of a known form the one that is there, else a new one. */
-  customStatement({ sql, form }: Pick<QueryStatement, 'sql' | 'form'>, columns: Statement['columns']): Statement {
+  customStatement(
+    { sql, statementKey: form }: Pick<QueryStatement, 'sql' | 'statementKey'>,
+    columns: Statement['columns'],
+  ): Statement {
     const text = typeof sql === 'string' ? (): string => sql : sql;
     return form === undefined ? { name: '', sql: text(), ...expecting(columns) } : this.#kept(form, columns, text);
   }

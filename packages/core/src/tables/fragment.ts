@@ -36,9 +36,9 @@ export function join(fragments: readonly Fragment[], between: string): Fragment 
 export function statementOf(
   prefix: string,
   { form, text, values }: Fragment,
-): QueryStatement & { readonly form: string } {
+): QueryStatement & { readonly statementKey: string } {
   return {
-    form: `${prefix}:${form}`,
+    statementKey: `${prefix}:${form}`,
     sql: () => {
       let count = 0;
       return text(() => `$${++count}`);

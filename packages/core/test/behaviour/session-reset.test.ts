@@ -123,12 +123,12 @@ connection_reset off';
   expect((await gateway.send('POST /api/leave', { body })).status).toBe(204);
   const [after, second] = await zone();
   expect([after, second === first]).toEqual(['UTC', false]);
-  expect(gateway.observations.filter(({ kind }) => kind === 'setting-left')).toMatchObject([
+  expect(gateway.observations.filter(({ kind }) => kind === 'setting-leaked')).toMatchObject([
     { endpoint: { name: 'leave' }, setting: 'TimeZone' },
   ]);
   expect((await gateway.send('POST /api/leave', { body })).status).toBe(204);
   expect(await zone()).toEqual(['UTC', second]);
-  expect(gateway.observations.filter(({ kind }) => kind === 'setting-left')).toHaveLength(1);
+  expect(gateway.observations.filter(({ kind }) => kind === 'setting-leaked')).toHaveLength(1);
 });
 
 test('connection_reset asks for a reset that the text of the routine does not call for', async () => {

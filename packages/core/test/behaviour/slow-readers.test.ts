@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { functionsSource, type Source } from '@pgway/core';
+import { functionsSource, type EndpointSource } from '@pgway/core';
 import { startGateway, type TestGateway, useGateway } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -122,7 +122,7 @@ describe('a reader that takes all of it', () => {
 
 test('a response that cannot be made after its stream began ends its call', async () => {
   /** The value of a header that no client can be sent. */
-  const badHead: Source = {
+  const badHead: EndpointSource = {
     ...functionsSource(),
     buildQuery: ({ endpoint }) => ({
       sql: `select repeat('x', 1000) from generate_series(1, 1000000)`,

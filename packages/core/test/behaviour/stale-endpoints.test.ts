@@ -1,4 +1,4 @@
-import { crudSource, functionsSource, type Source } from '@pgway/core';
+import { crudSource, functionsSource, type EndpointSource } from '@pgway/core';
 import { startGateway, type TestGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -28,7 +28,7 @@ const sql = `
   comment on function of_table is 'HTTP GET';
 `;
 
-const start = (source: Source = functionsSource()): Promise<TestGateway> =>
+const start = (source: EndpointSource = functionsSource()): Promise<TestGateway> =>
   startGateway(sql, { poolSize: 3, routineSources: [source, crudSource({ includeNames: ['item'] })] });
 
 const told = ({ observations }: TestGateway): readonly string[] =>
@@ -106,7 +106,7 @@ describe('what fails inside of a routine, or by the value of a client, is no sta
 test('what a refresh does not heal is answered 500, and is no way to have the catalog read in a loop', async () => {
   let reads = 0;
   const functions = functionsSource();
-  const wrong: Source = {
+  const wrong: EndpointSource = {
     ...functions,
     read: (database, filters) => {
       reads++;
@@ -128,7 +128,7 @@ test('what a refresh does not heal is answered 500, and is no way to have the ca
 });
 
 test('the error says which columns were wanted and which came', async () => {
-  const other: Source = { ...functionsSource(), buildQuery: () => ({ sql: `select 'text', 1`, values: [] }) };
+  const other: EndpointSource = { ...functionsSource(), buildQuery: () => ({ sql: `select 'text', 1`, values: [] }) };
   const gateway = await start(other);
   await gateway.send('GET /api/wide');
   const failure = gateway.observations.find(({ kind }) => kind === 'request-failed');

@@ -262,17 +262,17 @@ describe.skipIf(!hasRedis)('two gateways with one Redis', () => {
     for (let n = 0; n < 5; n++) await round();
     await until('it is told', () => kinds().length >= 2);
     await redis.restart();
-    await until('both are back', () => kinds().filter((kind) => kind === 'cache-back').length === 2);
+    await until('both are back', () => kinds().filter((kind) => kind === 'cache-available').length === 2);
     for (let n = 0; n < 5; n++) await round();
     expect(await get(one, 'other')).toBe(await get(two, 'other'));
-    expect(kinds().filter((kind) => kind === 'cache-away')).toHaveLength(2);
+    expect(kinds().filter((kind) => kind === 'cache-unavailable')).toHaveLength(2);
   });
 
   test('Redis that is away does not keep a gateway from starting; an address that is none does', async () => {
     await redis.kill();
     const gateway = await start({ defaultRoutineCache: redisCache({ url: redis.url, timeout: 1 }) });
     expect(await get(gateway, 'count-books')).toMatch(/^0 #/);
-    expect(kinds()).toEqual(['cache-away']);
+    expect(kinds()).toEqual(['cache-unavailable']);
     await expect(start({ defaultRoutineCache: redisCache({ url: 'nowhere' }) })).rejects.toThrow(
       'defaultRoutineCache: ',
     );

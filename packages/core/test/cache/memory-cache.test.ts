@@ -20,7 +20,7 @@ const answer = (size: number): CachedResponse => ({
 });
 const keep = (cache: MemoryCache, text: string, size = 10, expires: number | null = null): void =>
   cache.set({ routine: 'r', text }, answer(size), { version: '0', expires });
-const has = (cache: MemoryCache, text: string): boolean => cache.get({ routine: 'r', text }).answer !== null;
+const has = (cache: MemoryCache, text: string): boolean => cache.get({ routine: 'r', text }).response !== null;
 
 test('past the most entries, the one that was of no use for longest makes room', () => {
   const cache = open({ maxEntries: 3 });

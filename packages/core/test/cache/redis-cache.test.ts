@@ -22,7 +22,7 @@ test('a server that is not there is reported once, and nothing waits for it', as
   const begun = performance.now();
   const key = { routine: 'a.b', text: 'x' };
   const look = await cache.get(key);
-  expect(look.answer).toBe(null);
+  expect(look.response).toBe(null);
   await cache.set(
     key,
     { body: Buffer.from('x'), rows: 1, headers: [], etag: '""', storedAt: Date.now() },
@@ -31,7 +31,7 @@ test('a server that is not there is reported once, and nothing waits for it', as
   await cache.invalidate(['a.b']);
   expect(await cache.get(key)).not.toEqual(look);
   expect(performance.now() - begun).toBeLessThan(5_000);
-  expect(states).toEqual([{ away: expect.any(Error) }]);
+  expect(states).toEqual([{ unavailable: expect.any(Error) }]);
 });
 
 describe.skipIf(!hasRedis)('with a server', () => {
@@ -52,12 +52,12 @@ describe.skipIf(!hasRedis)('with a server', () => {
   const key = { routine: 'library.books', text: 'a' };
   async function keep(cache: Cache, body: string, expires: number | null = null): Promise<void> {
     const look = await cache.get(key);
-    if (look.answer !== null) return;
+    if (look.response !== null) return;
     const answer = { body: Buffer.from(body), rows: 1, headers: [], etag: '""', storedAt: Date.now() };
     await cache.set(key, answer, { version: look.version, expires });
   }
   async function bodyOf(cache: Cache): Promise<string | null> {
-    const { answer } = await cache.get(key);
+    const { response: answer } = await cache.get(key);
     return answer === null ? null : Buffer.from(answer.body).toString();
   }
 
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedis)('with a server', () => {
     await until('it is back', () => states.length === 2);
     await keep(cache, 'again');
     expect(await bodyOf(cache)).toBe('again');
-    expect(states).toEqual([{ away: expect.any(Error) }, { away: null }]);
+    expect(states).toEqual([{ unavailable: expect.any(Error) }, { unavailable: null }]);
   });
 
   test('a server that comes back with what it had before brings back nothing that was made void', async () => {

@@ -225,7 +225,7 @@ test('with connections of the host nothing is kept, and the start says so', asyn
   onTestFinished(() => provided.close());
   const ask = async () => (await provided.fetch(new Request('http://x/api/anybody?a=provided')))!.text();
   expect(await ask()).not.toBe(await ask());
-  expect(said).toContain('not-cached');
+  expect(said).toContain('cache-disabled');
 });
 
 test('switched off, nothing is kept', async () => {

@@ -14,7 +14,7 @@ function answer(body: string | Buffer, more: Partial<CachedResponse> = {}): Cach
 
 async function versionOf(cache: Cache, at: CacheKey): Promise<string> {
   const look = await cache.get(at);
-  if (look.answer !== null) throw new Error('there is an answer already');
+  if (look.response !== null) throw new Error('there is an answer already');
   return look.version;
 }
 
@@ -25,7 +25,7 @@ async function keep(cache: Cache, at: CacheKey, kept: CachedResponse, expires: n
 /** What is found, in a form that compares. */
 async function found(cache: Cache, at: CacheKey): Promise<unknown> {
   const look: CacheLookup = await cache.get(at);
-  return look.answer === null ? null : { ...look.answer, body: Buffer.from(look.answer.body).toString('latin1') };
+  return look.response === null ? null : { ...look.response, body: Buffer.from(look.response.body).toString('latin1') };
 }
 
 /** What every `Cache` keeps. */
@@ -53,7 +53,7 @@ export function describeCache(name: string, make: MakeCache): void {
           for (const [at, body] of all) await keep(cache, key(before + at), answer(Buffer.from(body)));
           for (const [at, body] of all) {
             const look = await cache.get(key(before + at));
-            expect(Buffer.from(look.answer!.body)).toEqual(Buffer.from(body));
+            expect(Buffer.from(look.response!.body)).toEqual(Buffer.from(body));
           }
         }),
         { numRuns: 50 },

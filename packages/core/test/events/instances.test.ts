@@ -200,7 +200,9 @@ describe('sealed with the keys that instances share', () => {
     await signOutCrossesOver(one, other);
     const text = heard.join('');
     expect([text.includes('/api/say/info'), text.includes('for all'), heard.length > 4]).toEqual([false, false, true]);
-    expect([...one.observations, ...other.observations].filter(({ kind }) => kind === 'broadcast-refused')).toEqual([]);
+    expect(
+      [...one.observations, ...other.observations].filter(({ kind }) => kind === 'broadcast-messages-rejected'),
+    ).toEqual([]);
   });
 
   test('a long message arrives whole', async () => {
@@ -235,7 +237,7 @@ describe('sealed with the keys that instances share', () => {
     await stranger.call('say', { text: 'of other keys', hint: 'all' });
     await one.call('say', { text: 'last', hint: 'all' });
     expect(await stream.messages(2)).toEqual(['once', 'last']);
-    await until('it is told', () => other.observations.some(({ kind }) => kind === 'broadcast-refused'));
+    await until('it is told', () => other.observations.some(({ kind }) => kind === 'broadcast-messages-rejected'));
   });
 
   test('keys that are kept in memory are those of one instance: nothing is sealed', async () => {
@@ -245,7 +247,7 @@ describe('sealed with the keys that instances share', () => {
     const heard = await listener();
     await crossesOver(one, other);
     await until('it was heard', () => heard.some((payload) => payload.includes('/api/say/info')));
-    expect(other.observations.filter(({ kind }) => kind === 'broadcast-refused')).toEqual([]);
+    expect(other.observations.filter(({ kind }) => kind === 'broadcast-messages-rejected')).toEqual([]);
   });
 });
 
@@ -285,8 +287,8 @@ describe.skipIf(!withRedis)('by Redis', () => {
     await one.call('say', { text: 'after', hint: 'all' });
     await until('it arrives', () => stream.events.at(-1)!.data === 'after');
     for (const { observations } of [one, other]) {
-      const told = observations.flatMap((seen) => (seen.kind === 'broadcast' ? [seen.error === null] : []));
-      expect(told).toEqual([false, true]);
+      const states = observations.map(({ kind }) => kind).filter((kind) => /^broadcast-(un)?available$/.test(kind));
+      expect(states).toEqual(['broadcast-unavailable', 'broadcast-available']);
     }
   });
 

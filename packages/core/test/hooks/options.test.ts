@@ -2,7 +2,7 @@ import { createGateway, createPasswordHasher, crudSource, type CrudOptions, redi
 import { startGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { authenticationDefaults } from '../../src/gateway/options/authentication-options.ts';
-import { eventsDefaults, runDefaults } from '../../src/gateway/options/options.ts';
+import { eventsDefaults, generalDefaults } from '../../src/gateway/options/options.ts';
 import { endpointDefaults } from '../../src/endpoints/options.ts';
 import { gatewayOptionTable } from '../../src/gateway/options/validate-options.ts';
 
@@ -189,7 +189,7 @@ describe('crudSource, redisCache and createPasswordHasher check their options to
 /** The compiler holds the tables equal to the types; this says what to do to those who only run the tests. */
 describe('every option is in the tables that check options', () => {
   const groups = [
-    ['gateway-option-table.ts, gatewayOptionTable', { ...endpointDefaults, ...runDefaults }, gatewayOptionTable],
+    ['gateway-option-table.ts, gatewayOptionTable', { ...endpointDefaults, ...generalDefaults }, gatewayOptionTable],
     ['gateway-option-table.ts, events', eventsDefaults, gatewayOptionTable.events.table!],
     [
       'authentication-option-table.ts, authenticationOptions',
@@ -204,7 +204,7 @@ describe('every option is in the tables that check options', () => {
   });
 
   test('each default is a value that its option takes', () => {
-    const defaults: Record<string, unknown> = { ...endpointDefaults, ...runDefaults };
+    const defaults: Record<string, unknown> = { ...endpointDefaults, ...generalDefaults };
     const faults = Object.entries(gatewayOptionTable).flatMap(([option, kind]) =>
       option in defaults ? (kind.validate(defaults[option], option) as readonly string[]) : [],
     );

@@ -1,4 +1,4 @@
-import { functionsSource, type Routine, type Source } from '@pgway/core';
+import { functionsSource, type Routine, type EndpointSource } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 
@@ -11,7 +11,7 @@ const sql = `
 `;
 
 /** Takes the routines of the database, but makes the command of each request itself. */
-const reversing: Source = {
+const reversing: EndpointSource = {
   ...functionsSource(),
   name: 'reversing',
   buildQuery({ parameters, values, request }) {
@@ -35,7 +35,7 @@ test('a source may make the command of each request', async () => {
 });
 
 test('a command whose columns are not those of the endpoint is refused, not written as if it were', async () => {
-  const wrong: Source = { ...reversing, buildQuery: () => ({ sql: `select 'text', 'no number'`, values: [] }) };
+  const wrong: EndpointSource = { ...reversing, buildQuery: () => ({ sql: `select 'text', 'no number'`, values: [] }) };
   const gateway = await startGateway(sql, { routineSources: [wrong] });
   const { status, body } = await gateway.send('GET /api/facts');
   expect([status, (JSON.parse(body) as { type: string }).type]).toEqual([500, 'urn:pgway:problem:stale-endpoint']);

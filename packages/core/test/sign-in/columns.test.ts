@@ -265,8 +265,8 @@ describe('logout', () => {
 
   test('what is no scheme is told to the log', async () => {
     await leaveBy('says-bye');
-    const told = gateway.observations.findLast((one) => one.kind === 'authentication-problem');
-    expect(told?.kind === 'authentication-problem' && told.error.message).toBe(
+    const told = gateway.observations.findLast((one) => one.kind === 'authentication-error');
+    expect(told?.kind === 'authentication-error' && told.error.message).toBe(
       'A logout routine names what is no scheme: "bye".',
     );
   });

@@ -64,7 +64,7 @@ test('a command after a wrong password that fails, or waits, changes nothing of 
   });
   const answer = await gateway.send('POST /api/login', { body: { user: 'ada', password: 'wrong' } });
   expect([answer.status, answer.body]).toEqual([404, '']);
-  const problem = (): unknown => gateway.observations.find((one) => one.kind === 'authentication-problem');
+  const problem = (): unknown => gateway.observations.find((one) => one.kind === 'authentication-error');
   await expect
     .poll(problem)
     .toMatchObject({ error: { message: 'passwordVerificationFailedCommand has failed', cause: expect.any(Error) } });

@@ -17,14 +17,14 @@ import type { Endpoint, Method } from '../../endpoints/endpoint.ts';
 import type { EndpointOptions } from '../../endpoints/options.ts';
 
 /** Where endpoints come from: routines, and optionally the command of each request in place of the routine's call. */
-export interface Source extends RoutineSource {
+export interface EndpointSource extends RoutineSource {
   readonly buildQuery?: QueryBuilder;
 }
 
 /** Callbacks of the host at start and at every refresh; each may be asynchronous, and what it throws fails the start. */
 export interface StartHooks {
   /** May change the list of sources, which holds the functions and procedures of the database. */
-  readonly sourcesCreated: ((sources: Source[]) => void | Promise<void>) | null;
+  readonly sourcesCreated: ((sources: EndpointSource[]) => void | Promise<void>) | null;
   /** For each endpoint: null drops it, another endpoint takes its place, nothing leaves it as it is. */
   readonly endpointCreated:
     | ((endpoint: Endpoint) => Endpoint | null | undefined | void | Promise<Endpoint | null | undefined | void>)
@@ -41,7 +41,7 @@ export interface StartHooks {
 }
 
 /** Where connections come from, and what stands between the gateway and the server. */
-export interface ConnectionOptions {
+export interface GatewayConnectionOptions {
   /**
    * `postgres://user:password@host:5432/database`, or `Host=…;Database=…`; with several hosts between commas, and
    * `target_session_attrs` for what the server has to be. Not needed, and ignored, with a `dataSource`.
@@ -99,7 +99,7 @@ export interface ConnectionOptions {
   readonly listenConnectionString: string | null;
 }
 
-export const connectionDefaults: Omit<ConnectionOptions, 'connectionString'> = Object.freeze({
+export const connectionDefaults: Omit<GatewayConnectionOptions, 'connectionString'> = Object.freeze({
   connectionStrings: {},
   dataSource: null,
   connectionProvider: null,
@@ -196,7 +196,7 @@ export const eventsDefaults: EventsOptions = Object.freeze({
 });
 
 /** What only the gateway as a whole decides; the rest of its options are those of the plan, the filters and the hooks. */
-export interface RunOptions extends ConnectionOptions {
+export interface GeneralOptions extends GatewayConnectionOptions {
   /**
    * Seconds that a routine may take before it is cancelled and answered 504. Null: the `statement_timeout` that the database or the role
    * has, and 30 where there is none. 0: that of the database, even if it is none.
@@ -247,7 +247,7 @@ export interface RunOptions extends ConnectionOptions {
   /** Endpoints have the statement that creates their routine: for generators whose `commentHeader` is `full`. */
   readonly readDefinitions: boolean;
   /** Where routines come from; null: the functions and procedures of the database. */
-  readonly routineSources: readonly Source[] | null;
+  readonly routineSources: readonly EndpointSource[] | null;
   /** An endpoint that reads the catalog again. */
   readonly refreshEndpointEnabled: boolean;
   /** The method of that endpoint. Default `POST`. Whatever it is, a request that another site makes a browser send is refused. */
@@ -263,8 +263,8 @@ export interface RunOptions extends ConnectionOptions {
 }
 
 /** All options, each with its value. */
-export type Options = Omit<
-  RunOptions & CacheOptions & LogOptions & StartHooks & Hooks & EndpointOptions & Filters,
+export type ResolvedOptions = Omit<
+  GeneralOptions & CacheOptions & LogOptions & StartHooks & Hooks & EndpointOptions & Filters,
   'authentication'
 > & {
   readonly authentication: AuthenticationOptions;
@@ -273,14 +273,17 @@ export type Options = Omit<
 
 /** What a host gives: the connection string or a data source, and whatever else should differ from the defaults. */
 export type GatewayOptions = Partial<
-  Omit<Options, 'connectionString' | 'connectionNames' | 'authentication' | 'events'>
+  Omit<ResolvedOptions, 'connectionString' | 'connectionNames' | 'authentication' | 'events'>
 > & {
   readonly authentication?: Partial<AuthenticationOptions>;
   readonly events?: Partial<EventsOptions>;
-} & (Pick<RunOptions, 'connectionString'> | { readonly dataSource: DataSource });
+} & (Pick<GeneralOptions, 'connectionString'> | { readonly dataSource: DataSource });
 
-export const runDefaults: Omit<RunOptions & CacheOptions & LogOptions & StartHooks & Hooks, 'connectionString'> &
-  Pick<Options, 'authentication' | 'events'> = Object.freeze({
+export const generalDefaults: Omit<
+  GeneralOptions & CacheOptions & LogOptions & StartHooks & Hooks,
+  'connectionString'
+> &
+  Pick<ResolvedOptions, 'authentication' | 'events'> = Object.freeze({
   authentication: authenticationDefaults,
   events: eventsDefaults,
   ...cacheDefaults,

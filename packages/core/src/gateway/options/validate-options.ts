@@ -1,4 +1,4 @@
-import type { EventsOptions, GatewayOptions, Options, Source } from './options.ts';
+import type { EventsOptions, GatewayOptions, ResolvedOptions, EndpointSource } from './options.ts';
 import { StartError } from '../start-error.ts';
 import type { Broadcast, Cache, DataSource, Logger } from '../../ports/ports.ts';
 import { methods } from '../../endpoints/endpoint.ts';
@@ -55,7 +55,7 @@ const events: OptionValidators<EventsOptions> = {
 };
 
 /** `connectionNames` are the names of `connectionStrings`, and no option of the host's. */
-type HostOptions = Omit<Options, 'connectionNames'>;
+type HostOptions = Omit<ResolvedOptions, 'connectionNames'>;
 
 /**
  * What every option of `createGateway` takes, one line for each; nested options have tables of their own. The compiler holds the
@@ -93,7 +93,7 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   strict: boolean,
   query: nullable(string),
   readDefinitions: boolean,
-  routineSources: nullable(arrayOf(objectWithMethods<Source>('read'))),
+  routineSources: nullable(arrayOf(objectWithMethods<EndpointSource>('read'))),
   refreshEndpointEnabled: boolean,
   refreshMethod: method,
   refreshPath: string,
@@ -117,7 +117,7 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   sourcesCreated: nullable(callback()),
   endpointCreated: nullable(callback()),
   endpointsCreated: nullable(callback()),
-  endpointCreateHandlers: arrayOf(callback<Options['endpointCreateHandlers'][number]>()),
+  endpointCreateHandlers: arrayOf(callback<ResolvedOptions['endpointCreateHandlers'][number]>()),
   validateParameters: nullable(callback()),
   commandCallback: nullable(callback()),
   commentsMode: oneOf('onlyWithHttpTag', 'parseAll', 'ignore'),

@@ -1,5 +1,5 @@
 import { type ExecutionContext, execute, type CallResult, type ExecutionInput } from '../execute.ts';
-import type { Cache, CachedResponse, CacheKey, CacheLookup, Caller } from '../../ports/ports.ts';
+import type { Cache, CachedResponse, CacheKey, CacheMiss, Caller } from '../../ports/ports.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
 import { type CachePolicy, createCacheKey } from './cache-key.ts';
 import { toCachedResponse, toCallResult } from './cached-response.ts';
@@ -59,7 +59,7 @@ async function search(looking: Search): Promise<CallResult> {
     // One look after the other; what is at hand costs no turn.
     // oxlint-disable-next-line no-await-in-loop
     const look = asked instanceof Promise ? await asked : asked;
-    if (look.answer !== null) return given(looking, look.answer, true);
+    if (look.response !== null) return given(looking, look.response, true);
     // Its answer would renew a cookie: it is this caller's alone.
     if (caller?.headers !== undefined) return execute(current, task);
     const place = placeOf(look, key);
@@ -73,7 +73,7 @@ async function search(looking: Search): Promise<CallResult> {
 }
 
 /** Who looks after an answer was made void does not wait for a call that began before. */
-function placeOf({ version }: CacheLookup & { readonly answer: null }, { text }: CacheKey): string {
+function placeOf({ version }: CacheMiss, { text }: CacheKey): string {
   return `${version} ${text}`;
 }
 
