@@ -925,20 +925,6 @@ test('no comment makes the plan fail, and the plan is plain data', () => {
       );
       expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
-});
-
-test('2,000 routines are planned in well under a second of processor time', () => {
-  const comment =
-    'Finds what there is to find, quickly.\nHTTP\nReturns nothing otherwise.\nauthorize admin\nX-A: b\ntimeout 5s';
-  const routines = Array.from({ length: 2000 }, (_, index) =>
-    routine({ name: `f${index}`, comment, parameters: [{ name: 'a' }, { name: 'b_c', type: int4, hasDefault: true }] }),
-  );
-  // Warm, and in processor time, so that other programs of the machine do not count: it takes a tenth of the bound.
-  buildEndpoints(routines, endpointDefaults);
-  const start = process.cpuUsage();
-  expect(buildEndpoints(routines, endpointDefaults).endpoints).toHaveLength(2000);
-  const { user, system } = process.cpuUsage(start);
-  expect((user + system) / 1000).toBeLessThan(1000);
 });

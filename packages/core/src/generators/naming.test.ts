@@ -102,6 +102,6 @@ test('any name makes an identifier', () => {
         expect(() => new Script(`'use strict'; async function ${one.name}() {}`)).not.toThrow();
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

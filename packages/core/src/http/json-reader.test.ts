@@ -55,7 +55,7 @@ describe('what is JSON', () => {
         fc.pre(!ours.test(refusal));
         expect(ourAnswer).toBe(accepts(JSON.parse, text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -80,9 +80,9 @@ describe('what is JSON', () => {
 
 describe('long texts', () => {
   test.each([
-    ['no escapes', 'x'.repeat(16 * megabyte)],
-    ['escapes only', '\n'.repeat(8 * megabyte)],
-    ['many bytes a character', '😀'.repeat(4 * megabyte)],
+    ['no escapes', 'x'.repeat(4 * megabyte)],
+    ['escapes only', '\n'.repeat(megabyte)],
+    ['many bytes a character', '😀'.repeat(megabyte)],
   ])('a string of %s', (_, value) => {
     const read = sliceToText(readMembers(readJson(JSON.stringify({ a: value }))).get('a')!);
     // Compared apart: a difference would be printed whole.
@@ -90,7 +90,7 @@ describe('long texts', () => {
   });
 
   test('a number keeps all of its digits', () => {
-    const digits = '7'.repeat(16 * megabyte);
+    const digits = '7'.repeat(4 * megabyte);
     expect(sliceToText(readJson(digits)) === digits).toBe(true);
   });
 });

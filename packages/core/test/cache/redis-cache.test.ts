@@ -16,10 +16,9 @@ test('an address that is none stops the start', async () => {
 
 test('a server that is not there is reported once, and nothing waits for it', async () => {
   const states: CacheState[] = [];
-  const cache = redisCache({ url: 'redis://127.0.0.1:1', timeout: 2 });
+  const cache = redisCache({ url: 'redis://127.0.0.1:1', timeout: 600 });
   onTestFinished(() => cache.close());
   await cache.open!((state) => void states.push(state));
-  const begun = performance.now();
   const key = { routine: 'a.b', text: 'x' };
   const look = await cache.get(key);
   expect(look.response).toBe(null);
@@ -30,7 +29,6 @@ test('a server that is not there is reported once, and nothing waits for it', as
   );
   await cache.invalidate(['a.b']);
   expect(await cache.get(key)).not.toEqual(look);
-  expect(performance.now() - begun).toBeLessThan(5_000);
   expect(states).toEqual([{ unavailable: expect.any(Error) }]);
 });
 
@@ -135,10 +133,8 @@ describe.skipIf(!hasRedis)('with a server', () => {
     server.hang();
     onTestFinished(() => server.goOn());
     await cache.invalidate(['library.books']);
-    const begun = performance.now();
-    for (let n = 0; n < 50; n++) expect(await bodyOf(cache)).toBe(null);
-    // One timeout each would be fifteen seconds.
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    for (let n = 0; n < 200; n++) expect(await bodyOf(cache)).toBe(null);
+    // One timeout each would be longer than a test may take.
     server.goOn();
     await until('it is back', () => states.length === 2);
     expect([await bodyOf(cache), await bodyOf(other)]).toEqual([null, null]);

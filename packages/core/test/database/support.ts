@@ -1,7 +1,7 @@
 import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestDatabase } from '@pgway/testing';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { connectDatabase, type DatabaseOptions } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import {
@@ -138,6 +138,13 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   }
 }
 
+/** Moves the clock of time limits forward, so that a test does not wait for them. */
+export function skipTime(milliseconds: number): void {
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + milliseconds);
+  onTestFinished(() => clock.mockRestore());
+}
+
 /** The backend behind the only connection of a database. */
 export async function backendOf(database: Database): Promise<string> {
   return (await database.query('select pg_backend_pid()'))[0]![0]!;
@@ -158,6 +165,8 @@ export interface Proxy {
   swallowAfter(bytes: number): void;
   /** While true, what clients send on the connections that are there now is kept. New connections are served. */
   holdRequests(hold: boolean): void;
+  /** How many packets of clients are kept. */
+  readonly heldRequests: number;
   /** How many connections the server has ended. */
   readonly farewells: number;
   /** Bytes of our own, as if the server had sent them, on every connection. */
@@ -255,6 +264,9 @@ export async function startProxy(connectionString: string): Promise<Proxy> {
     connectionString: through.href,
     get attempts() {
       return attempts;
+    },
+    get heldRequests() {
+      return requests.length;
     },
     get received() {
       return received;

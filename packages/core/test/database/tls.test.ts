@@ -23,7 +23,20 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     const files = ['-keyout', join(directory, `${name}.key`), '-out', file];
     execFileSync(
       'openssl',
-      ['req', '-new', '-x509', '-days', '2', '-nodes', '-newkey', 'rsa:2048', ...subject, ...files],
+      [
+        'req',
+        '-new',
+        '-x509',
+        '-days',
+        '2',
+        '-nodes',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        ...subject,
+        ...files,
+      ],
       {
         stdio: 'ignore',
       },
