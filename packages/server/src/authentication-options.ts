@@ -10,23 +10,13 @@ type Option<Name extends keyof Authentication> = Exclude<Authentication[Name], u
 
 /** @throws ConfigurationError for settings that need one another */
 export function authenticationOptions(configuration: Configuration): Authentication {
-  const {
-    attemptsPerUser,
-    attemptsPerAddress,
-    hashRequestsPerAddress,
-    production,
-    crossSiteRequests,
-    databaseRole,
-    ...names
-  } = configuration.authentication;
+  const { production, crossSiteRequests, databaseRole, ...names } = configuration.authentication;
   const { cookie, bearer } = configuration;
   return {
     ...names,
     databaseRole: databaseRoleOptions(databaseRole),
     production: production ?? !isLoopbackHost(configuration.host),
     crossSiteRequests: crossSiteRequests ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),
-    loginRateLimit: { perUser: attemptsPerUser, perAddress: attemptsPerAddress },
-    hashRateLimit: { perAddress: hashRequestsPerAddress },
     cookie: cookie.enabled && omit(cookie, 'enabled'),
     bearer: bearer.enabled && omit(bearer, 'enabled'),
     jwt: jwtOptions(configuration),
@@ -97,7 +87,7 @@ function basicOptions({ basic }: Configuration): Option<'basic'> {
 }
 
 function sessionOptions({ sessions }: Configuration): Option<'sessions'> {
-  const { beginCommand, checkCommand, endCommand, refreshCommand, trust, channel } = sessions;
+  const { beginCommand, checkCommand, endCommand, refreshCommand, cacheSeconds, channel } = sessions;
   const commands = [beginCommand, checkCommand, endCommand].filter((command) => command !== null);
   if (commands.length === 0 && refreshCommand === null && channel === null) return null;
   if (commands.length < 3) {
@@ -108,7 +98,7 @@ function sessionOptions({ sessions }: Configuration): Option<'sessions'> {
     checkCommand: checkCommand!,
     endCommand: endCommand!,
     refreshCommand,
-    trust,
+    cacheSeconds,
     channel,
   };
 }

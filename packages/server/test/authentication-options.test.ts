@@ -48,8 +48,8 @@ describe('options from the sections', () => {
     [{ host: '::' }, { crossSiteRequests: 'allow' }],
     [{ host: '0.0.0.0', authentication: { crossSiteRequests: 'refuse' } }, { crossSiteRequests: 'refuse' }],
     [{ authentication: { crossSiteRequests: 'allow' } }, { crossSiteRequests: 'allow' }],
-    [{ authentication: { attemptsPerUser: 2 } }, { loginRateLimit: { perUser: 2, perAddress: 50 } }],
-    [{ authentication: { hashRequestsPerAddress: 3 } }, { hashRateLimit: { perAddress: 3 } }],
+    [{ authentication: { loginRateLimit: { perUser: 2 } } }, { loginRateLimit: { perUser: 2, perAddress: 50 } }],
+    [{ authentication: { hashRateLimit: { perAddress: 3 } } }, { hashRateLimit: { perAddress: 3 } }],
     [{ authentication: { allowNullHash: true } }, { allowNullHash: true }],
   ])('%j', async (file, expected) => {
     expect(await optionsOf(file)).toMatchObject(expected);

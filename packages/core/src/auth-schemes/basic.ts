@@ -22,10 +22,10 @@ export interface BasicCredentials {
 type Verifier = Pick<PasswordHasher, 'verify' | 'verifyDummy'>;
 
 /** Where a request comes from; behind trusted proxies, what these say. */
-type OriginOf = (request: GatewayRequest) => { readonly address: string | null; readonly secure: boolean };
+type OriginReader = (request: GatewayRequest) => { readonly address: string | null; readonly secure: boolean };
 
 /** Whom a command knows. */
-export interface Challenged {
+export interface ChallengeResult {
   readonly claims: readonly Claim[];
   /** What the password has to be verified against; null: the command has seen to it. */
   readonly hash: string | null;
@@ -37,10 +37,10 @@ export type ChallengeCommand = (
   password: string,
   realm: string,
   path: string,
-) => Promise<Challenged | null>;
+) => Promise<ChallengeResult | null>;
 
 /** What credentials are held against. With neither a user nor a command everything is refused. */
-export interface BasicRule {
+export interface BasicPolicy {
   /** Null: the command alone decides. With both, both must agree. */
   readonly user: { readonly name: string; readonly hash: string } | null;
   /** The claims of the caller; null: the name alone. */
@@ -59,7 +59,7 @@ const longestHeader = 8 * 1024;
  * The user and the password of an `Authorization` header: base64 of UTF-8, up to the first colon the user (RFC 7617).
  * Null: it is anything else.
  */
-export function decodeBasic(header: string | undefined): BasicCredentials | null {
+export function parseBasicCredentials(header: string | undefined): BasicCredentials | null {
   if (header === undefined || header.length > longestHeader) return null;
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header)?.[1];
   if (encoded === undefined) return null;
@@ -77,7 +77,10 @@ export function decodeBasic(header: string | undefined): BasicCredentials | null
  * Who these credentials stand for; null: nobody. Takes as long for an unknown user as for a wrong password.
  * @throws what the command throws
  */
-export async function verifyBasic(given: BasicCredentials, rule: BasicRule): Promise<readonly Claim[] | null> {
+export async function verifyBasicCredentials(
+  given: BasicCredentials,
+  rule: BasicPolicy,
+): Promise<readonly Claim[] | null> {
   const { user, command, hasher, realm, path, nameClaim } = rule;
   if (user !== null) {
     const known = sameText(given.user, user.name);
@@ -101,15 +104,15 @@ function sameText(one: string, other: string): boolean {
   return timingSafeEqual(left!, right!);
 }
 
-export interface BasicSchemeOptions extends Omit<BasicRule, 'path'> {
+export interface BasicSchemeOptions extends Omit<BasicPolicy, 'path'> {
   readonly name: string;
   readonly loginRateLimiter: LoginRateLimiter;
-  readonly origin: OriginOf;
+  readonly origin: OriginReader;
   /**
    * Seconds for which a verified password need not be verified again, as long as the hash is the same. Callers send it with every
    * request, and a good hash is slow. Default 60; 0: never. A command runs every time in any case.
    */
-  readonly remember?: number;
+  readonly cacheSeconds?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -123,16 +126,16 @@ const mostRemembered = 1000;
  * neither by TLS nor from this machine, 429 `too-many-attempts` after too many failures.
  */
 export function basicScheme(options: BasicSchemeOptions): AuthScheme {
-  const { name, realm, user, command, origin, remember = 60, now = Date.now } = options;
+  const { name, realm, user, command, origin, cacheSeconds: remember = 60, now = Date.now } = options;
   const verified = new ExpiringMap<true>(remember > 0 ? mostRemembered : 0, now);
   const attempts = new SharedAttempts(options.loginRateLimiter);
   const secret = randomBytes(32);
   const header = `Basic realm=${quoted(realm)}, charset="UTF-8"`;
   const toCaller = (claims: readonly Claim[]): Caller => ({ scheme: name, claims, session: null, sentByBrowser: true });
   const authenticate = async (request: GatewayRequest): Promise<Caller | null> => {
-    const given = decodeBasic(request.header('authorization'));
+    const given = parseBasicCredentials(request.header('authorization'));
     if (given === null) return null;
-    refuseInsecure(request, origin);
+    requireSecureTransport(request, origin);
     const attempt = { user: given.user, address: origin(request).address };
     // What passwords are known by in memory: worthless without a secret that never leaves the process.
     const digest = createHmac('sha256', secret)
@@ -152,7 +155,7 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
     attempts.begin(digest, attempt);
     let outcome: LoginOutcome = 'failed';
     try {
-      const claims = await verifyBasic(given, { ...options, hasher, path: request.path });
+      const claims = await verifyBasicCredentials(given, { ...options, hasher, path: request.path });
       outcome = claims === null ? 'failed' : 'succeeded';
       return claims === null ? null : toCaller(claims);
     } catch (error) {
@@ -174,7 +177,7 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
 }
 
 /** @throws Problem 403 `insecure-transport` where a password would be readable on its way */
-export function refuseInsecure(request: GatewayRequest, origin: OriginOf): void {
+export function requireSecureTransport(request: GatewayRequest, origin: OriginReader): void {
   if (isPrivate(request, origin)) return;
   throw new Problem('insecure-transport', {
     detail:
@@ -182,7 +185,7 @@ export function refuseInsecure(request: GatewayRequest, origin: OriginOf): void 
   });
 }
 
-function isPrivate(request: GatewayRequest, origin: OriginOf): boolean {
+function isPrivate(request: GatewayRequest, origin: OriginReader): boolean {
   const { address, secure } = origin(request);
   if (secure) return true;
   if (address === null || !/^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i.test(address)) return false;

@@ -5,14 +5,14 @@ import { Problem } from '../ports/ports.ts';
 const longestToken = 8192;
 
 /** The token of an `Authorization` header of this form, its first group; null: there is none. */
-export function tokenIn(request: GatewayRequest, form: RegExp): string | null {
+export function readBearerToken(request: GatewayRequest, form: RegExp): string | null {
   const header = request.header('authorization');
   if (header === undefined || header.length > longestToken + 16) return null;
   return form.exec(header)?.[1] ?? null;
 }
 
 /** Whether the request brings a bearer token, of whatever form. */
-export function sendsBearer(request: GatewayRequest): boolean {
+export function hasBearerToken(request: GatewayRequest): boolean {
   return /^bearer\b/i.test(request.header('authorization') ?? '');
 }
 
@@ -21,19 +21,19 @@ export function sendsBearer(request: GatewayRequest): boolean {
  * @param realm in its quotes
  */
 export function bearerChallenge(realm: string, request: GatewayRequest, reason: string | null): string {
-  const error = sendsBearer(request) ? ', error="invalid_token"' : '';
+  const error = hasBearerToken(request) ? ', error="invalid_token"' : '';
   const description = reason === null ? '' : `, error_description="${reason}"`;
   return `Bearer realm=${realm}${error}${description}`;
 }
 
 /** @throws Problem 500 for a token that would not come back in a header */
-export function refuseLongToken(token: string): void {
+export function validateTokenLength(token: string): void {
   if (token.length > longestToken)
-    throw tooManyClaims(`a token of ${token.length} bytes; headers have room for ${longestToken}`);
+    throw claimsTooLarge(`a token of ${token.length} bytes; headers have room for ${longestToken}`);
 }
 
 /** A sign-in that says more of its caller than can be carried. */
-export function tooManyClaims(made: string): Problem {
+export function claimsTooLarge(made: string): Problem {
   return new Problem('internal', {
     detail: `The claims of this sign-in make ${made}. Let the login routine return fewer or shorter columns.`,
   });

@@ -1,16 +1,28 @@
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import { type AuthScheme, type Caller, type Claim, Problem } from '../ports/ports.ts';
-import { bearerChallenge, refuseLongToken, sendsBearer, tokenIn, TokenRefusals } from './bearer-token.ts';
-import { type Recognized, Recognizer, packTicket, type Ticket, unpackTicket } from './token-authenticator.ts';
+import {
+  bearerChallenge,
+  validateTokenLength,
+  hasBearerToken,
+  readBearerToken,
+  TokenRefusals,
+} from './bearer-token.ts';
+import {
+  type VerifiedToken,
+  TokenAuthenticator,
+  encodePayload,
+  type TokenPayload,
+  decodePayload,
+} from './token-authenticator.ts';
 import {
   defaultCacheSize,
-  newSession,
-  quotedRealm,
-  requireLifetimes,
+  createSession,
+  quoteRealm,
+  validateLifetimes,
   type SessionSchemeOptions,
 } from './session-scheme.ts';
-import { rememberedSessions, type SessionStore } from './sessions.ts';
+import { memorySessions, type SessionStore } from './sessions.ts';
 
 export interface BearerSchemeOptions extends SessionSchemeOptions {
   /** Seconds. Default an hour. */
@@ -59,7 +71,7 @@ class BearerScheme {
   readonly #options: BearerSchemeOptions;
   readonly #lifetimes: Lifetimes;
   readonly #sessions: SessionStore;
-  readonly #recognizer: Recognizer;
+  readonly #recognizer: TokenAuthenticator;
   readonly #accessPurpose: string;
   readonly #refreshPurpose: string;
   readonly #realm: string;
@@ -67,22 +79,22 @@ class BearerScheme {
   readonly #now: () => number;
 
   constructor(options: BearerSchemeOptions) {
-    const { name, protector, now = Date.now, cacheSize = defaultCacheSize } = options;
+    const { name, encryption, now = Date.now, cacheSize = defaultCacheSize } = options;
     const { accessLifetime = 3600, refreshLifetime = 14 * day, sessionLifetime = 90 * day } = options;
     this.#lifetimes = { accessLifetime, refreshLifetime, sessionLifetime };
-    requireLifetimes(name, this.#lifetimes);
+    validateLifetimes(name, this.#lifetimes);
     this.#options = options;
     this.#now = now;
-    this.#realm = quotedRealm(options);
+    this.#realm = quoteRealm(options);
     this.#accessPurpose = `bearer access ${name}`;
     this.#refreshPurpose = `bearer refresh ${name}`;
-    this.#sessions = options.sessions ?? rememberedSessions({ now });
+    this.#sessions = options.sessions ?? memorySessions({ now });
     const purpose = this.#accessPurpose;
     const sessions = this.#sessions;
-    this.#recognizer = new Recognizer({
+    this.#recognizer = new TokenAuthenticator({
       scheme: name,
       sentByBrowser: false,
-      protector,
+      encryption,
       purpose,
       sessions,
       cacheSize,
@@ -91,10 +103,10 @@ class BearerScheme {
   }
 
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
-    if (!sendsBearer(request)) return null;
-    const token = tokenIn(request, credentials);
+    if (!hasBearerToken(request)) return null;
+    const token = readBearerToken(request, credentials);
     if (token === null) return this.#refusals.refuse(request, 'The token is malformed');
-    const recognized = this.#recognizer.recognize(token);
+    const recognized = this.#recognizer.authenticate(token);
     if (recognized !== null && !(recognized instanceof Promise)) return recognized.caller;
     return this.#callerOf(request, token, recognized);
   }
@@ -102,7 +114,7 @@ class BearerScheme {
   async #callerOf(
     request: GatewayRequest,
     token: string,
-    recognized: Promise<Recognized | null> | null,
+    recognized: Promise<VerifiedToken | null> | null,
   ): Promise<Caller | null> {
     const caller = (await recognized)?.caller ?? null;
     if (caller !== null) return caller;
@@ -122,64 +134,78 @@ class BearerScheme {
   }
 
   async signIn(claims: readonly Claim[], request: GatewayRequest): Promise<string> {
-    const made = this.#seconds();
-    const ends = made + this.#lifetimes.sessionLifetime;
-    const session = newSession(claims, request, ends, this.#options);
-    const answer = await this.#tokens({ session: session.id, claims, made, ends, generation: 0 });
+    const issuedAt = this.#seconds();
+    const sessionExpires = issuedAt + this.#lifetimes.sessionLifetime;
+    const session = createSession(claims, request, sessionExpires, this.#options);
+    const answer = await this.#tokens({ session: session.id, claims, issuedAt, sessionExpires, generation: 0 });
     await this.#sessions.begin(session);
     return answer;
   }
 
   async signOut(request: GatewayRequest): Promise<HeaderList> {
-    const token = tokenIn(request, credentials);
+    const token = readBearerToken(request, credentials);
     const ticket = token === null ? null : await this.#recognizer.read(token);
     if (token !== null && ticket !== null) {
-      this.#recognizer.forget(token);
-      await this.#sessions.end(ticket.session, ticket.ends);
+      this.#recognizer.evict(token);
+      await this.#sessions.end(ticket.session, ticket.sessionExpires);
     }
     return ['cache-control', 'no-store'];
   }
 
   async refresh(request: GatewayRequest): Promise<GatewayResponse> {
     const token = await readRefreshToken(request);
-    const ticket = unpackTicket(await this.#options.protector.unprotect(this.#refreshPurpose, token));
+    const ticket = decodePayload(await this.#options.encryption.decrypt(this.#refreshPurpose, token));
     if (ticket === null || !(await this.#isAlive(ticket.session))) throw this.#refusal();
-    const { session, ends, generation } = ticket;
+    const { session, sessionExpires, generation } = ticket;
     const claims = await this.#claimsOf(ticket);
     // Made before the old one is used up: what fails here leaves the client a token that still counts.
-    const next = { session, claims: claims ?? [], made: this.#seconds(), ends, generation: generation + 1 };
+    const next = {
+      session,
+      claims: claims ?? [],
+      issuedAt: this.#seconds(),
+      sessionExpires,
+      generation: generation + 1,
+    };
     const body = claims === null ? null : await this.#tokens(next);
-    if (body !== null && (await this.#sessions.advance(session, generation, ends))) {
+    if (body !== null && (await this.#sessions.useRefreshToken(session, generation, sessionExpires))) {
       return { kind: 'whole', status: 200, headers, body };
     }
-    await this.#sessions.end(session, ends);
+    await this.#sessions.end(session, sessionExpires);
     throw this.#refusal();
   }
 
   /** Asked anew: a session that has just ended gets no new tokens. */
   #isAlive(session: string): boolean | Promise<boolean> {
-    this.#sessions.forget(session);
-    return this.#sessions.alive(session);
+    this.#sessions.invalidate(session);
+    return this.#sessions.isAlive(session);
   }
 
-  async #claimsOf({ claims, session }: Ticket): Promise<readonly Claim[] | null> {
+  async #claimsOf({ claims, session }: TokenPayload): Promise<readonly Claim[] | null> {
     const { renewClaims } = this.#options;
     return renewClaims === undefined ? claims : renewClaims(claims, session);
   }
 
-  async #tokens(ticket: Omit<Ticket, 'expires'>): Promise<string> {
-    const { protector } = this.#options;
-    const { made, ends, generation } = ticket;
-    const access = { ...ticket, generation: 0, expires: Math.min(made + this.#lifetimes.accessLifetime, ends) };
-    const refresh = { ...ticket, generation, expires: Math.min(made + this.#lifetimes.refreshLifetime, ends) };
-    const accessToken = await protector.protect(this.#accessPurpose, packTicket(access), access.expires);
-    refuseLongToken(accessToken);
+  async #tokens(ticket: Omit<TokenPayload, 'expires'>): Promise<string> {
+    const { encryption } = this.#options;
+    const { issuedAt, sessionExpires, generation } = ticket;
+    const access = {
+      ...ticket,
+      generation: 0,
+      expires: Math.min(issuedAt + this.#lifetimes.accessLifetime, sessionExpires),
+    };
+    const refresh = {
+      ...ticket,
+      generation,
+      expires: Math.min(issuedAt + this.#lifetimes.refreshLifetime, sessionExpires),
+    };
+    const accessToken = await encryption.encrypt(this.#accessPurpose, encodePayload(access), access.expires);
+    validateTokenLength(accessToken);
     return JSON.stringify({
       token_type: 'Bearer',
       access_token: accessToken,
-      expires_in: access.expires - made,
-      refresh_token: await protector.protect(this.#refreshPurpose, packTicket(refresh), refresh.expires),
-      refresh_expires_in: refresh.expires - made,
+      expires_in: access.expires - issuedAt,
+      refresh_token: await encryption.encrypt(this.#refreshPurpose, encodePayload(refresh), refresh.expires),
+      refresh_expires_in: refresh.expires - issuedAt,
     });
   }
 

@@ -4,7 +4,7 @@ import type { ChallengeCommand } from './basic.ts';
 import type { CommandRunner } from './command-runner.ts';
 
 /** How a command's row is read: the columns that steer a sign-in, by name. */
-export interface SteeringColumns {
+export interface ControlColumnNames {
   readonly statusColumnName: string;
   readonly messageColumnName: string;
   readonly schemeColumnName: string;
@@ -18,7 +18,7 @@ export interface SteeringColumns {
  * is not true or 200, it is nobody; a hash has to be that of the password, and a NULL one is nobody's unless that is allowed; other columns are claims, an array one for
  * each element. The row comes as JSON, since its columns are known to the command alone.
  */
-export function challengeCommand(command: string, query: CommandRunner, names: SteeringColumns): ChallengeCommand {
+export function challengeCommand(command: string, query: CommandRunner, names: ControlColumnNames): ChallengeCommand {
   // The break ends a comment that the command may end with.
   const sql = `with challenge as (${command.replace(/[;\s]+$/, '')}
 ) select key, value::pg_catalog.text, pg_catalog.json_typeof(value)

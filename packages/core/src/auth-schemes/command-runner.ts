@@ -8,7 +8,7 @@ export type CommandRunner = (
 ) => Promise<readonly (readonly (string | null)[])[]>;
 
 /** Whether a command's answer is a row whose first value is true. */
-export function saysTrue(rows: readonly (readonly (string | null)[])[]): boolean {
+export function isTrueRow(rows: readonly (readonly (string | null)[])[]): boolean {
   const value = rows[0]?.[0];
   return value === 't' || value === 'true';
 }

@@ -3,16 +3,16 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { AuthScheme, Caller, Claim } from '../ports/ports.ts';
-import { tooManyClaims } from './bearer-token.ts';
-import { type Recognized, Recognizer, packTicket, type Ticket } from './token-authenticator.ts';
+import { claimsTooLarge } from './bearer-token.ts';
+import { type VerifiedToken, TokenAuthenticator, encodePayload, type TokenPayload } from './token-authenticator.ts';
 import {
   defaultCacheSize,
-  newSession,
-  quotedRealm,
-  requireLifetimes,
+  createSession,
+  quoteRealm,
+  validateLifetimes,
   type SessionSchemeOptions,
 } from './session-scheme.ts';
-import { rememberedSessions, type SessionStore } from './sessions.ts';
+import { memorySessions, type SessionStore } from './sessions.ts';
 
 export interface CookieSchemeOptions extends SessionSchemeOptions {
   /**
@@ -66,13 +66,13 @@ class CookieScheme {
   readonly #sliding: number | null;
   readonly #purpose: string;
   readonly #sessions: SessionStore;
-  readonly #recognizer: Recognizer;
+  readonly #recognizer: TokenAuthenticator;
   readonly #now: () => number;
 
   constructor(options: CookieSchemeOptions) {
-    const { name, protector, cookieName = 'pgway', lifetime = 14 * day, sliding = null } = options;
+    const { name, encryption, cookieName = 'pgway', lifetime = 14 * day, sliding = null } = options;
     const { now = Date.now, cacheSize = defaultCacheSize } = options;
-    requireLifetimes(name, { lifetime, sliding });
+    validateLifetimes(name, { lifetime, sliding });
     requirePrefix(cookieName, options);
     this.#options = options;
     this.#cookieName = cookieName;
@@ -80,15 +80,15 @@ class CookieScheme {
     this.#sliding = sliding;
     this.#now = now;
     this.#purpose = `cookie ${name}`;
-    this.#sessions = options.sessions ?? rememberedSessions({ now });
+    this.#sessions = options.sessions ?? memorySessions({ now });
     // No browser knows this scheme, so none asks for a password; but a 401 has to name one.
-    this.challenge = `Cookie realm=${quotedRealm(options)}`;
+    this.challenge = `Cookie realm=${quoteRealm(options)}`;
     const purpose = this.#purpose;
     const sessions = this.#sessions;
-    this.#recognizer = new Recognizer({
+    this.#recognizer = new TokenAuthenticator({
       scheme: name,
       sentByBrowser: true,
-      protector,
+      encryption,
       purpose,
       sessions,
       cacheSize,
@@ -101,16 +101,23 @@ class CookieScheme {
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
     const token = this.#tokenOf(request);
     if (token === null) return null;
-    const recognized = this.#recognizer.recognize(token);
+    const recognized = this.#recognizer.authenticate(token);
     if (recognized instanceof Promise) return recognized.then((result) => this.#renewed(result, request));
     return this.#renewed(recognized, request);
   }
 
   async signIn(claims: readonly Claim[], request: GatewayRequest): Promise<{ headers: HeaderList; body: null }> {
-    const made = this.#seconds();
-    const ends = made + this.#lifetime;
-    const session = newSession(claims, request, ends, this.#options);
-    const ticket = { session: session.id, claims, made, expires: this.#expiry(made, ends), ends, generation: 0 };
+    const issuedAt = this.#seconds();
+    const sessionExpires = issuedAt + this.#lifetime;
+    const session = createSession(claims, request, sessionExpires, this.#options);
+    const ticket = {
+      session: session.id,
+      claims,
+      issuedAt,
+      expires: this.#expiry(issuedAt, sessionExpires),
+      sessionExpires,
+      generation: 0,
+    };
     const line = await this.#cookieFor(ticket, request);
     await this.#sessions.begin(session);
     await this.#end(request);
@@ -127,36 +134,39 @@ class CookieScheme {
     const token = this.#tokenOf(request);
     const ticket = token === null ? null : await this.#recognizer.read(token);
     if (token === null || ticket === null) return;
-    this.#recognizer.forget(token);
-    await this.#sessions.end(ticket.session, ticket.ends);
+    this.#recognizer.evict(token);
+    await this.#sessions.end(ticket.session, ticket.sessionExpires);
   }
 
-  #renewed(recognized: Recognized | null, request: GatewayRequest): Caller | null | Promise<Caller> {
+  #renewed(recognized: VerifiedToken | null, request: GatewayRequest): Caller | null | Promise<Caller> {
     if (recognized === null) return null;
     const { caller, ticket } = recognized;
     return this.#isDue(ticket) ? this.#renew(caller, ticket, request) : caller;
   }
 
-  #isDue({ made, expires, ends }: Ticket): boolean {
-    if (this.#sliding === null || expires >= ends) return false;
-    return this.#seconds() - made >= (expires - made) / 2;
+  #isDue({ issuedAt, expires, sessionExpires }: TokenPayload): boolean {
+    if (this.#sliding === null || expires >= sessionExpires) return false;
+    return this.#seconds() - issuedAt >= (expires - issuedAt) / 2;
   }
 
-  async #renew(caller: Caller, ticket: Ticket, request: GatewayRequest): Promise<Caller> {
-    const made = this.#seconds();
-    const line = await this.#cookieFor({ ...ticket, made, expires: this.#expiry(made, ticket.ends) }, request);
+  async #renew(caller: Caller, ticket: TokenPayload, request: GatewayRequest): Promise<Caller> {
+    const issuedAt = this.#seconds();
+    const line = await this.#cookieFor(
+      { ...ticket, issuedAt, expires: this.#expiry(issuedAt, ticket.sessionExpires) },
+      request,
+    );
     return { ...caller, headers: ['set-cookie', line] };
   }
 
-  #expiry(made: number, ends: number): number {
-    return this.#sliding === null ? ends : Math.min(made + this.#sliding, ends);
+  #expiry(issuedAt: number, sessionExpires: number): number {
+    return this.#sliding === null ? sessionExpires : Math.min(issuedAt + this.#sliding, sessionExpires);
   }
 
-  async #cookieFor(ticket: Ticket, request: GatewayRequest): Promise<string> {
-    const value = await this.#options.protector.protect(this.#purpose, packTicket(ticket), ticket.expires);
-    const line = this.#line(value, ticket.expires - ticket.made, this.#isSecure(request));
+  async #cookieFor(ticket: TokenPayload, request: GatewayRequest): Promise<string> {
+    const value = await this.#options.encryption.encrypt(this.#purpose, encodePayload(ticket), ticket.expires);
+    const line = this.#line(value, ticket.expires - ticket.issuedAt, this.#isSecure(request));
     if (line.length <= longestCookie) return line;
-    throw tooManyClaims(`a cookie of ${line.length} bytes; browsers take ${longestCookie}`);
+    throw claimsTooLarge(`a cookie of ${line.length} bytes; browsers take ${longestCookie}`);
   }
 
   #line(value: string, maxAge: number, secure: boolean): string {

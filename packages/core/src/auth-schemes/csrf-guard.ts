@@ -3,11 +3,11 @@ import { stringifySetCookie } from 'cookie';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Caller, CsrfGuard } from '../ports/ports.ts';
-import type { Protector } from './keys/key-ring.ts';
+import type { TokenEncryption } from './keys/key-ring.ts';
 
-export interface CrossSiteOptions {
+export interface CsrfGuardOptions {
   /** Null: there are no tokens, and only where a request comes from counts. */
-  readonly protector: Protector | null;
+  readonly encryption: TokenEncryption | null;
   /** Other origins whose pages may act for callers: `https://app.example.org`. */
   readonly allowedOrigins?: readonly string[];
   /** What becomes of anonymous requests that a page of another site has made. Default `refuse`. */
@@ -16,7 +16,7 @@ export interface CrossSiteOptions {
    * Schemes whose callers may come without any mark of a browser, because programs are what mostly uses them: browsers have marked
    * unsafe requests for years, and programs cannot be lured. Never a scheme of cookies.
    */
-  readonly programs?: readonly string[];
+  readonly nonBrowserSchemes?: readonly string[];
   readonly headerName?: string;
   /** Readable by script, which copies it into the header. */
   readonly cookieName?: string;
@@ -37,14 +37,14 @@ export interface AntiforgeryToken {
   readonly headers: HeaderList;
 }
 
-export interface CsrfProtection extends CsrfGuard {
+export interface CsrfTokenGuard extends CsrfGuard {
   /**
    * Whether a request that may change data comes from a page of this site, or from no page at all. Always true for credentials that
    * no browser sends by itself. A cookie has to come from a page of this site, or with the token: without any mark of an origin it
    * is not enough, so that a program sends an `Origin`, or the token.
    */
   allows(request: GatewayRequest, caller: Caller): Promise<boolean>;
-  /** A token of this caller's session. With its request, the cookie is `Secure` as that is; without, it is. Rejects without a protector. */
+  /** A token of this caller's session. With its request, the cookie is `Secure` as that is; without, it is. Rejects without a encryption. */
   issue(caller: Caller, request?: GatewayRequest): Promise<AntiforgeryToken>;
 }
 
@@ -55,18 +55,18 @@ const longestToken = 4096;
  * Keeps other sites from acting through the browsers of our callers.
  * @throws TypeError for an allowed origin that is none
  */
-export function csrfGuard(options: CrossSiteOptions): CsrfProtection {
-  const { protector, programs = ['basic'], lifetime = 86_400, now = Date.now } = options;
+export function csrfGuard(options: CsrfGuardOptions): CsrfTokenGuard {
+  const { encryption, nonBrowserSchemes: programs = ['basic'], lifetime = 86_400, now = Date.now } = options;
   const { headerName = 'X-XSRF-TOKEN', cookieName = 'XSRF-TOKEN', cookiePath = '/' } = options;
   const anonymous = options.crossSiteRequests ?? 'refuse';
   const isSecure = options.isSecure ?? (({ secure }: GatewayRequest) => secure);
-  const allowed = new Set(options.allowedOrigins?.map(readOrigin));
+  const allowed = new Set(options.allowedOrigins?.map(parseOrigin));
   const source = (request: GatewayRequest): RequestSource => sourceOf(request, allowed, isSecure);
   const hasToken = async (request: GatewayRequest, caller: Caller): Promise<boolean> => {
     const token = request.header(headerName.toLowerCase());
-    if (token === undefined || token.length > longestToken || protector === null) return false;
-    const payload = await protector.unprotect(purpose, token);
-    return payload !== null && 'caller' in payload && payload.caller === bindingOf(caller);
+    if (token === undefined || token.length > longestToken || encryption === null) return false;
+    const payload = await encryption.decrypt(purpose, token);
+    return payload !== null && 'caller' in payload && payload.caller === callerBinding(caller);
   };
   return Object.freeze({
     source,
@@ -78,9 +78,9 @@ export function csrfGuard(options: CrossSiteOptions): CsrfProtection {
       return await hasToken(request, caller);
     },
     issue: async (caller: Caller, request?: GatewayRequest): Promise<AntiforgeryToken> => {
-      if (protector === null) throw new TypeError('Antiforgery tokens need a protector.');
+      if (encryption === null) throw new TypeError('Antiforgery tokens need a encryption.');
       const expires = Math.floor(now() / 1000) + lifetime;
-      const token = await protector.protect(purpose, { caller: bindingOf(caller) }, expires);
+      const token = await encryption.encrypt(purpose, { caller: callerBinding(caller) }, expires);
       const cookie = stringifySetCookie({
         name: cookieName,
         value: token,
@@ -128,7 +128,7 @@ function hostOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).host : null;
 }
 
-function readOrigin(text: string): string {
+function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (plain && !url.host.includes('*')) return url.origin;
@@ -136,7 +136,7 @@ function readOrigin(text: string): string {
 }
 
 /** Whose a token is: of the session; where there is none, of exactly this caller. */
-function bindingOf({ scheme, session, claims }: Caller): string {
+function callerBinding({ scheme, session, claims }: Caller): string {
   return createHash('sha256')
     .update(JSON.stringify(session === null ? [scheme, null, claims] : [scheme, session]))
     .digest('base64url');

@@ -2,9 +2,9 @@ import { clientNetwork } from './client-network.ts';
 
 interface FairQueueOptions {
   /** How many run at once. */
-  readonly atOnce: number;
+  readonly concurrency: number;
   /** How many more may wait. */
-  readonly waiting: number;
+  readonly maxQueued: number;
   /** What a call beyond that is refused with. */
   readonly refusal: Error;
 }
@@ -35,7 +35,7 @@ export class FairQueue {
    * @throws the refusal, when too many wait
    */
   async run<Result>(address: string | null, work: () => Promise<Result>): Promise<Result> {
-    if (this.#running < this.#options.atOnce) this.#running += 1;
+    if (this.#running < this.#options.concurrency) this.#running += 1;
     else await this.#turn(address === null ? '' : clientNetwork(address));
     try {
       return await work();
@@ -49,7 +49,7 @@ export class FairQueue {
 
   #turn(network: string): Promise<void> {
     const own = this.#waiting.get(network) ?? [];
-    if (this.#waiters >= this.#options.waiting) this.#makeRoom(own.length);
+    if (this.#waiters >= this.#options.maxQueued) this.#makeRoom(own.length);
     return new Promise((resolve, reject) => {
       own.push({ start: resolve, refuse: () => reject(this.#options.refusal) });
       this.#waiting.set(network, own);

@@ -12,7 +12,7 @@ export interface JwksOptions {
   /** At most so often is asked for a key that nobody knows. Default 30. */
   readonly cooldown?: number;
   /** For how long keys count without being read again: a key that was taken away is gone after that. Default 600. */
-  readonly maximalAge?: number;
+  readonly cacheMaxAge?: number;
 }
 
 type CryptoKey = Awaited<ReturnType<RemoteJWKSet>>;
@@ -36,7 +36,7 @@ export class RemoteKeys {
   readonly algorithms: readonly string[];
   readonly #keys: RemoteJWKSet;
   readonly #cooldown: number;
-  readonly #maximalAge: number;
+  readonly #cacheMaxAge: number;
   readonly #report: (error: Error) => void;
   readonly #now: () => number;
   /** Null: never yet. */
@@ -47,14 +47,14 @@ export class RemoteKeys {
 
   /** @throws TypeError for an address that is none, or has a password in it */
   constructor(options: JwksOptions, report: (error: Error) => void, now: () => number) {
-    const { timeout = 5, cooldown = 30, maximalAge = 600, algorithms = ['RS256', 'ES256'] } = options;
+    const { timeout = 5, cooldown = 30, cacheMaxAge = 600, algorithms = ['RS256', 'ES256'] } = options;
     this.algorithms = algorithms;
     this.#cooldown = cooldown * 1000;
-    this.#maximalAge = maximalAge * 1000;
+    this.#cacheMaxAge = cacheMaxAge * 1000;
     this.#report = report;
     this.#now = now;
     // When to read is decided here, by our clock; jose reads, and finds the key.
-    this.#keys = createRemoteJWKSet(jwksUrl(options.url), {
+    this.#keys = createRemoteJWKSet(parseJwksUrl(options.url), {
       timeoutDuration: Math.ceil(timeout * 1000),
       cooldownDuration: Number.POSITIVE_INFINITY,
       cacheMaxAge: Number.POSITIVE_INFINITY,
@@ -65,9 +65,9 @@ export class RemoteKeys {
   /** The keys that may have signed a token with this header; several only where it names none. */
   async find(header: TokenHeader): Promise<readonly CryptoKey[]> {
     const age = this.#age();
-    if (age >= this.#maximalAge) {
+    if (age >= this.#cacheMaxAge) {
       if (!(await this.#read())) return [];
-    } else if (age >= this.#maximalAge / 2) {
+    } else if (age >= this.#cacheMaxAge / 2) {
       // Nobody has to wait for it, and an address that is away for a moment is not noticed.
       void this.#read();
     }
@@ -115,7 +115,7 @@ export class RemoteKeys {
 }
 
 /** @throws TypeError */
-export function jwksUrl(text: string): URL {
+export function parseJwksUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
   throw new TypeError('The address of the keys of JWTs has to be a URL of https, without a password.');

@@ -15,7 +15,7 @@ const ofTheToken: ReadonlySet<string> = new Set(['iss', 'aud', 'exp', 'nbf', 'ia
  * The claims of a token that counts: text as it is, numbers, booleans and objects as JSON, a claim for each element of an array.
  * Null is none; so is a whole number past 2⁵³, of which nobody knows any more which one it was.
  */
-export function claimsOf(payload: Json, paths: ClaimPaths): readonly Claim[] {
+export function readClaims(payload: Json, paths: ClaimPaths): readonly Claim[] {
   const mapped = Object.entries(paths).map(([name, path]) => ({ name, keys: keysOf(payload, path) }));
   const taken = new Set(mapped.flatMap(({ name, keys }) => [name, keys[0]]));
   const own = Object.entries(payload).filter(([name]) => !taken.has(name) && !ofTheToken.has(name));
@@ -29,7 +29,7 @@ export function claimsOf(payload: Json, paths: ClaimPaths): readonly Claim[] {
  * What a token has to say so that these are its claims.
  * @throws Problem 500 for a claim that is one of the token's own
  */
-export function payloadOf(claims: readonly Claim[], paths: ClaimPaths): Json {
+export function createPayload(claims: readonly Claim[], paths: ClaimPaths): Json {
   const payload: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const [name, values] of grouped(claims)) {
     const path = Object.hasOwn(paths, name) ? paths[name]! : [name];

@@ -28,7 +28,7 @@ const shortestSecret = 32;
 const shortestModulus = 2048;
 
 /** @throws TypeError for a key that is none, is too weak, or has no algorithm of ours; without a word of the key */
-export function readJwtKey(key: JwtKey): JwtKeyPair {
+export function parseJwtKey(key: JwtKey): JwtKeyPair {
   if ('secret' in key) return secretKey(key.secret, key.id ?? null);
   if ('pem' in key) return asymmetric(() => fromPem(key.pem), key.id ?? null);
   return fromJwk(key.jwk, key.id);

@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify, t
 
 import type { Caller } from '../ports/ports.ts';
 import { type JwksOptions, RemoteKeys, type TokenHeader } from './jwks.ts';
-import { type ClaimPaths, claimsOf } from './jwt-claims.ts';
+import { type ClaimPaths, readClaims } from './jwt-claims.ts';
 import type { JwtKeyPair } from './jwt-keys.ts';
 
 /** What tokens have to fulfil. Times in seconds. */
@@ -16,7 +16,7 @@ export interface JwtRules {
   readonly audiences: readonly string[] | null;
   readonly clockTolerance: number;
   readonly requireExpiry: boolean;
-  readonly maximalAge: number | null;
+  readonly maxTokenAge: number | null;
   readonly type: string | null;
   readonly claims: ClaimPaths;
   readonly report: (error: Error) => void;
@@ -24,7 +24,7 @@ export interface JwtRules {
 }
 
 /** What a token that counts stands for. */
-export interface Verified {
+export interface VerifiedJwt {
   readonly caller: Caller;
   /** Seconds since 1970. */
   readonly expires: number;
@@ -67,7 +67,7 @@ export class JwtVerifier {
   }
 
   /** What the token stands for; a text: why it is refused. Never throws. */
-  async verify(token: string): Promise<Verified | string> {
+  async verify(token: string): Promise<VerifiedJwt | string> {
     const header = this.#headerOf(token);
     if (typeof header === 'string') return header;
     const own = this.#rules.keys.filter((key) => mayHaveSigned(key, header)).map(({ verifying }) => verifying);
@@ -91,7 +91,7 @@ export class JwtVerifier {
   }
 
   /** The keys are for the algorithm of the header: nothing else is tried with them. */
-  async #verifyWith(keys: readonly Key[], token: string, { alg }: TokenHeader): Promise<Verified | string> {
+  async #verifyWith(keys: readonly Key[], token: string, { alg }: TokenHeader): Promise<VerifiedJwt | string> {
     let refusal = 'The key of the token is not known';
     for (const key of keys) {
       try {
@@ -110,25 +110,25 @@ export class JwtVerifier {
   }
 
   #options(algorithm: string): JWTVerifyOptions {
-    const { issuers, audiences, type, maximalAge, clockTolerance, requireExpiry, now } = this.#rules;
+    const { issuers, audiences, type, maxTokenAge, clockTolerance, requireExpiry, now } = this.#rules;
     return {
       algorithms: [algorithm],
       ...(issuers === null ? {} : { issuer: [...issuers] }),
       ...(audiences === null ? {} : { audience: [...audiences] }),
       ...(type === null ? {} : { typ: type }),
-      ...(maximalAge === null ? {} : { maxTokenAge: maximalAge }),
+      ...(maxTokenAge === null ? {} : { maxTokenAge }),
       requiredClaims: requireExpiry ? ['exp'] : [],
       clockTolerance,
       currentDate: new Date(now()),
     };
   }
 
-  #read(payload: JWTPayload): Verified | string {
-    const { name, claims, clockTolerance, maximalAge } = this.#rules;
+  #read(payload: JWTPayload): VerifiedJwt | string {
+    const { name, claims, clockTolerance, maxTokenAge } = this.#rules;
     const { jti, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
     if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > longestSession)) return malformed;
-    const caller = { scheme: name, claims: claimsOf(payload, claims), session: jti ?? null, sentByBrowser: false };
-    const end = maximalAge === null ? exp : Math.min(exp, iat + maximalAge);
+    const caller = { scheme: name, claims: readClaims(payload, claims), session: jti ?? null, sentByBrowser: false };
+    const end = maxTokenAge === null ? exp : Math.min(exp, iat + maxTokenAge);
     return Object.freeze({ caller: Object.freeze(caller), expires: end + clockTolerance });
   }
 }

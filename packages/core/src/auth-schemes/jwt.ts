@@ -3,20 +3,26 @@ import { type JWTPayload, SignJWT } from 'jose';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { AuthScheme, Caller, Claim } from '../ports/ports.ts';
-import { bearerChallenge, refuseLongToken, sendsBearer, tokenIn, TokenRefusals } from './bearer-token.ts';
+import {
+  bearerChallenge,
+  validateTokenLength,
+  hasBearerToken,
+  readBearerToken,
+  TokenRefusals,
+} from './bearer-token.ts';
 import { ExpiringMap, TokenCache } from './expiring-map.ts';
-import { type JwksOptions, jwksUrl } from './jwks.ts';
-import { type ClaimPaths, payloadOf } from './jwt-claims.ts';
-import { type JwtKey, type JwtKeyPair, readJwtKey } from './jwt-keys.ts';
-import { type JwtRules, JwtVerifier, type Verified } from './jwt-verifier.ts';
+import { type JwksOptions, parseJwksUrl } from './jwks.ts';
+import { type ClaimPaths, createPayload } from './jwt-claims.ts';
+import { type JwtKey, type JwtKeyPair, parseJwtKey } from './jwt-keys.ts';
+import { type JwtRules, JwtVerifier, type VerifiedJwt } from './jwt-verifier.ts';
 import {
   defaultCacheSize,
-  newSession,
-  quotedRealm,
-  requireLifetimes,
+  createSession,
+  quoteRealm,
+  validateLifetimes,
   type SessionSchemeOptions,
 } from './session-scheme.ts';
-import { rememberedSessions, type SessionStore } from './sessions.ts';
+import { memorySessions, type SessionStore } from './sessions.ts';
 
 /** Revocation by a number (or any text) that each user has, and that changes when what was issued before counts no more. */
 export interface JwtVersions {
@@ -25,11 +31,11 @@ export interface JwtVersions {
   /** The version of this user now, by the claim of user ids; null: there is no such user. What it throws fails the request. */
   readonly current: (userId: string) => Promise<string | null>;
   /** Seconds for which an answer is believed. Default 5. */
-  readonly trust?: number;
+  readonly cacheSeconds?: number;
 }
 
 /** Times in seconds. */
-export interface JwtSchemeOptions extends Omit<SessionSchemeOptions, 'protector'> {
+export interface JwtSchemeOptions extends Omit<SessionSchemeOptions, 'encryption'> {
   /** What tokens are verified with; several while one takes over from another. Who holds one can speak for any of the issuers. */
   readonly keys?: readonly JwtKey[];
   /** Where the public keys of an issuer are, in place of `keys` and `signingKey`. */
@@ -49,7 +55,7 @@ export interface JwtSchemeOptions extends Omit<SessionSchemeOptions, 'protector'
   /** Default true: a token that never expires is none. */
   readonly requireExpiry?: boolean;
   /** Since a token was issued, whatever it says itself. Default null: only its own end counts. */
-  readonly maximalAge?: number | null;
+  readonly maxTokenAge?: number | null;
   /** What the header has to name as `typ`, such as `at+jwt`. Default null: anything. */
   readonly type?: string | null;
   readonly claims?: ClaimPaths;
@@ -99,32 +105,32 @@ class Jwt {
   readonly #signing: JwtKeyPair | null;
   readonly #verifier: JwtVerifier;
   readonly #sessions: SessionStore;
-  readonly #cache: TokenCache<Verified>;
+  readonly #cache: TokenCache<VerifiedJwt>;
   readonly #versions: ExpiringMap<string>;
   readonly #realm: string;
   readonly #refusals = new TokenRefusals();
   readonly #now: () => number;
 
   constructor(options: JwtSchemeOptions) {
-    const { now = Date.now, lifetime = 3600, maximalAge = null, keys = [], signingKey = null } = options;
-    requireLifetimes(options.name, { lifetime, maximalAge });
+    const { now = Date.now, lifetime = 3600, maxTokenAge = null, keys = [], signingKey = null } = options;
+    validateLifetimes(options.name, { lifetime, maxTokenAge });
     this.warnings = warningsOf(options);
     this.#options = options;
     this.#now = now;
-    this.#realm = quotedRealm(options);
-    this.#signing = signingKey === null ? null : signer(readJwtKey(signingKey));
+    this.#realm = quoteRealm(options);
+    this.#signing = signingKey === null ? null : signer(parseJwtKey(signingKey));
     this.signs = this.#signing !== null;
-    const known = [...keys.map(readJwtKey), ...(this.#signing === null ? [] : [this.#signing])];
+    const known = [...keys.map(parseJwtKey), ...(this.#signing === null ? [] : [this.#signing])];
     requireOneTrust(options, known);
     this.#verifier = new JwtVerifier(rulesOf(options, known));
-    this.#sessions = options.sessions ?? rememberedSessions({ now });
+    this.#sessions = options.sessions ?? memorySessions({ now });
     this.#cache = new TokenCache(options.cacheSize ?? defaultCacheSize, now);
     this.#versions = new ExpiringMap(mostVersions, now);
   }
 
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
-    if (!sendsBearer(request)) return null;
-    const token = tokenIn(request, credentials);
+    if (!hasBearerToken(request)) return null;
+    const token = readBearerToken(request, credentials);
     if (token === null) return this.#refusals.refuse(request, 'The token is malformed');
     const known = this.#cache.get(token);
     const verdict = known === undefined ? this.#authenticateAnew(token) : this.#admit(known.caller);
@@ -149,22 +155,22 @@ class Jwt {
     const { lifetime = 3600, claims: paths = {} } = this.#options;
     const { algorithm, id, signing } = this.#signing!;
     const issued = Math.floor(this.#now() / 1000);
-    const session = newSession(claims, request, issued + lifetime, this.#options);
-    const payload = { ...payloadOf(claims, paths), ...named(this.#options) };
+    const session = createSession(claims, request, issued + lifetime, this.#options);
+    const payload = { ...createPayload(claims, paths), ...named(this.#options) };
     const token = await new SignJWT(payload)
       .setProtectedHeader({ alg: algorithm, typ: this.#options.type ?? 'JWT', ...(id === null ? {} : { kid: id }) })
       .setIssuedAt(issued)
       .setExpirationTime(issued + lifetime)
       .setJti(session.id)
       .sign(signing!);
-    refuseLongToken(token);
+    validateTokenLength(token);
     await this.#sessions.begin(session);
     const body = JSON.stringify({ token_type: 'Bearer', access_token: token, expires_in: lifetime });
     return { headers: ['content-type', 'application/json', 'cache-control', 'no-store'], body };
   }
 
   async signOut(request: GatewayRequest): Promise<HeaderList> {
-    const token = tokenIn(request, credentials);
+    const token = readBearerToken(request, credentials);
     const verified = token === null ? '' : (this.#cache.get(token) ?? (await this.#verifier.verify(token)));
     if (token !== null && typeof verified !== 'string' && verified.caller.session !== null) {
       this.#cache.delete(token);
@@ -187,7 +193,7 @@ class Jwt {
     if (caller.session === null) {
       return sessions === undefined ? this.#ofVersion(caller, versions) : 'The token names no session';
     }
-    const alive = this.#sessions.alive(caller.session);
+    const alive = this.#sessions.isAlive(caller.session);
     if (typeof alive === 'boolean') return alive ? this.#ofVersion(caller, versions) : sessionEnded;
     return alive.then((answer) => (answer ? this.#ofVersion(caller, versions) : sessionEnded));
   }
@@ -202,7 +208,7 @@ class Jwt {
     return this.#current(userId, versions).then((current) => (current === version ? caller : 'The token was revoked'));
   }
 
-  async #current(userId: string, { current, trust = 5 }: JwtVersions): Promise<string | null> {
+  async #current(userId: string, { current, cacheSeconds: trust = 5 }: JwtVersions): Promise<string | null> {
     const asked = this.#now();
     const version = await current(userId);
     if (trust > 0 && version !== null) this.#versions.set(userId, version, asked + trust * 1000);
@@ -211,10 +217,10 @@ class Jwt {
 }
 
 function rulesOf(options: JwtSchemeOptions, keys: readonly JwtKeyPair[]): JwtRules {
-  const { name, jwks = null, type = null, maximalAge = null, clockTolerance = 30, requireExpiry = true } = options;
+  const { name, jwks = null, type = null, maxTokenAge = null, clockTolerance = 30, requireExpiry = true } = options;
   const { claims = {}, report = () => undefined, now = Date.now } = options;
   const [issuers, audiences] = [listed(options.issuer), listed(options.audience)];
-  const rules = { name, keys, jwks, issuers, audiences, clockTolerance, requireExpiry, maximalAge, type, claims };
+  const rules = { name, keys, jwks, issuers, audiences, clockTolerance, requireExpiry, maxTokenAge, type, claims };
   return Object.freeze({ ...rules, report, now });
 }
 
@@ -259,7 +265,7 @@ function warningsOf({ name, issuer, audience, jwks = null, production = true }: 
   if (issuer === undefined) faults.push(`The scheme "${name}" takes tokens of any issuer: give issuer, or null.`);
   if (audience === undefined)
     faults.push(`The scheme "${name}" takes tokens for any audience: give audience, or null.`);
-  if (jwks !== null && isOpen(jwksUrl(jwks.url))) {
+  if (jwks !== null && isOpen(parseJwksUrl(jwks.url))) {
     faults.push(
       `The scheme "${name}" reads its keys over an open connection, on which anybody can change them: use https.`,
     );

@@ -8,7 +8,7 @@ import { FairQueue } from './fair-queue.ts';
 const retryAfter = 5;
 
 /** More passwords wait for their turn than are worth waiting for: 503, to be tried again later. */
-export class TooManyPasswords extends Problem {
+export class PasswordQueueFull extends Problem {
   constructor(title: string) {
     super('too-many-attempts', { status: 503, title, headers: ['retry-after', String(retryAfter)] });
     this.name = 'TooManyPasswords';
@@ -20,16 +20,16 @@ export interface PasswordHasherOptions {
    * How many passwords are verified at once, and as many hashed, each on a thread of Node's pool of four. Default: one is hashed, and
    * one or two are verified, so that a processor is left to requests and a thread to files and name look-ups.
    */
-  readonly atOnce?: number;
+  readonly concurrency?: number;
   /** How many more of each may wait, in turn by client address. Default 50: the last of them waits for about five seconds. */
-  readonly waiting?: number;
+  readonly maxQueued?: number;
   /** Rounds of PBKDF2. A hash does not say how many it was made with: other than the default, none from elsewhere verifies. */
   readonly rounds?: number;
 }
 
 const hasherOptions = optionGroup<PasswordHasherOptions>({
-  atOnce: integer({ min: 1 }),
-  waiting: integer({ min: 0 }),
+  concurrency: integer({ min: 1 }),
+  maxQueued: integer({ min: 0 }),
   rounds: integer({ min: 1 }),
 });
 
@@ -45,10 +45,10 @@ const form = /^[A-Za-z0-9+/]{64}$/;
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
   const faults = hasherOptions.validate(options, '');
   if (faults.length > 0) throw new RangeError(`createPasswordHasher: ${faults.join('\n')}`);
-  const { waiting = 50, rounds = 600_000 } = options;
-  const { atOnce } = options;
-  const hashing = queueOf(atOnce ?? 1, waiting, 'Too many passwords are hashed at once');
-  const verifying = queueOf(atOnce ?? verifiedAtOnce(), waiting, 'Too many sign-ins at once');
+  const { maxQueued = 50, rounds = 600_000 } = options;
+  const { concurrency } = options;
+  const hashing = createQueue(concurrency ?? 1, maxQueued, 'Too many passwords are hashed at once');
+  const verifying = createQueue(concurrency ?? defaultVerifications(), maxQueued, 'Too many sign-ins at once');
   const verifyDummy = async (address: string | null = null): Promise<void> => {
     await verifying.run(address, () => deriveKey('', randomBytes(saltBytes), rounds));
   };
@@ -71,13 +71,13 @@ export function createPasswordHasher(options: PasswordHasherOptions = {}): Passw
   } satisfies PasswordHasher);
 }
 
-function verifiedAtOnce(): number {
+function defaultVerifications(): number {
   return Math.max(1, Math.min(2, availableParallelism() - 1));
 }
 
 /** The refusal is made once: most of what it costs is its stack, and the more there are the cheaper they have to be. */
-function queueOf(atOnce: number, waiting: number, title: string): FairQueue {
-  return new FairQueue({ atOnce, waiting, refusal: new TooManyPasswords(title) });
+function createQueue(concurrency: number, maxQueued: number, title: string): FairQueue {
+  return new FairQueue({ concurrency, maxQueued, refusal: new PasswordQueueFull(title) });
 }
 
 function deriveKey(password: string, salt: Uint8Array, rounds: number): Promise<Buffer> {

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 
 import type { GatewayRequest } from '../http/request.ts';
 import type { Claim } from '../ports/ports.ts';
-import type { Protector } from './keys/key-ring.ts';
+import type { TokenEncryption } from './keys/key-ring.ts';
 import type { NewSession, SessionStore } from './sessions.ts';
 
 /** What the schemes that begin sessions have in common. */
 export interface SessionSchemeOptions {
   /** The scheme's name, by which a sign-in chooses it. */
   readonly name: string;
-  readonly protector: Protector;
+  readonly encryption: TokenEncryption;
   /** Default: this instance remembers which sessions have ended. */
   readonly sessions?: SessionStore;
   /** Of `WWW-Authenticate`. Default `pgway`. */
@@ -30,11 +30,11 @@ export const defaultCacheSize = 5000;
 const longestUserAgent = 512;
 
 /** A session of its own for each sign-in, whatever the request came with. */
-export function newSession(
+export function createSession(
   claims: readonly Claim[],
   request: GatewayRequest,
   expires: number,
-  options: Omit<SessionSchemeOptions, 'protector'>,
+  options: Omit<SessionSchemeOptions, 'encryption'>,
 ): NewSession {
   const { name, userIdClaim = 'id', userNameClaim = 'name', address } = options;
   const valueOf = (wanted: string): string | null => claims.find(([claim]) => claim === wanted)?.[1] ?? null;
@@ -53,13 +53,13 @@ export function newSession(
  * The realm as it stands in a challenge.
  * @throws TypeError for what a header cannot hold
  */
-export function quotedRealm({ realm = 'pgway' }: Pick<SessionSchemeOptions, 'realm'>): string {
+export function quoteRealm({ realm = 'pgway' }: Pick<SessionSchemeOptions, 'realm'>): string {
   if (/^[\x20-\x7e]*$/.test(realm)) return `"${realm.replaceAll(/["\\]/g, '\\$&')}"`;
   throw new TypeError(`The realm ${JSON.stringify(realm)} cannot stand in a header: use printable ASCII.`);
 }
 
 /** @throws TypeError unless every one of these is a time to live: whole seconds, at least one */
-export function requireLifetimes(scheme: string, times: Readonly<Record<string, number | null>>): void {
+export function validateLifetimes(scheme: string, times: Readonly<Record<string, number | null>>): void {
   for (const [name, seconds] of Object.entries(times)) {
     if (seconds === null || (Number.isSafeInteger(seconds) && seconds > 0)) continue;
     throw new TypeError(`The scheme "${scheme}" has ${name} ${seconds}: give whole seconds, at least 1.`);

@@ -1,6 +1,6 @@
 import { Problem } from '../ports/ports.ts';
 import { ExpiringMap } from './expiring-map.ts';
-import { type CommandRunner, saysTrue } from './command-runner.ts';
+import { type CommandRunner, isTrueRow } from './command-runner.ts';
 
 /** A session that begins. */
 export interface NewSession {
@@ -23,7 +23,7 @@ export interface SessionStore {
    * At once where the answer is known.
    * @throws Problem `database-unavailable` (503) when it cannot be found out: nobody is made anonymous by a lost connection
    */
-  alive(session: string): boolean | Promise<boolean>;
+  isAlive(session: string): boolean | Promise<boolean>;
   /**
    * Ends it for good; one that has ended, or never was, is no error.
    * @param expires seconds since 1970: when it would have been over anyway
@@ -35,11 +35,11 @@ export interface SessionStore {
    * @returns false when it was used before, or the session is over
    * @throws Problem `database-unavailable` (503)
    */
-  advance(session: string, generation: number, expires: number): Promise<boolean>;
+  useRefreshToken(session: string, generation: number, expires: number): Promise<boolean>;
   /** Another instance, or the database, has ended it (a NOTIFY says so): what is known of it counts no more. */
-  forget(session: string): void;
+  invalidate(session: string): void;
   /** Some may have ended without our hearing of it: nothing that is known counts any more. */
-  forgetAll(): void;
+  invalidateAll(): void;
   /** What a host should know at the start. */
   readonly warnings: readonly string[];
 }
@@ -62,7 +62,7 @@ export interface SqlSessionsOptions {
    */
   readonly refresh?: string | null;
   /** Seconds for which a session that was found alive is believed to be. 0: every call asks. Default 5. */
-  readonly trust?: number;
+  readonly cacheSeconds?: number;
   /** The most sessions of which something is remembered. Default 10,000. */
   readonly limit?: number;
   /** Milliseconds since 1970. */
@@ -84,15 +84,15 @@ class SqlSessions implements SessionStore {
   readonly #alive: ExpiringMap<true>;
   /** One question a session at a time; who comes meanwhile takes its answer. */
   readonly #asking = new Map<string, Promise<boolean>>();
-  readonly #record: RefreshRecord;
+  readonly #record: RefreshTokenUses;
 
   constructor(options: SqlSessionsOptions) {
-    const { trust = 5, limit = defaultLimit, now = Date.now, refresh = null } = options;
+    const { cacheSeconds: trust = 5, limit = defaultLimit, now = Date.now, refresh = null } = options;
     this.#options = options;
     this.#trust = trust * 1000;
     this.#now = now;
     this.#alive = new ExpiringMap(limit, now);
-    this.#record = new RefreshRecord(limit, now);
+    this.#record = new RefreshTokenUses(limit, now);
     this.warnings = refresh === null ? [reuseHere] : [];
   }
 
@@ -102,7 +102,7 @@ class SqlSessions implements SessionStore {
     await this.#options.query(this.#options.begin, [id, userId, userName, scheme, ip, userAgent, until]);
   }
 
-  alive(session: string): boolean | Promise<boolean> {
+  isAlive(session: string): boolean | Promise<boolean> {
     if (this.#alive.get(session) === true) return true;
     const asking = this.#asking.get(session) ?? this.#ask(session);
     return asking;
@@ -112,7 +112,7 @@ class SqlSessions implements SessionStore {
     const asking: Promise<boolean> = this.#check(session).then(
       (alive) => {
         // Forgotten while the answer was on its way: it may be older than that.
-        if (this.#asking.get(session) !== asking) return this.alive(session);
+        if (this.#asking.get(session) !== asking) return this.isAlive(session);
         this.#asking.delete(session);
         if (alive) this.#alive.set(session, true, this.#now() + this.#trust);
         return alive;
@@ -127,30 +127,30 @@ class SqlSessions implements SessionStore {
   }
 
   async #check(session: string): Promise<boolean> {
-    return saysTrue(
+    return isTrueRow(
       await this.#run(this.#options.check, [session], 'It could not be found out whether the session is alive.'),
     );
   }
 
   async end(session: string): Promise<void> {
-    this.forget(session);
+    this.invalidate(session);
     await this.#run(this.#options.end, [session], 'The session could not be ended.');
     // A question that was asked before may have been answered since.
-    this.forget(session);
+    this.invalidate(session);
   }
 
-  async advance(session: string, generation: number, expires: number): Promise<boolean> {
+  async useRefreshToken(session: string, generation: number, expires: number): Promise<boolean> {
     const { refresh = null } = this.#options;
     if (refresh === null) return this.#record.advance(session, generation, expires);
-    return saysTrue(await this.#run(refresh, [session, String(generation)], 'The session could not be refreshed.'));
+    return isTrueRow(await this.#run(refresh, [session, String(generation)], 'The session could not be refreshed.'));
   }
 
-  forget(session: string): void {
+  invalidate(session: string): void {
     this.#alive.delete(session);
     this.#asking.delete(session);
   }
 
-  forgetAll(): void {
+  invalidateAll(): void {
     this.#alive.clear();
     this.#asking.clear();
   }
@@ -169,7 +169,7 @@ const reuseHere =
   'A refresh token that is used twice is noticed only when both uses reach the same instance: give the command that counts ' +
   'the refreshes of a session.';
 
-export interface RememberedSessionsOptions {
+export interface MemorySessionsOptions {
   /** The most sessions of which something is remembered. Default 100,000. */
   readonly limit?: number;
   /** Milliseconds since 1970. */
@@ -180,20 +180,20 @@ export interface RememberedSessionsOptions {
  * Sessions without a table: this instance remembers which have ended. Others, and this one after a restart, take the credentials
  * of an ended session until they expire; so does this one when more sessions have ended than it remembers.
  */
-export function rememberedSessions(options: RememberedSessionsOptions = {}): SessionStore {
+export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
   const { limit = 100_000, now = Date.now } = options;
   const ended = new ExpiringMap<true>(limit, now);
-  const record = new RefreshRecord(limit, now);
+  const record = new RefreshTokenUses(limit, now);
   return Object.freeze({
     begin: () => Promise.resolve(),
-    alive: (session) => ended.get(session) === undefined,
+    isAlive: (session) => ended.get(session) === undefined,
     end: (session, expires) => {
       ended.set(session, true, expires * 1000);
       return Promise.resolve();
     },
-    advance: (session, generation, expires) => Promise.resolve(record.advance(session, generation, expires)),
-    forget: () => undefined,
-    forgetAll: () => undefined,
+    useRefreshToken: (session, generation, expires) => Promise.resolve(record.advance(session, generation, expires)),
+    invalidate: () => undefined,
+    invalidateAll: () => undefined,
     warnings: [
       'Sessions are remembered by this instance alone: sign-out is not known to others, nor after a restart. Give the ' +
         'commands of a session table.',
@@ -205,7 +205,7 @@ export function rememberedSessions(options: RememberedSessionsOptions = {}): Ses
  * Which refresh token of a session is the next to be used, as far as this instance has seen. It knows nothing of what happened
  * on other instances or before a restart, and forgets the oldest session when it is full: a reuse there is not noticed.
  */
-export class RefreshRecord {
+export class RefreshTokenUses {
   readonly #next: ExpiringMap<number>;
 
   /**

@@ -1,42 +1,56 @@
 import type { Caller, Claim } from '../ports/ports.ts';
-import type { Protector } from './keys/key-ring.ts';
+import type { TokenEncryption } from './keys/key-ring.ts';
 import type { SessionStore } from './sessions.ts';
 import { TokenCache } from './expiring-map.ts';
 
 /** What stands in a cookie or token. Times in seconds since 1970. */
-export interface Ticket {
+export interface TokenPayload {
   readonly session: string;
   readonly claims: readonly Claim[];
   /** When this cookie or token was made. */
-  readonly made: number;
+  readonly issuedAt: number;
   /** When this cookie or token ends. */
   readonly expires: number;
   /** When the session ends, whatever is renewed until then. */
-  readonly ends: number;
+  readonly sessionExpires: number;
   /** The number of a refresh token among those of its session; 0 elsewhere. */
   readonly generation: number;
 }
 
 /** Short names: every byte is sent with every request. */
-export function packTicket({ session, claims, made, expires, ends, generation }: Ticket): object {
-  return { s: session, c: claims, m: made, x: expires, e: ends, ...(generation === 0 ? {} : { g: generation }) };
+export function encodePayload({
+  session,
+  claims,
+  issuedAt,
+  expires,
+  sessionExpires,
+  generation,
+}: TokenPayload): object {
+  return {
+    s: session,
+    c: claims,
+    m: issuedAt,
+    x: expires,
+    e: sessionExpires,
+    ...(generation === 0 ? {} : { g: generation }),
+  };
 }
 
 /** Null: not a ticket, or one of another version. */
-export function unpackTicket(payload: object | null): Ticket | null {
+export function decodePayload(payload: object | null): TokenPayload | null {
   if (payload === null) return null;
   const {
     s: session,
     c,
-    m: made,
+    m: issuedAt,
     x: expires,
-    e: ends,
+    e: sessionExpires,
     g: generation = 0,
   } = payload as Readonly<Record<string, unknown>>;
   const claims = claimsOf(c);
   if (typeof session !== 'string' || claims === null) return null;
-  if (!isTime(made) || !isTime(expires) || !isTime(ends) || !isTime(generation)) return null;
-  return Object.freeze({ session, claims, made, expires, ends, generation });
+  if (!isTime(issuedAt) || !isTime(expires) || !isTime(sessionExpires) || !isTime(generation)) return null;
+  return Object.freeze({ session, claims, issuedAt, expires, sessionExpires, generation });
 }
 
 function claimsOf(value: unknown): readonly Claim[] | null {
@@ -53,10 +67,10 @@ function isTime(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-export interface RecognizerOptions {
+export interface TokenAuthenticatorOptions {
   readonly scheme: string;
   readonly sentByBrowser: boolean;
-  readonly protector: Protector;
+  readonly encryption: TokenEncryption;
   readonly purpose: string;
   readonly sessions: SessionStore;
   /** The most tokens that are remembered. */
@@ -66,54 +80,54 @@ export interface RecognizerOptions {
 }
 
 /** A token that counts: of ours, in its time, and its session alive. */
-export interface Recognized {
+export interface VerifiedToken {
   readonly caller: Caller;
-  readonly ticket: Ticket;
+  readonly ticket: TokenPayload;
 }
 
 /** Tells whose tokens they are. What it has read it remembers; whether the session is alive it asks each time. */
-export class Recognizer {
-  readonly #options: RecognizerOptions;
-  readonly #cache: TokenCache<Recognized>;
+export class TokenAuthenticator {
+  readonly #options: TokenAuthenticatorOptions;
+  readonly #cache: TokenCache<VerifiedToken>;
 
-  constructor(options: RecognizerOptions) {
+  constructor(options: TokenAuthenticatorOptions) {
     this.#options = options;
     this.#cache = new TokenCache(options.cacheSize, options.now);
   }
 
   /** @throws Problem when it cannot be found out whether the session is alive */
-  recognize(token: string): Recognized | null | Promise<Recognized | null> {
+  authenticate(token: string): VerifiedToken | null | Promise<VerifiedToken | null> {
     const known = this.#cache.get(token);
     return known === undefined ? this.#open(token) : this.#admit(token, known);
   }
 
   /** What the token says, also when its session is over. */
-  async read(token: string): Promise<Ticket | null> {
-    const { protector, purpose } = this.#options;
-    return unpackTicket(await protector.unprotect(purpose, token));
+  async read(token: string): Promise<TokenPayload | null> {
+    const { encryption, purpose } = this.#options;
+    return decodePayload(await encryption.decrypt(purpose, token));
   }
 
-  forget(token: string): void {
+  evict(token: string): void {
     this.#cache.delete(token);
   }
 
-  async #open(token: string): Promise<Recognized | null> {
-    const ticket = await this.read(token);
-    if (ticket === null) return null;
+  async #open(token: string): Promise<VerifiedToken | null> {
+    const payload = await this.read(token);
+    if (payload === null) return null;
     const { scheme, sentByBrowser } = this.#options;
-    const caller = Object.freeze({ scheme, claims: ticket.claims, session: ticket.session, sentByBrowser });
-    const recognized = Object.freeze({ caller, ticket });
-    this.#cache.set(token, recognized, ticket.expires);
+    const caller = Object.freeze({ scheme, claims: payload.claims, session: payload.session, sentByBrowser });
+    const recognized = Object.freeze({ caller, ticket: payload });
+    this.#cache.set(token, recognized, payload.expires);
     return this.#admit(token, recognized);
   }
 
-  #admit(token: string, recognized: Recognized): Recognized | null | Promise<Recognized | null> {
-    const alive = this.#options.sessions.alive(recognized.ticket.session);
+  #admit(token: string, recognized: VerifiedToken): VerifiedToken | null | Promise<VerifiedToken | null> {
+    const alive = this.#options.sessions.isAlive(recognized.ticket.session);
     if (typeof alive !== 'boolean') return alive.then((answer) => this.#verdict(answer, token, recognized));
     return this.#verdict(alive, token, recognized);
   }
 
-  #verdict(alive: boolean, token: string, recognized: Recognized): Recognized | null {
+  #verdict(alive: boolean, token: string, recognized: VerifiedToken): VerifiedToken | null {
     if (alive) return recognized;
     this.#cache.delete(token);
     return null;

@@ -3,7 +3,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { AuthScheme, Caller, CsrfGuard } from '../ports/ports.ts';
-import { type ClaimTypes, rolesOf } from './claims.ts';
+import { type ClaimTypes, callerRoles } from './claims.ts';
 
 /** What says who may call: an endpoint, or whatever else is guarded in its manner. */
 export interface ProtectedEndpoint {
@@ -13,34 +13,37 @@ export interface ProtectedEndpoint {
   /** Whether the call may change data: requests that other sites make are refused then. */
   readonly changesData: boolean;
   /** What recognises the callers of this endpoint alone; null: the gateway's schemes do. */
-  readonly ownScheme: AuthScheme | null;
+  readonly endpointScheme: AuthScheme | null;
 }
 
 /** How callers are recognised. */
-export interface Access {
+export interface AccessControl {
   readonly schemes: readonly AuthScheme[];
   readonly claimTypes: ClaimTypes;
-  readonly siteGuard: CsrfGuard;
+  readonly csrfGuard: CsrfGuard;
   /** Every call depends on its caller: it runs under a role of the caller's. */
-  readonly everyCall: boolean;
+  readonly alwaysAuthenticate: boolean;
   /** Told of tokens that were refused. */
-  readonly tokenRefused: (request: GatewayRequest, refusal: Refusal) => void;
+  readonly onTokenRefused: (request: GatewayRequest, refusal: TokenRefusal) => void;
 }
 
 /** Which scheme has refused the token of a request, and why. */
-export interface Refusal {
+export interface TokenRefusal {
   readonly scheme: string;
   readonly reason: string;
 }
 
 /** The endpoints that this caller may call. */
-export interface Admitted<Candidate> {
+export interface AuthorizationResult<Candidate> {
   readonly candidates: readonly Candidate[];
   readonly caller: Caller | null;
 }
 
 /** Whether nobody has to be identified for any of them. */
-export function open(candidates: readonly ProtectedEndpoint[], { everyCall }: Access): boolean {
+export function isPublic(
+  candidates: readonly ProtectedEndpoint[],
+  { alwaysAuthenticate: everyCall }: AccessControl,
+): boolean {
   if (everyCall) return false;
   for (const { needsCaller } of candidates) if (needsCaller) return false;
   return true;
@@ -53,24 +56,24 @@ export function open(candidates: readonly ProtectedEndpoint[], { everyCall }: Ac
 export async function authorize<Candidate extends ProtectedEndpoint>(
   candidates: readonly Candidate[],
   request: GatewayRequest,
-  access: Access,
-): Promise<Admitted<Candidate>> {
+  access: AccessControl,
+): Promise<AuthorizationResult<Candidate>> {
   let known = false;
-  const refusals: Refusal[] = [];
+  const refusals: TokenRefusal[] = [];
   // Overloads may have schemes of their own; whoever is recognised for one is not for that known to another.
-  for (const scheme of new Set(candidates.map(({ ownScheme }) => ownScheme))) {
+  for (const scheme of new Set(candidates.map(({ endpointScheme }) => endpointScheme))) {
     const schemes = scheme === null ? access.schemes : [scheme];
     // One after the other: the first that lets the caller through decides.
     // oxlint-disable-next-line no-await-in-loop
     const caller = await identify(request, schemes);
     known ||= caller !== null;
     const refused = caller === null ? refusalsOf(request, schemes) : [];
-    for (const refusal of refused) access.tokenRefused(request, refusal);
+    for (const refusal of refused) access.onTokenRefused(request, refusal);
     refusals.push(...refused);
     const admitted = candidates.filter(
       (one) =>
-        one.ownScheme === scheme &&
-        mayCall(one, caller, access.claimTypes) &&
+        one.endpointScheme === scheme &&
+        isAuthorized(one, caller, access.claimTypes) &&
         // With a token that has expired, a caller may sign in again, and do nothing else.
         (refused.length === 0 || one.endpoint.signIn?.kind === 'login'),
     );
@@ -81,25 +84,27 @@ export async function authorize<Candidate extends ProtectedEndpoint>(
     return { candidates: admitted, caller };
   }
   if (known) throw new Problem('forbidden');
-  throw unauthenticated(challenges(schemesOf(candidates, access), request), refusals);
+  throw unauthenticated(challengeHeaders(schemesOf(candidates, access), request), refusals);
 }
 
-function unauthenticated(headers: HeaderList, refusals: readonly Refusal[]): Problem {
+function unauthenticated(headers: HeaderList, refusals: readonly TokenRefusal[]): Problem {
   if (refusals.length === 0) return new Problem('unauthenticated', { headers });
   const reasons = new Set(refusals.map(({ reason }) => `${reason}.`));
   return new Problem('unauthenticated', { title: 'The token is refused', detail: [...reasons].join(' '), headers });
 }
 
 /** Why the schemes, none of which knows the caller, have refused the token that the request brought. */
-function refusalsOf(request: GatewayRequest, schemes: readonly AuthScheme[]): readonly Refusal[] {
+function refusalsOf(request: GatewayRequest, schemes: readonly AuthScheme[]): readonly TokenRefusal[] {
   return schemes.flatMap((scheme) => {
     const reason = scheme.refusal?.(request) ?? null;
     return reason === null ? [] : [{ scheme: scheme.name, reason }];
   });
 }
 
-function schemesOf(candidates: readonly ProtectedEndpoint[], { schemes }: Access): readonly AuthScheme[] {
-  return [...new Set(candidates.flatMap(({ ownScheme }) => (ownScheme === null ? schemes : [ownScheme])))];
+function schemesOf(candidates: readonly ProtectedEndpoint[], { schemes }: AccessControl): readonly AuthScheme[] {
+  return [
+    ...new Set(candidates.flatMap(({ endpointScheme }) => (endpointScheme === null ? schemes : [endpointScheme]))),
+  ];
 }
 
 async function identify(request: GatewayRequest, schemes: readonly AuthScheme[]): Promise<Caller | null> {
@@ -114,7 +119,7 @@ async function identify(request: GatewayRequest, schemes: readonly AuthScheme[])
 }
 
 /** Whether this caller, recognised by whatever recognises those of the endpoint, may call it. */
-export function mayCall(
+export function isAuthorized(
   { endpoint }: Pick<ProtectedEndpoint, 'endpoint'>,
   caller: Caller | null,
   types: ClaimTypes,
@@ -123,7 +128,7 @@ export function mayCall(
   if (!required && endpoint.basicAuthentication === null) return true;
   if (caller === null) return false;
   if (roles.length === 0) return true;
-  const own = rolesOf(caller, types).map((role) => role.toLowerCase());
+  const own = callerRoles(caller, types).map((role) => role.toLowerCase());
   return roles.some((role) => own.includes(role.toLowerCase()));
 }
 
@@ -136,9 +141,9 @@ function changeData(candidates: readonly ProtectedEndpoint[]): boolean {
 export function refuseAnonymousCrossSite(
   candidates: readonly ProtectedEndpoint[],
   request: GatewayRequest,
-  { siteGuard }: Access,
+  { csrfGuard }: AccessControl,
 ): void {
-  if (!changeData(candidates) || siteGuard.allowsAnonymous(request)) return;
+  if (!changeData(candidates) || csrfGuard.allowsAnonymous(request)) return;
   throw new Problem('cross-site-request', {
     detail: `${originOf(request)} Add that origin to allowedOrigins, or set crossSiteRequests to "allow" for callers who are not signed in.`,
   });
@@ -147,15 +152,15 @@ export function refuseAnonymousCrossSite(
 interface CallerRequest {
   readonly request: GatewayRequest;
   readonly caller: Caller;
-  readonly access: Access;
+  readonly access: AccessControl;
 }
 
 async function refuseCrossSite(
   candidates: readonly ProtectedEndpoint[],
-  { request, caller, access: { siteGuard } }: CallerRequest,
+  { request, caller, access: { csrfGuard } }: CallerRequest,
 ): Promise<void> {
-  if (!caller.sentByBrowser || !changeData(candidates) || (await siteGuard.allows(request, caller))) return;
-  const unmarked = siteGuard.source(request) === 'unmarked';
+  if (!caller.sentByBrowser || !changeData(candidates) || (await csrfGuard.allows(request, caller))) return;
+  const unmarked = csrfGuard.source(request) === 'unmarked';
   throw new Problem('cross-site-request', {
     detail: unmarked
       ? 'The request says neither by Origin nor by Sec-Fetch-Site which page it comes from. Send one of them, or an antiforgery token.'
@@ -171,7 +176,7 @@ function originOf(request: GatewayRequest): string {
 }
 
 /** One `WWW-Authenticate` for each scheme that has something of its own to say. */
-export function challenges(schemes: readonly AuthScheme[], request: GatewayRequest): HeaderList {
+export function challengeHeaders(schemes: readonly AuthScheme[], request: GatewayRequest): HeaderList {
   const said = new Set(schemes.map((scheme) => scheme.challenge(request)).filter((challenge) => challenge !== null));
   return [...said].flatMap((challenge) => ['www-authenticate', challenge]);
 }

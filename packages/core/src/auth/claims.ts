@@ -14,7 +14,7 @@ export function firstClaim(claims: readonly Claim[], name: string): string | nul
 }
 
 /** All values of the role claim. */
-export function rolesOf({ claims }: Caller, { role }: ClaimTypes): readonly string[] {
+export function callerRoles({ claims }: Caller, { role }: ClaimTypes): readonly string[] {
   return claims.flatMap(([name, value]) => (name === role ? [value] : []));
 }
 

@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts';
 import type { Caller } from '../ports/ports.ts';
 import type { Setting } from './settings.ts';
 import type { CallContext } from './injected-values.ts';
-import { firstClaim, type ClaimTypes, claimsAsJson, rolesOf } from './claims.ts';
+import { firstClaim, type ClaimTypes, claimsAsJson, callerRoles } from './claims.ts';
 
 /** The settings that tell a call of its caller. */
 export interface ContextKeys {
@@ -27,14 +27,14 @@ export function contextSettings(
   return [
     [id, (caller && firstClaim(caller.claims, types.id)) ?? ''],
     [name, (caller && firstClaim(caller.claims, types.name)) ?? ''],
-    [roles, caller === null ? '' : minimalArrayLiteral(rolesOf(caller, types))],
+    [roles, caller === null ? '' : minimalArrayLiteral(callerRoles(caller, types))],
     [ipAddress, request.remoteAddress ?? ''],
     ...(claims === null ? [] : [[claims, caller === null ? '' : claimsAsJson(caller, types)] as const]),
   ];
 }
 
 /** The database role that a call runs under, by a claim of its caller. */
-export interface RoleContext {
+export interface DatabaseRole {
   readonly claim: string;
   /** For callers without that claim, and for those that nobody knows; null: the role of the connection. */
   readonly anonymous: string | null;
@@ -44,7 +44,7 @@ export interface RoleContext {
  * The role of a caller; null: that of the connection.
  * @throws Problem 403 for `none`, which is no role, but would be that of the connection
  */
-export function roleOf(caller: Caller | null, { claim, anonymous }: RoleContext): string | null {
+export function selectRole(caller: Caller | null, { claim, anonymous }: DatabaseRole): string | null {
   const role = (caller && firstClaim(caller.claims, claim)) ?? anonymous;
   if (role === 'none') throw new Problem('forbidden');
   return role;
@@ -54,7 +54,7 @@ export function roleOf(caller: Caller | null, { claim, anonymous }: RoleContext)
  * As a setting of the transaction: PostgreSQL refuses a role that the connection's own is no member of.
  * @throws Problem 403 for `none`
  */
-export function roleSettings({ caller }: CallContext, context: RoleContext): readonly Setting[] {
-  const role = roleOf(caller, context);
+export function roleSettings({ caller }: CallContext, context: DatabaseRole): readonly Setting[] {
+  const role = selectRole(caller, context);
   return role === null ? [] : [['role', role]];
 }

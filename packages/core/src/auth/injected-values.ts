@@ -3,7 +3,7 @@ import type { Value } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { EndpointParameter, InjectedValue } from '../endpoints/endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
-import { firstClaim, type ClaimTypes, claimsAsJson, rolesOf } from './claims.ts';
+import { firstClaim, type ClaimTypes, claimsAsJson, callerRoles } from './claims.ts';
 
 /** Who calls, and from where. */
 export interface CallContext {
@@ -12,7 +12,7 @@ export interface CallContext {
 }
 
 /** What a parameter is filled with; NULL for what is not known of the caller. */
-export function injectedValue(
+export function resolveInjectedValue(
   { type, injectedValue }: EndpointParameter,
   calling: CallContext,
   types: ClaimTypes,
@@ -20,7 +20,7 @@ export function injectedValue(
   const { caller } = calling;
   if (injectedValue === 'userRoles') {
     if (caller === null) return null;
-    const roles = rolesOf(caller, types);
+    const roles = callerRoles(caller, types);
     return type.element === undefined ? JSON.stringify(roles) : arrayLiteral(roles);
   }
   const text = textOf(injectedValue!, calling, types);

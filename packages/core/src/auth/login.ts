@@ -4,7 +4,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import { bodilessStatuses, type GatewayResponse, type HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter, ResultColumn, SignIn } from '../endpoints/endpoint.ts';
 import { type Claim, errorToLoginOutcome, type LoginAttempt, type LoginOutcome } from '../ports/ports.ts';
-import { challenges } from './authorize.ts';
+import { challengeHeaders } from './authorize.ts';
 import { firstClaim } from './claims.ts';
 import { type LoginOptions, selectScheme } from './login-options.ts';
 import { columnValues, type LoginRow, normalizeUser, rowAsJson, rowClaims } from './login-row.ts';
@@ -186,7 +186,7 @@ function commandValues(current: Login, row: LoginRow, claims: readonly Claim[]):
 }
 
 function refusal({ options, request }: Login, status: number, message: string | null): GatewayResponse {
-  const headers = status === 401 ? challenges(options.schemes, request) : [];
+  const headers = status === 401 ? challengeHeaders(options.schemes, request) : [];
   if (bodilessStatuses.has(status)) return { kind: 'whole', status, headers, body: null };
   if (message !== null) return { kind: 'whole', status, headers: [...text, ...headers], body: message };
   if (status !== 401) return { kind: 'whole', status, headers, body: '' };

@@ -13,7 +13,7 @@ export function settingsStep(settings: readonly Setting[]): Step {
  * The settings for a call in a transaction that goes on afterwards: the step before it, which keeps what was there, and the
  * step behind it, which brings that back.
  */
-export function passingSettings(settings: readonly Setting[]): { readonly before: Step; readonly after: Step } {
+export function restoringSettings(settings: readonly Setting[]): { readonly before: Step; readonly after: Step } {
   const set = (name: string, value: string): string => `pg_catalog.set_config(${name}, ${value}, true)`;
   const kept = settings.map((_, index) => `'pgway.kept_${index}'`);
   const name = (index: number): string => `$${index * 2 + 1}::pg_catalog.text`;

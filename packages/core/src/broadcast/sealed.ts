@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Broadcast, BroadcastEvent } from '../ports/ports.ts';
-import type { Protector } from '../auth-schemes/keys/key-ring.ts';
+import type { TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
 
 export interface SealedBroadcastOptions {
   /** Of a key ring that all instances share. */
-  readonly protector: Protector;
+  readonly encryption: TokenEncryption;
   /** Told of messages that were dropped because they could not be opened; at most once a minute, with their number. */
   readonly refused: (count: number) => void;
   /** Milliseconds since 1970. */
@@ -57,12 +57,12 @@ class SealedBroadcast implements Broadcast {
   }
 
   publish(topic: string, payload: string): void {
-    const { protector, now } = this.#options;
+    const { encryption, now } = this.#options;
     const message: Message = { sender: this.#sender, number: ++this.#number, topic, payload, lost: this.#lost };
     const expires = Math.floor(now() / 1_000) + lifetime;
     const taken = this.#sending.add(async () => {
       try {
-        this.#inner.publish(topic, await protector.protect(purpose, message, expires));
+        this.#inner.publish(topic, await encryption.encrypt(purpose, message, expires));
       } catch {
         // The key ring itself reports that there is no key.
         this.#lost = true;
@@ -110,7 +110,7 @@ class SealedBroadcast implements Broadcast {
 
   /** Null for what no instance with these keys has just sent on this topic. */
   async #open(topic: string, token: string, numbers: Map<string, number>): Promise<Message | null> {
-    const message = (await this.#options.protector.unprotect(purpose, token, longestToken)) as Message | null;
+    const message = (await this.#options.encryption.decrypt(purpose, token, longestToken)) as Message | null;
     const before = message === null ? undefined : numbers.get(message.sender);
     if (message?.topic !== topic || (before !== undefined && message.number <= before)) {
       this.#refuse();

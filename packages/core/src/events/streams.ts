@@ -1,7 +1,7 @@
 import type { GatewayRequest } from '../http/request.ts';
 import { Problem } from '../http/problem.ts';
 import type { HeaderList } from '../http/response.ts';
-import type { Access } from '../auth/authorize.ts';
+import type { AccessControl } from '../auth/authorize.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
 import { admitReader, type Audience, type EventEndpoint, isOpen, type Privileges } from './subscriber-authorization.ts';
 import { packEvent, type StreamEvent, unpackEvent } from './event.ts';
@@ -12,7 +12,7 @@ import type { ReplayBounds } from './replay.ts';
 import { Stream, type StreamPlan } from './stream.ts';
 
 export interface StreamsOptions {
-  readonly access: Access;
+  readonly access: AccessControl;
   /** Null: calls run under no role of their callers. */
   readonly privileges: Privileges | null;
   readonly broadcast: Broadcast;

@@ -1,15 +1,15 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
-import { type Access, authorize, mayCall, type ProtectedEndpoint } from '../auth/authorize.ts';
-import { firstClaim, type ClaimTypes, rolesOf } from '../auth/claims.ts';
+import { type AccessControl, authorize, isAuthorized, type ProtectedEndpoint } from '../auth/authorize.ts';
+import { firstClaim, type ClaimTypes, callerRoles } from '../auth/claims.ts';
 import type { AuthScheme, Caller } from '../ports/ports.ts';
 import type { StreamEvent } from './event.ts';
 
 /** An endpoint with events, and the authentication scheme of its own. */
 export interface EventEndpoint {
   readonly endpoint: Endpoint;
-  readonly ownScheme: AuthScheme | null;
+  readonly endpointScheme: AuthScheme | null;
 }
 
 /** Asks the database which routines a caller may execute. */
@@ -41,12 +41,12 @@ const open = { authorization: { required: false, roles: [] }, basicAuthenticatio
 const signedIn = { authorization: { required: true, roles: [] }, basicAuthentication: null };
 
 /** Where everybody gets the events, nothing; else what a call asks for, or the names of the scope. */
-function guardOf({ endpoint, ownScheme }: EventEndpoint): StreamGuard {
+function guardOf({ endpoint, endpointScheme }: EventEndpoint): StreamGuard {
   const { channel, scope: own } = endpoint.events!;
   const scope = channel?.scope ?? own;
   const asked = { all: open, authorize: signedIn, matching: endpoint, self: endpoint }[scope.kind];
   const executes = asked === endpoint ? endpoint.id : null;
-  return { endpoint: asked, executes, needsCaller: true, changesData: false, ownScheme, names: scope.names };
+  return { endpoint: asked, executes, needsCaller: true, changesData: false, endpointScheme, names: scope.names };
 }
 
 /** Whether nobody has to be somebody for it. */
@@ -74,12 +74,12 @@ export async function admitReader(
       (executes === null || mayExecute(executable, executes)),
   );
   if (passed === undefined) throw new Problem('forbidden');
-  return { caller, via: passed.ownScheme, executable };
+  return { caller, via: passed.endpointScheme, executable };
 }
 
 /** What decides who may read. */
 export interface ReaderAccess {
-  readonly access: Access;
+  readonly access: AccessControl;
   /** Null: calls run under no role of their callers. */
   readonly privileges: Privileges | null;
 }
@@ -92,7 +92,7 @@ function mayExecute(executable: ReadonlySet<string> | null, endpoint: string): b
 function isNamed(caller: Caller | null, names: readonly string[], types: ClaimTypes): boolean {
   if (caller === null) return false;
   const { claims } = caller;
-  const roles = rolesOf(caller, types).map((role) => role.toLowerCase());
+  const roles = callerRoles(caller, types).map((role) => role.toLowerCase());
   return names.some((name) => {
     const [, kind, person] = /^(user|id):(.*)$/is.exec(name) ?? [];
     if (kind === undefined) return roles.includes(name.toLowerCase());
@@ -108,7 +108,7 @@ export function reaches(
   types: ClaimTypes,
 ): boolean {
   // Whoever was recognised for another endpoint is nobody to this one.
-  const known = via === operation.ownScheme ? caller : null;
+  const known = via === operation.endpointScheme ? caller : null;
   switch (scope.kind) {
     case 'all':
       return true;
@@ -117,7 +117,7 @@ export function reaches(
     case 'authorize':
       return known !== null && (scope.names.length === 0 || isNamed(known, scope.names, types));
     case 'matching':
-      return mayCall(operation, known, types) && mayExecute(executable, operation.endpoint.id);
+      return isAuthorized(operation, known, types) && mayExecute(executable, operation.endpoint.id);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Access, authorize } from '../auth/authorize.ts';
+import { type AccessControl, authorize } from '../auth/authorize.ts';
 import { withCallerHeaders } from '../auth/caller-headers.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
@@ -89,7 +89,7 @@ function observeFailure(problem: Problem, request: GatewayRequest, observe: Obse
 export function refreshRoute(
   refresh: () => Promise<void>,
   options: ResolvedOptions,
-  access: Access,
+  access: AccessControl,
 ): readonly SchemeRoute[] {
   const { refreshEndpointEnabled, refreshMethod: method, refreshPath } = options;
   if (!refreshEndpointEnabled) return [];
@@ -118,7 +118,7 @@ export function refreshRoute(
 async function authorizeRefresh(
   request: GatewayRequest,
   { refreshRoles }: ResolvedOptions,
-  access: Access,
+  access: AccessControl,
 ): Promise<Caller | null> {
   const target = {
     endpoint: {
@@ -127,7 +127,7 @@ async function authorizeRefresh(
     },
     needsCaller: true,
     changesData: true,
-    ownScheme: null,
+    endpointScheme: null,
   };
   return (await authorize([target], request, access)).caller;
 }
@@ -155,7 +155,7 @@ export function antiforgeryRoute(
     endpoint: { authorization: { required: true, roles: [] }, basicAuthentication: null },
     needsCaller: true,
     changesData: false,
-    ownScheme: null,
+    endpointScheme: null,
   };
   return [
     {

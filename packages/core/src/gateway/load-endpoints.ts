@@ -145,7 +145,10 @@ function operationsOf(
   const makers = new Map(sources.map(({ name, buildQuery: command }) => [name, command?.bind(null) ?? null]));
   return endpoints.map((endpoint) => {
     const make = makers.get(endpoint.source) ?? null;
-    return new CompiledEndpoint(endpoint, { queryBuilder: make, ownScheme: authentication.ownScheme(endpoint) });
+    return new CompiledEndpoint(endpoint, {
+      queryBuilder: make,
+      endpointScheme: authentication.endpointScheme(endpoint),
+    });
   });
 }
 
@@ -211,7 +214,7 @@ function pipelineOf(
     login: authentication.login,
     claimTypes: authentication.access.claimTypes,
     contextKeys: authentication.contextKeys,
-    roleContext: authentication.roleContext,
+    databaseRole: authentication.databaseRole,
     maxBodySize: options.maxBodySize,
     maxUriLength: options.maxUriLength,
     ignoreUnknown: options.unknownParameters === 'ignore',
@@ -224,7 +227,7 @@ function pipelineOf(
     hooks,
     responseCache: caching.keeping,
     // What a hook lets pass for one caller it may not let pass for another.
-    isPublic: hooks === null && !authentication.access.everyCall,
+    isPublic: hooks === null && !authentication.access.alwaysAuthenticate,
     invalidation: caching.invalidation,
     problemOptions: {
       format: options.errorFormat,

@@ -1,8 +1,8 @@
 import type { AuthenticationOptions, BasicOptions, JwtOptions } from './options/authentication-options.ts';
 import type { Connections } from './connections.ts';
 import type { ResolvedOptions } from './options/options.ts';
-import type { Access } from '../auth/authorize.ts';
-import type { ContextKeys, RoleContext } from '../auth/context.ts';
+import type { AccessControl } from '../auth/authorize.ts';
+import type { ContextKeys, DatabaseRole } from '../auth/context.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
 import type { LoginRateLimiter, AuthScheme, Observer, PasswordHasher, SchemeRoute } from '../ports/ports.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
@@ -12,35 +12,40 @@ import { basicScheme } from '../auth-schemes/basic.ts';
 import { bearerScheme } from '../auth-schemes/bearer.ts';
 import { challengeCommand } from '../auth-schemes/challenge.ts';
 import { cookieScheme } from '../auth-schemes/cookie.ts';
-import { type CsrfProtection, csrfGuard } from '../auth-schemes/csrf-guard.ts';
+import { type CsrfTokenGuard, csrfGuard } from '../auth-schemes/csrf-guard.ts';
 import { jwtScheme } from '../auth-schemes/jwt.ts';
-import { keysInDatabase, keysInFolder, keysInMemory, type KeyStorage } from '../auth-schemes/keys/key-storage.ts';
-import { type KeyRing, openKeyRing, type Protector } from '../auth-schemes/keys/key-ring.ts';
+import {
+  databaseKeyStorage,
+  folderKeyStorage,
+  memoryKeyStorage,
+  type KeyStorage,
+} from '../auth-schemes/keys/key-storage.ts';
+import { type KeyRing, openKeyRing, type TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
 import { createPasswordHasher } from '../auth-schemes/password.ts';
 import { rateLimiter } from '../auth-schemes/rate-limiter.ts';
 import type { CommandRunner } from '../auth-schemes/command-runner.ts';
-import { rememberedSessions, type SessionStore, sqlSessions } from '../auth-schemes/sessions.ts';
+import { memorySessions, type SessionStore, sqlSessions } from '../auth-schemes/sessions.ts';
 import { StartError } from './start-error.ts';
-import { checkAuthentication } from './validate-authentication.ts';
+import { validateAuthentication } from './validate-authentication.ts';
 
 /** What the gateway knows about callers: made once, for all readings of the catalog. */
 export interface Authentication {
-  readonly access: Access;
+  readonly access: AccessControl;
   readonly login: LoginOptions;
   readonly contextKeys: ContextKeys;
-  readonly roleContext: RoleContext | null;
+  readonly databaseRole: DatabaseRole | null;
   /** Keys that other instances have too, to protect what is exchanged with them; null: there are none. */
-  readonly sharedKeys: Protector | null;
+  readonly sharedEncryption: TokenEncryption | null;
   /** Endpoints of the schemes. */
   readonly routes: readonly SchemeRoute[];
-  readonly csrfGuard: CsrfProtection;
+  readonly csrfGuard: CsrfTokenGuard;
   /** What recognises the callers of an endpoint with HTTP Basic of its own; null for all others. */
-  ownScheme(endpoint: Endpoint): AuthScheme | null;
+  endpointScheme(endpoint: Endpoint): AuthScheme | null;
   close(): void;
 }
 
 /** The parts that schemes are made of. */
-interface Parts {
+interface AuthenticationParts {
   readonly options: AuthenticationOptions;
   readonly query: CommandRunner;
   readonly claimTypes: ClaimTypes;
@@ -50,7 +55,7 @@ interface Parts {
   readonly report: (error: Error) => void;
 }
 
-export interface AuthenticationNeeds {
+export interface AuthenticationDependencies {
   readonly connections: Connections;
   /** Whether a command may leave something in its session. */
   readonly altersSession: (sql: string) => boolean;
@@ -62,25 +67,25 @@ export interface AuthenticationNeeds {
  */
 export async function openAuthentication(
   options: ResolvedOptions,
-  { connections, altersSession }: AuthenticationNeeds,
+  { connections, altersSession }: AuthenticationDependencies,
   observe: Observer,
 ): Promise<Authentication> {
   const { authentication } = options;
-  checkAuthentication(options);
+  validateAuthentication(options);
   const parts = partsOf(authentication, { connections, altersSession }, observe);
-  const shares = keepsKeys(authentication);
+  const shares = hasKeyStorage(authentication);
   const broadcasts = shares && options.events.broadcast !== 'local';
   const ring = needsKeys(authentication) || broadcasts ? await openRing(parts, observe) : null;
   const schemes = schemesOf(parts, ring, observe);
-  const guard = siteGuard(authentication, ring);
-  const stop = followSessions(authentication, connections, parts.sessions);
+  const guard = createCsrfGuard(authentication, ring);
+  const stop = listenForEndedSessions(authentication, connections, parts.sessions);
   return {
     access: {
       schemes,
       claimTypes: parts.claimTypes,
-      siteGuard: guard,
-      everyCall: authentication.databaseRole !== null,
-      tokenRefused: (request, refusal) => observe({ kind: 'token-refused', request, ...refusal }),
+      csrfGuard: guard,
+      alwaysAuthenticate: authentication.databaseRole !== null,
+      onTokenRefused: (request, refusal) => observe({ kind: 'token-refused', request, ...refusal }),
     },
     login: {
       schemes,
@@ -104,14 +109,14 @@ export async function openAuthentication(
       ipAddress: authentication.ipAddressContextKey,
       claims: authentication.userClaimsContextKey,
     },
-    roleContext:
+    databaseRole:
       authentication.databaseRole === null
         ? null
         : { claim: authentication.databaseRole.claim, anonymous: authentication.databaseRole.anonymous ?? null },
-    sharedKeys: shares ? ring : null,
+    sharedEncryption: shares ? ring : null,
     routes: schemes.flatMap(({ routes }) => routes),
     csrfGuard: guard,
-    ownScheme: (endpoint) => ownScheme(endpoint, parts),
+    endpointScheme: (endpoint) => endpointScheme(endpoint, parts),
     close: stop,
   };
 }
@@ -123,9 +128,9 @@ async function databaseName({ main }: Connections): Promise<string> {
 
 function partsOf(
   options: AuthenticationOptions,
-  { connections: { main }, altersSession }: AuthenticationNeeds,
+  { connections: { main }, altersSession }: AuthenticationDependencies,
   observe: Observer,
-): Parts {
+): AuthenticationParts {
   // Said to be text, a value that the command has no use for is none the less one that it can be given.
   const within =
     (timeout: number): CommandRunner =>
@@ -155,15 +160,15 @@ const commandTimeoutMs = 30_000;
 const sessionTimeoutMs = 3_000;
 
 function sessionsOf({ sessions }: AuthenticationOptions, query: CommandRunner): SessionStore {
-  if (sessions === null) return rememberedSessions();
-  const { beginCommand, checkCommand, endCommand, refreshCommand = null, trust } = sessions;
+  if (sessions === null) return memorySessions();
+  const { beginCommand, checkCommand, endCommand, refreshCommand = null, cacheSeconds: trust } = sessions;
   return sqlSessions({
     query,
     begin: beginCommand,
     check: checkCommand,
     end: endCommand,
     refresh: refreshCommand,
-    ...(trust === undefined ? {} : { trust }),
+    ...(trust === undefined ? {} : { cacheSeconds: trust }),
   });
 }
 
@@ -171,10 +176,13 @@ const needsKeys = ({ cookie, bearer, antiforgeryPath }: AuthenticationOptions): 
   cookie !== false || bearer !== false || antiforgeryPath !== null;
 
 /** Keys in memory are those of one instance. */
-const keepsKeys = ({ dataProtection: { folder = null, readCommand = null } }: AuthenticationOptions): boolean =>
+const hasKeyStorage = ({ dataProtection: { folder = null, readCommand = null } }: AuthenticationOptions): boolean =>
   folder !== null || readCommand !== null;
 
-async function openRing({ options, query, sessions, report }: Parts, observe: Observer): Promise<KeyRing> {
+async function openRing(
+  { options, query, sessions, report }: AuthenticationParts,
+  observe: Observer,
+): Promise<KeyRing> {
   const { secret = null, application, keyLifetime } = options.dataProtection;
   const ring = await openKeyRing({
     storage: storageOf(options, query),
@@ -199,18 +207,18 @@ function storageOf({ dataProtection }: AuthenticationOptions, query: CommandRunn
   if (folder !== null && readCommand !== null) {
     throw new StartError('dataProtection: keys are kept in a folder or by commands, not in both');
   }
-  if (readCommand !== null) return keysInDatabase({ query, read: readCommand, write: writeCommand! });
-  return folder === null ? keysInMemory() : keysInFolder(folder);
+  if (readCommand !== null) return databaseKeyStorage({ query, read: readCommand, write: writeCommand! });
+  return folder === null ? memoryKeyStorage() : folderKeyStorage(folder);
 }
 
-function schemesOf(parts: Parts, ring: KeyRing | null, observe: Observer): readonly AuthScheme[] {
+function schemesOf(parts: AuthenticationParts, ring: KeyRing | null, observe: Observer): readonly AuthScheme[] {
   const { options, claimTypes, sessions } = parts;
   const { cookie, bearer, jwt, basic } = options;
   const common = { sessions, userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
   const schemes = [
     ...options.schemes,
-    ...(cookie === false ? [] : [cookieScheme({ name: 'cookie', protector: ring!, ...common, ...given(cookie) })]),
-    ...(bearer === false ? [] : [bearerScheme({ name: 'bearer', protector: ring!, ...common, ...given(bearer) })]),
+    ...(cookie === false ? [] : [cookieScheme({ name: 'cookie', encryption: ring!, ...common, ...given(cookie) })]),
+    ...(bearer === false ? [] : [bearerScheme({ name: 'bearer', encryption: ring!, ...common, ...given(bearer) })]),
     ...[jwt ?? []].flat().map((one) => jwtOf(one, parts, observe)),
     ...(basic === null ? [] : [basicOf({ ...basic, name: 'basic' }, parts)]),
   ];
@@ -221,7 +229,7 @@ function schemesOf(parts: Parts, ring: KeyRing | null, observe: Observer): reado
 }
 
 /** The tokens of others know nothing of our sessions. */
-function jwtOf(jwt: JwtOptions, { sessions, claimTypes, report }: Parts, observe: Observer): AuthScheme {
+function jwtOf(jwt: JwtOptions, { sessions, claimTypes, report }: AuthenticationParts, observe: Observer): AuthScheme {
   const own = (jwt.signingKey ?? null) === null ? {} : { sessions };
   const names = { userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
   const scheme = jwtScheme({ name: 'jwt', ...names, ...own, ...jwt, report });
@@ -235,7 +243,7 @@ function given<Given extends object>(options: true | Given): Partial<Given> {
 
 function basicOf(
   { name, user = null, hash = null, command = null, realm = 'pgway' }: BasicOptions & { readonly name: string },
-  parts: Parts,
+  parts: AuthenticationParts,
 ): AuthScheme {
   const { hasher, claimTypes, query } = parts;
   return basicScheme({
@@ -250,19 +258,22 @@ function basicOf(
   });
 }
 
-function ownScheme({ basicAuthentication: basic }: Endpoint, parts: Parts): AuthScheme | null {
+function endpointScheme({ basicAuthentication: basic }: Endpoint, parts: AuthenticationParts): AuthScheme | null {
   if (basic === null) return null;
   const { realm, ...rest } = basic;
   return basicOf({ name: 'basic', ...rest, ...(realm === null ? {} : { realm }) }, parts);
 }
 
 /** Without keys there are no tokens: the origin decides alone. */
-function siteGuard({ allowedOrigins, crossSiteRequests }: AuthenticationOptions, ring: KeyRing | null): CsrfProtection {
-  return csrfGuard({ protector: ring, allowedOrigins, crossSiteRequests });
+function createCsrfGuard(
+  { allowedOrigins, crossSiteRequests }: AuthenticationOptions,
+  ring: KeyRing | null,
+): CsrfTokenGuard {
+  return csrfGuard({ encryption: ring, allowedOrigins, crossSiteRequests });
 }
 
 /** Sessions that another instance, or the database itself, has ended. */
-function followSessions(
+function listenForEndedSessions(
   { sessions }: AuthenticationOptions,
   connections: Connections,
   store: SessionStore,
@@ -271,7 +282,7 @@ function followSessions(
   if (channel === null) return () => undefined;
   return connections.listen(channel, (heard) => {
     // What was notified while nobody listened is not known: everything is asked anew.
-    if (heard.kind === 'gap') store.forgetAll();
-    else store.forget(heard.payload);
+    if (heard.kind === 'gap') store.invalidateAll();
+    else store.invalidate(heard.payload);
   });
 }

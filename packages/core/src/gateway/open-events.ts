@@ -1,12 +1,12 @@
 import type { Connections } from './connections.ts';
 import type { EventsOptions } from './options/options.ts';
 import type { HeaderList } from '../http/response.ts';
-import type { Access } from '../auth/authorize.ts';
-import type { RoleContext } from '../auth/context.ts';
+import type { AccessControl } from '../auth/authorize.ts';
+import type { DatabaseRole } from '../auth/context.ts';
 import type { StreamPlan } from '../events/stream.ts';
 import { Streams } from '../events/streams.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
-import type { Protector } from '../auth-schemes/keys/key-ring.ts';
+import type { TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
 import { localBroadcast } from '../broadcast/local.ts';
 import { postgresBroadcast } from '../broadcast/postgres.ts';
 import { redisBroadcast } from '../broadcast/redis.ts';
@@ -29,17 +29,17 @@ export interface Events {
 
 /** What the streams need of authentication. */
 interface StreamAuthentication {
-  readonly access: Access;
+  readonly access: AccessControl;
   /** Null: calls run under the role of the connection. */
-  readonly roleContext: RoleContext | null;
+  readonly databaseRole: DatabaseRole | null;
   /** Keys shared with the other instances, which seal broadcast events; null: events are not sealed. */
-  readonly sharedKeys: Protector | null;
+  readonly sharedEncryption: TokenEncryption | null;
 }
 
 /** @throws StartError for a broadcast that cannot be opened, or a header that cannot be sent */
 export async function openEvents(
   options: EventsOptions,
-  { access, roleContext, sharedKeys }: StreamAuthentication,
+  { access, databaseRole, sharedEncryption }: StreamAuthentication,
   connections: Connections,
   observe: Observer,
 ): Promise<Events> {
@@ -47,13 +47,13 @@ export async function openEvents(
   const transport = await openBroadcast(options, connections, observe);
   const refused = (count: number): void => observe({ kind: 'broadcast-messages-rejected', count });
   const broadcast =
-    sharedKeys === null || transport === localBroadcast
+    sharedEncryption === null || transport === localBroadcast
       ? transport
-      : sealedBroadcast(transport, { protector: sharedKeys, refused });
+      : sealedBroadcast(transport, { encryption: sharedEncryption, refused });
   const { replayEvents, replaySeconds, replayBytes } = options;
   const streams = new Streams({
     access,
-    privileges: roleContext === null ? null : new RoutinePrivileges(connections, roleContext),
+    privileges: databaseRole === null ? null : new RoutinePrivileges(connections, databaseRole),
     broadcast,
     observe,
     headers,

@@ -2,7 +2,7 @@ import type { Connections } from './connections.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Database } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
-import { type RoleContext, roleOf } from '../auth/context.ts';
+import { type DatabaseRole, selectRole } from '../auth/context.ts';
 import type { Privileges } from '../events/subscriber-authorization.ts';
 import type { CompiledEndpoint } from '../request/compiled-endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
@@ -20,16 +20,16 @@ const maxBatch = 1_000;
  */
 export class RoutinePrivileges implements Privileges {
   readonly #connections: Connections;
-  readonly #context: RoleContext;
+  readonly #context: DatabaseRole;
   readonly #checks = new Map<Database, DatabaseChecks>();
 
-  constructor(connections: Connections, context: RoleContext) {
+  constructor(connections: Connections, context: DatabaseRole) {
     this.#connections = connections;
     this.#context = context;
   }
 
   async executable(caller: Caller | null, operations: readonly CompiledEndpoint[]): Promise<ReadonlySet<string>> {
-    const role = roleOf(caller, this.#context);
+    const role = selectRole(caller, this.#context);
     const endpoints = operations.map(({ endpoint }) => endpoint);
     const results = await Promise.all(endpoints.map((endpoint) => this.#checksFor(endpoint).check(role, endpoint)));
     return new Set(endpoints.filter((_, index) => results[index] === true).map(({ id }) => id));

@@ -6,7 +6,7 @@ import { StartError } from './start-error.ts';
  * What is said of sign-in and cannot be meant so. Most of it would leave a door open that its author believes to be closed.
  * @throws StartError
  */
-export function checkAuthentication({ authentication, requestHeadersContextKey }: ResolvedOptions): void {
+export function validateAuthentication({ authentication, requestHeadersContextKey }: ResolvedOptions): void {
   checkSettings(authentication, requestHeadersContextKey);
   checkRoles(authentication);
   checkRoleClaim(authentication);

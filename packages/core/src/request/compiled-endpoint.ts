@@ -46,7 +46,7 @@ export interface Representation {
 /** What an endpoint's source and the host have made for it. */
 interface CompileOptions {
   readonly queryBuilder: QueryBuilder | null;
-  readonly ownScheme: AuthScheme | null;
+  readonly endpointScheme: AuthScheme | null;
 }
 
 /** An endpoint with what is made of it once, at start, for the requests to use. */
@@ -55,7 +55,7 @@ export class CompiledEndpoint {
   /** Makes the command of each request, where the endpoint's source does that itself. */
   readonly queryBuilder: QueryBuilder | null;
   /** What recognises the callers of this endpoint alone; null: the gateway's schemes do. */
-  readonly ownScheme: AuthScheme | null;
+  readonly endpointScheme: AuthScheme | null;
   /** Whether a call depends on who its caller is. */
   readonly needsCaller: boolean;
   readonly changesData: boolean;
@@ -77,12 +77,12 @@ export class CompiledEndpoint {
   /** The routine's call with every parameter given: the one that is asked for most. Null where the source makes the commands. */
   readonly #whole: Statement | null;
 
-  constructor(endpoint: Endpoint, { queryBuilder: make = null, ownScheme = null }: Partial<CompileOptions> = {}) {
+  constructor(endpoint: Endpoint, { queryBuilder: make = null, endpointScheme = null }: Partial<CompileOptions> = {}) {
     const { parameters } = endpoint;
     this.endpoint = endpoint;
     this.#sessionUse = endpoint.sessionEffects ?? harmless;
     this.queryBuilder = make;
-    this.ownScheme = ownScheme;
+    this.endpointScheme = endpointScheme;
     this.needsCaller = dependsOnCaller(endpoint);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
     this.injectsValues =

@@ -11,7 +11,7 @@ import {
 import type { ByteSource, HeaderList } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import type { RoleContext } from '../auth/context.ts';
+import type { DatabaseRole } from '../auth/context.ts';
 import { type NoticeEventContext, createNoticeListener } from './notice-events.ts';
 import type { ExecutableCall } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
@@ -21,7 +21,7 @@ import { RowCounter } from '../response/rows.ts';
 import type { Format } from '../response/format.ts';
 import { HeaderRow } from '../response/response-headers.ts';
 import { type HostRunner, toConversionError, OutputConversion } from './procedure-output-conversion.ts';
-import { passingSettings, settingsStep } from '../auth/settings.ts';
+import { restoringSettings, settingsStep } from '../auth/settings.ts';
 
 /**
  * What came of a call: all of it, or its beginning with more to come; the headers that its head has told; and what is to be said
@@ -62,7 +62,7 @@ export interface ExecutionContext extends NoticeEventContext {
   onSettingLeft(endpoint: Endpoint, setting: string): void;
   readonly invalidation: Invalidation;
   /** Null: calls run under the role of their connection. */
-  readonly roleContext: RoleContext | null;
+  readonly databaseRole: DatabaseRole | null;
   /** Gives a connection of the host's for a request, null for one of ours. Null: the host gives none at all. */
   readonly provideConnection: ((request: GatewayRequest, endpoint: Endpoint) => Promise<HostRunner | null>) | null;
 }
@@ -182,9 +182,9 @@ function timeoutOf({ timeout }: ExecutionContext, lasting: boolean): number | nu
 }
 
 /** The role that one of the call's settings sets; with a role context, callers without one have that of the connection. */
-function roleOf({ roleContext }: ExecutionContext, { settings }: ExecutableCall): string | null | undefined {
+function roleOf({ databaseRole }: ExecutionContext, { settings }: ExecutableCall): string | null | undefined {
   const set = settings.findLast(([name]) => name.toLowerCase() === 'role');
-  return set?.[1] ?? (roleContext === null ? undefined : null);
+  return set?.[1] ?? (databaseRole === null ? undefined : null);
 }
 
 /** What the success of a call brings about before anybody hears of it. Never rejects. */
@@ -254,7 +254,7 @@ function stepsOf(call: ExecutableCall, { rows, told, lasting, last }: Readers): 
   ];
   if (settings.length === 0) return steps;
   if (!lasting) return [settingsStep(settings), ...steps];
-  const { before, after } = passingSettings(settings);
+  const { before, after } = restoringSettings(settings);
   return [before, ...steps, after];
 }
 

@@ -6,7 +6,7 @@ import type { Pipeline } from './pipeline.ts';
 import { type RefreshStaleEndpoint, isStale, canRetry } from './stale-endpoint.ts';
 import { bind } from './bind/bind.ts';
 import { executeCached } from './cache/cached-execution.ts';
-import { authorize, open, refuseAnonymousCrossSite } from '../auth/authorize.ts';
+import { authorize, isPublic, refuseAnonymousCrossSite } from '../auth/authorize.ts';
 import { parseInput, type RequestInput } from './parse/parse-input.ts';
 import { lookUpRoute, checkUriLength } from './route-lookup.ts';
 import { injectValues } from './inject.ts';
@@ -58,7 +58,7 @@ export async function attempt(
     checkUriLength(request, current.maxUriLength);
     const { access } = current;
     let candidates = routed.targets;
-    if (open(candidates, access)) refuseAnonymousCrossSite(candidates, request, access);
+    if (isPublic(candidates, access)) refuseAnonymousCrossSite(candidates, request, access);
     else ({ candidates, caller } = await authorize(candidates, request, access));
     const collected = parseInput(earlier, request, candidates[0]!.endpoint, current.maxBodySize);
     given = collected instanceof Promise ? await collected : collected;

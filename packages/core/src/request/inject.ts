@@ -1,8 +1,8 @@
 import type { Value } from '../postgres/port.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { BoundCall } from './bind/bind.ts';
-import { type ContextKeys, contextSettings, type RoleContext, roleSettings } from '../auth/context.ts';
-import { type CallContext, injectedValue } from '../auth/injected-values.ts';
+import { type ContextKeys, contextSettings, type DatabaseRole, roleSettings } from '../auth/context.ts';
+import { type CallContext, resolveInjectedValue } from '../auth/injected-values.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { headersAsJson, type RequestHeaderOptions } from './request-headers.ts';
@@ -23,7 +23,7 @@ export interface InjectOptions {
   readonly claimTypes: ClaimTypes;
   readonly contextKeys: ContextKeys;
   /** Null: calls run under the role of their connection. */
-  readonly roleContext: RoleContext | null;
+  readonly databaseRole: DatabaseRole | null;
 }
 
 /** Adds what does not come from the client: settings of the transaction, and parameters that the gateway fills. */
@@ -45,11 +45,11 @@ const noSettings: readonly Setting[] = [];
 
 function settingsOf(endpoint: Endpoint, calling: CallContext, options: InjectOptions): readonly Setting[] {
   const { timeoutMs: timeout, planCacheMode, requestHeaders, userContext } = endpoint;
-  const { sessionSettings: everyCall, roleContext } = options;
+  const { sessionSettings: everyCall, databaseRole } = options;
   const plain = timeout === null && planCacheMode === null && requestHeaders.mode !== 'context' && !userContext;
-  if (plain && everyCall.length === 0 && roleContext === null) return noSettings;
+  if (plain && everyCall.length === 0 && databaseRole === null) return noSettings;
   const settings = [...everyCall];
-  if (roleContext !== null) settings.push(...roleSettings(calling, roleContext));
+  if (databaseRole !== null) settings.push(...roleSettings(calling, databaseRole));
   if (userContext) settings.push(...contextSettings(calling, options.contextKeys, options.claimTypes));
   if (timeout !== null) settings.push(['statement_timeout', String(timeout)]);
   if (planCacheMode !== null) settings.push(['plan_cache_mode', planCacheMode]);
@@ -70,7 +70,7 @@ function additions(
   const { requestHeaders } = endpoint;
   return endpoint.parameters.flatMap((parameter): readonly Addition[] => {
     if (parameter.injectedValue !== undefined) {
-      const value = injectedValue(parameter, calling, options.claimTypes);
+      const value = resolveInjectedValue(parameter, calling, options.claimTypes);
       return value === null && parameter.optional ? [] : [[parameter, value]];
     }
     // The request's headers, when the request itself does not give the parameter.

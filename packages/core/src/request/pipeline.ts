@@ -1,6 +1,6 @@
 import type { Router } from './router.ts';
 import type { CachedExecutionContext } from './cache/cached-execution.ts';
-import type { Access } from '../auth/authorize.ts';
+import type { AccessControl } from '../auth/authorize.ts';
 import type { StreamPlan } from '../events/stream.ts';
 import type { InjectOptions } from './inject.ts';
 import type { Hooks } from './hooks.ts';
@@ -14,7 +14,7 @@ export interface Pipeline extends CachedExecutionContext, InjectOptions {
   readonly router: Router<CompiledEndpoint>;
   /** Streams of events, by the paths of requests for them. */
   readonly streamPlans: ReadonlyMap<string, StreamPlan>;
-  readonly access: Access;
+  readonly access: AccessControl;
   readonly login: LoginOptions;
   /** Bytes. */
   readonly maxBodySize: number;

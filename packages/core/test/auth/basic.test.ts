@@ -7,10 +7,10 @@ import { loginRateLimiter } from '../../src/auth-schemes/login-rate-limiter.ts';
 import {
   basicScheme,
   type BasicSchemeOptions,
-  type Challenged,
-  decodeBasic,
-  refuseInsecure,
-  verifyBasic,
+  type ChallengeResult,
+  parseBasicCredentials,
+  requireSecureTransport,
+  verifyBasicCredentials,
 } from '../../src/auth-schemes/basic.ts';
 import { createPasswordHasher } from '../../src/auth-schemes/password.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
@@ -29,7 +29,7 @@ describe('the header', () => {
         text.filter((user) => !user.includes(':')),
         text,
         (user, password) => {
-          expect(decodeBasic(basic(user, password))).toEqual({ user, password });
+          expect(parseBasicCredentials(basic(user, password))).toEqual({ user, password });
         },
       ),
     );
@@ -40,7 +40,7 @@ describe('the header', () => {
     const bytes = fc.uint8Array({ maxLength: 60 }).map((part) => `Basic ${Buffer.from(part).toString('base64')}`);
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), tokens, bytes), (header) => {
-        const given = decodeBasic(header);
+        const given = parseBasicCredentials(header);
         if (given === null) return;
         // What is taken is what a client would have sent for these credentials, and nothing else.
         expect(header.toLowerCase().startsWith('basic ')).toBe(true);
@@ -66,12 +66,12 @@ describe('the header', () => {
     ['two credentials', `${basic('ada', 'x')}, ${basic('bob', 'y')}`],
     ['too long', basic('ada', 'x'.repeat(8192))],
   ])('%s: null', (_, header) => {
-    expect(decodeBasic(header)).toBe(null);
+    expect(parseBasicCredentials(header)).toBe(null);
   });
 
   test('the scheme may be written as one likes', () => {
-    expect(decodeBasic(`bAsIc   ${base64('ada:a:b')}`)).toEqual({ user: 'ada', password: 'a:b' });
-    expect(decodeBasic(basic('', ''))).toEqual({ user: '', password: '' });
+    expect(parseBasicCredentials(`bAsIc   ${base64('ada:a:b')}`)).toEqual({ user: 'ada', password: 'a:b' });
+    expect(parseBasicCredentials(basic('', ''))).toEqual({ user: '', password: '' });
   });
 });
 
@@ -193,7 +193,7 @@ describe('who is let in', () => {
 
   test('the command is asked every time, and its claims are those of the caller', async () => {
     const calls: unknown[] = [];
-    const command = async (...values: readonly string[]): Promise<Challenged | null> => {
+    const command = async (...values: readonly string[]): Promise<ChallengeResult | null> => {
       calls.push(values);
       return values[1] === 'secret' ? { claims: [['id', '7']], hash: null } : null;
     };
@@ -210,7 +210,7 @@ describe('who is let in', () => {
 
   test('a hash that the command tells is what the password has to be of, and is verified once a minute', async () => {
     let hash: string | null = 'hash of secret';
-    const command = async (user: string): Promise<Challenged | null> =>
+    const command = async (user: string): Promise<ChallengeResult | null> =>
       user === 'nobody' ? null : { claims: [['id', '7']], hash };
     const { ask, asked, pass } = make({ user: null, command });
     expect((await ask('ada', 'secret'))?.claims).toEqual([['id', '7']]);
@@ -248,14 +248,14 @@ describe('who is let in', () => {
     const { ask } = make({ user: null });
     expect(await ask('ada', 'secret')).toBe(null);
     const rule = { user: null, command: null, realm: '', path: '/', nameClaim: 'name', hasher: countingHasher() };
-    expect(await verifyBasic({ user: '', password: '' }, rule)).toBe(null);
+    expect(await verifyBasicCredentials({ user: '', password: '' }, rule)).toBe(null);
   });
 
   const raised = (code: string, severity = 'ERROR'): Error =>
     new DatabaseError({ severity, code, message: 'raised' }, 0, 'execute');
   const failingWith = (error: Error) => {
     const state = { broken: true };
-    const command = async (): Promise<Challenged | null> => {
+    const command = async (): Promise<ChallengeResult | null> => {
       if (state.broken) throw error;
       return { claims: [], hash: null };
     };
@@ -317,7 +317,7 @@ describe('over an open connection', () => {
       address: remoteAddress,
       secure,
     });
-    refuseInsecure(requestOf({ remoteAddress: '::ffff:127.0.0.1' }), raw);
+    requireSecureTransport(requestOf({ remoteAddress: '::ffff:127.0.0.1' }), raw);
     for (const remoteAddress of [
       '::ffff:192.0.2.1',
       '::ffff:7f00:1',
@@ -326,14 +326,14 @@ describe('over an open connection', () => {
       '::127.0.0.1',
       '',
     ]) {
-      expect(() => refuseInsecure(requestOf({ remoteAddress }), raw)).toThrow(Problem);
+      expect(() => requireSecureTransport(requestOf({ remoteAddress }), raw)).toThrow(Problem);
     }
   });
 
   test('a proxy on this machine that nobody trusts is not this machine', () => {
     for (const header of ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via']) {
       const request = requestOf({ remoteAddress: '127.0.0.1', headers: { [header]: 'https' } });
-      expect(() => refuseInsecure(request, createOriginReader([]))).toThrow(Problem);
+      expect(() => requireSecureTransport(request, createOriginReader([]))).toThrow(Problem);
     }
   });
 
@@ -380,7 +380,7 @@ describe('guessing', () => {
   });
 
   test('more sign-ins than can wait for the hasher: 503, and no failed try', async () => {
-    const hasher = createPasswordHasher({ atOnce: 1, waiting: 0 });
+    const hasher = createPasswordHasher({ concurrency: 1, maxQueued: 0 });
     const { ask } = make({
       hasher,
       loginRateLimiter: loginRateLimiter({ perUser: 3 }),

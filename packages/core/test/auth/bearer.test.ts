@@ -5,7 +5,7 @@ import type { WholeResponse } from '../../src/http/response.ts';
 import { type AuthScheme, type Claim, Problem } from '../../src/ports/ports.ts';
 import { bearerScheme, type BearerSchemeOptions } from '../../src/auth-schemes/bearer.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { keysInMemory } from '../../src/auth-schemes/keys/key-storage.ts';
+import { memoryKeyStorage } from '../../src/auth-schemes/keys/key-storage.ts';
 import { sqlSessions } from '../../src/auth-schemes/sessions.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
 import { queryOf } from './query.ts';
@@ -36,7 +36,7 @@ interface Tokens {
 const make = async (options: Partial<BearerSchemeOptions> = {}, clock = clockAt()): Promise<AuthScheme> =>
   bearerScheme({
     name: 'bearer',
-    protector: await openKeyRing({ storage: keysInMemory(), now: clock.now }),
+    encryption: await openKeyRing({ storage: memoryKeyStorage(), now: clock.now }),
     now: clock.now,
     ...options,
   });
@@ -165,8 +165,8 @@ describe('refresh', () => {
 
   test('a token that was used twice ends the session with all its tokens, on every instance', async () => {
     const clock = clockAt();
-    const protector = await openKeyRing({ storage: keysInMemory(), now: clock.now });
-    const instance = () => make({ protector, sessions: inTable(clock) }, clock);
+    const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
+    const instance = () => make({ encryption, sessions: inTable(clock) }, clock);
     const [here, there] = [await instance(), await instance()];
     const first = await signIn(here);
     const other = await signIn(here);
@@ -262,8 +262,8 @@ describe('refresh', () => {
 
 describe('attacks on refresh', () => {
   test('an access token refreshes nothing, a refresh token opens nothing, nor do those of another scheme', async () => {
-    const protector = await openKeyRing({ storage: keysInMemory(), now: clockAt().now });
-    const [one, two] = [await make({ protector }), await make({ protector, name: 'partners' })];
+    const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clockAt().now });
+    const [one, two] = [await make({ encryption }), await make({ encryption, name: 'partners' })];
     const tokens = await signIn(one);
     await refused(refresh(one, tokens.access_token));
     expect(await one.authenticate(requestWith(tokens.refresh_token))).toBe(null);

@@ -4,7 +4,7 @@ import type { HeaderList } from '../../src/http/response.ts';
 import { type AuthScheme, type Claim, Problem } from '../../src/ports/ports.ts';
 import { cookieScheme, type CookieSchemeOptions } from '../../src/auth-schemes/cookie.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { keysInMemory } from '../../src/auth-schemes/keys/key-storage.ts';
+import { memoryKeyStorage } from '../../src/auth-schemes/keys/key-storage.ts';
 import { sqlSessions } from '../../src/auth-schemes/sessions.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
 import { queryOf } from './query.ts';
@@ -27,7 +27,7 @@ const ada: readonly Claim[] = [
 const make = async (options: Partial<CookieSchemeOptions> = {}, clock = clockAt()): Promise<AuthScheme> =>
   cookieScheme({
     name: 'cookie',
-    protector: await openKeyRing({ storage: keysInMemory(), now: clock.now }),
+    encryption: await openKeyRing({ storage: memoryKeyStorage(), now: clock.now }),
     now: clock.now,
     ...options,
   });
@@ -37,7 +37,7 @@ const inTable = (clock: TestClock, trust?: number) =>
     ...sessionCommands,
     query: queryOf(database),
     now: clock.now,
-    ...(trust === undefined ? {} : { trust }),
+    ...(trust === undefined ? {} : { cacheSeconds: trust }),
   });
 
 const setCookie = (headers: HeaderList): string => headers[headers.indexOf('set-cookie') + 1]!;
@@ -145,8 +145,8 @@ describe('the cookie', () => {
 
 describe('attacks', () => {
   test('a cookie of one scheme, or of one name, or of another ring, is nothing for another', async () => {
-    const protector = await openKeyRing({ storage: keysInMemory(), now: clockAt().now });
-    const [one, two] = [await make({ protector }), await make({ protector, name: 'admin' })];
+    const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clockAt().now });
+    const [one, two] = [await make({ encryption }), await make({ encryption, name: 'admin' })];
     const cookie = await signIn(one);
     expect((await one.authenticate(requestWith(cookie)))?.claims).toEqual(ada);
     expect(await two.authenticate(requestWith(cookie))).toBe(null);
@@ -167,10 +167,10 @@ describe('attacks', () => {
 
   test('a copy of the cookie is worth nothing after sign-out, on no instance', async () => {
     const clock = clockAt();
-    const protector = await openKeyRing({ storage: keysInMemory(), now: clock.now });
+    const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
     const [here, there] = [
-      await make({ protector, sessions: inTable(clock) }, clock),
-      await make({ protector, sessions: inTable(clock) }, clock),
+      await make({ encryption, sessions: inTable(clock) }, clock),
+      await make({ encryption, sessions: inTable(clock) }, clock),
     ];
     const cookie = await signIn(here);
     expect((await there.authenticate(requestWith(cookie)))?.claims).toEqual(ada);

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/ports/ports.ts';
-import { type CsrfProtection, csrfGuard, type CrossSiteOptions } from '../../src/auth-schemes/csrf-guard.ts';
+import { type CsrfTokenGuard, csrfGuard, type CsrfGuardOptions } from '../../src/auth-schemes/csrf-guard.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { keysInMemory } from '../../src/auth-schemes/keys/key-storage.ts';
+import { memoryKeyStorage } from '../../src/auth-schemes/keys/key-storage.ts';
 import { clockAt, requestOf } from './request.ts';
 
 const ada: Caller = { scheme: 'cookie', claims: [['id', '7']], session: 'session-of-ada-1', sentByBrowser: true };
 const basic: Caller = { scheme: 'basic', claims: [['name', 'ada']], session: null, sentByBrowser: true };
 const bearer: Caller = { scheme: 'bearer', claims: [['id', '7']], session: 'session-of-ada-2', sentByBrowser: false };
 
-async function make(options: Partial<CrossSiteOptions> = {}) {
+async function make(options: Partial<CsrfGuardOptions> = {}) {
   const clock = clockAt();
-  const protector = await openKeyRing({ storage: keysInMemory(), now: clock.now });
-  return { guard: csrfGuard({ protector, now: clock.now, ...options }), protector, pass: clock.pass };
+  const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
+  return { guard: csrfGuard({ encryption, now: clock.now, ...options }), encryption, pass: clock.pass };
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ const post = (headers: Headers, more: { readonly method?: string; readonly secur
   requestOf({ method: 'POST', ...more, headers: { host: 'books.example', ...headers } });
 
 /** Whether this caller's request goes through. */
-async function allowed(guard: CsrfProtection, headers: Headers, caller: Caller = ada, more = {}): Promise<boolean> {
+async function allowed(guard: CsrfTokenGuard, headers: Headers, caller: Caller = ada, more = {}): Promise<boolean> {
   return guard.allows(post(headers, more), caller);
 }
 
@@ -182,7 +182,7 @@ describe('neither header', () => {
     expect(await allowed(guard, {})).toBe(false);
     expect(await allowed(guard, {}, basic)).toBe(true);
     expect(await allowed(guard, evil, basic)).toBe(false);
-    expect(await allowed((await make({ programs: [] })).guard, {}, basic)).toBe(false);
+    expect(await allowed((await make({ nonBrowserSchemes: [] })).guard, {}, basic)).toBe(false);
   });
 
   test('who has no caller yet can be told where it comes from', async () => {
@@ -228,14 +228,14 @@ describe('the antiforgery token', () => {
   });
 
   test('without a session it is for one caller', async () => {
-    const { guard } = await make({ programs: [] });
+    const { guard } = await make({ nonBrowserSchemes: [] });
     const { token } = await guard.issue(basic);
     expect(await allowed(guard, { 'x-xsrf-token': token }, basic)).toBe(true);
     expect(await allowed(guard, { 'x-xsrf-token': token }, { ...basic, claims: [['name', 'eve']] })).toBe(false);
   });
 
   test('needs somebody who makes it; the rule of origins does not', async () => {
-    const { guard } = await make({ protector: null });
+    const { guard } = await make({ encryption: null });
     await expect(guard.issue(ada)).rejects.toThrow(TypeError);
     const { token } = await (await make()).guard.issue(ada);
     expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(false);
@@ -253,10 +253,10 @@ describe('the antiforgery token', () => {
   });
 
   test('is not made up: by nobody, nor from what the same keys have made for something else', async () => {
-    const { guard, protector } = await make();
+    const { guard, encryption } = await make();
     const expires = clockAt().now() / 1000 + 3600;
     const foreign = await (await make()).guard.issue(ada);
-    const otherPurpose = await protector.protect('cookie', { caller: 'x' }, expires);
+    const otherPurpose = await encryption.encrypt('cookie', { caller: 'x' }, expires);
     for (const token of ['', 'x', foreign.token, otherPurpose, ' ', 'a'.repeat(100_000)]) {
       expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(false);
     }

@@ -6,7 +6,7 @@ const refusal = new Error('too many wait');
 
 /** A queue whose work ends when the test says so. */
 function make(atOnce: number, waiting: number) {
-  const queue = new FairQueue({ atOnce, waiting, refusal });
+  const queue = new FairQueue({ concurrency: atOnce, maxQueued: waiting, refusal });
   const begun: string[] = [];
   const refused: string[] = [];
   const ends: (() => void)[] = [];

@@ -218,7 +218,7 @@ describe('when the provider changes its keys', () => {
   });
 
   test('one that was taken away counts no more after the maximal age', async () => {
-    const { scheme, clock } = make({}, { maximalAge: 100 });
+    const { scheme, clock } = make({}, { cacheMaxAge: 100 });
     const exp = Math.floor(Date.now() / 1000) + 86_400;
     const seen = await forge(first, { exp });
     expect(await ask(scheme, seen)).not.toBe(null);
@@ -313,7 +313,7 @@ describe('when the keys cannot be read', () => {
   });
 
   test('keys that were read before count on, until they are too old', async () => {
-    const { scheme, clock } = make({}, { maximalAge: 100 });
+    const { scheme, clock } = make({}, { cacheMaxAge: 100 });
     const exp = Math.floor(Date.now() / 1000) + 86_400;
     const tokens = await Promise.all([1, 2, 3].map((n) => forge(first, { exp, n })));
     expect(await ask(scheme, tokens[0]!)).not.toBe(null);

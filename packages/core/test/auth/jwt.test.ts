@@ -4,10 +4,10 @@ import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { type Caller, type Claim, Problem } from '../../src/ports/ports.ts';
 import { bearerScheme } from '../../src/auth-schemes/bearer.ts';
-import { claimsOf, payloadOf } from '../../src/auth-schemes/jwt-claims.ts';
+import { readClaims, createPayload } from '../../src/auth-schemes/jwt-claims.ts';
 import { type JwtScheme, jwtScheme, type JwtSchemeOptions } from '../../src/auth-schemes/jwt.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { keysInMemory } from '../../src/auth-schemes/keys/key-storage.ts';
+import { memoryKeyStorage } from '../../src/auth-schemes/keys/key-storage.ts';
 import { describeAuthScheme } from '../contracts/auth-scheme.ts';
 import { clockAt, requestOf } from './request.ts';
 
@@ -198,7 +198,7 @@ describe('whose tokens count', () => {
   });
 
   test('a maximal age counts from when it was issued, also for tokens that were seen before', async () => {
-    const { scheme, clock } = make({ keys: [{ secret }], maximalAge: 60 });
+    const { scheme, clock } = make({ keys: [{ secret }], maxTokenAge: 60 });
     const token = await tokenOf({});
     expect(await ask(scheme, await tokenOf({ iat: undefined }))).toBe(null);
     expect(await ask(scheme, await tokenOf({ iat: clock.now() / 1000 + 10 }))).toBe(null);
@@ -311,7 +311,7 @@ describe('forged tokens', () => {
 });
 
 describe('the claims', () => {
-  const claimsIn = (payload: object, paths = {}) => claimsOf(payload as Record<string, unknown>, paths);
+  const claimsIn = (payload: object, paths = {}) => readClaims(payload as Record<string, unknown>, paths);
 
   test('text as it is, numbers, booleans and objects as JSON, arrays one by one', () => {
     const payload = {
@@ -384,17 +384,17 @@ describe('the claims', () => {
     const paths = { id: 'sub', roles: 'realm_access.roles' };
     fc.assert(
       fc.property(claims, (given) => {
-        const payload = JSON.parse(JSON.stringify(payloadOf(given, paths))) as Record<string, unknown>;
+        const payload = JSON.parse(JSON.stringify(createPayload(given, paths))) as Record<string, unknown>;
         const sorted = (all: readonly Claim[]) => [...all].sort(([one], [other]) => (one < other ? -1 : 1));
         // A lone surrogate has no UTF-8: it stays an escape in JSON.
-        expect(sorted(claimsOf(payload, paths))).toEqual(sorted(given));
+        expect(sorted(readClaims(payload, paths))).toEqual(sorted(given));
       }),
     );
   });
 
   test('two claims for one place are a fault of the routine', () => {
     expect(() =>
-      payloadOf(
+      createPayload(
         [
           ['id', '1'],
           ['sub', '2'],
@@ -403,7 +403,7 @@ describe('the claims', () => {
       ),
     ).toThrow(Problem);
     expect(() =>
-      payloadOf(
+      createPayload(
         [
           ['realm_access', '1'],
           ['roles', '2'],
@@ -416,11 +416,11 @@ describe('the claims', () => {
 
 const noSessions = {
   begin: async () => undefined,
-  alive: () => true,
+  isAlive: () => true,
   end: async () => undefined,
-  advance: async () => true,
-  forget: () => undefined,
-  forgetAll: () => undefined,
+  useRefreshToken: async () => true,
+  invalidate: () => undefined,
+  invalidateAll: () => undefined,
   warnings: [],
 };
 
@@ -429,7 +429,7 @@ describe('revocation', () => {
     const over = new Set<string>();
     const sessions = {
       ...noSessions,
-      alive: async (session: string) => !over.has(session),
+      isAlive: async (session: string) => !over.has(session),
       end: async (session: string) => void over.add(session),
     };
     const { scheme } = make({ signingKey: { secret }, sessions });
@@ -452,7 +452,7 @@ describe('revocation', () => {
   });
 
   test('a session that cannot be asked after fails the request, and signs nobody out', async () => {
-    const sessions = { ...noSessions, alive: () => Promise.reject(new Problem('database-unavailable')) };
+    const sessions = { ...noSessions, isAlive: () => Promise.reject(new Problem('database-unavailable')) };
     const { scheme } = make({ signingKey: { secret }, sessions });
     await expect(ask(scheme, await signIn(scheme))).rejects.toMatchObject({ status: 503 });
   });
@@ -495,8 +495,8 @@ describe('revocation', () => {
 describe('beside other schemes', () => {
   test('opaque tokens and these leave each other alone', async () => {
     const clock = clockAt();
-    const protector = await openKeyRing({ storage: keysInMemory(), now: clock.now });
-    const opaque = bearerScheme({ name: 'bearer', protector, now: clock.now });
+    const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
+    const opaque = bearerScheme({ name: 'bearer', encryption, now: clock.now });
     const { scheme } = make({ signingKey: { secret } });
     const token = await signIn(scheme);
     const { access_token: other } = JSON.parse((await opaque.signIn!(ada, requestOf())).body!) as Record<

@@ -7,9 +7,9 @@ import { EncryptJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KeyRingError } from '../../src/auth-schemes/keys/key-encryption.ts';
 import {
-  keysInDatabase,
-  keysInFolder,
-  keysInMemory,
+  databaseKeyStorage,
+  folderKeyStorage,
+  memoryKeyStorage,
   type KeyStorage,
 } from '../../src/auth-schemes/keys/key-storage.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
@@ -49,69 +49,69 @@ function counted(storage: KeyStorage): KeyStorage & { readonly reads: number } {
 describe('tokens', () => {
   test('what was protected comes back until it expires', async () => {
     const clock = clockAt();
-    const ring = await openKeyRing({ storage: keysInMemory(), now: clock.now });
-    const token = await ring.protect('cookie', { name: 'Zoë', list: [1, null] }, clock.now() / 1000 + 60);
+    const ring = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
+    const token = await ring.encrypt('cookie', { name: 'Zoë', list: [1, null] }, clock.now() / 1000 + 60);
     expect(
       token
         .split('.')
         .map((part) => Buffer.from(part, 'base64url').toString())
         .join(),
     ).not.toContain('Zoë');
-    expect(await ring.unprotect('cookie', token)).toEqual({ name: 'Zoë', list: [1, null] });
+    expect(await ring.decrypt('cookie', token)).toEqual({ name: 'Zoë', list: [1, null] });
     clock.pass(59);
-    expect(await ring.unprotect('cookie', token)).not.toBe(null);
+    expect(await ring.decrypt('cookie', token)).not.toBe(null);
     clock.pass(1);
-    expect(await ring.unprotect('cookie', token)).toBe(null);
+    expect(await ring.decrypt('cookie', token)).toBe(null);
   });
 
   test('a token for one purpose, or of one application, is nothing for another', async () => {
-    const storage = keysInMemory();
+    const storage = memoryKeyStorage();
     const ring = await openKeyRing({ storage, application: 'shop' });
     const other = await openKeyRing({ storage, application: 'wiki' });
-    const token = await ring.protect('access', { id: 1 }, Date.now() / 1000 + 60);
-    expect(await ring.unprotect('access', token)).toEqual({ id: 1 });
-    expect(await ring.unprotect('refresh', token)).toBe(null);
-    expect(await ring.unprotect('', token)).toBe(null);
-    expect(await other.unprotect('access', token)).toBe(null);
+    const token = await ring.encrypt('access', { id: 1 }, Date.now() / 1000 + 60);
+    expect(await ring.decrypt('access', token)).toEqual({ id: 1 });
+    expect(await ring.decrypt('refresh', token)).toBe(null);
+    expect(await ring.decrypt('', token)).toBe(null);
+    expect(await other.decrypt('access', token)).toBe(null);
   });
 
   test('a token by the right key id and a wrong key, and a megabyte of anything, are nothing', async () => {
-    const storage = keysInMemory();
+    const storage = memoryKeyStorage();
     const ring = await openKeyRing({ storage });
     const header = JSON.parse(
-      Buffer.from((await ring.protect('p', {}, 4e9)).split('.')[0]!, 'base64url').toString(),
+      Buffer.from((await ring.encrypt('p', {}, 4e9)).split('.')[0]!, 'base64url').toString(),
     ) as { kid: string };
     const forged = await new EncryptJWT({ data: { id: 1 } })
       .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: header.kid })
       .setExpirationTime(4e9)
       .encrypt(new Uint8Array(32));
     expect(header).toEqual({ alg: 'dir', enc: 'A256GCM', kid: expect.stringMatching(/^[0-9a-f]{32}$/) });
-    expect(await ring.unprotect('p', forged)).toBe(null);
-    expect(await ring.unprotect('p', 'x'.repeat(1_000_000))).toBe(null);
+    expect(await ring.decrypt('p', forged)).toBe(null);
+    expect(await ring.decrypt('p', 'x'.repeat(1_000_000))).toBe(null);
   });
 });
 
 describe('rotation', () => {
   test('a new key is made before the old one ends; the old one still reads', async () => {
     const clock = clockAt();
-    const storage = keysInMemory();
+    const storage = memoryKeyStorage();
     const ring = await openKeyRing({ storage, now: clock.now });
     const farAway = clock.now() / 1000 + 400 * day;
-    const old = await ring.protect('p', { of: 'old' }, farAway);
+    const old = await ring.encrypt('p', { of: 'old' }, farAway);
     clock.pass(88 * day - 1);
-    await ring.protect('p', {}, farAway);
+    await ring.encrypt('p', {}, farAway);
     expect(await storage.read()).toHaveLength(1);
     clock.pass(3601);
-    const late = await ring.protect('p', { of: 'late' }, farAway);
+    const late = await ring.encrypt('p', { of: 'late' }, farAway);
     expect(await storage.read()).toHaveLength(2);
     expect(keyOf(late)).toBe(keyOf(old));
     clock.pass(day);
-    await ring.protect('p', {}, farAway);
+    await ring.encrypt('p', {}, farAway);
     expect(await storage.read()).toHaveLength(2);
     clock.pass(day);
-    const young = await ring.protect('p', { of: 'young' }, farAway);
+    const young = await ring.encrypt('p', { of: 'young' }, farAway);
     expect(keyOf(young)).not.toBe(keyOf(old));
-    expect(await Promise.all([old, late, young].map((token) => ring.unprotect('p', token)))).toEqual([
+    expect(await Promise.all([old, late, young].map((token) => ring.decrypt('p', token)))).toEqual([
       { of: 'old' },
       { of: 'late' },
       { of: 'young' },
@@ -121,17 +121,17 @@ describe('rotation', () => {
 
   test('a ring that slept past the end of its key makes one at once', async () => {
     const clock = clockAt();
-    const storage = keysInMemory();
+    const storage = memoryKeyStorage();
     const ring = await openKeyRing({ storage, now: clock.now, keyLifetime: 40 });
-    const first = await ring.protect('p', {}, 4e9);
+    const first = await ring.encrypt('p', {}, 4e9);
     clock.pass(1000);
-    expect(keyOf(await ring.protect('p', {}, 4e9))).not.toBe(keyOf(first));
+    expect(keyOf(await ring.encrypt('p', {}, 4e9))).not.toBe(keyOf(first));
     expect(await storage.read()).toHaveLength(2);
   });
 
   test('instances that begin and rotate at once read each other, and agree on a key', async () => {
     const clock = clockAt();
-    const storage = keysInDatabase(commands());
+    const storage = databaseKeyStorage(commands());
     // Each sees the rows in an order of its own.
     const orders = [
       () => storage.read(),
@@ -142,22 +142,22 @@ describe('rotation', () => {
       orders.map((order) => openKeyRing({ storage: { ...storage, read: order }, now: clock.now, secret })),
     );
     for (let round = 0; round < 3; round += 1) {
-      const tokens = await Promise.all(rings.map((ring, id) => ring.protect('p', { id }, 4e9)));
+      const tokens = await Promise.all(rings.map((ring, id) => ring.encrypt('p', { id }, 4e9)));
       for (const ring of rings) {
-        const read = await Promise.all(tokens.map((token) => ring.unprotect('p', token)));
+        const read = await Promise.all(tokens.map((token) => ring.decrypt('p', token)));
         expect(read).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }]);
       }
       clock.pass(89 * day);
     }
-    await Promise.all(rings.map((ring) => ring.protect('p', {}, 4e9)));
+    await Promise.all(rings.map((ring) => ring.encrypt('p', {}, 4e9)));
     clock.pass(2 * day);
-    const keys = await Promise.all(rings.map(async (ring) => keyOf(await ring.protect('p', {}, 4e9))));
+    const keys = await Promise.all(rings.map(async (ring) => keyOf(await ring.encrypt('p', {}, 4e9))));
     expect(new Set(keys).size).toBe(1);
   });
 
   test('a storage that is away for a while is told of, and matters only when no key is left', async () => {
     const clock = clockAt();
-    const memory = keysInMemory();
+    const memory = memoryKeyStorage();
     const errors: string[] = [];
     let away = false;
     const read = (): ReturnType<KeyStorage['read']> => (away ? Promise.reject(new Error('away')) : memory.read());
@@ -165,28 +165,28 @@ describe('rotation', () => {
     const ring = await openKeyRing({ storage: { ...memory, read }, now: clock.now, report });
     away = true;
     clock.pass(4000);
-    const token = await ring.protect('p', { id: 1 }, 4e9);
+    const token = await ring.encrypt('p', { id: 1 }, 4e9);
     expect(errors).toEqual(['away']);
     clock.pass(90 * day);
-    await expect(ring.protect('p', {}, 4e9)).rejects.toThrow(KeyRingError);
-    expect(await ring.unprotect('p', token)).toEqual({ id: 1 });
+    await expect(ring.encrypt('p', {}, 4e9)).rejects.toThrow(KeyRingError);
+    expect(await ring.decrypt('p', token)).toEqual({ id: 1 });
     away = false;
-    await expect(ring.protect('p', {}, 4e9)).resolves.toMatch(/^ey/);
+    await expect(ring.encrypt('p', {}, 4e9)).resolves.toMatch(/^ey/);
   });
 
   test('a key that was removed opens nothing after the next look', async () => {
     const clock = clockAt();
     const path = newFolder();
-    const ring = await openKeyRing({ storage: keysInFolder(path), now: clock.now });
-    const token = await ring.protect('p', {}, 4e9);
+    const ring = await openKeyRing({ storage: folderKeyStorage(path), now: clock.now });
+    const token = await ring.encrypt('p', {}, 4e9);
     await rm(join(path, `${keyOf(token)}.key`));
     clock.pass(3600);
-    await ring.protect('p', {}, 4e9);
-    expect(await ring.unprotect('p', token)).toBe(null);
+    await ring.encrypt('p', {}, 4e9);
+    expect(await ring.decrypt('p', token)).toBe(null);
   });
 
   test('times that do not fit together are refused', async () => {
-    const open = openKeyRing({ storage: keysInMemory(), keyLifetime: day, renewBefore: 2 * day });
+    const open = openKeyRing({ storage: memoryKeyStorage(), keyLifetime: day, renewBefore: 2 * day });
     await expect(open).rejects.toThrow('The times of the key ring do not fit together');
   });
 });
@@ -194,53 +194,49 @@ describe('rotation', () => {
 describe('keys of other instances', () => {
   test('an unknown key id sends us to storage once in five seconds, however many clients ask', async () => {
     const clock = clockAt();
-    const storage = counted(keysInMemory());
+    const storage = counted(memoryKeyStorage());
     const ring = await openKeyRing({ storage, now: clock.now });
     const strangers = await Promise.all(
       Array.from({ length: 50 }, async () => {
-        const stranger = await openKeyRing({ storage: keysInMemory(), now: clock.now });
-        return stranger.protect('p', {}, 4e9);
+        const stranger = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
+        return stranger.encrypt('p', {}, 4e9);
       }),
     );
     const before = storage.reads;
-    for (const token of strangers) expect(await ring.unprotect('p', token)).toBe(null);
-    expect(await Promise.all(strangers.map((token) => ring.unprotect('p', token)))).toEqual(strangers.map(() => null));
+    for (const token of strangers) expect(await ring.decrypt('p', token)).toBe(null);
+    expect(await Promise.all(strangers.map((token) => ring.decrypt('p', token)))).toEqual(strangers.map(() => null));
     expect(storage.reads - before).toBe(1);
     clock.pass(5);
-    await Promise.all(strangers.map((token) => ring.unprotect('p', token)));
+    await Promise.all(strangers.map((token) => ring.decrypt('p', token)));
     expect(storage.reads - before).toBe(2);
   });
 
   test('callers at once with a new key of another instance are all read', async () => {
-    const storage = keysInMemory();
+    const storage = memoryKeyStorage();
     const [one, two] = [await openKeyRing({ storage: readsLess(storage) }), await openKeyRing({ storage })];
-    const token = await two.protect('p', { id: 1 }, 4e9);
-    expect(await Promise.all([1, 2, 3].map(() => one.unprotect('p', token)))).toEqual([
-      { id: 1 },
-      { id: 1 },
-      { id: 1 },
-    ]);
+    const token = await two.encrypt('p', { id: 1 }, 4e9);
+    expect(await Promise.all([1, 2, 3].map(() => one.decrypt('p', token)))).toEqual([{ id: 1 }, { id: 1 }, { id: 1 }]);
   });
 });
 
 describe('at rest', () => {
   test('with a secret, storage holds nothing that signs anybody in, and the ring opens again', async () => {
     const path = newFolder();
-    const ring = await openKeyRing({ storage: keysInFolder(path), secret });
-    const token = await ring.protect('p', { id: 1 }, 4e9);
+    const ring = await openKeyRing({ storage: folderKeyStorage(path), secret });
+    const token = await ring.encrypt('p', { id: 1 }, 4e9);
     const [name] = await readdir(path);
     expect(await readFile(join(path, name!), 'utf8')).toMatch(/^ey[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
-    const again = await openKeyRing({ storage: keysInFolder(path), secret });
-    expect(await again.unprotect('p', token)).toEqual({ id: 1 });
+    const again = await openKeyRing({ storage: folderKeyStorage(path), secret });
+    expect(await again.decrypt('p', token)).toEqual({ id: 1 });
     expect(again.warnings).toEqual([]);
   });
 
   test('a wrong, missing, new or weak secret, and a damaged key, stop the start and say what to do', async () => {
-    const sealed = keysInMemory();
+    const sealed = memoryKeyStorage();
     await openKeyRing({ storage: sealed, secret });
-    const plain = keysInMemory();
+    const plain = memoryKeyStorage();
     await openKeyRing({ storage: plain });
-    const broken = keysInMemory();
+    const broken = memoryKeyStorage();
     await broken.write('0'.repeat(32), '{"version":1');
     const failure = async (storage: KeyStorage, given: string | null): Promise<string> => {
       const error: unknown = await openKeyRing({ storage, secret: given }).catch((reason: unknown) => reason);
@@ -254,29 +250,31 @@ describe('at rest', () => {
     expect(await failure(plain, secret)).toMatch(/is not encrypted, but the key ring has a secret: remove that key/);
     expect(await failure(broken, null)).toMatch(/is not a key: restore it from a backup, or remove it\.$/);
     expect(await failure(broken, secret)).toMatch(/is not a key/);
-    expect(await failure(keysInMemory(), 'changeme')).toMatch(/has 8 characters: give at least 16, at random/);
+    expect(await failure(memoryKeyStorage(), 'changeme')).toMatch(/has 8 characters: give at least 16, at random/);
   });
 
   test('a key that somebody puts into the storage of a ring with a secret is not believed', async () => {
     const clock = clockAt();
-    const storage = keysInMemory();
+    const storage = memoryKeyStorage();
     const errors: string[] = [];
     const ring = await openKeyRing({ storage, secret, now: clock.now, report: (error) => errors.push(error.message) });
-    const planted = keysInMemory();
+    const planted = memoryKeyStorage();
     const attacker = await openKeyRing({ storage: planted, now: clock.now });
-    const token = await attacker.protect('p', { id: 'admin' }, 4e9);
+    const token = await attacker.encrypt('p', { id: 'admin' }, 4e9);
     await storage.write(keyOf(token), (await planted.read())[0]!.text);
-    expect(await ring.unprotect('p', token)).toBe(null);
+    expect(await ring.decrypt('p', token)).toBe(null);
     clock.pass(10);
-    expect(await ring.unprotect('p', token)).toBe(null);
+    expect(await ring.decrypt('p', token)).toBe(null);
     expect(errors).toEqual([expect.stringMatching(/is not encrypted/)]);
   });
 
   test('readable keys and keys in memory are warned of', async () => {
     const warnings = async (storage: KeyStorage): Promise<readonly string[]> =>
       (await openKeyRing({ storage })).warnings;
-    expect(await warnings(keysInMemory())).toEqual([expect.stringMatching(/kept in memory: everybody is signed out/)]);
-    expect(await warnings(keysInFolder(newFolder()))).toEqual([
+    expect(await warnings(memoryKeyStorage())).toEqual([
+      expect.stringMatching(/kept in memory: everybody is signed out/),
+    ]);
+    expect(await warnings(folderKeyStorage(newFolder()))).toEqual([
       expect.stringMatching(/stored readable.*Give a secret/),
     ]);
   });
@@ -285,7 +283,7 @@ describe('at rest', () => {
 describe('a folder', () => {
   test('is for its owner alone, and so is every file', async () => {
     const path = join(newFolder(), 'deep');
-    await openKeyRing({ storage: keysInFolder(path), secret });
+    await openKeyRing({ storage: folderKeyStorage(path), secret });
     const [name, ...others] = await readdir(path);
     expect(others).toEqual([]);
     expect((await stat(path)).mode & 0o777).toBe(0o700);
@@ -294,15 +292,15 @@ describe('a folder', () => {
 
   test('that others can read is warned of', async () => {
     const path = newFolder();
-    await openKeyRing({ storage: keysInFolder(path), secret });
+    await openKeyRing({ storage: folderKeyStorage(path), secret });
     await chmod(path, 0o755);
-    const { warnings } = await openKeyRing({ storage: keysInFolder(path), secret });
+    const { warnings } = await openKeyRing({ storage: folderKeyStorage(path), secret });
     expect(warnings).toEqual([expect.stringMatching(/can be read by other users.*give it mode 0700\.$/)]);
   });
 
   test('keeps the first of two texts with one id, also through a planted link, and skips what is no key', async () => {
     const path = newFolder();
-    const storage = keysInFolder(path);
+    const storage = folderKeyStorage(path);
     const id = 'a'.repeat(32);
     await storage.write(id, 'first');
     await storage.write(id, 'second');
@@ -320,25 +318,25 @@ describe('a folder', () => {
 
 describe('the database', () => {
   test('keeps keys by two commands, and a second write changes nothing', async () => {
-    const storage = keysInDatabase(commands());
+    const storage = databaseKeyStorage(commands());
     const ring = await openKeyRing({ storage, secret });
-    const token = await ring.protect('p', { id: 1 }, 4e9);
+    const token = await ring.encrypt('p', { id: 1 }, 4e9);
     const before = await database.query('select id, text from gateway_keys order by id');
     await storage.write(String(before[0]!['id']), 'other');
     expect(await database.query('select id, text from gateway_keys order by id')).toEqual(before);
     const again = await openKeyRing({ storage, secret });
-    expect(await again.unprotect('p', token)).toEqual({ id: 1 });
+    expect(await again.decrypt('p', token)).toEqual({ id: 1 });
   });
 
   test('whose write command goes elsewhere is found at the start', async () => {
     const nowhere = { ...commands(), read: 'select text from gateway_keys where false' };
-    await expect(openKeyRing({ storage: keysInDatabase(nowhere) })).rejects.toThrow(
+    await expect(openKeyRing({ storage: databaseKeyStorage(nowhere) })).rejects.toThrow(
       'is not there when it is read again',
     );
   });
 });
 
-function commands(): Parameters<typeof keysInDatabase>[0] {
+function commands(): Parameters<typeof databaseKeyStorage>[0] {
   return {
     query: queryOf(database),
     read: 'select text from gateway_keys',
@@ -348,7 +346,7 @@ function commands(): Parameters<typeof keysInDatabase>[0] {
 
 /** A storage that shows, until it is read for the second time, nothing of what others have written. */
 function readsLess(storage: KeyStorage): KeyStorage {
-  const own = keysInMemory();
+  const own = memoryKeyStorage();
   let reads = 0;
   return {
     ...storage,

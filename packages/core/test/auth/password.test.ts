@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { PasswordHasher } from '../../src/ports/ports.ts';
-import { createPasswordHasher, TooManyPasswords } from '../../src/auth-schemes/password.ts';
+import { createPasswordHasher, PasswordQueueFull } from '../../src/auth-schemes/password.ts';
 import { derivations } from '../support/derivations.ts';
 
-const quick = (options: { readonly atOnce?: number; readonly waiting?: number } = {}): PasswordHasher =>
+const quick = (options: { readonly concurrency?: number; readonly maxQueued?: number } = {}): PasswordHasher =>
   createPasswordHasher({ rounds: 1000, ...options });
 
 describe('the built-in hasher', () => {
@@ -55,18 +55,18 @@ describe('the built-in hasher', () => {
 
 describe('a crowd', () => {
   test('waits for its turn up to a bound; who is beyond it is told when to come again', async () => {
-    const hasher = quick({ atOnce: 2, waiting: 3 });
+    const hasher = quick({ concurrency: 2, maxQueued: 3 });
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash('secret')));
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
     expect(outcomes.map(({ status }) => status)).toEqual([
       ...Array.from({ length: 5 }, () => 'fulfilled'),
       ...Array.from({ length: 5 }, () => 'rejected'),
     ]);
-    expect(refused.every((error) => error instanceof TooManyPasswords && error.headers[1] === '5')).toBe(true);
+    expect(refused.every((error) => error instanceof PasswordQueueFull && error.headers[1] === '5')).toBe(true);
   });
 
   test('that hashes does not keep a password from being verified', async () => {
-    const hasher = quick({ atOnce: 1, waiting: 3 });
+    const hasher = quick({ concurrency: 1, maxQueued: 3 });
     const hash = await hasher.hash('secret');
     const crowd = Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash('another')));
     expect(await Promise.all([hasher.verify('secret', hash), hasher.verify('wrong', hash)])).toEqual([true, false]);
@@ -74,7 +74,7 @@ describe('a crowd', () => {
   });
 
   test('of one address does not keep others out', async () => {
-    const hasher = quick({ atOnce: 1, waiting: 4 });
+    const hasher = quick({ concurrency: 1, maxQueued: 4 });
     const hash = await hasher.hash('secret');
     const crowd = Promise.allSettled(Array.from({ length: 100 }, () => hasher.verify('guess', hash, '192.0.2.1')));
     const others = ['192.0.2.2', '192.0.2.3', '2001:db8::1'].map((address) => hasher.verify('secret', hash, address));
@@ -84,7 +84,7 @@ describe('a crowd', () => {
   });
 
   test('leaves no place taken behind: afterwards as many are served as before', async () => {
-    const hasher = quick({ atOnce: 2, waiting: 3 });
+    const hasher = quick({ concurrency: 2, maxQueued: 3 });
     for (let round = 0; round < 3; round += 1) {
       const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => hasher.verifyDummy()));
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);

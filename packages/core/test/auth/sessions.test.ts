@@ -4,7 +4,7 @@ import { Problem } from '../../src/ports/ports.ts';
 import type { CommandRunner } from '../../src/auth-schemes/command-runner.ts';
 import {
   type NewSession,
-  rememberedSessions,
+  memorySessions,
   type SessionStore,
   sqlSessions,
   type SqlSessionsOptions,
@@ -57,10 +57,10 @@ describe('sessions in a table', () => {
         expires: new Date('2100-01-01T00:00:00Z'),
       },
     ]);
-    expect(await sessions.alive(ada.id)).toBe(true);
+    expect(await sessions.isAlive(ada.id)).toBe(true);
     await sessions.end(ada.id, ada.expires);
-    expect(await sessions.alive(ada.id)).toBe(false);
-    expect(await sessions.alive('nobody')).toBe(false);
+    expect(await sessions.isAlive(ada.id)).toBe(false);
+    expect(await sessions.isAlive('nobody')).toBe(false);
     await sessions.end(ada.id, ada.expires);
   });
 
@@ -68,21 +68,21 @@ describe('sessions in a table', () => {
     const clock = clockAt();
     const [here, there] = [instance({ now: clock.now }), instance({ now: clock.now })];
     await here.begin(ada);
-    expect(await here.alive(ada.id)).toBe(true);
+    expect(await here.isAlive(ada.id)).toBe(true);
     await there.end(ada.id, ada.expires);
     clock.pass(4.9);
-    expect(here.alive(ada.id)).toBe(true);
+    expect(here.isAlive(ada.id)).toBe(true);
     clock.pass(0.1);
-    expect(await here.alive(ada.id)).toBe(false);
+    expect(await here.isAlive(ada.id)).toBe(false);
     expect(here.asked).toEqual(['insert', 'select', 'select']);
   });
 
   test('with a trust of 0 every call asks, and an end elsewhere counts at once', async () => {
-    const [here, there] = [instance({ trust: 0 }), instance({ trust: 0 })];
+    const [here, there] = [instance({ cacheSeconds: 0 }), instance({ cacheSeconds: 0 })];
     await here.begin(ada);
-    expect([await here.alive(ada.id), await here.alive(ada.id)]).toEqual([true, true]);
+    expect([await here.isAlive(ada.id), await here.isAlive(ada.id)]).toEqual([true, true]);
     await there.end(ada.id, ada.expires);
-    expect(await here.alive(ada.id)).toBe(false);
+    expect(await here.isAlive(ada.id)).toBe(false);
     expect(here.asked).toEqual(['insert', 'select', 'select', 'select']);
   });
 
@@ -90,16 +90,16 @@ describe('sessions in a table', () => {
     const clock = clockAt();
     const [here, there] = [instance({ now: clock.now }), instance({ now: clock.now })];
     await here.begin(ada);
-    expect(await here.alive(ada.id)).toBe(true);
+    expect(await here.isAlive(ada.id)).toBe(true);
     await there.end(ada.id, ada.expires);
-    here.forget(ada.id);
-    expect(await here.alive(ada.id)).toBe(false);
+    here.invalidate(ada.id);
+    expect(await here.isAlive(ada.id)).toBe(false);
   });
 
   test('callers at once share one question', async () => {
     const sessions = instance();
     await sessions.begin(ada);
-    const answers = await Promise.all(Array.from({ length: 100 }, async () => sessions.alive(ada.id)));
+    const answers = await Promise.all(Array.from({ length: 100 }, async () => sessions.isAlive(ada.id)));
     expect(new Set(answers)).toEqual(new Set([true]));
     expect(sessions.asked).toEqual(['insert', 'select']);
   });
@@ -116,13 +116,13 @@ describe('sessions in a table', () => {
       },
     });
     await sessions.begin(ada);
-    const asked = Promise.resolve(sessions.alive(ada.id));
+    const asked = Promise.resolve(sessions.isAlive(ada.id));
     await expect.poll(() => held.length).toBe(1);
     holding = false;
     await sessions.end(ada.id, ada.expires);
     held[0]!();
     expect(await asked).toBe(false);
-    expect(await sessions.alive(ada.id)).toBe(false);
+    expect(await sessions.isAlive(ada.id)).toBe(false);
   });
 
   test('a database that is away makes nobody anonymous: 503', async () => {
@@ -130,26 +130,26 @@ describe('sessions in a table', () => {
     const direct = queryOf(database);
     const query: CommandRunner = (sql, values) =>
       away ? Promise.reject(new Error('connection lost')) : direct(sql, values);
-    const sessions = instance({ trust: 0, query });
+    const sessions = instance({ cacheSeconds: 0, query });
     await sessions.begin(ada);
     away = true;
     for (const call of [
-      () => sessions.alive(ada.id),
+      () => sessions.isAlive(ada.id),
       () => sessions.end(ada.id, 0),
-      () => sessions.advance(ada.id, 0, 0),
+      () => sessions.useRefreshToken(ada.id, 0, 0),
     ]) {
       const error: unknown = await Promise.resolve(call()).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(Problem);
       expect(error).toMatchObject({ status: 503, code: 'database-unavailable', headers: ['retry-after', '1'] });
     }
     away = false;
-    expect(await sessions.alive(ada.id)).toBe(true);
+    expect(await sessions.isAlive(ada.id)).toBe(true);
   });
 
   test('no more is remembered than its bound', async () => {
     const sessions = instance({ limit: 2 });
     for (const id of ['a', 'b', 'c']) await sessions.begin({ ...ada, id });
-    for (const id of ['a', 'b', 'c', 'c', 'b', 'a']) expect(await sessions.alive(id)).toBe(true);
+    for (const id of ['a', 'b', 'c', 'c', 'b', 'a']) expect(await sessions.isAlive(id)).toBe(true);
     expect(sessions.asked.filter((sql) => sql === 'select')).toHaveLength(4);
   });
 });
@@ -158,10 +158,10 @@ describe('refresh tokens', () => {
   test('each counts once, for all instances together', async () => {
     const instances = [instance(), instance(), instance()];
     await instances[0]!.begin(ada);
-    const advanced = await Promise.all(instances.map((sessions) => sessions.advance(ada.id, 0, ada.expires)));
+    const advanced = await Promise.all(instances.map((sessions) => sessions.useRefreshToken(ada.id, 0, ada.expires)));
     expect(advanced.filter((first) => first)).toHaveLength(1);
-    expect(await instances[1]!.advance(ada.id, 1, ada.expires)).toBe(true);
-    expect(await instances[2]!.advance(ada.id, 0, ada.expires)).toBe(false);
+    expect(await instances[1]!.useRefreshToken(ada.id, 1, ada.expires)).toBe(true);
+    expect(await instances[2]!.useRefreshToken(ada.id, 0, ada.expires)).toBe(false);
     expect(instances[0]!.warnings).toEqual([]);
   });
 
@@ -169,27 +169,27 @@ describe('refresh tokens', () => {
     const sessions = instance();
     await sessions.begin(ada);
     await sessions.end(ada.id, ada.expires);
-    expect(await sessions.advance(ada.id, 0, ada.expires)).toBe(false);
+    expect(await sessions.useRefreshToken(ada.id, 0, ada.expires)).toBe(false);
   });
 
   test('without the command that counts them, each counts once for this instance, with a warning', async () => {
     const sessions = instance({ refresh: null });
     expect(sessions.warnings).toEqual([expect.stringMatching(/noticed only when both uses reach the same instance/)]);
-    expect(await sessions.advance(ada.id, 3, ada.expires)).toBe(true);
-    expect(await sessions.advance(ada.id, 3, ada.expires)).toBe(false);
-    expect(await sessions.advance(ada.id, 4, ada.expires)).toBe(true);
+    expect(await sessions.useRefreshToken(ada.id, 3, ada.expires)).toBe(true);
+    expect(await sessions.useRefreshToken(ada.id, 3, ada.expires)).toBe(false);
+    expect(await sessions.useRefreshToken(ada.id, 4, ada.expires)).toBe(true);
   });
 });
 
 describe('sessions without a table', () => {
   test('an ended session is dead until it would have been over anyway', async () => {
     const clock = clockAt();
-    const sessions = rememberedSessions({ now: clock.now });
+    const sessions = memorySessions({ now: clock.now });
     const expires = clock.now() / 1000 + 60;
-    expect(sessions.alive('a')).toBe(true);
+    expect(sessions.isAlive('a')).toBe(true);
     await sessions.end('a', expires);
     clock.pass(59);
-    expect([sessions.alive('a'), sessions.alive('b')]).toEqual([false, true]);
+    expect([sessions.isAlive('a'), sessions.isAlive('b')]).toEqual([false, true]);
     expect(sessions.warnings).toEqual([expect.stringMatching(/by this instance alone/)]);
   });
 });

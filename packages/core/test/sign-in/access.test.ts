@@ -209,7 +209,7 @@ describe('sessions that every instance knows', () => {
     endCommand: `update session set ended = now() where id = $1 and ended is null`,
     refreshCommand: `update session set refreshes = refreshes + 1 where id = $1 and refreshes = $2::int and ended is null returning true`,
     channel: 'session_ended',
-    trust: 3600,
+    cacheSeconds: 3600,
   };
   const sql = `${people}
     create table session (id text primary key, user_id text, user_name text, scheme text, ip text, user_agent text,

@@ -57,7 +57,7 @@ test('sign-ups from many addresses, and guesses from one, keep no user from sign
       cookie: true,
       trustedProxies: ['loopback'],
       loginRateLimit: { perUser: 1000, perAddress: 1000 },
-      passwordHasher: createPasswordHasher({ rounds: 20_000, atOnce: 1, waiting: 2 }),
+      passwordHasher: createPasswordHasher({ rounds: 20_000, concurrency: 1, maxQueued: 2 }),
     },
   });
   expect((await gateway.send('POST /api/sign-up', { body: ada })).status).toBe(200);

@@ -311,7 +311,7 @@ test('sessions of a table that is asked every time: what it says is so with the 
           endCommand: 'update session set ended = now() where id = $1',
           refreshCommand:
             'update session set refreshes = refreshes + 1 where id = $1 and refreshes = $2::int and ended is null returning true',
-          trust: 0,
+          cacheSeconds: 0,
         },
       },
     },

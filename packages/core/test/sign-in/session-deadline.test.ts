@@ -16,7 +16,7 @@ test('a session check that the database does not answer is 503, and no caller be
         beginCommand: 'insert into session (id) values ($1)',
         checkCommand: 'select ended is null from session where id = $1',
         endCommand: 'update session set ended = now() where id = $1',
-        trust: 0,
+        cacheSeconds: 0,
       },
     },
   });

@@ -10,10 +10,10 @@ export class KeyRingError extends Error {
 }
 
 /** How keys are written to storage, and read from it. */
-export interface AtRest {
-  write(key: Key): Promise<string>;
+export interface KeyEncryption {
+  encrypt(key: Key): Promise<string>;
   /** @throws KeyRingError when the text is not a key that this ring may use */
-  read(stored: StoredKey): Promise<Key>;
+  decrypt(stored: StoredKey): Promise<Key>;
 }
 
 const shortestSecret = 16;
@@ -21,7 +21,7 @@ const shortestSecret = 16;
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 /** @throws KeyRingError for a secret that can be guessed */
-export function keysAtRest(secret: string | null): AtRest {
+export function createKeyEncryption(secret: string | null): KeyEncryption {
   if (secret === null) return plain;
   if (secret.length < shortestSecret) {
     throw new KeyRingError(
@@ -32,9 +32,9 @@ export function keysAtRest(secret: string | null): AtRest {
   return encrypted(secret);
 }
 
-const plain: AtRest = {
-  write: (key) => Promise.resolve(writeKey(key)),
-  read: ({ text, place }) => {
+const plain: KeyEncryption = {
+  encrypt: (key) => Promise.resolve(writeKey(key)),
+  decrypt: ({ text, place }) => {
     const key = readKey(text);
     if (key !== null) return Promise.resolve(key);
     return Promise.reject(
@@ -45,16 +45,16 @@ const plain: AtRest = {
   },
 };
 
-function encrypted(secret: string): AtRest {
+function encrypted(secret: string): KeyEncryption {
   const derivation = new Derivation(secret);
   return {
-    write: async (key) => {
+    encrypt: async (key) => {
       const { salt, wrapping } = await derivation.any();
       return new CompactEncrypt(new TextEncoder().encode(writeKey(key)))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: key.id, salt })
         .encrypt(wrapping);
     },
-    read: async ({ text, place }) => {
+    decrypt: async ({ text, place }) => {
       // Whoever can write to storage could otherwise add a key that he knows.
       if (readKey(text) !== null) {
         throw new KeyRingError(

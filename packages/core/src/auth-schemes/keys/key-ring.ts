@@ -1,9 +1,9 @@
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 
-import { keysAtRest, KeyRingError } from './key-encryption.ts';
+import { createKeyEncryption, KeyRingError } from './key-encryption.ts';
 import type { Key } from './key.ts';
-import { KeptKeys } from './key-rotation.ts';
+import { KeyRotation } from './key-rotation.ts';
 import type { KeyStorage } from './key-storage.ts';
 
 export interface KeyRingOptions {
@@ -27,22 +27,22 @@ export interface KeyRingOptions {
 }
 
 /** Makes tokens that only we can read, and reads them. */
-export interface Protector {
+export interface TokenEncryption {
   /**
    * @param purpose what the token is for; it means nothing for another purpose
    * @param payload JSON
    * @param expires seconds since 1970
    * @throws KeyRingError when there is no key and none can be made
    */
-  protect(purpose: string, payload: object, expires: number): Promise<string>;
+  encrypt(purpose: string, payload: object, expires: number): Promise<string>;
   /**
    * Null: not a token of ours for this purpose, or no longer. Never throws, whatever the text is.
    * @param longest characters; a longer text is no token. Default 65,536
    */
-  unprotect(purpose: string, token: string, longest?: number): Promise<object | null>;
+  decrypt(purpose: string, token: string, longest?: number): Promise<object | null>;
 }
 
-export interface KeyRing extends Protector {
+export interface KeyRing extends TokenEncryption {
   /** What a host should know at the start. */
   readonly warnings: readonly string[];
 }
@@ -59,19 +59,19 @@ const tokenForm = /^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/;
  */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   const { storage, secret = null, application = '', now = Date.now, report = () => undefined } = options;
-  const keys = new KeptKeys({ storage, atRest: keysAtRest(secret), ...timesOf(options), report, now });
+  const keys = new KeyRotation({ storage, encryption: createKeyEncryption(secret), ...timesOf(options), report, now });
   await keys.open();
   const seconds = (): number => Math.floor(now() / 1000);
   return Object.freeze({
     warnings: await warningsOf(storage, secret),
-    protect: async (purpose, payload, expires) => {
+    encrypt: async (purpose, payload, expires) => {
       const key = await keys.current();
       return new EncryptJWT({ data: payload })
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: key.id })
         .setExpirationTime(expires)
         .encrypt(keyFor(key, application, purpose));
     },
-    unprotect: async (purpose, token, longest = longestToken) => {
+    decrypt: async (purpose, token, longest = longestToken) => {
       if (token.length > longest || !tokenForm.test(token)) return null;
       return readToken(token, new Date(seconds() * 1000), async (id) => {
         const key = await keys.find(id);

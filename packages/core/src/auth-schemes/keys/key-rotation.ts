@@ -1,10 +1,10 @@
-import { type AtRest, KeyRingError } from './key-encryption.ts';
+import { type KeyEncryption, KeyRingError } from './key-encryption.ts';
 import { type Key, makeKey } from './key.ts';
 import type { KeyStorage, StoredKey } from './key-storage.ts';
 
-export interface KeptKeysOptions {
+export interface KeyRotationOptions {
   readonly storage: KeyStorage;
-  readonly atRest: AtRest;
+  readonly encryption: KeyEncryption;
   /** All in seconds. */
   readonly keyLifetime: number;
   readonly renewBefore: number;
@@ -16,8 +16,8 @@ export interface KeptKeysOptions {
 }
 
 /** The keys that this instance knows of: read from storage, read again in time, and followed by new ones before they expire. */
-export class KeptKeys {
-  readonly #options: KeptKeysOptions;
+export class KeyRotation {
+  readonly #options: KeyRotationOptions;
   #keys: ReadonlyMap<string, Key> = new Map();
   #reported: ReadonlySet<string> = new Set();
   /** When the key in use is looked after again. */
@@ -27,14 +27,14 @@ export class KeptKeys {
   #lastSearch = Number.NEGATIVE_INFINITY;
   #searching: Promise<void> | null = null;
 
-  constructor(options: KeptKeysOptions) {
+  constructor(options: KeyRotationOptions) {
     this.#options = options;
   }
 
   /** @throws KeyRingError when one of the stored keys cannot be read; whatever the storage throws */
   async open(): Promise<void> {
-    const { storage, atRest } = this.#options;
-    await Promise.all((await storage.read()).map((stored) => atRest.read(stored)));
+    const { storage, encryption: atRest } = this.#options;
+    await Promise.all((await storage.read()).map((stored) => atRest.decrypt(stored)));
     await this.#read();
     await this.#renew();
     this.#nextCare = this.#seconds() + this.#options.refreshEvery;
@@ -93,7 +93,7 @@ export class KeptKeys {
   /** What has come into storage since the start and is no key for us must not end the sign-ins of others: it is told, once. */
   async #readOne(stored: StoredKey): Promise<Key | null> {
     try {
-      return await this.#options.atRest.read(stored);
+      return await this.#options.encryption.decrypt(stored);
     } catch (error) {
       if (!this.#reported.has(stored.text)) {
         this.#reported = new Set([...[...this.#reported].slice(-100), stored.text]);
@@ -117,8 +117,8 @@ export class KeptKeys {
   }
 
   async #add(key: Key): Promise<void> {
-    const { storage, atRest } = this.#options;
-    await storage.write(key.id, await atRest.write(key));
+    const { storage, encryption: atRest } = this.#options;
+    await storage.write(key.id, await atRest.encrypt(key));
     await this.#read();
     if (this.#keys.has(key.id)) return;
     throw new KeyRingError(

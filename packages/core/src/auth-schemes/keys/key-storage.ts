@@ -21,7 +21,7 @@ export interface KeyStorage {
 }
 
 /** Keys that end with the process: for tests, and for development with a single process. */
-export function keysInMemory(): KeyStorage {
+export function memoryKeyStorage(): KeyStorage {
   const keys = new Map<string, string>();
   return {
     read: () => Promise.resolve([...keys].map(([id, text]) => ({ text, place: `key ${id} in memory` }))),
@@ -37,7 +37,7 @@ export function keysInMemory(): KeyStorage {
   };
 }
 
-export interface DatabaseKeysOptions {
+export interface DatabaseKeyStorageOptions {
   readonly query: CommandRunner;
   /** Gives one row a key, its text in the first column: `select text from gateway_keys`. */
   readonly read: string;
@@ -49,7 +49,7 @@ export interface DatabaseKeysOptions {
 }
 
 /** Keys in the database, by two commands. Whoever may read that table can forge sign-ins, unless the ring has a secret. */
-export function keysInDatabase({ query, read, write }: DatabaseKeysOptions): KeyStorage {
+export function databaseKeyStorage({ query, read, write }: DatabaseKeyStorageOptions): KeyStorage {
   return {
     read: async () => {
       const rows = await query(read, []);
@@ -67,7 +67,7 @@ export function keysInDatabase({ query, read, write }: DatabaseKeysOptions): Key
 const keyFile = /^[0-9a-f]{32}\.key$/;
 
 /** Keys as files `<id>.key` (mode 0600) of a folder, which is made (mode 0700) when it is not there. */
-export function keysInFolder(path: string): KeyStorage {
+export function folderKeyStorage(path: string): KeyStorage {
   return {
     read: async () => {
       const stored = await Promise.all((await keyFiles(path)).map((name) => readStored(join(path, name))));

@@ -98,10 +98,10 @@ const jwks: OptionValidators<Jwks> = {
   algorithms: arrayOf(oneOf('RS256', 'ES256')),
   timeout: number({ above: 0 }),
   cooldown: duration,
-  maximalAge: number({ above: 0 }),
+  cacheMaxAge: number({ above: 0 }),
 };
 
-const versions: OptionValidators<Versions> = { claim: string, current: callback(), trust: duration };
+const versions: OptionValidators<Versions> = { claim: string, current: callback(), cacheSeconds: duration };
 
 const jwt: OptionValidators<JwtOptions> = {
   name: nonEmptyString,
@@ -119,10 +119,10 @@ const jwt: OptionValidators<JwtOptions> = {
   production: boolean,
   clockTolerance: duration,
   requireExpiry: boolean,
-  maximalAge: nullable(number({ above: 0 })),
+  maxTokenAge: nullable(number({ above: 0 })),
   type: nullable(string),
   claims: recordOf(union(string, arrayOf(string))),
-  sessions: objectWithMethods<Sessions>('begin', 'alive', 'end', 'advance', 'forget', 'forgetAll'),
+  sessions: objectWithMethods<Sessions>('begin', 'isAlive', 'end', 'useRefreshToken', 'invalidate', 'invalidateAll'),
   versions: nullable(optionGroup(versions, ['current'])),
   report: callback(),
 };
@@ -148,7 +148,7 @@ const sessions: OptionValidators<SessionOptions> = {
   checkCommand: nonEmptyString,
   endCommand: nonEmptyString,
   refreshCommand: nullable(string),
-  trust: secondsOrZero,
+  cacheSeconds: secondsOrZero,
   channel: nullable(string),
 };
 

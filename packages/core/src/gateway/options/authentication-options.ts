@@ -7,7 +7,7 @@ import type { JwtSchemeOptions } from '../../auth-schemes/jwt.ts';
 import type { RateLimitOptions } from '../../auth-schemes/rate-limiter.ts';
 
 /** What the gateway itself gives to a scheme. */
-type Given = 'protector' | 'sessions' | 'userIdClaim' | 'userNameClaim' | 'address' | 'now';
+type Given = 'encryption' | 'sessions' | 'userIdClaim' | 'userNameClaim' | 'address' | 'now';
 
 export type CookieOptions = Partial<Omit<CookieSchemeOptions, Given>>;
 export type BearerOptions = Partial<Omit<BearerSchemeOptions, Given>>;
@@ -50,7 +50,7 @@ export interface SessionOptions {
   /** `$1` session, `$2` number of the refresh token. A row with true: it is this one's turn, and the next one's from now on. */
   readonly refreshCommand?: string | null;
   /** Seconds for which a session that was found alive is believed to be. Default 5; 0 asks at every call. */
-  readonly trust?: number;
+  readonly cacheSeconds?: number;
   /** A channel of NOTIFY: the payload is a session that has ended, which every instance then knows at once. */
   readonly channel?: string | null;
 }

@@ -87,12 +87,23 @@ const protection = {
   antiforgeryPath: optionalText(
     'The path where callers with cookies get a CSRF (antiforgery) token, such as `/api/auth/antiforgery`; null: none.',
   ),
-  attemptsPerUser: count(5, 'Failed logins of a user from an address before further ones are throttled.'),
-  attemptsPerAddress: count(50, 'Failed logins from an address before further ones are throttled.'),
-  hashRequestsPerAddress: count(
-    20,
-    'Maximum requests per address and minute that hash a parameter (`param … is hash of …`), such as sign-ups.',
-  ),
+  loginRateLimit: z
+    .strictObject({
+      perUser: count(5, 'Failed logins of a user from an address.'),
+      perAddress: count(50, 'Failed logins from an address.'),
+    })
+    .prefault({})
+    .describe(
+      'Failed logins before further ones are throttled: `perUser` (5) of a user from an address, `perAddress` (50) of all users.',
+    ),
+  hashRateLimit: z
+    .strictObject({
+      perAddress: count(20, 'Requests of an address per minute.'),
+    })
+    .prefault({})
+    .describe(
+      'Maximum requests per minute that hash a parameter (`param … is hash of …`), such as sign-ups: `perAddress` (20).',
+    ),
 };
 
 const authentication = z
@@ -189,7 +200,7 @@ const sessions = z
     refreshCommand: optionalText(
       'SQL that returns a row with true, once, for the refresh token number `$2` of the session `$1`.',
     ),
-    trust: z
+    cacheSeconds: z
       .number()
       .min(0)
       .max(86_400)
