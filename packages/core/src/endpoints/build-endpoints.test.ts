@@ -6,7 +6,7 @@ import { buildEndpoints } from './build-endpoints.ts';
 import { endpointDefaults, type EndpointOptions } from './options.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
-import { wordNames } from './comment/registry.ts';
+import { annotationNames } from './comment/registry.ts';
 import fc from 'fast-check';
 
 const quiet: EndpointOptions = { ...endpointDefaults, logAnnotationSetInfo: false };
@@ -395,7 +395,7 @@ describe('authorization', () => {
 
   test('every near-miss by one letter of a word that guards access publishes no open endpoint', () => {
     const guards = ['authorize', 'authorized', 'requires_authorization'];
-    expect(guards.every((name) => wordNames.includes(name))).toBe(true);
+    expect(guards.every((name) => annotationNames.includes(name))).toBe(true);
     fc.assert(
       fc.property(fc.constantFrom(...guards), fc.nat(), fc.constantFrom('', 'x', '-', 'Z'), (word, at, letter) => {
         const index = at % word.length;
@@ -911,10 +911,10 @@ describe('routes', () => {
 
 test('no comment makes the plan fail, and the plan is plain data', () => {
   const lines = fc.oneof(
-    fc.constantFrom(...wordNames, 'HTTP GET /x/{a}', 'for volatile', 'X-A: {a}', 'a = b'),
+    fc.constantFrom(...annotationNames, 'HTTP GET /x/{a}', 'for volatile', 'X-A: {a}', 'a = b'),
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc
-      .tuple(fc.constantFrom(...wordNames), fc.constantFrom(' ', ' = ', ': '), fc.string({ maxLength: 10 }))
+      .tuple(fc.constantFrom(...annotationNames), fc.constantFrom(' ', ' = ', ': '), fc.string({ maxLength: 10 }))
       .map((parts) => parts.join('')),
   );
   fc.assert(

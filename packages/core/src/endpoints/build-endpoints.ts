@@ -1,26 +1,26 @@
 import type { Routine } from '../catalog/routine.ts';
-import { planAnswer, planConversion, planRaw, textOutputs } from './result-shape.ts';
-import { type KnownNames, knownNames, planCache, planInvalidations } from './cache-policy.ts';
-import { planBodyParameter, planRequestHeaders } from './request-parameters.ts';
-import { readComment } from './comment/parse-comment.ts';
+import { resolveResultShape, resolveOutputConversion, resolveRawFormat, findTextOutputs } from './result-shape.ts';
+import { type RoutineIndex, indexRoutines, resolveCachePolicy, resolveInvalidations } from './cache-policy.ts';
+import { resolveBodyParameter, resolveRequestHeaders } from './request-parameters.ts';
+import { parseComment } from './comment/parse-comment.ts';
 import { type Diagnostic, display } from './diagnostic.ts';
-import { Draft } from './endpoint-builder.ts';
+import { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
-import { planEvents, withoutDuplicateStreams } from './events.ts';
+import { resolveEvents, excludeDuplicateStreams } from './events.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { madeByHost } from './naming.ts';
-import { typeKeyer } from './named-type.ts';
+import { callNameOption } from './naming.ts';
+import { createTypeConverter } from './named-type.ts';
 import type { EndpointOptions } from './options.ts';
-import { type Names, planParameters } from './parameters.ts';
-import { planBasic, planSignIn } from './sign-in.ts';
-import { planFillings } from './injected-values.ts';
-import { planRoute, planSource } from './route.ts';
-import { withoutDuplicateRoutes } from './duplicate-routes.ts';
-import { planTable } from './table.ts';
-import { oncePerTable, reportNothingToSet, type RoutineDiagnostic } from './table-diagnostics.ts';
+import { type NameConverter, buildParameters } from './parameters.ts';
+import { resolveBasicAuthentication, resolveSignIn } from './sign-in.ts';
+import { resolveInjectedValues } from './injected-values.ts';
+import { resolveRoute, resolveParameterSource } from './route.ts';
+import { excludeDuplicateRoutes } from './duplicate-routes.ts';
+import { resolveTable } from './table.ts';
+import { mergeTableDiagnostics, reportEmptyUpdate, type RoutineDiagnostic } from './table-diagnostics.ts';
 
 /** What is published, and what authors should know. */
-export interface Plan {
+export interface BuildResult {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -29,33 +29,33 @@ export interface Plan {
  * Decides what is published: one endpoint a routine, as its comment and the host's options say. An endpoint with a
  * diagnostic of severity error is not among the result. The order of routines is kept; everything is frozen.
  */
-export function buildEndpoints(routines: readonly Routine[], options: EndpointOptions): Plan {
+export function buildEndpoints(routines: readonly Routine[], options: EndpointOptions): BuildResult {
   const said: RoutineDiagnostic[] = [];
   const planned: Endpoint[] = [];
   const { nameConverter } = options;
-  const convert = (name: string): string => madeByHost('nameConverter', name, () => nameConverter(name));
-  const names: Names = { convert, keyed: typeKeyer(convert) };
-  const known = knownNames(routines);
+  const convert = (name: string): string => callNameOption('nameConverter', name, () => nameConverter(name));
+  const names: NameConverter = { convert, keyed: createTypeConverter(convert) };
+  const known = indexRoutines(routines);
   for (const routine of routines) {
-    const draft = new Draft(routine, options);
+    const draft = new EndpointBuilder(routine, options);
     const endpoint = planEndpoint(draft, names, known);
     if (endpoint !== null && !draft.stopped) planned.push(endpoint);
     said.push(...draft.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
   }
-  const routed = withoutDuplicateRoutes(planned);
-  const streamed = withoutDuplicateStreams(routed.endpoints);
+  const routed = excludeDuplicateRoutes(planned);
+  const streamed = excludeDuplicateStreams(routed.endpoints);
   return deepFreeze({
     endpoints: streamed.endpoints,
-    diagnostics: [...oncePerTable(said), ...routed.diagnostics, ...streamed.diagnostics],
+    diagnostics: [...mergeTableDiagnostics(said), ...routed.diagnostics, ...streamed.diagnostics],
   });
 }
 
 /** Null for a routine that is to be no endpoint; a draft with errors gives none that may be published. */
-function planEndpoint(draft: Draft, names: Names, known: KnownNames): Endpoint | null {
+function planEndpoint(draft: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint | null {
   const { routine } = draft;
   const commentsMode = routine.commentsMode ?? draft.options.commentsMode;
   if (commentsMode === 'ignore') draft.description.push(routine.comment ?? '');
-  else readComment(draft, routine.comment ?? '');
+  else parseComment(draft, routine.comment ?? '');
 
   const wanted = commentsMode !== 'onlyWithHttpTag' || draft.tagged;
   // What was said of the `HTTP` line matters most when there is no endpoint; the rest of such a comment is no business of ours.
@@ -66,7 +66,7 @@ function planEndpoint(draft: Draft, names: Names, known: KnownNames): Endpoint |
 }
 
 /** Types such as `anyelement` or `internal` have no values that a request could give, and `trigger` none for an answer. */
-function callable(draft: Draft): boolean {
+function callable(draft: EndpointBuilder): boolean {
   const { routine } = draft;
   const pseudo = routine.parameters.find((parameter) => parameter.type.kind === 'pseudo');
   if (pseudo === undefined) return answerable(draft);
@@ -80,7 +80,7 @@ function callable(draft: Draft): boolean {
   return false;
 }
 
-function answerable(draft: Draft): boolean {
+function answerable(draft: EndpointBuilder): boolean {
   const { result } = draft.routine;
   if (result.kind !== 'scalar' || result.columns[0]?.type.kind !== 'pseudo') return true;
   // Among all routines there are triggers, and nobody wonders where those are.
@@ -91,21 +91,21 @@ function answerable(draft: Draft): boolean {
   return false;
 }
 
-function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
+function assemble(draft: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint {
   const { routine, options, settings } = draft;
   const refuse = (code: string, message: string): void => draft.report('error', code, message, null);
-  const { method, path, segments } = planRoute(draft, refuse);
-  const given = planFillings(draft, planParameters(routine, segments, names, refuse));
-  const source = planSource(draft, method);
-  const { parameters, table } = planTable(draft, given, source);
+  const { method, path, segments } = resolveRoute(draft, refuse);
+  const given = resolveInjectedValues(draft, buildParameters(routine, segments, names, refuse));
+  const source = resolveParameterSource(draft, method);
+  const { parameters, table } = resolveTable(draft, given, source);
   const warn = (code: string, message: string): void => draft.report('warning', code, message, null);
   // A row that says who signs in may say nothing twice.
   const reports = { refuse, warn: settings.signIn === null ? warn : refuse };
-  const answer = planAnswer(routine, names, options.compositeColumns, reports);
-  const raw = planRaw(draft, answer);
-  const bodyParameter = planBodyParameter(draft, parameters);
+  const answer = resolveResultShape(routine, names, options.compositeColumns, reports);
+  const raw = resolveRawFormat(draft, answer);
+  const bodyParameter = resolveBodyParameter(draft, parameters);
   if (raw === null) warnOfText(draft);
-  reportNothingToSet(draft);
+  reportEmptyUpdate(draft);
   return {
     id: routine.signature,
     source: routine.source ?? 'functions',
@@ -119,23 +119,23 @@ function assemble(draft: Draft, names: Names, known: KnownNames): Endpoint {
     parameters,
     rejectsUnknownKeys: /^(?:update|delete)/.test(routine.table?.operation ?? ''),
     outputs: routine.outputs.map(({ name, before }) => ({ name, before })),
-    ...planConversion(routine, answer, raw),
+    ...resolveOutputConversion(routine, answer, raw),
     table,
     constraintMessages: routine.table?.constraintMessages ?? {},
     result: answer,
     responseHeaders: draft.headers,
     authorization: authorization(draft),
-    signIn: planSignIn(draft, answer, parameters),
-    basicAuthentication: planBasic(draft),
-    events: planEvents(draft, path, refuse),
+    signIn: resolveSignIn(draft, answer, parameters),
+    basicAuthentication: resolveBasicAuthentication(draft),
+    events: resolveEvents(draft, path, refuse),
     userContext: settings.userContext ?? options.authentication.useUserContext,
     tags: draft.tags,
     typedClient: clientWishes(draft),
     upload: null,
-    cache: planCache(draft, parameters, answer),
-    invalidates: planInvalidations(draft, known),
+    cache: resolveCachePolicy(draft, parameters, answer),
+    invalidates: resolveInvalidations(draft, known),
     raw,
-    requestHeaders: planRequestHeaders(draft, parameters, bodyParameter),
+    requestHeaders: resolveRequestHeaders(draft, parameters, bodyParameter),
     bodyParameter,
     ...simpleSettings(draft),
     description: description(draft.description),
@@ -150,7 +150,7 @@ function simpleSettings({
   settings,
   options,
   hashes,
-}: Draft): Pick<
+}: EndpointBuilder): Pick<
   Endpoint,
   | 'contentType'
   | 'connection'
@@ -174,8 +174,8 @@ function simpleSettings({
   };
 }
 
-function warnOfText(draft: Draft): void {
-  const outputs = textOutputs(draft.routine);
+function warnOfText(draft: EndpointBuilder): void {
+  const outputs = findTextOutputs(draft.routine);
   if (outputs.length === 0) return;
   draft.report(
     'warning',
@@ -186,13 +186,13 @@ function warnOfText(draft: Draft): void {
 }
 
 /** Who signs in is nobody yet. */
-function authorization({ access, options, settings }: Draft): Endpoint['authorization'] {
+function authorization({ access, options, settings }: EndpointBuilder): Endpoint['authorization'] {
   if (settings.signIn === 'login') return { required: false, roles: [] };
   const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
   return { required, roles: access.roles };
 }
 
-function clientWishes({ settings }: Draft): Endpoint['typedClient'] {
+function clientWishes({ settings }: EndpointBuilder): Endpoint['typedClient'] {
   return {
     included: settings.client ?? true,
     events: settings.clientEvents,

@@ -1,12 +1,12 @@
 import { display } from './diagnostic.ts';
-import type { Draft } from './endpoint-builder.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { CachePolicy, EndpointParameter, ResultShape } from './endpoint.ts';
-import { parameterNamed } from './parameters.ts';
+import { findParameter } from './parameters.ts';
 import type { Routine } from '../catalog/routine.ts';
 
 /** How answers are kept, as the comment asks for it; null: they are not. */
-export function planCache(
-  draft: Draft,
+export function resolveCachePolicy(
+  draft: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   answer: ResultShape,
 ): CachePolicy | null {
@@ -30,7 +30,7 @@ export function planCache(
 }
 
 /** Where answers cannot be given again, and why. */
-function notKept({ settings, routine, headers }: Draft, answer: ResultShape): string | null {
+function notKept({ settings, routine, headers }: EndpointBuilder, answer: ResultShape): string | null {
   if (settings.signIn !== null) return 'where callers sign in or out';
   if (routine.kind === 'procedure') return 'for procedures, which are called for what they do';
   if (answer.kind === 'nothing') return 'where the routine gives nothing';
@@ -39,11 +39,11 @@ function notKept({ settings, routine, headers }: Draft, answer: ResultShape): st
 
 /** A key without the parameter that the author meant would give one caller the answer of another. */
 function positionsOf(
-  draft: Draft,
+  draft: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   names: readonly string[],
 ): readonly number[] {
-  const unknown = names.filter((name) => parameterNamed(parameters, name) === null);
+  const unknown = names.filter((name) => findParameter(parameters, name) === null);
   if (unknown.length > 0) {
     draft.report(
       'error',
@@ -52,23 +52,23 @@ function positionsOf(
       draft.useOf('cached')?.line ?? null,
     );
   }
-  const positions = names.flatMap((name) => parameterNamed(parameters, name)?.position ?? []);
+  const positions = names.flatMap((name) => findParameter(parameters, name)?.position ?? []);
   return [...new Set(positions)].toSorted((one, other) => one - other);
 }
 
-function noEffect(draft: Draft, key: 'cached' | 'cacheExpires', where: string): void {
+function noEffect(draft: EndpointBuilder, key: 'cached' | 'cacheExpires', where: string): void {
   const use = draft.useOf(key);
   if (use === null || draft.settings[key] === null) return;
   draft.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);
 }
 
 /** What a name means: `schema.name` of every routine and table that it may be, by name with and without the schema. */
-export type KnownNames = ReadonlyMap<string, readonly string[]>;
+export type RoutineIndex = ReadonlyMap<string, readonly string[]>;
 
 /** Names compare without case: to make too much void costs a call, to make too little void is wrong. */
 const normal = (name: string): string => name.toLowerCase();
 
-export function knownNames(routines: readonly Pick<Routine, 'schema' | 'name'>[]): KnownNames {
+export function indexRoutines(routines: readonly Pick<Routine, 'schema' | 'name'>[]): RoutineIndex {
   const known = new Map<string, Set<string>>();
   for (const { schema, name } of routines) {
     const whole = `${schema}.${name}`;
@@ -81,14 +81,14 @@ export function knownNames(routines: readonly Pick<Routine, 'schema' | 'name'>[]
 }
 
 /** Every `schema.name` that is meant by a name. */
-export function namesMeant(known: KnownNames, written: string): readonly string[] {
+export function findRoutineNames(known: RoutineIndex, written: string): readonly string[] {
   return known.get(normal(written.trim())) ?? [];
 }
 
 /** Whose kept answers a call makes void. */
-export function planInvalidations(draft: Draft, known: KnownNames): readonly string[] {
+export function resolveInvalidations(draft: EndpointBuilder, known: RoutineIndex): readonly string[] {
   const all = draft.invalidates.flatMap(({ name, line }) => {
-    const meant = namesMeant(known, name);
+    const meant = findRoutineNames(known, name);
     if (meant.length === 0) {
       draft.report(
         'warning',

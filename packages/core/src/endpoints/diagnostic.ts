@@ -19,12 +19,12 @@ const unsafe = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u20
 const mostCharacters = 80;
 
 /** Text without anything that a terminal obeys: such characters are written as escapes. */
-export function plain(text: string): string {
+export function escapeControlCharacters(text: string): string {
   return text.replaceAll(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Text of a comment as a message may show it: in double quotes, short, and without anything that a terminal obeys. */
 export function display(text: string): string {
   const short = text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text;
-  return `"${plain(short)}"`;
+  return `"${escapeControlCharacters(short)}"`;
 }

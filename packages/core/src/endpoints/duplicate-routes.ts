@@ -1,13 +1,13 @@
 import { type Diagnostic, display } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
 import { parsePath } from './path.ts';
-import { duplicatesPerTable } from './table-diagnostics.ts';
+import { reportDuplicatesPerTable } from './table-diagnostics.ts';
 
 /**
  * The routes that a path answers: without a final slash, without the names of parameters, and one for every number of
  * optional segments that may be missing. `/a/{id?}` answers `/a` and `/a/{}`.
  */
-export function routesOf(path: string): readonly string[] {
+export function expandRoutes(path: string): readonly string[] {
   const segments = parsePath(path);
   if (typeof segments === 'string') return [path];
   const routes: string[] = [];
@@ -49,13 +49,13 @@ function canShare(one: Endpoint, other: Endpoint): boolean {
  * Two endpoints on one method and route that are not overloads of one routine: nobody could say which is meant, so neither
  * is published and an error names both. The same holds for overloads that want their parameters from different places.
  */
-export function withoutDuplicateRoutes(endpoints: readonly Endpoint[]): {
+export function excludeDuplicateRoutes(endpoints: readonly Endpoint[]): {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
 } {
   const byRoute = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {
-    for (const route of routesOf(endpoint.path)) {
+    for (const route of expandRoutes(endpoint.path)) {
       const key = `${endpoint.method} ${route}`;
       const there = byRoute.get(key);
       if (there === undefined) byRoute.set(key, [endpoint]);
@@ -72,7 +72,7 @@ export function withoutDuplicateRoutes(endpoints: readonly Endpoint[]): {
   return {
     endpoints: endpoints.filter((endpoint) => !rivals.has(endpoint)),
     diagnostics: [
-      ...duplicatesPerTable(
+      ...reportDuplicatesPerTable(
         [...rivals].map(([endpoint, rival]) => ({ endpoint, rival })),
         (endpoint, rival) => (overloads(endpoint, rival) ? readApart(endpoint, rival) : duplicate(endpoint, rival)),
       ),
@@ -120,7 +120,7 @@ function ambiguous(endpoint: Endpoint, other: Endpoint): Diagnostic {
 }
 
 /** A path that the gateway answers itself, without a routine. */
-export interface OwnRoute {
+export interface BuiltInRoute {
   readonly method: string;
   readonly path: string;
 }
@@ -129,13 +129,13 @@ export interface OwnRoute {
  * An endpoint at the method and path of one of the gateway's own would never be asked: it is not published, and an error names both.
  * The own one stays, as the host wants it. One with a parameter in its place answers the other paths.
  */
-export function withoutOwnRoutes(
+export function excludeBuiltInRoutes(
   endpoints: readonly Endpoint[],
-  own: readonly OwnRoute[],
+  own: readonly BuiltInRoute[],
 ): { readonly endpoints: readonly Endpoint[]; readonly diagnostics: readonly Diagnostic[] } {
-  const taken = new Set(own.flatMap(({ method, path }) => routesOf(path).map((route) => `${method} ${route}`)));
+  const taken = new Set(own.flatMap(({ method, path }) => expandRoutes(path).map((route) => `${method} ${route}`)));
   const isTaken = ({ method, path }: Endpoint): boolean =>
-    routesOf(path).some((route) => taken.has(`${method} ${route}`));
+    expandRoutes(path).some((route) => taken.has(`${method} ${route}`));
   return {
     endpoints: endpoints.filter((endpoint) => !isTaken(endpoint)),
     diagnostics: endpoints.filter(isTaken).map((endpoint) => ({

@@ -1,5 +1,5 @@
 import type { Routine } from '../catalog/routine.ts';
-import { type Diagnostic, plain } from './diagnostic.ts';
+import { type Diagnostic, escapeControlCharacters } from './diagnostic.ts';
 import type {
   Endpoint,
   EventScope,
@@ -10,11 +10,11 @@ import type {
   ResponseHeader,
 } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
-import { carriesOne, tagsOf, unknownTags } from './tags.ts';
-import type { WordUse } from './comment/annotation.ts';
+import { hasAnyTag, getTags, findUnknownTags } from './tags.ts';
+import type { ParsedAnnotation } from './comment/annotation.ts';
 
 /** What words set. Null: the comment says nothing about it. */
-export interface Settings {
+export interface Overrides {
   method: Method | null;
   path: string | null;
   source: ParameterSource | null;
@@ -59,7 +59,7 @@ export interface Settings {
 }
 
 /** The stretch of lines that one `for` line governs; the first scope has no such line and holds for everybody. */
-export interface Scope {
+export interface TagScope {
   readonly number: number;
   readonly applies: boolean;
   /** Tags that nobody carries: the line may be a sentence, and what it takes away may have been meant. */
@@ -67,7 +67,7 @@ export interface Scope {
 }
 
 /** Who may call, as the comment says it; the scopes tell whether two lines contradict each other. */
-export interface Access {
+export interface AccessRules {
   required: boolean;
   roles: string[];
   authorizedIn: number | null;
@@ -75,7 +75,7 @@ export interface Access {
 }
 
 /** An endpoint while its comment is read: the only mutable thing in this room, and it never leaves it. */
-export class Draft {
+export class EndpointBuilder {
   readonly routine: Routine;
   readonly options: EndpointOptions;
   readonly tags: readonly string[];
@@ -84,7 +84,7 @@ export class Draft {
   readonly hints: Diagnostic[] = [];
   readonly headers: ResponseHeader[] = [];
   readonly description: string[] = [];
-  readonly settings: Settings = {
+  readonly settings: Overrides = {
     method: null,
     path: null,
     source: null,
@@ -124,7 +124,7 @@ export class Draft {
     cacheExpires: null,
     enabled: true,
   };
-  readonly access: Access = { required: false, roles: [], authorizedIn: null, anonymousIn: null };
+  readonly access: AccessRules = { required: false, roles: [], authorizedIn: null, anonymousIn: null };
   /** Parameters that the comment gives to the gateway to fill, by the names that it calls them. */
   readonly fillings: { readonly name: string; readonly filling: InjectedValue; readonly line: number }[] = [];
   /** HTTP Basic, where the comment asks for it. */
@@ -137,29 +137,29 @@ export class Draft {
   /** The number of the scope with the last `HTTP` line. */
   httpScope: number | null = null;
   /** Where the comment set what it set last, for what only the whole comment can tell. */
-  readonly #uses = new Map<keyof Settings, WordUse>();
-  scope: Scope = { number: 0, applies: true, unknown: [] };
+  readonly #uses = new Map<keyof Overrides, ParsedAnnotation>();
+  scope: TagScope = { number: 0, applies: true, unknown: [] };
 
   constructor(routine: Routine, options: EndpointOptions) {
     this.routine = routine;
     this.options = options;
-    this.tags = tagsOf(routine);
+    this.tags = getTags(routine);
   }
 
   /** Sets what a word says, and tells so where the host wants to know. */
-  set<K extends keyof Settings>(use: WordUse, key: K, value: Settings[K]): void {
+  set<K extends keyof Overrides>(use: ParsedAnnotation, key: K, value: Overrides[K]): void {
     this.settings[key] = value;
     this.#uses.set(key, use);
-    this.note(use, `sets ${key} to ${plain(shown(value))}`);
+    this.note(use, `sets ${key} to ${escapeControlCharacters(shown(value))}`);
   }
 
   /** The word that set this; null when the comment says nothing about it. */
-  useOf(key: keyof Settings): WordUse | null {
+  useOf(key: keyof Overrides): ParsedAnnotation | null {
     return this.#uses.get(key) ?? null;
   }
 
   /** Tells what a word did. */
-  note(use: WordUse, effect: string): void {
+  note(use: ParsedAnnotation, effect: string): void {
     if (this.options.logAnnotationSetInfo) this.report('info', 'annotation-set', `${use.name} ${effect}`, use.line);
   }
 
@@ -174,8 +174,8 @@ export class Draft {
   enterScope(tags: readonly string[]): void {
     this.scope = {
       number: this.scope.number + 1,
-      applies: carriesOne(this.tags, tags),
-      unknown: unknownTags(tags),
+      applies: hasAnyTag(this.tags, tags),
+      unknown: findUnknownTags(tags),
     };
   }
 
@@ -184,7 +184,7 @@ export class Draft {
   }
 }
 
-function shown(value: Settings[keyof Settings]): string {
+function shown(value: Overrides[keyof Overrides]): string {
   if (typeof value !== 'object' || value === null) return String(value);
   return ('kind' in value ? [value.kind, ...value.names] : value).join(' ');
 }

@@ -1,12 +1,12 @@
 import { type Diagnostic, display } from './diagnostic.ts';
-import type { Draft } from './endpoint-builder.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint, EndpointEvents, EventScope } from './endpoint.ts';
 import { parsePath } from './path.ts';
-import type { Refuse } from './parameters.ts';
-import { routesOf } from './duplicate-routes.ts';
+import type { ReportProblem } from './parameters.ts';
+import { expandRoutes } from './duplicate-routes.ts';
 
 /** The stream of an endpoint's events; null where the comment asks for none. */
-export function planEvents(draft: Draft, path: string, refuse: Refuse): EndpointEvents | null {
+export function resolveEvents(draft: EndpointBuilder, path: string, refuse: ReportProblem): EndpointEvents | null {
   const { infoPath, infoScope, listen } = draft.settings;
   if ((infoPath ?? listen) === null || infoPath === false) {
     warnOfUnused(draft);
@@ -23,7 +23,7 @@ export function planEvents(draft: Draft, path: string, refuse: Refuse): Endpoint
 const self: EventScope = { kind: 'self', names: [] };
 
 /** Nobody's execution id is in what is notified: where nothing is said, whoever may call the endpoint gets it. */
-function channelOf(draft: Draft, name: string): EndpointEvents['channel'] {
+function channelOf(draft: EndpointBuilder, name: string): EndpointEvents['channel'] {
   const { infoScope } = draft.settings;
   if (infoScope?.kind === 'self') {
     const message = `nobody's execution id is in what is notified, so that info_scope self gives ${display(name)} to nobody`;
@@ -32,7 +32,7 @@ function channelOf(draft: Draft, name: string): EndpointEvents['channel'] {
   return { name, scope: infoScope ?? { kind: 'matching', names: [] } };
 }
 
-function warnOfUnused(draft: Draft): void {
+function warnOfUnused(draft: EndpointBuilder): void {
   for (const key of ['infoScope', 'listen'] as const) {
     const use = draft.useOf(key);
     if (use === null) continue;
@@ -41,7 +41,7 @@ function warnOfUnused(draft: Draft): void {
 }
 
 /** A stream is the endpoint's as a whole, whatever the values of its parameters: its path has none. */
-function streamPath(path: string, below: string, refuse: Refuse): string {
+function streamPath(path: string, below: string, refuse: ReportProblem): string {
   const literal = path.replaceAll(/\/\{[^/]*\}/g, '').replace(/\/$/, '');
   const whole = `${literal}/${below.replace(/^\//, '')}`.replace(/(?<=.)\/$/, '');
   const segments = parsePath(whole);
@@ -61,7 +61,7 @@ function akin(one: Endpoint, other: Endpoint): boolean {
  * A stream at the path of another endpoint, or of the stream of another routine: nobody could say which is meant, so that
  * the endpoint with the stream is not published, and an error names both.
  */
-export function withoutDuplicateStreams(endpoints: readonly Endpoint[]): {
+export function excludeDuplicateStreams(endpoints: readonly Endpoint[]): {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
 } {
@@ -69,7 +69,7 @@ export function withoutDuplicateStreams(endpoints: readonly Endpoint[]): {
   const readers = new Map<string, Endpoint>();
   const streams = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {
-    if (endpoint.method === 'GET') for (const route of routesOf(endpoint.path)) readers.set(route, endpoint);
+    if (endpoint.method === 'GET') for (const route of expandRoutes(endpoint.path)) readers.set(route, endpoint);
     if (endpoint.events === null) continue;
     const there = streams.get(endpoint.events.path);
     if (there === undefined) streams.set(endpoint.events.path, [endpoint]);
@@ -99,7 +99,7 @@ function duplicate({ id, events }: Endpoint, rival: Endpoint): Diagnostic {
 }
 
 /** The scope that these words say, in any case; null when they say none. */
-export function readScope(words: readonly string[]): EventScope | null {
+export function parseEventScope(words: readonly string[]): EventScope | null {
   const [first = '', ...names] = words;
   const kind = first.toLowerCase();
   if (kind === 'authorize' || kind === 'authorized') return { kind: 'authorize', names };

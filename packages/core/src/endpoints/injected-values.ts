@@ -1,13 +1,16 @@
 import { display } from './diagnostic.ts';
-import type { Draft } from './endpoint-builder.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, InjectedValue } from './endpoint.ts';
-import { parameterNamed } from './parameters.ts';
+import { findParameter } from './parameters.ts';
 
 /**
  * The parameters with what fills them in place of the client: the caller's identity, by the words of the comment or by their
  * names; a hash of another parameter.
  */
-export function planFillings(draft: Draft, parameters: readonly EndpointParameter[]): readonly EndpointParameter[] {
+export function resolveInjectedValues(
+  draft: EndpointBuilder,
+  parameters: readonly EndpointParameter[],
+): readonly EndpointParameter[] {
   const fillings = new Map<EndpointParameter, Partial<EndpointParameter>>();
   for (const [parameter, filling] of identities(draft, parameters)) {
     if (refuseType(draft, parameter, filling)) fillings.set(parameter, { injectedValue: filling });
@@ -22,7 +25,7 @@ export function planFillings(draft: Draft, parameters: readonly EndpointParamete
 }
 
 function identities(
-  draft: Draft,
+  draft: EndpointBuilder,
   parameters: readonly EndpointParameter[],
 ): readonly (readonly [parameter: EndpointParameter, filling: InjectedValue])[] {
   const said = new Map<EndpointParameter, InjectedValue>();
@@ -36,13 +39,18 @@ function identities(
   return [...byName(draft, parameters), ...said];
 }
 
-function contradict(draft: Draft, { name }: EndpointParameter, both: readonly [string, string], line: number): void {
+function contradict(
+  draft: EndpointBuilder,
+  { name }: EndpointParameter,
+  both: readonly [string, string],
+  line: number,
+): void {
   draft.report('error', 'contradiction', `${display(name)} is both ${both.join(' and ')}; keep one of the lines`, line);
 }
 
 /** Whether there is a reason against it: a hash is text, and nothing else fills its parameter. */
 function refuseHash(
-  draft: Draft,
+  draft: EndpointBuilder,
   parameter: EndpointParameter,
   filled: Partial<EndpointParameter> | undefined,
   line: number,
@@ -63,7 +71,7 @@ function refuseHash(
 }
 
 function byName(
-  draft: Draft,
+  draft: EndpointBuilder,
   parameters: readonly EndpointParameter[],
 ): readonly (readonly [parameter: EndpointParameter, filling: InjectedValue])[] {
   const { settings, options, routine } = draft;
@@ -77,7 +85,7 @@ function byName(
     [names.ipAddressParameterName, 'ipAddress'],
   ];
   return wanted.flatMap(([name, filling]) => {
-    const parameter = parameterNamed(parameters, name) ?? parameterNamed(parameters, options.nameConverter(name));
+    const parameter = findParameter(parameters, name) ?? findParameter(parameters, options.nameConverter(name));
     if (parameter === null) return [];
     if (settings.signIn === 'login' && filling !== 'ipAddress') warnOfLogin(draft, parameter);
     return [[parameter, filling] as const];
@@ -85,7 +93,7 @@ function byName(
 }
 
 /** A name that every other routine is told of its caller by is a likely one for what is typed into a form of sign-in. */
-function warnOfLogin(draft: Draft, { name }: EndpointParameter): void {
+function warnOfLogin(draft: EndpointBuilder, { name }: EndpointParameter): void {
   draft.report(
     'warning',
     'login-identity',
@@ -95,12 +103,12 @@ function warnOfLogin(draft: Draft, { name }: EndpointParameter): void {
 }
 
 function named(
-  draft: Draft,
+  draft: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   name: string,
   line: number,
 ): EndpointParameter | null {
-  const parameter = parameterNamed(parameters, name);
+  const parameter = findParameter(parameters, name);
   if (parameter === null) {
     draft.report('error', 'unknown-parameter', `the routine has no parameter ${display(name)}`, line);
   }
@@ -108,7 +116,11 @@ function named(
 }
 
 /** An identity in the path would come from the client, and roles have to be a list that nothing is lost of. */
-function refuseType(draft: Draft, { name, type, inPath }: EndpointParameter, filling: InjectedValue): boolean {
+function refuseType(
+  draft: EndpointBuilder,
+  { name, type, inPath }: EndpointParameter,
+  filling: InjectedValue,
+): boolean {
   const refuse = (why: string): false => {
     draft.report(
       'error',

@@ -1,7 +1,7 @@
 import { display } from './diagnostic.ts';
-import type { Draft } from './endpoint-builder.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter } from './endpoint.ts';
-import { parameterNamed } from './parameters.ts';
+import { findParameter } from './parameters.ts';
 
 /** Parts of names of parameters that say who signs in. */
 const identifying = /user|name|email|login/i;
@@ -17,8 +17,8 @@ const integers = new Set(['int2', 'int4', 'int8']);
  * does. Failed attempts are counted by it, so a parameter that a client may vary beside its user is none. Null: only the limit of
  * the address holds, and the author is told.
  */
-export function planLoginUser(
-  draft: Draft,
+export function resolveLoginUser(
+  draft: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   password: EndpointParameter | null,
 ): number | null {
@@ -38,9 +38,9 @@ export function planLoginUser(
   return null;
 }
 
-function sayUser(draft: Draft, given: readonly EndpointParameter[], name: string): number | null {
+function sayUser(draft: EndpointBuilder, given: readonly EndpointParameter[], name: string): number | null {
   const line = draft.useOf('loginUser')?.line ?? null;
-  const parameter = parameterNamed(given, name);
+  const parameter = findParameter(given, name);
   if (parameter === null) {
     const message = `login user ${display(name)}: the routine has no parameter of this name that a client gives and that is not the password`;
     draft.report('error', 'unknown-parameter', message, line);
@@ -71,7 +71,7 @@ function wordsOf(name: string): readonly string[] {
   return words.length > 1 && /^(?:a|i|p|v|in|par|arg)$/.test(words[0]!) ? words.slice(1) : words;
 }
 
-function warnOfAddressOnly(draft: Draft, several: readonly EndpointParameter[]): void {
+function warnOfAddressOnly(draft: EndpointBuilder, several: readonly EndpointParameter[]): void {
   const which =
     several.length === 0
       ? 'no parameter of the login names its user'

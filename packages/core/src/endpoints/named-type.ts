@@ -14,7 +14,7 @@ export interface NamedColumn extends Omit<Column, 'type'> {
 }
 
 /** Types are shared by many columns: each is converted once. */
-export function typeKeyer(convert: (name: string) => string): (type: TypeFacts) => NamedType {
+export function createTypeConverter(convert: (name: string) => string): (type: TypeFacts) => NamedType {
   const known = new Map<TypeFacts, NamedType>();
   const keyed = (type: TypeFacts): NamedType => {
     const { element, fields, ...plain } = type;
@@ -41,8 +41,11 @@ export function typeKeyer(convert: (name: string) => string): (type: TypeFacts) 
  * Says which two fields of a composite type share a name, be it of the type itself or of one inside it at any depth; null
  * when none do. `namesOf` gives the names that count: in an object with one key twice, nobody could tell which field is meant.
  */
-export function sharedName(type: NamedType, namesOf: (field: NamedColumn) => readonly string[]): string | null {
-  if (type.element !== undefined) return sharedName(type.element, namesOf);
+export function describeDuplicateName(
+  type: NamedType,
+  namesOf: (field: NamedColumn) => readonly string[],
+): string | null {
+  if (type.element !== undefined) return describeDuplicateName(type.element, namesOf);
   const byName = new Map<string, NamedColumn>();
   for (const field of type.fields ?? []) {
     for (const name of new Set(namesOf(field))) {
@@ -52,7 +55,7 @@ export function sharedName(type: NamedType, namesOf: (field: NamedColumn) => rea
       }
       byName.set(name, field);
     }
-    const inside = sharedName(field.type, namesOf);
+    const inside = describeDuplicateName(field.type, namesOf);
     if (inside !== null) return inside;
   }
   return null;

@@ -37,7 +37,7 @@ function withFirstLetter(part: string, raised: boolean): string {
 }
 
 /** What a host's callback makes of a name. What it throws, and what is no text, fails the start and names the callback. */
-export function madeByHost(option: string, name: string, make: () => unknown): string {
+export function callNameOption(option: string, name: string, make: () => unknown): string {
   let made: unknown;
   try {
     made = make();

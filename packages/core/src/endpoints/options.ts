@@ -40,16 +40,16 @@ export interface EndpointOptions {
   readonly textResponseNullHandling: 'emptyString' | 'nullLiteral' | 'noContent';
   /** Reports every property that an annotation sets, as a diagnostic of severity `info`. Default true. */
   readonly logAnnotationSetInfo: boolean;
-  readonly authentication: AuthenticationNames;
+  readonly authentication: EndpointAuthenticationOptions;
 }
 
-export const sourceOfOption: Readonly<Record<'queryString' | 'bodyJson', ParameterSource>> = {
+export const parameterSources: Readonly<Record<'queryString' | 'bodyJson', ParameterSource>> = {
   queryString: 'query',
   bodyJson: 'body',
 };
 
 /** Names by which sign-in, identity parameters and comments understand each other. */
-export interface AuthenticationNames {
+export interface EndpointAuthenticationOptions {
   /** Every endpoint is told of its caller by session settings. */
   readonly useUserContext: boolean;
   /** Every endpoint that has parameters of these names is told of its caller by them. */
@@ -78,7 +78,7 @@ export interface AuthenticationNames {
   readonly obfuscateAuthParameterLogValues: boolean;
 }
 
-export const authenticationNames: AuthenticationNames = Object.freeze({
+export const endpointAuthenticationDefaults: EndpointAuthenticationOptions = Object.freeze({
   useUserContext: false,
   useUserParameters: false,
   userIdParameterName: '_user_id',
@@ -111,5 +111,5 @@ export const endpointDefaults: EndpointOptions = Object.freeze({
   queryStringNullHandling: 'ignore',
   textResponseNullHandling: 'emptyString',
   logAnnotationSetInfo: true,
-  authentication: authenticationNames,
+  authentication: endpointAuthenticationDefaults,
 });

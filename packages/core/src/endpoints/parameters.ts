@@ -1,25 +1,25 @@
 import type { Routine, RoutineParameter } from '../catalog/routine.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
 import { display } from './diagnostic.ts';
-import { type NamedType, sharedName } from './named-type.ts';
+import { type NamedType, describeDuplicateName } from './named-type.ts';
 import type { EndpointParameter, ParameterField } from './endpoint.ts';
-import type { Segment } from './path.ts';
+import type { PathSegment } from './path.ts';
 
 /** Tells a reason for which the endpoint cannot be published. */
-export type Refuse = (code: string, message: string) => void;
+export type ReportProblem = (code: string, message: string) => void;
 
 /** How the names of an endpoint's parameters and columns are made. */
-export interface Names {
+export interface NameConverter {
   readonly convert: (name: string) => string;
   readonly keyed: (type: TypeFacts) => NamedType;
 }
 
 /** The parameters of a routine as clients give them, bound to the path where it names them. */
-export function planParameters(
+export function buildParameters(
   routine: Routine,
-  segments: readonly Segment[],
-  names: Names,
-  refuse: Refuse,
+  segments: readonly PathSegment[],
+  names: NameConverter,
+  refuse: ReportProblem,
 ): readonly EndpointParameter[] {
   // The columns of a table are many: fields of a composite one have no keys among them.
   const spread = routine.table === undefined;
@@ -36,7 +36,11 @@ export function planParameters(
   return named.map((parameter) => ({ ...parameter, inPath: inPath.has(parameter.position) }));
 }
 
-function nameParameter(parameter: RoutineParameter, { convert, keyed }: Names, spread: boolean): EndpointParameter {
+function nameParameter(
+  parameter: RoutineParameter,
+  { convert, keyed }: NameConverter,
+  spread: boolean,
+): EndpointParameter {
   // PostgreSQL itself calls an unnamed parameter by its place, and so do clients: `?$1=999`.
   const name = parameter.name ?? `$${parameter.position}`;
   return {
@@ -73,7 +77,10 @@ interface Place {
 }
 
 /** Clients may use the original and the converted name, so one name of either kind may only mean one parameter or field. */
-function lookUp(parameters: readonly EndpointParameter[], refuse: Refuse): ReadonlyMap<string, EndpointParameter> {
+function lookUp(
+  parameters: readonly EndpointParameter[],
+  refuse: ReportProblem,
+): ReadonlyMap<string, EndpointParameter> {
   const byName = new Map<string, Place>();
   for (const parameter of parameters) {
     // Fields that share a name are as ambiguous behind the parameter's name: once said is enough.
@@ -99,21 +106,21 @@ function placesOf(parameter: EndpointParameter): readonly (readonly [name: strin
 }
 
 /** In JSON, the fields of a composite value go by either name too. */
-function refuseSharedNames({ type }: EndpointParameter, refuse: Refuse): boolean {
-  const shared = sharedName(type, ({ name, key }) => [name, key]);
+function refuseSharedNames({ type }: EndpointParameter, refuse: ReportProblem): boolean {
+  const shared = describeDuplicateName(type, ({ name, key }) => [name, key]);
   if (shared !== null) refuse('duplicate-field', shared);
   return shared !== null;
 }
 
 /** The parameter that an author calls so, by its original or converted name. */
-export function parameterNamed(parameters: readonly EndpointParameter[], name: string): EndpointParameter | null {
+export function findParameter(parameters: readonly EndpointParameter[], name: string): EndpointParameter | null {
   return parameters.find((parameter) => parameter.name === name || parameter.key === name) ?? null;
 }
 
 function bindSegment(
-  segment: Segment & { kind: 'parameter' },
+  segment: PathSegment & { kind: 'parameter' },
   byName: ReadonlyMap<string, EndpointParameter>,
-  refuse: Refuse,
+  refuse: ReportProblem,
 ): number | null {
   const parameter = byName.get(segment.name);
   // A field's name leads to its parameter too, but a segment is a whole value.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePath } from './path.ts';
-import { routesOf } from './duplicate-routes.ts';
+import { expandRoutes } from './duplicate-routes.ts';
 
 test('splits a path into literals and parameters; a final slash is no segment', () => {
   const segments = [
@@ -40,8 +40,8 @@ test('dots are part of longer segments', () => {
 });
 
 test('a path answers one route for every number of missing optional segments', () => {
-  expect(routesOf('/a/')).toEqual(['/a']);
-  expect(routesOf('/a/{id}')).toEqual(['/a/{}']);
-  expect(routesOf('/a/{id?}/{page?}')).toEqual(['/a', '/a/{}', '/a/{}/{}']);
-  expect(routesOf('/')).toEqual(['']);
+  expect(expandRoutes('/a/')).toEqual(['/a']);
+  expect(expandRoutes('/a/{id}')).toEqual(['/a/{}']);
+  expect(expandRoutes('/a/{id?}/{page?}')).toEqual(['/a', '/a/{}', '/a/{}/{}']);
+  expect(expandRoutes('/')).toEqual(['']);
 });

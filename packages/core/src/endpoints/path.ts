@@ -1,5 +1,5 @@
 /** One segment of an endpoint's path. */
-export type Segment =
+export type PathSegment =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'parameter'; readonly name: string; readonly optional: boolean };
 
@@ -15,9 +15,9 @@ const dots = /^(?:\.|%2e){1,2}$/i;
  * The segments of a path, without the empty one of a final slash; or a text that says what is wrong. A parameter is a whole
  * segment, and optional ones stand last: otherwise nobody could tell which segment of a request is missing.
  */
-export function parsePath(path: string): readonly Segment[] | string {
+export function parsePath(path: string): readonly PathSegment[] | string {
   const parts = path.replace(/^\//, '').replace(/\/$/, '').split('/');
-  const segments: Segment[] = [];
+  const segments: PathSegment[] = [];
   let optional = false;
   for (const part of path === '/' ? [] : parts) {
     const match = parameterSegment.exec(part);

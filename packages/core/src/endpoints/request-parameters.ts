@@ -1,14 +1,14 @@
 import { display } from './diagnostic.ts';
-import type { Draft } from './endpoint-builder.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, RequestHeadersBinding } from './endpoint.ts';
-import { parameterNamed } from './parameters.ts';
+import { findParameter } from './parameters.ts';
 
 /**
  * Where the headers of a request go. A routine without a fitting parameter gets none: quietly, when the host asks it of all
  * endpoints; but an author who asked for them believes that they arrive, and that stops the endpoint.
  */
-export function planRequestHeaders(
-  draft: Draft,
+export function resolveRequestHeaders(
+  draft: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   bodyParameter: number | null,
 ): RequestHeadersBinding {
@@ -20,7 +20,7 @@ export function planRequestHeaders(
     return { mode };
   }
   const name = settings.requestHeadersParameterName ?? options.requestHeadersParameterName;
-  const parameter = parameterNamed(parameters, name);
+  const parameter = findParameter(parameters, name);
   if (parameter !== null && takesHeaders(parameter, bodyParameter)) return { mode, position: parameter.position };
   const asking = naming ?? draft.useOf('requestHeadersMode');
   if (asking !== null) {
@@ -34,7 +34,7 @@ export function planRequestHeaders(
   return { mode: 'ignore' };
 }
 
-function warnOfMode(draft: Draft, name: string, line: number): void {
+function warnOfMode(draft: EndpointBuilder, name: string, line: number): void {
   draft.report('warning', 'no-effect', `${name} has no effect unless request_headers is parameter`, line);
 }
 
@@ -51,17 +51,17 @@ function takesHeaders(parameter: EndpointParameter, bodyParameter: number | null
  * The position of the parameter that takes the body as it is, of whatever type: PostgreSQL reads the text. Null when the comment
  * names none. A name that leads to no such parameter stops the endpoint: read as JSON, the body would mean something else.
  */
-export function planBodyParameter(draft: Draft, parameters: readonly EndpointParameter[]): number | null {
+export function resolveBodyParameter(draft: EndpointBuilder, parameters: readonly EndpointParameter[]): number | null {
   const name = draft.settings.bodyParameterName;
   const use = draft.useOf('bodyParameterName');
   if (name === null || use === null) return null;
-  const parameter = parameterNamed(parameters, name);
+  const parameter = findParameter(parameters, name);
   const wrong = draft.settings.source === 'body' ? sourceContradicts(draft) : reasonAgainst(parameter, name);
   if (wrong !== null) draft.report('error', 'body-parameter', `${use.name}: ${wrong}`, use.line);
   return parameter?.position ?? null;
 }
 
-function sourceContradicts(draft: Draft): string {
+function sourceContradicts(draft: EndpointBuilder): string {
   const word = draft.useOf('source')?.name ?? '';
   return `the body is either one parameter or, as ${word} says, an object of all of them; keep one of the two lines`;
 }

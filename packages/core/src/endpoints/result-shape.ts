@@ -4,23 +4,23 @@ import type { Column, TypeFacts } from '../catalog/type-facts.ts';
 import { display } from './diagnostic.ts';
 import type { OutputColumn, RawFormat, ResultColumn, ResultShape } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
-import type { Names, Refuse } from './parameters.ts';
-import { sharedName } from './named-type.ts';
-import type { Draft, Settings } from './endpoint-builder.ts';
+import type { NameConverter, ReportProblem } from './parameters.ts';
+import { describeDuplicateName } from './named-type.ts';
+import type { EndpointBuilder, Overrides } from './endpoint-builder.ts';
 
 /** What stops the endpoint, and what its author should know. */
 interface Reports {
-  readonly refuse: Refuse;
-  readonly warn: Refuse;
+  readonly refuse: ReportProblem;
+  readonly warn: ReportProblem;
 }
 
 /** Shapes of a result that `returns` can declare. */
 type Shape = Pick<RoutineResult, 'kind' | 'set' | 'columns' | 'named'>;
 
 /** The shape of a routine's answer, by its declared result and by how composite columns are to be written. */
-export function planAnswer(
+export function resolveResultShape(
   routine: Routine,
-  { convert, keyed }: Names,
+  { convert, keyed }: NameConverter,
   composites: EndpointOptions['compositeColumns'],
   reports: Reports,
 ): ResultShape {
@@ -66,13 +66,13 @@ function isUnreadable({ kind, element }: TypeFacts): boolean {
 }
 
 /** The outputs of a procedure that are answered as PostgreSQL's text although their type has a JSON form. */
-export function textOutputs(routine: Routine): readonly string[] {
+export function findTextOutputs(routine: Routine): readonly string[] {
   if (routine.kind !== 'procedure') return [];
   return routine.result.columns.filter(({ type }) => isUnreadable(type)).map(({ name }) => name);
 }
 
 /** What CALL gives, where the answer needs PostgreSQL once more: for JSON, or for the fields of a composite. */
-export function planConversion(
+export function resolveOutputConversion(
   routine: Routine,
   answer: ResultShape,
   raw: RawFormat | null,
@@ -111,7 +111,7 @@ function rowAnswer(columns: readonly ResultColumn[], { set, named }: Shape, { re
 const isField = ({ parentColumn }: ResultColumn): boolean => parentColumn !== undefined;
 
 /** Composite columns as their fields. A field is found by the name of its column, so no two columns may have one name. */
-function flattened(columns: readonly ResultColumn[], refuse: Refuse): readonly ResultColumn[] {
+function flattened(columns: readonly ResultColumn[], refuse: ReportProblem): readonly ResultColumn[] {
   for (const [one, other] of sharing(columns, 'name')) {
     refuse('duplicate-column', `${sameText(one, other, 'name')}; rename one of them`);
   }
@@ -162,9 +162,9 @@ function sameText(one: ResultColumn, other: ResultColumn, what: 'key' | 'name'):
 }
 
 /** The same for the objects inside, at any depth of the columns that PostgreSQL makes JSON of. */
-function refuseSharedFields(columns: readonly ResultColumn[], refuse: Refuse): void {
+function refuseSharedFields(columns: readonly ResultColumn[], refuse: ReportProblem): void {
   const converted = columns.filter(({ type }) => type.json === 'converted');
-  const messages = converted.map(({ type }) => sharedName(type, ({ key }) => [key]));
+  const messages = converted.map(({ type }) => describeDuplicateName(type, ({ key }) => [key]));
   for (const message of new Set(messages)) if (message !== null) refuse('duplicate-field', message);
 }
 
@@ -172,13 +172,13 @@ function label({ name, parentColumn }: ResultColumn): string {
   return display(parentColumn === undefined ? name : `${parentColumn}.${name}`);
 }
 
-const companions: readonly (keyof Settings)[] = ['separator', 'newLine', 'columnNames'];
+const companions: readonly (keyof Overrides)[] = ['separator', 'newLine', 'columnNames'];
 
 /**
  * Raw mode as the comment asks for it; null without. What belongs to it does not switch it on: `names` and `columns` begin
  * many a line of prose, and a client that is answered JSON would suddenly get something else.
  */
-export function planRaw(draft: Draft, answer: ResultShape): RawFormat | null {
+export function resolveRawFormat(draft: EndpointBuilder, answer: ResultShape): RawFormat | null {
   const { raw, separator, newLine, columnNames } = draft.settings;
   if (raw !== true) {
     for (const key of companions) warnOfNoEffect(draft, key, 'without raw');
@@ -193,7 +193,7 @@ export function planRaw(draft: Draft, answer: ResultShape): RawFormat | null {
   return { separator, newLine, columnNames: columnNames === true && !nameless };
 }
 
-function warnOfNoEffect(draft: Draft, key: keyof Settings, where: string): void {
+function warnOfNoEffect(draft: EndpointBuilder, key: keyof Overrides, where: string): void {
   const use = draft.useOf(key);
   if (use === null || draft.settings[key] === false) return;
   draft.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);

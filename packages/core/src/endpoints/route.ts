@@ -1,25 +1,25 @@
 import type { Routine } from '../catalog/routine.ts';
 import { display } from './diagnostic.ts';
-import type { Draft } from './endpoint-builder.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Method, ParameterSource } from './endpoint.ts';
-import { madeByHost } from './naming.ts';
-import { type EndpointOptions, sourceOfOption } from './options.ts';
-import type { Refuse } from './parameters.ts';
-import { parsePath, type Segment } from './path.ts';
+import { callNameOption } from './naming.ts';
+import { type EndpointOptions, parameterSources } from './options.ts';
+import type { ReportProblem } from './parameters.ts';
+import { parsePath, type PathSegment } from './path.ts';
 
 /** Where an endpoint stands. */
 export interface Route {
   readonly method: Method;
   readonly path: string;
   /** None where the path cannot be understood, which was told. */
-  readonly segments: readonly Segment[];
+  readonly segments: readonly PathSegment[];
 }
 
 /**
  * Method and path: as the comment says, or else by the source of the routine, its name and its kind. Signing in and out is POST
  * whatever the name, the volatility or the host's one method says: a link must not do it, and a password is not for a URL.
  */
-export function planRoute(draft: Draft, refuse: Refuse): Route {
+export function resolveRoute(draft: EndpointBuilder, refuse: ReportProblem): Route {
   const { routine, options, settings } = draft;
   const path = inPattern(routine, settings.path ?? generatedPath(routine, options));
   const segments = parsePath(path);
@@ -38,7 +38,7 @@ export function planRoute(draft: Draft, refuse: Refuse): Route {
 function generatedPath(routine: Routine, options: EndpointOptions): string {
   const { schema, name, signature } = routine;
   const { urlPathBuilder, urlPathPrefix } = options;
-  const path = madeByHost('urlPathBuilder', signature, () => urlPathBuilder({ schema, name }, urlPathPrefix ?? ''));
+  const path = callNameOption('urlPathBuilder', signature, () => urlPathBuilder({ schema, name }, urlPathPrefix ?? ''));
   return path.startsWith('/') ? path : `/${path}`;
 }
 
@@ -60,9 +60,12 @@ function defaultMethod(routine: Routine, options: EndpointOptions): Method {
 }
 
 /** A verb in the comment derives the source anew, over the host's option; an annotation is always nearer than an option. */
-export function planSource({ routine, options, settings }: Draft, method: Method): ParameterSource {
+export function resolveParameterSource(
+  { routine, options, settings }: EndpointBuilder,
+  method: Method,
+): ParameterSource {
   if (settings.source !== null) return settings.source;
   const forced = options.defaultRequestParamType;
-  if (forced !== null && settings.method === null && routine.table === undefined) return sourceOfOption[forced];
+  if (forced !== null && settings.method === null && routine.table === undefined) return parameterSources[forced];
   return method === 'GET' || method === 'DELETE' ? 'query' : 'body';
 }

@@ -1,13 +1,17 @@
-import { planLoginUser } from './login-user.ts';
-import type { AuthenticationNames } from './options.ts';
+import { resolveLoginUser } from './login-user.ts';
+import type { EndpointAuthenticationOptions } from './options.ts';
 import { display } from './diagnostic.ts';
-import type { Draft } from './endpoint-builder.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { BasicAuthentication, EndpointParameter, ResultColumn, ResultShape, SignIn } from './endpoint.ts';
 
 const numbers = new Set(['int2', 'int4', 'int8', 'numeric']);
 
 /** What a login or logout endpoint needs to know of its routine's row; null for every other endpoint. */
-export function planSignIn(draft: Draft, answer: ResultShape, parameters: readonly EndpointParameter[]): SignIn | null {
+export function resolveSignIn(
+  draft: EndpointBuilder,
+  answer: ResultShape,
+  parameters: readonly EndpointParameter[],
+): SignIn | null {
   const { signIn } = draft.settings;
   if (signIn === null) return null;
   if (signIn === 'logout') return { kind: 'logout' };
@@ -36,19 +40,19 @@ export function planSignIn(draft: Draft, answer: ResultShape, parameters: readon
     schemeColumn: index(names.schemeColumnName),
     hashColumn: hash,
     passwordParameter: password?.position ?? null,
-    userParameter: planLoginUser(draft, parameters, password),
+    userParameter: resolveLoginUser(draft, parameters, password),
   };
 }
 
 function passwordAmong(
   parameters: readonly EndpointParameter[],
-  { passwordParameterNameContains: part }: AuthenticationNames,
+  { passwordParameterNameContains: part }: EndpointAuthenticationOptions,
 ): EndpointParameter | null {
   return parameters.find(({ name }) => name.toLowerCase().includes(part.toLowerCase())) ?? null;
 }
 
 /** A hash that nothing is held against would let everybody in. */
-function refuseUnverified(draft: Draft, names: AuthenticationNames): void {
+function refuseUnverified(draft: EndpointBuilder, names: EndpointAuthenticationOptions): void {
   const { hashColumnName: hash, passwordParameterNameContains: part } = names;
   draft.report(
     'error',
@@ -59,7 +63,11 @@ function refuseUnverified(draft: Draft, names: AuthenticationNames): void {
 }
 
 /** Anything but true, false or a status could be read as a success that nobody meant. */
-function refuseStatus(draft: Draft, columns: readonly ResultColumn[], names: AuthenticationNames): void {
+function refuseStatus(
+  draft: EndpointBuilder,
+  columns: readonly ResultColumn[],
+  names: EndpointAuthenticationOptions,
+): void {
   const status = columns.find(({ name }) => name === names.statusColumnName);
   if (status === undefined || status.type.builtin === 'bool' || numbers.has(status.type.builtin ?? '')) return;
   draft.report(
@@ -71,7 +79,7 @@ function refuseStatus(draft: Draft, columns: readonly ResultColumn[], names: Aut
 }
 
 /** HTTP Basic for one endpoint; null where its comment says nothing of it. */
-export function planBasic({ basic, settings }: Draft): BasicAuthentication | null {
+export function resolveBasicAuthentication({ basic, settings }: EndpointBuilder): BasicAuthentication | null {
   const { basicRealm, basicCommand } = settings;
   if (basic === null && basicRealm === null && basicCommand === null) return null;
   return {

@@ -3,7 +3,7 @@ import { column, int4, returns, routine, text, textArray } from '../../test/supp
 import { buildEndpoints } from './build-endpoints.ts';
 import { endpointDefaults } from './options.ts';
 import type { Endpoint } from './endpoint.ts';
-import { callStatement, resultColumns } from './statement.ts';
+import { buildCallStatement, callColumnTypes } from './statement.ts';
 
 /** Texts only; that PostgreSQL takes them and gives the right rows is tested on a server, in test/plan. */
 function planned(sketch: Parameters<typeof routine>[0]): Endpoint {
@@ -19,24 +19,24 @@ const parameters = [
 test('arguments are named, cast, and numbered in the order of the given ones', () => {
   const endpoint = planned({ schema: 's', name: 'f', parameters });
   const [a, b, rest] = endpoint.parameters;
-  expect(callStatement(endpoint, [rest!, b!, a!])).toBe(
+  expect(buildCallStatement(endpoint, [rest!, b!, a!])).toBe(
     'select "s"."f"("a" => $3::"pg_catalog"."int4", "b""c" => $2::"pg_catalog"."text", variadic "rest" => $1::"pg_catalog"."_text")',
   );
-  expect(callStatement(endpoint, [])).toBe('select "s"."f"()');
+  expect(buildCallStatement(endpoint, [])).toBe('select "s"."f"()');
 });
 
 test('plain columns stay plain, others are converted', () => {
   const columns = [column('id', int4), column('names', textArray)];
   const set = planned({ name: 'f', result: returns('composite', columns, { set: true, named: true }) });
-  expect(callStatement(set, [])).toBe(
+  expect(buildCallStatement(set, [])).toBe(
     'select "r"."id", pg_catalog.to_json("r"."names") from "public"."f"() as "r"("id", "names")',
   );
-  expect(resultColumns(set)).toEqual([
+  expect(callColumnTypes(set)).toEqual([
     [20, 21, 23, 700, 701, 1700],
     [114, 3802],
   ]);
   const row = planned({ name: 'f', result: returns('composite', columns, { named: true }) });
-  expect(callStatement(row, [])).toBe(
+  expect(buildCallStatement(row, [])).toBe(
     'select ("r"."v")."id", pg_catalog.to_json(("r"."v")."names") from (select "public"."f"() as "v" offset 0) as "r" where "r"."v" is distinct from null',
   );
 });
@@ -52,8 +52,8 @@ test('a procedure has placeholders where its outputs stand', () => {
     ],
     result: returns('composite', [column('column1', int4), column('c', text)]),
   });
-  expect(callStatement(endpoint, endpoint.parameters)).toBe(
+  expect(buildCallStatement(endpoint, endpoint.parameters)).toBe(
     'call "public"."p"($1::"pg_catalog"."int4", null, "b" => $2::"pg_catalog"."text", "c" => null)',
   );
-  expect(resultColumns(endpoint)).toEqual([[20, 21, 23, 700, 701, 1700], null]);
+  expect(callColumnTypes(endpoint)).toEqual([[20, 21, 23, 700, 701, 1700], null]);
 });

@@ -17,7 +17,7 @@ interface Argument {
  * Names come from the catalog and are quoted; every value is cast to its parameter's own type, so that overloads are told
  * apart by the plan and not by PostgreSQL's guess at an unknown literal. Throws a RangeError when `neededAsWell` is not null.
  */
-export function callStatement(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
+export function buildCallStatement(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
   const routine = `${quoteIdentifier(endpoint.schema)}.${quoteIdentifier(endpoint.name)}`;
   const call = `${routine}(${argumentList(endpoint, given)})`;
   return endpoint.kind === 'procedure' ? `call ${call}` : selectOf(endpoint, call);
@@ -28,7 +28,7 @@ export function callStatement(endpoint: Endpoint, given: readonly EndpointParame
  * has no name, or any where the variadic one is left out. With the variadic one, PostgreSQL fills in no defaults at all. Null when
  * the call can be made.
  */
-export function neededAsWell(endpoint: Endpoint, given: readonly EndpointParameter[]): EndpointParameter | null {
+export function findMissingArgument(endpoint: Endpoint, given: readonly EndpointParameter[]): EndpointParameter | null {
   const all = argumentsOf(endpoint, given);
   const variadic = all.some((argument) => argument.variadic && argument.sql !== null);
   return (
@@ -64,7 +64,7 @@ function positionalCount(all: readonly Argument[]): number {
 function argumentList(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
   const all = argumentsOf(endpoint, given);
   const positional = positionalCount(all);
-  const missing = neededAsWell(endpoint, given);
+  const missing = findMissingArgument(endpoint, given);
   if (missing !== null) throw new RangeError(`${endpoint.id}: ${missing.name} must be given too`);
   return all
     .flatMap(({ name, sql, variadic }, index) => {
@@ -82,7 +82,10 @@ type Asking = (column: ResultColumn, sql: string) => string;
  * The SQL that makes the endpoint's answer of what CALL has given, whose columns are `$1`, `$2`, …: a row as a function with the same
  * outputs would give it. A NULL has no type to be read as: a domain could refuse what the procedure has left out.
  */
-export function conversionStatement({ result, raw, outputConversion }: Endpoint, isNull: readonly boolean[]): string {
+export function buildConversionStatement(
+  { result, raw, outputConversion }: Endpoint,
+  isNull: readonly boolean[],
+): string {
   const columns = result.kind === 'object' ? result.columns : [];
   const whole = new Set(columns.flatMap(({ parentColumn, name }) => (parentColumn === undefined ? [name] : [])));
   const values = outputConversion!.map(({ name, type }, index) => {
@@ -146,7 +149,7 @@ function selectColumns(columns: readonly ResultColumn[], call: string, ask: Aski
  * The columns of an endpoint that answers rows, for a statement of somebody else's whose row is called so: `"r"."id"`, wrapped
  * where PostgreSQL has to convert. Empty for a row of nothing.
  */
-export function rowList({ result, raw }: Pick<Endpoint, 'result' | 'raw'>, row: string): string {
+export function buildSelectList({ result, raw }: Pick<Endpoint, 'result' | 'raw'>, row: string): string {
   const ask = raw === null ? asJson : asText;
   const columns = result.kind === 'objects' ? result.columns : [];
   return columns.map((column) => ask(column, reference(row, column))).join(', ');
@@ -214,16 +217,16 @@ const oids: Readonly<Record<JsonForm, readonly number[] | null>> = {
 };
 
 /** Per column: the OIDs of the types that its reader can take, null for any. */
-type Columns = readonly (readonly number[] | null)[];
+type ColumnTypes = readonly (readonly number[] | null)[];
 
 /**
  * What the call's statement gives. A routine that has changed since the catalog was read shows itself by that when its statement is
  * prepared.
  */
-export function resultColumns(endpoint: Endpoint): Columns {
+export function callColumnTypes(endpoint: Endpoint): ColumnTypes {
   const { result, outputConversion } = endpoint;
-  if (outputConversion === undefined || result.kind !== 'object') return answerColumns(endpoint);
-  const taken = answerColumns(endpoint);
+  if (outputConversion === undefined || result.kind !== 'object') return resultColumnTypes(endpoint);
+  const taken = resultColumnTypes(endpoint);
   return outputConversion.map(({ name, type }) =>
     type === null
       ? taken[result.columns.findIndex((column) => column.parentColumn === undefined && column.name === name)]!
@@ -232,18 +235,18 @@ export function resultColumns(endpoint: Endpoint): Columns {
 }
 
 /** What the statement gives that converts the row of a CALL. Where a text went in, it comes out. */
-export function conversionColumns(endpoint: Endpoint): Columns {
+export function conversionColumnTypes(endpoint: Endpoint): ColumnTypes {
   const { result, outputConversion } = endpoint;
   const columns = result.kind === 'object' ? result.columns : [];
   const passed = new Set(outputConversion!.flatMap(({ name, type }) => (type === null ? [name] : [])));
-  return answerColumns(endpoint).map((oids, index) => {
+  return resultColumnTypes(endpoint).map((oids, index) => {
     const { parentColumn, name } = columns[index]!;
     return parentColumn === undefined && passed.has(name) ? null : oids;
   });
 }
 
 /** What the answer's form can take. */
-export function answerColumns(endpoint: Endpoint): Columns {
+export function resultColumnTypes(endpoint: Endpoint): ColumnTypes {
   const { result, raw } = endpoint;
   const taken = (column: ResultColumn): readonly number[] | null =>
     raw === null ? oids[column.type.json] : rawTypes(column, raw);

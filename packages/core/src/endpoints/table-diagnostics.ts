@@ -1,7 +1,7 @@
 import { displayIdentifier } from '../catalog/quote.ts';
 import type { Routine } from '../catalog/routine.ts';
 import { type Diagnostic, display } from './diagnostic.ts';
-import type { Draft } from './endpoint-builder.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** A diagnostic, and the routine or operation on a table that it is about. */
@@ -16,7 +16,7 @@ export function tableLabel({ schema, name }: Pick<Endpoint, 'schema' | 'name'>):
 }
 
 /** The operations on one table share its comment and its columns: what is said of several of them is said once, of the table. */
-export function oncePerTable(said: readonly RoutineDiagnostic[]): readonly Diagnostic[] {
+export function mergeTableDiagnostics(said: readonly RoutineDiagnostic[]): readonly Diagnostic[] {
   const groups = groupBy(said, ({ routine, diagnostic }) => keyOf(routine, diagnostic));
   return groups.map(([first, second]) => {
     const { diagnostic, routine } = first!;
@@ -44,21 +44,21 @@ function groupBy<Item>(items: readonly Item[], keyOfItem: (item: Item) => string
 }
 
 /** Two endpoints on one method and route. */
-export interface Rivals {
+export interface RouteConflict {
   readonly endpoint: Endpoint;
   readonly rival: Endpoint;
 }
 
 /** One diagnostic for each pair of a table and a rival that share routes; `duplicate` makes it where only one route is shared. */
-export function duplicatesPerTable(
-  rivals: readonly Rivals[],
+export function reportDuplicatesPerTable(
+  rivals: readonly RouteConflict[],
   duplicate: (endpoint: Endpoint, rival: Endpoint) => Diagnostic,
 ): readonly Diagnostic[] {
   const groups = groupBy(rivals, ({ endpoint, rival }) =>
     endpoint.table === null ? null : JSON.stringify([tableLabel(endpoint), labelOf(rival)]),
   );
   return groups.map((group) => {
-    const [{ endpoint, rival }] = group as [Rivals];
+    const [{ endpoint, rival }] = group as [RouteConflict];
     return group.length === 1 ? duplicate(endpoint, rival) : duplicatesOf(group);
   });
 }
@@ -67,8 +67,8 @@ function labelOf(endpoint: Endpoint): string {
   return endpoint.table === null ? endpoint.id : tableLabel(endpoint);
 }
 
-function duplicatesOf(group: readonly Rivals[]): Diagnostic {
-  const [{ endpoint, rival }] = group as [Rivals];
+function duplicatesOf(group: readonly RouteConflict[]): Diagnostic {
+  const [{ endpoint, rival }] = group as [RouteConflict];
   const own = tableLabel(endpoint);
   const routes = [...new Set(group.map((one) => `${one.endpoint.method} ${display(one.endpoint.path)}`))].join(', ');
   const message =
@@ -81,7 +81,7 @@ function duplicatesOf(group: readonly Rivals[]): Diagnostic {
 const setting = new Set(['update', 'updateReturning', 'insertOnConflictDoUpdate', 'insertOnConflictDoUpdateReturning']);
 
 /** An update sets what is no key: of a table without such a column its author learns at start what the operations do. */
-export function reportNothingToSet(draft: Draft): void {
+export function reportEmptyUpdate(draft: EndpointBuilder): void {
   const { table: use } = draft.routine;
   if (use === undefined || !setting.has(use.operation)) return;
   const isSettable = use.columns.some(

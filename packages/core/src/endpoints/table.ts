@@ -1,16 +1,20 @@
 import type { TypeFacts } from '../catalog/type-facts.ts';
 import type { TableAccess } from '../catalog/table.ts';
-import type { Draft } from './endpoint-builder.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, Listing, ParameterSource, TableEndpoint } from './endpoint.ts';
 
 /** What a listing adds to the parameters of a select. */
-export interface TablePlan {
+export interface TableDetails {
   readonly parameters: readonly EndpointParameter[];
   readonly table: TableEndpoint | null;
 }
 
 /** The part of an endpoint that only operations on a table have; functions and procedures pass as they are. */
-export function planTable(draft: Draft, parameters: readonly EndpointParameter[], source: ParameterSource): TablePlan {
+export function resolveTable(
+  draft: EndpointBuilder,
+  parameters: readonly EndpointParameter[],
+  source: ParameterSource,
+): TableDetails {
   const { table: use } = draft.routine;
   if (use === undefined) return { parameters, table: null };
   const wanted = draft.settings.listing ?? use.listing !== null;
@@ -19,7 +23,7 @@ export function planTable(draft: Draft, parameters: readonly EndpointParameter[]
   return { parameters: all, table: tableOf(use, draft, wanted ? { ...limits, ...places(parameters.length) } : null) };
 }
 
-function tableOf(use: TableAccess, { settings }: Draft, listing: Listing | null): TableEndpoint {
+function tableOf(use: TableAccess, { settings }: EndpointBuilder, listing: Listing | null): TableEndpoint {
   return {
     operation: use.operation,
     columns: use.columns.map(factsOf),

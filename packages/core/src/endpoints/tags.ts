@@ -32,16 +32,16 @@ const normal = (tag: string): string => tag.toLowerCase().replaceAll(/[-_]/g, ''
 const known: ReadonlySet<string> = new Set([...tableTags, ...routineTags].map(normal));
 
 /** The tags that a routine carries. */
-export function tagsOf({ tags, kind, volatility }: Pick<Routine, 'tags' | 'kind' | 'volatility'>): readonly string[] {
+export function getTags({ tags, kind, volatility }: Pick<Routine, 'tags' | 'kind' | 'volatility'>): readonly string[] {
   return tags ?? [kind, volatility];
 }
 
 /** True when one of `wanted` is among `carried`. */
-export function carriesOne(carried: readonly string[], wanted: readonly string[]): boolean {
+export function hasAnyTag(carried: readonly string[], wanted: readonly string[]): boolean {
   return wanted.some((tag) => carried.some((own) => normal(own) === normal(tag)));
 }
 
 /** Those of `wanted` that no endpoint of any kind carries: misspelt tags, or the words of a sentence. */
-export function unknownTags(wanted: readonly string[]): readonly string[] {
+export function findUnknownTags(wanted: readonly string[]): readonly string[] {
   return wanted.filter((tag) => !known.has(normal(tag)));
 }

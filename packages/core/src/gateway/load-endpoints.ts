@@ -13,12 +13,12 @@ import type { Observer } from '../ports/ports.ts';
 import { requestHeaderOptions } from '../request/request-headers.ts';
 import { sqlstateStatuses } from '../request/sqlstate.ts';
 import { buildEndpoints } from '../endpoints/build-endpoints.ts';
-import { checkChanged, type Reviewed } from '../endpoints/validate-endpoints.ts';
+import { validateEndpointChanges, type EndpointChange } from '../endpoints/endpoint-changes.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { deepFreeze } from '../endpoints/deep-freeze.ts';
-import { type OwnRoute, withoutOwnRoutes } from '../endpoints/duplicate-routes.ts';
-import { resets, withSessionUses } from '../endpoints/session-use.ts';
+import { type BuiltInRoute, excludeBuiltInRoutes } from '../endpoints/duplicate-routes.ts';
+import { needsReset, addSessionEffects } from '../endpoints/session-effects.ts';
 import { createRouter } from '../request/router.ts';
 import { StartError } from './start-error.ts';
 
@@ -38,7 +38,7 @@ export interface GatewayServices {
   readonly streams: Streams;
   readonly caching: GatewayCache;
   /** What the gateway answers itself. */
-  readonly own: readonly OwnRoute[];
+  readonly own: readonly BuiltInRoute[];
 }
 
 /** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
@@ -56,11 +56,11 @@ export async function loadEndpoints(
   const connectionNames = [...connections.named.keys()];
   const plan = buildEndpoints(routines, { ...options, connectionNames });
   tell(plan.diagnostics, options, observe);
-  const changed = checkChanged(await reviewed(plan.endpoints, options), connectionNames);
+  const changed = validateEndpointChanges(await reviewed(plan.endpoints, options), connectionNames);
   tell(changed.diagnostics, options, observe);
   const uses = await sessionUsesOf(changed.endpoints, main, { connections, observe });
-  const used = withSessionUses(changed.endpoints, { uses, connectionReset: options.connectionReset });
-  const reachable = withoutOwnRoutes(used, parts.own);
+  const used = addSessionEffects(changed.endpoints, { uses, connectionReset: options.connectionReset });
+  const reachable = excludeBuiltInRoutes(used, parts.own);
   tell(reachable.diagnostics, options, observe);
   const endpoints = Object.freeze(reachable.endpoints);
   const checked = await checkCatalog(connections.main, { routines, sources, endpoints }, options, observe);
@@ -78,7 +78,7 @@ export async function loadEndpoints(
       ...checked,
       ...generated,
     ]),
-    altersSession: (sql) => resets(main.statement(sql), options),
+    altersSession: (sql) => needsReset(main.statement(sql), options),
     pipeline: pipelineOf(parts, operationsOf(endpoints, sources, authentication), options, observe),
   };
 }
@@ -180,8 +180,8 @@ async function asked<Answer>(callback: string, ask: () => Answer | Promise<Answe
 async function reviewed(
   planned: readonly Endpoint[],
   { endpointCreated }: ResolvedOptions,
-): Promise<readonly Reviewed[]> {
-  const kept: Reviewed[] = [];
+): Promise<readonly EndpointChange[]> {
+  const kept: EndpointChange[] = [];
   for (const endpoint of planned) {
     // In order, so that a host sees what it would see of a list.
     // oxlint-disable-next-line no-await-in-loop

@@ -6,7 +6,7 @@ import type { ResponseCache } from '../request/cache/cached-execution.ts';
 import type { Invalidation } from '../request/execute.ts';
 import type { Cache, Observer } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { type KnownNames, knownNames, namesMeant } from '../endpoints/cache-policy.ts';
+import { type RoutineIndex, indexRoutines, findRoutineNames } from '../endpoints/cache-policy.ts';
 import { MemoryCache } from '../cache/memory-cache.ts';
 import { StartError } from './start-error.ts';
 
@@ -102,7 +102,7 @@ async function openStore(cache: Cache, observe: Observer): Promise<void> {
 /** Makes answers void by the names that somebody gives to their routines. */
 class Voiding {
   readonly #cache: Cache;
-  #known: KnownNames = new Map();
+  #known: RoutineIndex = new Map();
   #all: readonly string[] | null = null;
   /** Something may have been made void before anybody knew what there is. */
   #missed = false;
@@ -115,7 +115,7 @@ class Voiding {
   async published(endpoints: readonly Endpoint[]): Promise<void> {
     const before = this.#all;
     const cached = endpoints.filter(({ cache }) => cache !== null);
-    this.#known = knownNames(cached);
+    this.#known = indexRoutines(cached);
     this.#all = [...new Set(cached.map(({ schema, name }) => `${schema}.${name}`))];
     if (before !== null || this.#missed) await this.#cache.invalidate([...new Set([...(before ?? []), ...this.#all])]);
   }
@@ -124,7 +124,9 @@ class Voiding {
   told(payload: string): void {
     if (this.#all === null) this.#missed = true;
     const names =
-      payload.trim() === '' ? (this.#all ?? []) : payload.split(',').flatMap((name) => namesMeant(this.#known, name));
+      payload.trim() === ''
+        ? (this.#all ?? [])
+        : payload.split(',').flatMap((name) => findRoutineNames(this.#known, name));
     if (names.length > 0) void this.#cache.invalidate(names);
   }
 }

@@ -2,12 +2,12 @@ import type { Statement, Value } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { Endpoint, EndpointParameter, SessionEffects } from '../endpoints/endpoint.ts';
 import {
-  answerColumns,
-  callStatement,
-  conversionColumns,
-  conversionStatement,
-  neededAsWell,
-  resultColumns,
+  resultColumnTypes,
+  buildCallStatement,
+  conversionColumnTypes,
+  buildConversionStatement,
+  findMissingArgument,
+  callColumnTypes,
 } from '../endpoints/statement.ts';
 import { type CachePolicy, createCachePolicy } from './cache/cache-key.ts';
 import type { AuthScheme, QueryBuilder, QueryStatement } from '../ports/ports.ts';
@@ -94,8 +94,8 @@ export class CompiledEndpoint {
     this.#plain = renderingOf(endpoint, selectFormat(endpoint), others.length > 0);
     this.#others = Object.fromEntries(others.map(([media, format]) => [media, renderingOf(endpoint, format, true)]));
     this.convertsOutput = make === null && endpoint.outputConversion !== undefined;
-    this.#columns = make === null ? resultColumns(endpoint) : answerColumns(endpoint);
-    this.#whole = make === null ? this.#named(callStatement(endpoint, endpoint.parameters), this.#columns) : null;
+    this.#columns = make === null ? callColumnTypes(endpoint) : resultColumnTypes(endpoint);
+    this.#whole = make === null ? this.#named(buildCallStatement(endpoint, endpoint.parameters), this.#columns) : null;
   }
 
   /** What its calls may do to the session that they run in. */
@@ -121,17 +121,17 @@ export class CompiledEndpoint {
     if (this.#whole !== null && given.length === this.endpoint.parameters.length) return this.#whole;
     const form = given.map(({ position }) => position).join();
     return this.#kept(form, this.#columns, () => {
-      const needed = neededAsWell(this.endpoint, given);
+      const needed = findMissingArgument(this.endpoint, given);
       if (needed !== null) throw noGap(needed);
-      return callStatement(this.endpoint, given);
+      return buildCallStatement(this.endpoint, given);
     });
   }
 
   /** The statement that converts what the call has given. */
   conversionStatement(given: readonly Value[]): Statement {
     const isNull = given.map((value) => value === null);
-    const columns = conversionColumns(this.endpoint);
-    return this.#kept(`convert ${isNull.join()}`, columns, () => conversionStatement(this.endpoint, isNull));
+    const columns = conversionColumnTypes(this.endpoint);
+    return this.#kept(`convert ${isNull.join()}`, columns, () => buildConversionStatement(this.endpoint, isNull));
   }
 
   /** A statement of the source's own making: of a known form the one that is there, else a new one. */

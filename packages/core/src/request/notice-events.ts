@@ -1,7 +1,7 @@
 import type { Notice } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
-import { readScope } from '../endpoints/events.ts';
+import { parseEventScope } from '../endpoints/events.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
 import type { Caller, Observer } from '../ports/ports.ts';
 import { hinted } from '../events/subscriber-authorization.ts';
@@ -40,5 +40,5 @@ export function createNoticeListener(
 
 /** Null: the hint is none of ours, and may be meant for people. */
 function hintedScope(usual: EventScope, hint: string): EventScope | null {
-  return hinted(usual, readScope(hint.split(/[\s,]+/).filter((word) => word !== '')));
+  return hinted(usual, parseEventScope(hint.split(/[\s,]+/).filter((word) => word !== '')));
 }

@@ -1,6 +1,6 @@
 import type { QueryBuilder, QueryInput, Query } from '../ports/ports.ts';
 import type { Endpoint, Listing } from '../endpoints/endpoint.ts';
-import { rowList } from '../endpoints/statement.ts';
+import { buildSelectList } from '../endpoints/statement.ts';
 import { bounded, equalities, where } from './condition.ts';
 import { type Fragment, join, statementOf } from './fragment.ts';
 import { type GivenColumn, givenColumns, row, tableName, tableOf } from './provided-columns.ts';
@@ -19,7 +19,7 @@ export const selectCommand: QueryBuilder = (parts) => {
 };
 
 function selectFrom(endpoint: Endpoint): Fragment {
-  return { form: '', text: () => `select ${rowList(endpoint, row)} from ${tableName(endpoint)}`, values: [] };
+  return { form: '', text: () => `select ${buildSelectList(endpoint, row)} from ${tableName(endpoint)}`, values: [] };
 }
 
 function listed(parts: QueryInput, listing: Listing): Query {

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { vocabulary } from '../../src/endpoints/comment/registry.ts';
+import { annotations } from '../../src/endpoints/comment/registry.ts';
 import { annotationsPage } from './annotations-page.ts';
 
 const committed = join(import.meta.dirname, '../../../../docs/reference/annotations.md');
 
 test('the committed page is that of the vocabulary: npm run docs', async () => {
-  await expect(annotationsPage(vocabulary)).toMatchFileSnapshot(committed);
+  await expect(annotationsPage(annotations)).toMatchFileSnapshot(committed);
 });
 
 test('every word stands in it, with its synonyms', () => {
-  const page = annotationsPage(vocabulary);
-  const names = vocabulary.flatMap((word) => word.names);
+  const page = annotationsPage(annotations);
+  const names = annotations.flatMap((word) => word.names);
   expect(names.length).toBeGreaterThan(60);
   expect(names.filter((name) => !page.includes(`\`${name}\``) && !page.includes(`### ${name}\n`))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import type { Word } from '../../src/endpoints/comment/annotation.ts';
+import type { Annotation } from '../../src/endpoints/comment/annotation.ts';
 
 const introduction = `# Annotations
 
@@ -45,12 +45,12 @@ cache-control: max-age=60
 `;
 
 /** `docs/reference/annotations.md`, whole. */
-export function annotationsPage(words: readonly Word[]): string {
+export function annotationsPage(words: readonly Annotation[]): string {
   const supported = words.filter((word) => word.supported);
   return [introduction, '## Words\n', ...supported.map(section), reservedWords(words)].join('\n');
 }
 
-function section(word: Word): string {
+function section(word: Annotation): string {
   const [name, ...synonyms] = word.names;
   const syntax = word.syntax.map((line) => `    ${line}\n`).join('');
   const also = synonyms.length === 0 ? '' : `\nAlso written ${listed(synonyms)}.\n`;
@@ -74,7 +74,7 @@ function wrapped(text: string): string {
 }
 
 /** Words that are known and not done yet; nothing when there are none. */
-function reservedWords(words: readonly Word[]): string {
+function reservedWords(words: readonly Annotation[]): string {
   const reserved = words.filter((word) => !word.supported);
   if (reserved.length === 0) return '';
   const rows = reserved.map(
@@ -92,7 +92,7 @@ ${rows.join('\n')}
 }
 
 /** What the word itself says to a line of it. */
-function consequence(word: Word): string {
+function consequence(word: Annotation): string {
   const name = word.names[0]!;
   const complaint = word.apply({ form: 'line', name, text: '', rest: '', words: [], line: 1 }, undefined as never);
   return complaint?.severity === 'error' ? 'is not published' : 'is published without it';

@@ -8,7 +8,7 @@ import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
 import { endpointDefaults, type EndpointOptions } from '../../src/endpoints/options.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
-import { callStatement, neededAsWell, resultColumns } from '../../src/endpoints/statement.ts';
+import { buildCallStatement, findMissingArgument, callColumnTypes } from '../../src/endpoints/statement.ts';
 import fc from 'fast-check';
 
 const database = useDatabase(String.raw`
@@ -150,9 +150,9 @@ type Given = Readonly<Record<string, string | null>>;
 /** Calls an endpoint with values by original name, and gives the rows as PostgreSQL's text. */
 async function call(one: Endpoint, given: Given = {}): Promise<readonly unknown[]> {
   const parameters = Object.keys(given).map((name) => one.parameters.find((parameter) => parameter.name === name)!);
-  const sql = callStatement(one, parameters);
+  const sql = buildCallStatement(one, parameters);
   const result = await client.query({ text: sql, values: Object.values(given), rowMode: 'array', types: asText });
-  const expected = resultColumns(one);
+  const expected = callColumnTypes(one);
   const found = result.fields.map((field) => field.dataTypeID);
   expect(found.map((oid, index) => expected[index]?.includes(oid) ?? expected[index] === null)).toEqual(
     expected.map(() => true),
@@ -196,7 +196,7 @@ describe('sets', () => {
       ['2', null, null],
     ]);
     const books = endpoint('books');
-    const sql = callStatement(books, books.parameters).replace('$1', '2');
+    const sql = buildCallStatement(books, books.parameters).replace('$1', '2');
     const plan = (await client.query(`explain ${sql}`)).rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('on book');
     expect(plan).not.toContain('Function Scan');
@@ -312,7 +312,7 @@ describe('raw mode', () => {
   });
 
   test('with a separator asks for the types that stand without quotes', () => {
-    const sold = (comment: string): readonly unknown[] => resultColumns(replanned('sold', comment));
+    const sold = (comment: string): readonly unknown[] => callColumnTypes(replanned('sold', comment));
     expect(sold('raw')).toEqual([null, null, null, null]);
     expect(sold('raw\nseparator ;')).toEqual([[20, 21, 23, 700, 701, 1700], null, null, [16]]);
   });
@@ -336,7 +336,7 @@ describe('composite columns written flat', () => {
 
   test('PostgreSQL can still inline the function', async () => {
     const sold = flat('sold');
-    const sql = callStatement(sold, sold.parameters).replace('$1', '2');
+    const sql = buildCallStatement(sold, sold.parameters).replace('$1', '2');
     const plan = (await client.query(`explain ${sql}`)).rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('on generate_series');
   });
@@ -355,9 +355,9 @@ describe('arguments', () => {
   test('a gap before an unnamed one cannot be called', () => {
     const unnamed = endpoint('unnamed');
     const [first, second, third] = unnamed.parameters;
-    expect(neededAsWell(unnamed, [first!, third!])).toBe(second);
-    expect(neededAsWell(unnamed, [first!])).toBeNull();
-    expect(() => callStatement(unnamed, [first!, third!])).toThrow(RangeError);
+    expect(findMissingArgument(unnamed, [first!, third!])).toBe(second);
+    expect(findMissingArgument(unnamed, [first!])).toBeNull();
+    expect(() => buildCallStatement(unnamed, [first!, third!])).toThrow(RangeError);
   });
 
   test('of a variadic parameter are one array', async () => {

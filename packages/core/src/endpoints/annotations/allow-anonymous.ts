@@ -1,12 +1,12 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import { switchValue } from '../comment/boolean-values.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /** It opens an endpoint, so it only does so when it stands alone: `Anonymous users cannot …` is a sentence. */
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const { access, scope } = draft;
-  const plain = use.text === '' || (use.form === 'assignment' && switchValue(use.text) === true);
+  const plain = use.text === '' || (use.form === 'assignment' && parseBoolean(use.text) === true);
   if (!plain) {
     return {
       code: 'bad-argument',
@@ -24,7 +24,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const allowAnonymous: Word = {
+export const allowAnonymous: Annotation = {
   names: ['allow_anonymous', 'anonymous', 'allow_anon', 'anon'],
   syntax: ['allow_anonymous'],
   documentation: 'Everybody may call, also where the gateway asks for signed-in callers by default.',

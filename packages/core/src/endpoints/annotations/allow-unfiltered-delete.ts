@@ -1,10 +1,10 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import { switchValue } from '../comment/boolean-values.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
-  const value = use.text === '' ? true : switchValue(use.text);
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
+  const value = use.text === '' ? true : parseBoolean(use.text);
   if (value === null) {
     return { code: 'bad-argument', message: `${use.name} takes an on or off word, not ${display(use.text)}` };
   }
@@ -15,7 +15,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const allowUnfilteredDelete: Word = {
+export const allowUnfilteredDelete: Annotation = {
   names: ['allow_unfiltered_delete'],
   syntax: ['allow_unfiltered_delete', 'allow_unfiltered_delete = <on/off>'],
   documentation:

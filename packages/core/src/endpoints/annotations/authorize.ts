@@ -1,15 +1,15 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import { switchValue } from '../comment/boolean-values.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /**
  * Lines add up: the roles of several lines are all accepted, and a line without roles takes none away. Next to
  * `allow_anonymous` in the same stretch of lines nobody can say what is meant; in a later `for` stretch the later holds.
  */
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const { access, scope } = draft;
-  const written = use.form === 'assignment' ? switchValue(use.text) : null;
+  const written = use.form === 'assignment' ? parseBoolean(use.text) : null;
   if (written === false) {
     return {
       code: 'bad-argument',
@@ -39,7 +39,7 @@ function addRole(roles: string[], role: string): void {
   if (!roles.some((known) => known.toLowerCase() === role.toLowerCase())) roles.push(role);
 }
 
-export const authorize: Word = {
+export const authorize: Annotation = {
   names: ['authorize', 'authorized', 'requires_authorization'],
   syntax: ['authorize', 'authorize <role> …', 'authorize = <role>, …'],
   documentation:

@@ -1,8 +1,8 @@
-import type { Draft } from '../endpoint-builder.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /** `basic_auth`, `basic_auth user`, `basic_auth user hash`. */
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const [user, hash, ...leftover] = use.words;
   if (user !== undefined && hash === undefined) {
     return { code: 'bad-argument', message: `${use.name} needs the hash of the password behind the user` };
@@ -14,7 +14,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   return { code: 'extra-arguments', message: `${use.name} takes a user and a hash, and nothing more`, leftover };
 }
 
-export const basicAuthentication: Word = {
+export const basicAuthentication: Annotation = {
   names: ['basic_authentication', 'basic_auth'],
   syntax: ['basic_authentication', 'basic_authentication <user> <password hash>'],
   documentation:
@@ -24,15 +24,15 @@ export const basicAuthentication: Word = {
   apply,
 };
 
-function setText(key: 'basicRealm' | 'basicCommand'): Word['apply'] {
-  return (use: WordUse, draft: Draft): Complaint | null => {
+function setText(key: 'basicRealm' | 'basicCommand'): Annotation['apply'] {
+  return (use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null => {
     if (use.text === '') return { code: 'bad-argument', message: `${use.name} needs a text` };
     draft.set(use, key, use.text);
     return null;
   };
 }
 
-export const basicAuthenticationRealm: Word = {
+export const basicAuthenticationRealm: Annotation = {
   names: ['basic_authentication_realm', 'basic_auth_realm', 'realm'],
   syntax: ['realm <text>', 'realm = <text>'],
   documentation: 'What HTTP Basic tells the caller that the password is for.',
@@ -41,7 +41,7 @@ export const basicAuthenticationRealm: Word = {
   apply: setText('basicRealm'),
 };
 
-export const basicAuthenticationCommand: Word = {
+export const basicAuthenticationCommand: Annotation = {
   names: ['basic_authentication_command', 'basic_auth_command', 'challenge_command'],
   syntax: ['challenge_command = <SQL>'],
   documentation:

@@ -1,14 +1,14 @@
-import type { Draft } from '../endpoint-builder.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /** Whether the routine has such a parameter is asked when the whole comment is read. */
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   if (use.text === '') return { code: 'bad-argument', message: `${use.name} needs the name of a parameter` };
   draft.set(use, 'bodyParameterName', use.text);
   return null;
 }
 
-export const bodyParameterName: Word = {
+export const bodyParameterName: Annotation = {
   names: ['body_parameter_name', 'body_param_name'],
   syntax: ['body_parameter_name <name>', 'body_parameter_name = <name>'],
   documentation:

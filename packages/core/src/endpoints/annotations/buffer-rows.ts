@@ -1,8 +1,8 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const rows = /^\d{1,9}$/.test(use.text) ? Number(use.text) : null;
   if (rows === null) {
     return { code: 'bad-argument', message: `${use.name} takes a number of rows, not ${display(use.text)}` };
@@ -11,7 +11,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const bufferRows: Word = {
+export const bufferRows: Annotation = {
   names: ['buffer_rows', 'buffer'],
   syntax: ['buffer_rows <n>'],
   documentation: 'Rows per write of a set: 0 writes every row on its own, 1 holds the whole answer.',

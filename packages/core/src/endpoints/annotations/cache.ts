@@ -1,18 +1,18 @@
-import { switchValue } from '../comment/boolean-values.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 import { display } from '../diagnostic.ts';
 import { parseInterval } from '../comment/interval.ts';
 
 /** Which parameters there are is known when the whole comment has been read. */
-function applyCached(use: WordUse, draft: Draft): Complaint | null {
-  const value = use.words.length === 1 ? switchValue(use.text) : null;
+function applyCached(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
+  const value = use.words.length === 1 ? parseBoolean(use.text) : null;
   if (value === false) draft.set(use, 'cached', null);
   else draft.set(use, 'cached', value === true || use.words.length === 0 ? 'all' : use.words);
   return null;
 }
 
-export const cached: Word = {
+export const cached: Annotation = {
   names: ['cached'],
   syntax: ['cached', 'cached <param> …', 'cached = <on/off>'],
   documentation:
@@ -23,7 +23,7 @@ export const cached: Word = {
 };
 
 /** What the author meant cannot be guessed, and without it answers would be kept for as long as there is room. */
-function applyCacheExpiresIn(use: WordUse, draft: Draft): Complaint | null {
+function applyCacheExpiresIn(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const expires = parseInterval(use.text);
   if (expires === null || expires === 0) {
     return {
@@ -36,7 +36,7 @@ function applyCacheExpiresIn(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const cacheExpiresIn: Word = {
+export const cacheExpiresIn: Annotation = {
   names: ['cache_expires_in', 'cache_expires'],
   syntax: ['cache_expires_in <interval>', 'cache_expires = <interval>'],
   documentation:
@@ -46,7 +46,7 @@ export const cacheExpiresIn: Word = {
   apply: applyCacheExpiresIn,
 };
 
-function applyInvalidates(use: WordUse, draft: Draft): Complaint | null {
+function applyInvalidates(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   if (use.words.length === 0) {
     return { code: 'bad-argument', message: `${use.name} names no routine or table` };
   }
@@ -55,7 +55,7 @@ function applyInvalidates(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const invalidates: Word = {
+export const invalidates: Annotation = {
   names: ['invalidates'],
   syntax: ['invalidates <routine> …', 'invalidates <schema>.<routine> …'],
   documentation:

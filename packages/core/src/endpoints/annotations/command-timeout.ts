@@ -1,9 +1,9 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { parseInterval } from '../comment/interval.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const timeout = parseInterval(use.text);
   if (timeout === null) {
     return {
@@ -15,7 +15,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const commandTimeout: Word = {
+export const commandTimeout: Annotation = {
   names: ['command_timeout', 'timeout'],
   syntax: ['command_timeout <seconds>', 'command_timeout <interval>'],
   documentation:

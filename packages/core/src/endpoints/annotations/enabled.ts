@@ -1,20 +1,20 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import { switchValue } from '../comment/boolean-values.ts';
-import { carriesOne, unknownTags } from '../tags.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import { hasAnyTag, findUnknownTags } from '../tags.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /** One effect for `enabled` and `disabled`: alone it applies, with tags when the endpoint carries one of them. */
-function switching(value: boolean): Word['apply'] {
-  return (use: WordUse, draft: Draft): Complaint | null => {
+function switching(value: boolean): Annotation['apply'] {
+  return (use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null => {
     // `enabled = false` can only mean one thing, and taking `false` for a tag would publish what the author hides.
-    const written = use.form === 'assignment' ? switchValue(use.text) : null;
+    const written = use.form === 'assignment' ? parseBoolean(use.text) : null;
     if (written !== null) {
       draft.set(use, 'enabled', written === value);
       return null;
     }
-    if (use.words.length === 0 || carriesOne(draft.tags, use.words)) draft.set(use, 'enabled', value);
-    const unknown = unknownTags(use.words);
+    if (use.words.length === 0 || hasAnyTag(draft.tags, use.words)) draft.set(use, 'enabled', value);
+    const unknown = findUnknownTags(use.words);
     if (unknown.length === 0) return null;
     return {
       code: 'unknown-tag',
@@ -23,7 +23,7 @@ function switching(value: boolean): Word['apply'] {
   };
 }
 
-export const enabled: Word = {
+export const enabled: Annotation = {
   names: ['enabled'],
   syntax: ['enabled', 'enabled <tag> …'],
   documentation:
@@ -34,7 +34,7 @@ export const enabled: Word = {
 };
 
 /** It hides an endpoint, so what it does not understand stops the endpoint. */
-export const disabled: Word = {
+export const disabled: Annotation = {
   names: ['disabled'],
   syntax: ['disabled', 'disabled <tag> …'],
   documentation:

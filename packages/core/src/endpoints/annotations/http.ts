@@ -1,11 +1,11 @@
 import { nearestName } from '../../validation/suggestion.ts';
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { type Method, methods } from '../endpoint.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /** The verb that a text names, in any case; null when it names none. */
-export function verbOf(text: string): Method | null {
+export function parseMethod(text: string): Method | null {
   const wanted = text.toUpperCase();
   return methods.find((method) => method === wanted) ?? null;
 }
@@ -14,7 +14,7 @@ export function verbOf(text: string): Method | null {
 const authorization = /^@?authori[sz]/i;
 
 /** A line behind a `for` line may well say something else than the one before it. */
-function warnOfSecond(use: WordUse, draft: Draft): void {
+function warnOfSecond(use: ParsedAnnotation, draft: EndpointBuilder): void {
   const { number } = draft.scope;
   if (draft.httpScope === number) {
     const message = `${display(`${use.name} ${use.text}`.trim())} is the second HTTP line; what it says counts, keep one of them`;
@@ -24,10 +24,10 @@ function warnOfSecond(use: WordUse, draft: Draft): void {
 }
 
 /** A first argument that is no verb is a path: `HTTP wrong-verb` moves the endpoint and leaves the method. */
-function applyHttp(use: WordUse, draft: Draft): Complaint | null {
+function applyHttp(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   warnOfSecond(use, draft);
   draft.tagged = true;
-  const verb = verbOf(use.words[0] ?? '');
+  const verb = parseMethod(use.words[0] ?? '');
   if (verb !== null) draft.set(use, 'method', verb);
   const [path, ...leftover] = verb === null ? use.words : use.words.slice(1);
   if (path === undefined) return null;
@@ -36,7 +36,12 @@ function applyHttp(use: WordUse, draft: Draft): Complaint | null {
 }
 
 /** What is doubtful about the path, or about what stands behind it. */
-function pathComplaint(use: WordUse, verb: Method | null, path: string, leftover: readonly string[]): Complaint | null {
+function pathComplaint(
+  use: ParsedAnnotation,
+  verb: Method | null,
+  path: string,
+  leftover: readonly string[],
+): AnnotationError | null {
   const isWord = verb === null && !path.startsWith('/');
   const near = isWord ? nearestName(path, methods) : null;
   if (leftover.length > 0) {
@@ -59,7 +64,7 @@ function pathComplaint(use: WordUse, verb: Method | null, path: string, leftover
   return { code: 'unknown-verb', message: `${display(path)} is no verb, so it is taken as the path; ${hint}` };
 }
 
-export const http: Word = {
+export const http: Annotation = {
   names: ['http'],
   syntax: ['HTTP', 'HTTP <verb>', 'HTTP <verb> <path>', 'HTTP <path>'],
   documentation:
@@ -69,8 +74,8 @@ export const http: Word = {
   apply: applyHttp,
 };
 
-function applyMethod(use: WordUse, draft: Draft): Complaint | null {
-  const verb = verbOf(use.text);
+function applyMethod(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
+  const verb = parseMethod(use.text);
   if (verb === null) {
     return {
       code: 'bad-argument',
@@ -81,7 +86,7 @@ function applyMethod(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const method: Word = {
+export const method: Annotation = {
   names: ['method'],
   syntax: ['method = <verb>'],
   documentation:
@@ -93,11 +98,11 @@ export const method: Word = {
 };
 
 /** A given path replaces the whole URL including the prefix; a leading slash is added. */
-export function setPath(use: WordUse, draft: Draft, path: string): void {
+export function setPath(use: ParsedAnnotation, draft: EndpointBuilder, path: string): void {
   draft.set(use, 'path', path.startsWith('/') ? path : `/${path}`);
 }
 
-function applyPath(use: WordUse, draft: Draft): Complaint | null {
+function applyPath(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const [given, ...leftover] = use.words;
   if (given === undefined) return { code: 'bad-argument', message: `${use.name} needs a path` };
   setPath(use, draft, given);
@@ -109,7 +114,7 @@ function applyPath(use: WordUse, draft: Draft): Complaint | null {
   };
 }
 
-export const path: Word = {
+export const path: Annotation = {
   names: ['path'],
   syntax: ['path <path>', 'path = <path>'],
   documentation: 'Replaces the whole URL of the endpoint, prefix included.',

@@ -1,10 +1,10 @@
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { display } from '../diagnostic.ts';
-import { switchValue } from '../comment/boolean-values.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
-import { readScope } from '../events.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import { parseEventScope } from '../events.ts';
 
-function applyInfoPath(use: WordUse, draft: Draft): Complaint | null {
+function applyInfoPath(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const [given, ...leftover] = use.words;
   if (leftover.length > 0) {
     return {
@@ -13,11 +13,11 @@ function applyInfoPath(use: WordUse, draft: Draft): Complaint | null {
       leftover: use.words,
     };
   }
-  draft.set(use, 'infoPath', given === undefined ? true : (switchValue(given) ?? given));
+  draft.set(use, 'infoPath', given === undefined ? true : (parseBoolean(given) ?? given));
   return null;
 }
 
-export const infoPath: Word = {
+export const infoPath: Annotation = {
   names: ['info_path', 'info_events_path', 'info_streaming_path'],
   syntax: ['info_path', 'info_path <path>', 'info_path = <path or on/off>'],
   documentation:
@@ -28,8 +28,8 @@ export const infoPath: Word = {
 };
 
 /** What nobody can read goes to nobody else than the caller. */
-function applyInfoScope(use: WordUse, draft: Draft): Complaint | null {
-  const scope = readScope(use.words);
+function applyInfoScope(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
+  const scope = parseEventScope(use.words);
   draft.set(use, 'infoScope', scope ?? { kind: 'self', names: [] });
   if (scope !== null) return null;
   return {
@@ -40,7 +40,7 @@ function applyInfoScope(use: WordUse, draft: Draft): Complaint | null {
   };
 }
 
-export const infoScope: Word = {
+export const infoScope: Annotation = {
   names: ['info_scope', 'info_events_scope', 'info_streaming_scope'],
   syntax: ['info_scope self | matching | all', 'info_scope authorize', 'info_scope authorize <name> …'],
   documentation:

@@ -1,6 +1,6 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /** PostgreSQL cuts longer names, and would then listen to another channel. */
 const longestName = 63;
@@ -10,7 +10,7 @@ function bytes(text: string): number {
   return encodeURIComponent(text).replaceAll(/%../g, '_').length;
 }
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   if (bytes(use.text) > longestName) {
     return {
       code: 'bad-argument',
@@ -21,7 +21,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const listen: Word = {
+export const listen: Annotation = {
   names: ['listen'],
   syntax: ['listen <channel>', 'listen = <channel>'],
   documentation:

@@ -1,10 +1,10 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import { switchValue } from '../comment/boolean-values.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
-  const value = use.text === '' ? true : switchValue(use.text);
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
+  const value = use.text === '' ? true : parseBoolean(use.text);
   if (value === null) {
     return { code: 'bad-argument', message: `${use.name} takes an on or off word, not ${display(use.text)}` };
   }
@@ -15,13 +15,13 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const listing: Word = {
+export const listing: Annotation = {
   names: ['listing'],
   syntax: ['listing', 'listing = <on/off>'],
   documentation:
     'Of a table or view: select takes `order`, `limit`, `offset`, `after` and operators such as `price=lt.20`, counts by `Prefer: count=exact`, and tells versions of rows (`ETag`), which update and delete take as `If-Match`.',
   guards: false,
   supported: true,
-  fits: (words) => words.length === 0 || (words.length === 1 && switchValue(words[0]!) !== null),
+  fits: (words) => words.length === 0 || (words.length === 1 && parseBoolean(words[0]!) !== null),
   apply,
 };

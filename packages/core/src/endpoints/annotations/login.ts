@@ -1,9 +1,9 @@
-import type { Draft } from '../endpoint-builder.ts';
-import { switchValue } from '../comment/boolean-values.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
-function signs(which: 'login' | 'logout'): Word['apply'] {
-  return (use: WordUse, draft: Draft): Complaint | null => {
+function signs(which: 'login' | 'logout'): Annotation['apply'] {
+  return (use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null => {
     if (draft.settings.signIn !== null && draft.settings.signIn !== which) {
       return {
         code: 'contradiction',
@@ -14,7 +14,7 @@ function signs(which: 'login' | 'logout'): Word['apply'] {
       return { code: 'not-a-routine', message: `${use.name} is for functions: a table signs nobody in or out` };
     }
     if (use.form === 'assignment') {
-      const value = switchValue(use.text);
+      const value = parseBoolean(use.text);
       if (value !== null) {
         draft.set(use, 'signIn', value ? which : null);
         return null;
@@ -28,7 +28,7 @@ function signs(which: 'login' | 'logout'): Word['apply'] {
 }
 
 /** `login user _email`. */
-function setUser(use: WordUse, draft: Draft): Complaint | null {
+function setUser(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const [, user, ...leftover] = use.words;
   if (user === undefined) {
     return { code: 'bad-argument', message: `${use.name} user needs the name of the parameter that names the user` };
@@ -38,7 +38,7 @@ function setUser(use: WordUse, draft: Draft): Complaint | null {
   return { code: 'extra-arguments', message: `${use.name} user takes one parameter, and nothing more`, leftover };
 }
 
-export const login: Word = {
+export const login: Annotation = {
   names: ['login', 'signin'],
   syntax: ['login', 'login user <parameter>'],
   documentation:
@@ -48,7 +48,7 @@ export const login: Word = {
   apply: signs('login'),
 };
 
-export const logout: Word = {
+export const logout: Annotation = {
   names: ['logout', 'signout'],
   syntax: ['logout'],
   documentation:

@@ -1,7 +1,7 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 const responseValues: ReadonlyMap<string, Endpoint['textResponseNullHandling']> = new Map([
   ['empty_string', 'emptyString'],
@@ -13,7 +13,7 @@ const responseValues: ReadonlyMap<string, Endpoint['textResponseNullHandling']> 
   ['204_no_content', 'noContent'],
 ]);
 
-function applyResponseNullHandling(use: WordUse, draft: Draft): Complaint | null {
+function applyResponseNullHandling(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const handling = responseValues.get(use.text.toLowerCase().replaceAll('-', '_'));
   if (handling === undefined) {
     return {
@@ -25,7 +25,7 @@ function applyResponseNullHandling(use: WordUse, draft: Draft): Complaint | null
   return null;
 }
 
-export const responseNullHandling: Word = {
+export const responseNullHandling: Annotation = {
   names: ['response_null_handling', 'response_null'],
   syntax: [
     'response_null_handling empty_string | empty',
@@ -46,7 +46,7 @@ const queryValues: ReadonlyMap<string, Endpoint['queryStringNullHandling']> = ne
   ['ignore', 'ignore'],
 ]);
 
-function applyQueryStringNullHandling(use: WordUse, draft: Draft): Complaint | null {
+function applyQueryStringNullHandling(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const handling = queryValues.get(use.text.toLowerCase().replaceAll('-', '_'));
   if (handling === undefined) {
     return {
@@ -58,7 +58,7 @@ function applyQueryStringNullHandling(use: WordUse, draft: Draft): Complaint | n
   return null;
 }
 
-export const queryStringNullHandling: Word = {
+export const queryStringNullHandling: Annotation = {
   names: ['query_string_null_handling', 'query_null_handling', 'query_string_null', 'query_null'],
   syntax: [
     'query_string_null_handling empty_string | empty',

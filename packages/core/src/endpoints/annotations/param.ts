@@ -1,14 +1,14 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import { identities, likelyBinding } from '../comment/parameter-binding.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { injectedValues, suggestBinding } from '../comment/parameter-binding.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 const normal = (word: string): string => word.toLowerCase().replaceAll('-', '_');
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const [name = '', is = '', what = '', ...rest] = use.words;
   const meant = normal(is) === 'is' ? normal(what) : '';
-  const filling = Object.hasOwn(identities, meant) ? identities[meant] : undefined;
+  const filling = Object.hasOwn(injectedValues, meant) ? injectedValues[meant] : undefined;
   if (filling !== undefined && rest.length === 0) {
     draft.fillings.push({ name, filling, line: use.line });
     draft.note(use, `fills ${display(name)} with ${meant}`);
@@ -28,21 +28,21 @@ function hashSource(meant: string, rest: readonly string[]): string | null {
   return meant === 'hash' && rest.length === 2 && normal(rest[0]!) === 'of' ? rest[1]! : null;
 }
 
-function unsupported(use: WordUse): Complaint {
+function unsupported(use: ParsedAnnotation): AnnotationError {
   return {
     code: 'unsupported-word',
     message: `${use.name} … is upload metadata is not supported by this version yet`,
   };
 }
 
-function misspelt(use: WordUse): Complaint {
-  const likely = likelyBinding(use.words);
+function misspelt(use: ParsedAnnotation): AnnotationError {
+  const likely = suggestBinding(use.words);
   const hint = likely === null ? '' : `; did you mean ${display(likely)}?`;
-  const choices = `a parameter is "hash of <parameter>", ${Object.keys(identities).join(', ')}`;
+  const choices = `a parameter is "hash of <parameter>", ${Object.keys(injectedValues).join(', ')}`;
   return { code: 'bad-argument', message: `${display(use.text)} fills no parameter: ${choices}${hint}` };
 }
 
-function applyToRoutine(use: WordUse, draft: Draft): Complaint | null {
+function applyToRoutine(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   if (draft.routine.table === undefined) return apply(use, draft);
   return {
     code: 'not-a-routine',
@@ -50,7 +50,7 @@ function applyToRoutine(use: WordUse, draft: Draft): Complaint | null {
   };
 }
 
-export const param: Word = {
+export const param: Annotation = {
   names: ['param', 'parameter'],
   syntax: ['param <a> is hash of <b>', 'param <a> is user_id | user_name | user_roles | user_claims | ip_address'],
   documentation:
@@ -58,7 +58,7 @@ export const param: Word = {
   guards: true,
   supported: true,
   sentence: true,
-  fits: (words) => likelyBinding(words) !== null,
-  likely: likelyBinding,
+  fits: (words) => suggestBinding(words) !== null,
+  likely: suggestBinding,
   apply: applyToRoutine,
 };

@@ -1,11 +1,11 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 const modes: readonly NonNullable<Endpoint['planCacheMode']>[] = ['auto', 'force_generic_plan', 'force_custom_plan'];
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const mode = modes.find((one) => one === use.text.toLowerCase().replaceAll('-', '_'));
   if (mode === undefined) {
     return { code: 'bad-argument', message: `${use.name} takes ${modes.join(', ')}, not ${display(use.text)}` };
@@ -14,7 +14,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const planCacheMode: Word = {
+export const planCacheMode: Annotation = {
   names: ['plan_cache_mode'],
   syntax: ['plan_cache_mode auto | force_generic_plan | force_custom_plan'],
   documentation:

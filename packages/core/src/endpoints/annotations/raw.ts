@@ -1,24 +1,24 @@
-import { switchOf } from '../comment/boolean-values.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import { applyBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 import { resolveEscapes } from '../comment/lexer.ts';
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 
-export const raw: Word = {
+export const raw: Annotation = {
   names: ['raw', 'raw_mode', 'raw_results'],
   syntax: ['raw', 'raw = <on/off>'],
   documentation:
     "Column values as PostgreSQL's text, one after the other, instead of JSON; NULL is nothing, a boolean `t` or `f`. The content type stays as it is: give one with `Content-Type`.",
   guards: false,
   supported: true,
-  apply: switchOf('raw'),
+  apply: applyBoolean('raw'),
 };
 
 /**
  * The argument is all that stands behind the word, so that it can be a comma. Escapes mean the same in a line as behind
  * `=`, where the lexer has resolved them: a tab could not be written otherwise.
  */
-export function textSetting(key: 'separator' | 'newLine'): Word['apply'] {
-  return (use: WordUse, draft: Draft): Complaint | null => {
+export function textSetting(key: 'separator' | 'newLine'): Annotation['apply'] {
+  return (use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null => {
     const text = use.form === 'line' ? resolveEscapes(use.rest) : use.rest;
     if (text === '') return { code: 'bad-argument', message: `${use.name} needs a text, such as ; or \\t or \\n` };
     draft.set(use, key, text);
@@ -26,7 +26,7 @@ export function textSetting(key: 'separator' | 'newLine'): Word['apply'] {
   };
 }
 
-export const separator: Word = {
+export const separator: Annotation = {
   names: ['separator', 'raw_separator'],
   syntax: ['separator = <text>', 'separator <text>'],
   documentation:
@@ -36,7 +36,7 @@ export const separator: Word = {
   apply: textSetting('separator'),
 };
 
-export const newLine: Word = {
+export const newLine: Annotation = {
   names: ['new_line', 'raw_new_line'],
   syntax: ['new_line = <text>', 'new_line <text>'],
   documentation:
@@ -46,12 +46,12 @@ export const newLine: Word = {
   apply: textSetting('newLine'),
 };
 
-export const columnNames: Word = {
+export const columnNames: Annotation = {
   names: ['column_names', 'columns', 'names'],
   syntax: ['column_names', 'column_names = <on/off>'],
   documentation:
     'In raw mode, a first line of the original column names in double quotes. It does not switch raw mode on.',
   guards: false,
   supported: true,
-  apply: switchOf('columnNames'),
+  apply: applyBoolean('columnNames'),
 };

@@ -1,11 +1,11 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 import type { RequestHeadersBinding } from '../endpoint.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 const modes: readonly RequestHeadersBinding['mode'][] = ['ignore', 'context', 'parameter'];
 
-function applyRequestHeaders(use: WordUse, draft: Draft): Complaint | null {
+function applyRequestHeaders(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const mode = modes.find((one) => one === use.text.toLowerCase());
   if (mode === undefined) {
     return {
@@ -17,7 +17,7 @@ function applyRequestHeaders(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const requestHeaders: Word = {
+export const requestHeaders: Annotation = {
   names: ['request_headers', 'request_headers_mode'],
   syntax: ['request_headers ignore | context | parameter'],
   documentation:
@@ -28,13 +28,13 @@ export const requestHeaders: Word = {
 };
 
 /** Whether the routine has such a parameter is asked when the whole comment is read. */
-function applyRequestHeadersParameterName(use: WordUse, draft: Draft): Complaint | null {
+function applyRequestHeadersParameterName(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   if (use.text === '') return { code: 'bad-argument', message: `${use.name} needs the name of a parameter` };
   draft.set(use, 'requestHeadersParameterName', use.text);
   return null;
 }
 
-export const requestHeadersParameterName: Word = {
+export const requestHeadersParameterName: Annotation = {
   names: ['request_headers_parameter_name', 'request_headers_param_name'],
   syntax: ['request_headers_parameter_name <name>', 'request_headers_parameter_name = <name>'],
   documentation:

@@ -1,7 +1,7 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 import type { ParameterSource } from '../endpoint.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 const sources: ReadonlyMap<string, ParameterSource> = new Map([
   ['query_string', 'query'],
@@ -10,7 +10,7 @@ const sources: ReadonlyMap<string, ParameterSource> = new Map([
   ['body', 'body'],
 ]);
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const source = sources.get(use.text.toLowerCase().replaceAll('-', '_'));
   if (source === undefined) {
     return { code: 'bad-argument', message: `${use.name} takes query_string or body_json, not ${display(use.text)}` };
@@ -19,7 +19,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   return null;
 }
 
-export const paramType: Word = {
+export const paramType: Annotation = {
   names: ['request_param_type', 'param_type'],
   syntax: ['request_param_type query_string | query', 'request_param_type body_json | body'],
   documentation:

@@ -1,7 +1,7 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { framingHeaderNames, responseHeaderNames } from '../comment/header-names.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /** What node:http refuses in a value: control characters but the tab, and what is beyond Latin-1. */
 const unsendable = /[^\t\u0020-\u007e\u0080-\u00ff]/;
@@ -10,7 +10,7 @@ const unsendable = /[^\t\u0020-\u007e\u0080-\u00ff]/;
  * The request that meets such a value is answered 500, because templates may bring the same at any time; what can be seen
  * at start is told at start.
  */
-export function headerValueComplaint(use: WordUse): Complaint | null {
+export function checkHeaderValue(use: ParsedAnnotation): AnnotationError | null {
   if (!unsendable.test(use.text)) return null;
   return {
     code: 'invalid-header-value',
@@ -18,7 +18,7 @@ export function headerValueComplaint(use: WordUse): Complaint | null {
   };
 }
 
-function applyResponseHeader(use: WordUse, draft: Draft): Complaint | null {
+function applyResponseHeader(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   const name = use.name.toLowerCase();
   if (framingHeaderNames.has(name)) {
     return {
@@ -35,11 +35,11 @@ function applyResponseHeader(use: WordUse, draft: Draft): Complaint | null {
       message: `${display(use.name)} becomes a response header, though it is no registered one; if the line is prose, begin it with two words`,
     };
   }
-  return headerValueComplaint(use);
+  return checkHeaderValue(use);
 }
 
 /** Not a keyword: whatever stands before a colon and is no other word. */
-export const responseHeader: Word = {
+export const responseHeader: Annotation = {
   names: [],
   syntax: ['<Name>: <value>'],
   documentation:
@@ -49,13 +49,13 @@ export const responseHeader: Word = {
   apply: applyResponseHeader,
 };
 
-function applyContentType(use: WordUse, draft: Draft): Complaint | null {
+function applyContentType(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   if (use.text === '') return { code: 'bad-argument', message: `${use.name} needs a media type` };
   draft.set(use, 'contentType', use.text);
-  return headerValueComplaint(use);
+  return checkHeaderValue(use);
 }
 
-export const contentType: Word = {
+export const contentType: Annotation = {
   names: ['content_type'],
   syntax: ['Content-Type: <media type>', 'content_type = <media type>', 'content_type <media type>'],
   documentation:

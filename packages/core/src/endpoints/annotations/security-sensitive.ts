@@ -1,11 +1,11 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import { switchValue } from '../comment/boolean-values.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /** Only a clear off is one: whatever else stands behind the word, masking too much harms nobody. */
-function apply(use: WordUse, draft: Draft): Complaint | null {
-  const value = use.text === '' ? true : switchValue(use.text);
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
+  const value = use.text === '' ? true : parseBoolean(use.text);
   draft.set(use, 'sensitive', value ?? true);
   if (value !== null) return null;
   return {
@@ -16,7 +16,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   };
 }
 
-export const securitySensitive: Word = {
+export const securitySensitive: Annotation = {
   names: ['security_sensitive', 'sensitive', 'security'],
   syntax: ['security_sensitive', 'security_sensitive = <on/off>'],
   documentation: 'The values of all parameters are masked in logs.',

@@ -1,8 +1,8 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
-function apply(use: WordUse, draft: Draft): Complaint | null {
+function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
   // Without tags nobody carries one of them; but an author who names none wants the limit to end, so it ends.
   draft.enterScope(use.words.length === 0 ? draft.tags : use.words);
   if (use.words.length === 0) {
@@ -17,7 +17,7 @@ function apply(use: WordUse, draft: Draft): Complaint | null {
   };
 }
 
-export const tags: Word = {
+export const tags: Annotation = {
   names: ['tags', 'tag', 'for'],
   syntax: ['for <tag> …', 'tags <tag> …', 'tags = <tag>, …'],
   documentation:

@@ -1,4 +1,4 @@
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
 /** What happens to an endpoint whose comment uses a word that this version does not do yet. */
 type Consequence =
@@ -7,8 +7,8 @@ type Consequence =
   /** The endpoint is right without it, only slower or less convenient. */
   | 'harmless';
 
-function refusal(consequence: Consequence): Word['apply'] {
-  return (use: WordUse): Complaint => ({
+function refusal(consequence: Consequence): Annotation['apply'] {
+  return (use: ParsedAnnotation): AnnotationError => ({
     code: 'unsupported-word',
     severity: consequence === 'harmless' ? 'warning' : 'error',
     message: `${use.name} is not supported by this version yet${
@@ -17,7 +17,7 @@ function refusal(consequence: Consequence): Word['apply'] {
   });
 }
 
-function reserve(consequence: Consequence, names: string, syntax: string, documentation: string): Word {
+function reserve(consequence: Consequence, names: string, syntax: string, documentation: string): Annotation {
   return {
     names: names.split(' '),
     syntax: [syntax],
@@ -29,6 +29,6 @@ function reserve(consequence: Consequence, names: string, syntax: string, docume
 }
 
 /** Words of the language that later versions do. Knowing them now is what keeps a comment from being half obeyed. */
-export const reserved: readonly Word[] = [
+export const reserved: readonly Annotation[] = [
   reserve('guards', 'upload', 'upload [for <handler> …] [<param> as metadata]', 'The endpoint takes file uploads.'),
 ];

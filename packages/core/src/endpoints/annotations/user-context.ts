@@ -1,11 +1,11 @@
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
-import { switchValue } from '../comment/boolean-values.ts';
-import type { Complaint, Word, WordUse } from '../comment/annotation.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { parseBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
 
-function switching(key: 'userContext' | 'userParameters'): Word['apply'] {
-  return (use: WordUse, draft: Draft): Complaint | null => {
-    const value = use.text === '' ? true : switchValue(use.text);
+function switching(key: 'userContext' | 'userParameters'): Annotation['apply'] {
+  return (use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null => {
+    const value = use.text === '' ? true : parseBoolean(use.text);
     if (value === null) {
       return { code: 'bad-argument', message: `${use.name} takes an on or off word, not ${display(use.text)}` };
     }
@@ -17,7 +17,7 @@ function switching(key: 'userContext' | 'userParameters'): Word['apply'] {
   };
 }
 
-export const userContext: Word = {
+export const userContext: Annotation = {
   names: ['user_context'],
   syntax: ['user_context', 'user_context = <on/off>'],
   documentation:
@@ -27,7 +27,7 @@ export const userContext: Word = {
   apply: switching('userContext'),
 };
 
-export const userParameters: Word = {
+export const userParameters: Annotation = {
   names: ['user_parameters', 'user_params'],
   syntax: ['user_parameters', 'user_parameters = <on/off>'],
   documentation:

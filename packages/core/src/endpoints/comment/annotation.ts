@@ -1,11 +1,11 @@
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 
 /** How a word came to be written: `authorize admin`, `authorize = admin`, `Content-Type: x`. */
-export type WordForm = 'line' | 'assignment' | 'header';
+export type AnnotationForm = 'line' | 'assignment' | 'header';
 
 /** One use of a word in a comment. */
-export interface WordUse {
-  readonly form: WordForm;
+export interface ParsedAnnotation {
+  readonly form: AnnotationForm;
   /** The keyword, key or header name as the author wrote it. */
   readonly name: string;
   /** Everything behind it, trimmed of space and leading commas. */
@@ -19,7 +19,7 @@ export interface WordUse {
 }
 
 /** Why a word did not, or not wholly, do what its line says. */
-export interface Complaint {
+export interface AnnotationError {
   readonly code: string;
   /** Names the culprit and says what to do. */
   readonly message: string;
@@ -30,7 +30,7 @@ export interface Complaint {
 }
 
 /** A word of the annotation language. Its file holds all that is known of it; documents are made from the same object. */
-export interface Word {
+export interface Annotation {
   /** Lower case, `_` between parts; the first is the name, the others are synonyms. */
   readonly names: readonly string[];
   /** Ways to write it, for readers: `authorize [role …]`. */
@@ -53,5 +53,5 @@ export interface Word {
   /** True when its own syntax reads like a sentence, so that nobody has to be warned of that. */
   readonly sentence?: true;
   /** Puts the effect into the draft, or says why not. */
-  readonly apply: (use: WordUse, draft: Draft) => Complaint | null;
+  readonly apply: (use: ParsedAnnotation, draft: EndpointBuilder) => AnnotationError | null;
 }

@@ -2,7 +2,7 @@ import { editDistance } from '../../validation/suggestion.ts';
 import type { InjectedValue } from '../endpoint.ts';
 import { looksLikeProse } from './prose.ts';
 
-export const identities: Readonly<Record<string, InjectedValue>> = {
+export const injectedValues: Readonly<Record<string, InjectedValue>> = {
   user_id: 'userId',
   user_name: 'userName',
   user_roles: 'userRoles',
@@ -10,7 +10,7 @@ export const identities: Readonly<Record<string, InjectedValue>> = {
   ip_address: 'ipAddress',
 };
 
-const identityNames = Object.keys(identities);
+const identityNames = Object.keys(injectedValues);
 
 /** Other words for an identity, which mean nothing here but are not written by accident. */
 const synonyms: Readonly<Record<string, string>> = {
@@ -114,7 +114,7 @@ function uploadIn({ name, value }: Phrase): string | null {
  * Returns the line that words after `param` probably mean, or null when they are prose: "Parameter a is the key". What is nearly
  * an annotation counts as one: read as prose, it would leave an identity to be sent by the client.
  */
-export function likelyBinding(words: readonly string[]): string | null {
+export function suggestBinding(words: readonly string[]): string | null {
   const phrase = phraseOf(words);
   if (phrase.value.length === 0) return null;
   const identity = identityIn(phrase);
@@ -126,7 +126,10 @@ export function likelyBinding(words: readonly string[]): string | null {
  * Returns the line that a line without `param` probably means: `_u is user_id`, `_u = user_id`, `user_id = _u`. The whole line has
  * to be that, and the other name one of the routine's parameters.
  */
-export function bindingWithoutKeyword(words: readonly string[], isParameter: (name: string) => boolean): string | null {
+export function suggestBindingWithoutKeyword(
+  words: readonly string[],
+  isParameter: (name: string) => boolean,
+): string | null {
   if (words.length > 3) return null;
   const { name, sign, value } = phraseOf(words);
   if (!signs.has(sign) || value.length !== 1) return null;

@@ -1,21 +1,21 @@
 import { type CommentLine, lexComment } from './lexer.ts';
 import { display } from '../diagnostic.ts';
-import type { Draft } from '../endpoint-builder.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { responseHeaderNames } from './header-names.ts';
-import { nearMiss, type NearMiss } from './suggestions.ts';
-import { bindingWithoutKeyword } from './parameter-binding.ts';
+import { suggestAnnotation, type Suggestion } from './suggestions.ts';
+import { suggestBindingWithoutKeyword } from './parameter-binding.ts';
 import { looksLikeProse } from './prose.ts';
-import { wordOf } from './registry.ts';
-import type { Complaint, Word, WordForm, WordUse } from './annotation.ts';
+import { findAnnotation } from './registry.ts';
+import type { AnnotationError, Annotation, AnnotationForm, ParsedAnnotation } from './annotation.ts';
 import { http } from '../annotations/http.ts';
 import { responseHeader } from '../annotations/response-headers.ts';
 import { tags } from '../annotations/tags.ts';
 
 /** What a line turned out to be. */
 type Claim =
-  | { readonly kind: 'word'; readonly word: Word; readonly use: WordUse }
-  | { readonly kind: 'header'; readonly use: WordUse; readonly near: NearMiss | null }
-  | { readonly kind: 'prose'; readonly near: NearMiss | null };
+  | { readonly kind: 'word'; readonly word: Annotation; readonly use: ParsedAnnotation }
+  | { readonly kind: 'header'; readonly use: ParsedAnnotation; readonly near: Suggestion | null }
+  | { readonly kind: 'prose'; readonly near: Suggestion | null };
 
 const splitWords = (text: string): readonly string[] => text.split(/[\s,]+/).filter((word) => word !== '');
 
@@ -23,14 +23,14 @@ const splitWords = (text: string): readonly string[] => text.split(/[\s,]+/).fil
 const bullet = /^[^\p{L}\p{N}@_$]+$/u;
 
 /** Reads a comment line by line into the draft. What means nothing becomes its description. */
-export function readComment(draft: Draft, comment: string): void {
+export function parseComment(draft: EndpointBuilder, comment: string): void {
   for (const line of lexComment(comment)) readLine(draft, line);
 }
 
 /** For each line the first that fits decides: a `for` line, `key = value`, `Name: value`, a keyword; else it is prose. */
 function claimOf(line: CommentLine): Claim {
   if (line.assignment !== null) return assignmentClaim(line, line.assignment);
-  const word = wordOf(line.words[0] ?? '');
+  const word = findAnnotation(line.words[0] ?? '');
   if (word === tags) return keyword(line, tags);
   if (line.header !== null) return headerClaim(line, line.header);
   if (word === null) return { kind: 'prose', near: nearKeyword(line.words) };
@@ -40,19 +40,19 @@ function claimOf(line: CommentLine): Claim {
 
 /** An unknown key decides too: the line is prose, and no header or keyword any more. */
 function assignmentClaim(line: CommentLine, { key, value }: { readonly key: string; readonly value: string }): Claim {
-  const word = wordOf(key);
+  const word = findAnnotation(key);
   const meant = use(line, 'assignment', key, value);
   if (word === null || word.fits?.(meant.words) === false)
-    return { kind: 'prose', near: nearMiss(key, null, meant.words) };
+    return { kind: 'prose', near: suggestAnnotation(key, null, meant.words) };
   return { kind: 'word', word, use: meant };
 }
 
-function use(line: CommentLine, form: WordForm, name: string, rest: string): WordUse {
+function use(line: CommentLine, form: AnnotationForm, name: string, rest: string): ParsedAnnotation {
   const text = form === 'line' ? rest.replace(/^[\s,]+/, '') : rest;
   return { form, name, text, rest, words: splitWords(text), line: line.number };
 }
 
-function keyword(line: CommentLine, word: Word): Claim {
+function keyword(line: CommentLine, word: Annotation): Claim {
   const name = line.words[0] ?? '';
   const rest = line.text.slice(line.text.indexOf(name) + name.length).trim();
   return { kind: 'word', word, use: use(line, 'line', name, rest) };
@@ -61,23 +61,27 @@ function keyword(line: CommentLine, word: Word): Claim {
 /** Of all words only the content type is written as a header; another word before a colon is a slip. */
 function headerClaim(line: CommentLine, header: { readonly name: string; readonly value: string }): Claim {
   const asHeader = use(line, 'header', header.name, header.value);
-  if (wordOf(header.name)?.names.includes('content_type')) {
-    return { kind: 'word', word: wordOf('content_type')!, use: asHeader };
+  if (findAnnotation(header.name)?.names.includes('content_type')) {
+    return { kind: 'word', word: findAnnotation('content_type')!, use: asHeader };
   }
   const registered = responseHeaderNames.has(header.name.toLowerCase());
-  return { kind: 'header', use: asHeader, near: registered ? null : nearMiss(header.name, null, asHeader.words) };
+  return {
+    kind: 'header',
+    use: asHeader,
+    near: registered ? null : suggestAnnotation(header.name, null, asHeader.words),
+  };
 }
 
 /** Near-misses among the first words of a line; a list mark before a word that guards access does not hide it. */
-function nearKeyword(words: readonly string[]): NearMiss | null {
+function nearKeyword(words: readonly string[]): Suggestion | null {
   const [first = '', ...rest] = words;
-  if (rest.length === 0 || !bullet.test(first)) return nearMiss(first, words);
+  if (rest.length === 0 || !bullet.test(first)) return suggestAnnotation(first, words);
   if (looksLikeProse(rest)) return null;
-  const near = nearMiss(rest[0] ?? '', rest);
+  const near = suggestAnnotation(rest[0] ?? '', rest);
   return near?.word.guards === true ? near : null;
 }
 
-function readLine(draft: Draft, line: CommentLine): void {
+function readLine(draft: EndpointBuilder, line: CommentLine): void {
   const claim = claimOf(line);
   if (claim.kind === 'prose') draft.description.push(line.written);
   if (claim.kind === 'word' && claim.word === tags) {
@@ -101,7 +105,7 @@ function readLine(draft: Draft, line: CommentLine): void {
  * A `for` line with tags that nobody carries may be a sentence ("For internal use only"). The lines that it takes away are
  * then doubtful: one that guards access stops the endpoint, and a lost `HTTP` line is worth a word.
  */
-function reportSkipped(draft: Draft, claim: Claim, line: CommentLine): void {
+function reportSkipped(draft: EndpointBuilder, claim: Claim, line: CommentLine): void {
   if (draft.scope.unknown.length === 0) return;
   const word = claim.kind === 'word' ? claim.word : claim.near?.word;
   const why = `holds only for the tags of the "for" line above it, of which nobody carries ${draft.scope.unknown.map(display).join(', ')}`;
@@ -110,12 +114,17 @@ function reportSkipped(draft: Draft, claim: Claim, line: CommentLine): void {
   if (word === http) draft.hint('unknown-tag', `${display(line.text)} publishes nothing: it ${why}`, line.number);
 }
 
-function reportDoubts(draft: Draft, near: NearMiss | null, line: CommentLine, kind: 'header' | 'prose'): void {
+function reportDoubts(
+  draft: EndpointBuilder,
+  near: Suggestion | null,
+  line: CommentLine,
+  kind: 'header' | 'prose',
+): void {
   if (near !== null) reportNearMiss(draft, near, line, kind);
   else if (kind === 'prose') reportBinding(draft, line);
 }
 
-function reportNearMiss(draft: Draft, near: NearMiss, line: CommentLine, kind: 'header' | 'prose'): void {
+function reportNearMiss(draft: EndpointBuilder, near: Suggestion, line: CommentLine, kind: 'header' | 'prose'): void {
   const what = kind === 'header' ? 'would be a response header' : 'would be prose';
   const meant = near.line === null ? `${near.name} (${near.word.syntax.join(', ')})` : display(near.line);
   const message = `${display(line.text)} ${what}; did you mean ${meant}?`;
@@ -124,24 +133,31 @@ function reportNearMiss(draft: Draft, near: NearMiss, line: CommentLine, kind: '
 }
 
 /** `_u = user_id` binds nothing without its keyword, and the client would send the identity. */
-function reportBinding(draft: Draft, line: CommentLine): void {
+function reportBinding(draft: EndpointBuilder, line: CommentLine): void {
   const { routine, options } = draft;
   if (routine.table !== undefined) return;
   const named = (written: string): boolean =>
     routine.parameters.some(
       ({ name }) => name !== null && (name === written || options.nameConverter(name) === written),
     );
-  const meant = bindingWithoutKeyword(line.words, named);
+  const meant = suggestBindingWithoutKeyword(line.words, named);
   if (meant === null) return;
   const message = `${display(line.text)} would be prose; did you mean ${display(meant)}?`;
   draft.report('error', 'near-miss', message, line.number);
 }
 
-function complain(draft: Draft, word: Word, use: WordUse, complaint: Complaint | null): void {
+function complain(
+  draft: EndpointBuilder,
+  word: Annotation,
+  use: ParsedAnnotation,
+  complaint: AnnotationError | null,
+): void {
   const prose = use.form === 'line' && word.sentence !== true && looksLikeProse([use.name, ...use.words]);
   if (complaint !== null) {
     // `HTTP GET /x authorize admin`: the author believes in a guard that is not there.
-    const lost = complaint.leftover?.find((argument) => wordOf(argument)?.guards === true || nearGuard(argument));
+    const lost = complaint.leftover?.find(
+      (argument) => findAnnotation(argument)?.guards === true || nearGuard(argument),
+    );
     const severity = lost === undefined ? (complaint.severity ?? (word.guards ? 'error' : 'warning')) : 'error';
     const hint =
       lost === undefined ? (prose ? ' (the line reads like prose)' : '') : `; ${display(lost)} needs a line of its own`;
@@ -157,4 +173,4 @@ function complain(draft: Draft, word: Word, use: WordUse, complaint: Complaint |
   );
 }
 
-const nearGuard = (argument: string): boolean => nearMiss(argument, null)?.word.guards === true;
+const nearGuard = (argument: string): boolean => suggestAnnotation(argument, null)?.word.guards === true;

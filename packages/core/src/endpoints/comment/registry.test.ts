@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { routine, text } from '../../../test/support/routine.ts';
 import { buildEndpoints } from '../build-endpoints.ts';
 import { endpointDefaults } from '../options.ts';
-import { vocabulary, wordOf } from './registry.ts';
+import { annotations, findAnnotation } from './registry.ts';
 
 /** Every word of the language with its synonyms: what authors have written may not lose its meaning. */
 const language = `
@@ -25,7 +25,7 @@ const sets = (words: readonly string[]): string => [...words].toSorted().join(' 
 
 test('the vocabulary is the language, synonym by synonym', () => {
   const expected = language.split(/[·\n]/).map((words) => sets(words.trim().split(' ')));
-  const known = vocabulary.map(({ names }) => sets(names));
+  const known = annotations.map(({ names }) => sets(names));
   expect(known.filter((names) => names !== '').toSorted()).toEqual(expected.filter((names) => names !== '').toSorted());
 });
 
@@ -89,8 +89,8 @@ test.each(effects)('%j is told to a host that wants to know', (line, ...told) =>
 });
 
 test('no word that works is missing among those lines', () => {
-  const shown = new Set(effects.map(([line]) => wordOf(line.split(/[\s:]/)[0]!)));
+  const shown = new Set(effects.map(([line]) => findAnnotation(line.split(/[\s:]/)[0]!)));
   // A `for` line sets nothing by itself, a response header is no keyword, and two words are for tables.
-  const missing = vocabulary.filter((word) => word.supported && !shown.has(word) && word.names[0] !== undefined);
+  const missing = annotations.filter((word) => word.supported && !shown.has(word) && word.names[0] !== undefined);
   expect(missing.map(({ names }) => names[0])).toEqual(['tags', 'listing', 'allow_unfiltered_delete']);
 });

@@ -1,4 +1,4 @@
-import type { Word } from './annotation.ts';
+import type { Annotation } from './annotation.ts';
 import { allowAnonymous } from '../annotations/allow-anonymous.ts';
 import { allowUnfilteredDelete } from '../annotations/allow-unfiltered-delete.ts';
 import { authorize } from '../annotations/authorize.ts';
@@ -38,7 +38,7 @@ import {
 import { userContext, userParameters } from '../annotations/user-context.ts';
 
 /** Every word of the annotation language, in the order of its documentation. The only registry. */
-export const vocabulary: readonly Word[] = Object.freeze([
+export const annotations: readonly Annotation[] = Object.freeze([
   http,
   path,
   method,
@@ -89,20 +89,22 @@ export const vocabulary: readonly Word[] = Object.freeze([
   ...reserved,
 ]);
 
-const byName: ReadonlyMap<string, Word> = new Map(vocabulary.flatMap((word) => word.names.map((name) => [name, word])));
+const byName: ReadonlyMap<string, Annotation> = new Map(
+  annotations.flatMap((word) => word.names.map((name) => [name, word])),
+);
 
 /** All names and synonyms. */
-export const wordNames: readonly string[] = [...byName.keys()];
+export const annotationNames: readonly string[] = [...byName.keys()];
 
 /**
  * Words compare without case, and `-` is `_`: names of the web are written with hyphens (`Content-Type`), names of the
  * database with underscores, and no two words differ in that alone.
  */
-export function normalName(written: string): string {
+export function normalizeName(written: string): string {
   return written.toLowerCase().replaceAll('-', '_');
 }
 
 /** The word of that name or synonym, or null. */
-export function wordOf(written: string): Word | null {
-  return byName.get(normalName(written)) ?? null;
+export function findAnnotation(written: string): Annotation | null {
+  return byName.get(normalizeName(written)) ?? null;
 }

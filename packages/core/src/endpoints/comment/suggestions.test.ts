@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { editDistance } from '../../validation/suggestion.ts';
-import { nearMiss } from './suggestions.ts';
-import { vocabulary, wordNames, wordOf } from './registry.ts';
+import { suggestAnnotation } from './suggestions.ts';
+import { annotations, annotationNames, findAnnotation } from './registry.ts';
 
-const inLine = (line: string): string | null => nearMiss(line.split(' ')[0] ?? '', line.split(' '))?.name ?? null;
+const inLine = (line: string): string | null =>
+  suggestAnnotation(line.split(' ')[0] ?? '', line.split(' '))?.name ?? null;
 
 describe('a line that nearly begins with a word', () => {
   test.each([
@@ -68,28 +69,30 @@ describe('a line that nearly begins with a word', () => {
 });
 
 test('a key or header name stands in no sentence', () => {
-  expect(nearMiss('Authorization', null)?.name).toBe('authorize');
-  expect(nearMiss('_user_roles', null)).toBeNull();
-  expect(nearMiss('Roles', null)?.name).toBe('authorize');
-  expect(nearMiss('tag', null)?.name).toBe('tag');
-  expect(nearMiss('Note', null)).toBeNull();
-  expect(nearMiss('X-Request-Id', null)).toBeNull();
+  expect(suggestAnnotation('Authorization', null)?.name).toBe('authorize');
+  expect(suggestAnnotation('_user_roles', null)).toBeNull();
+  expect(suggestAnnotation('Roles', null)?.name).toBe('authorize');
+  expect(suggestAnnotation('tag', null)?.name).toBe('tag');
+  expect(suggestAnnotation('Note', null)).toBeNull();
+  expect(suggestAnnotation('X-Request-Id', null)).toBeNull();
 });
 
 test('finds what the distance alone would find', () => {
   const slow = (name: string): boolean =>
-    wordNames.some((word) => word.length >= 6 && editDistance(word, name) <= (word.length < 8 ? 1 : 2));
+    annotationNames.some((word) => word.length >= 6 && editDistance(word, name) <= (word.length < 8 ? 1 : 2));
   fc.assert(
     fc.property(
       fc.constantFrom(
-        ...wordNames.filter((word) => word.includes('_') && !word.startsWith('allow') && !word.startsWith('requires')),
+        ...annotationNames.filter(
+          (word) => word.includes('_') && !word.startsWith('allow') && !word.startsWith('requires'),
+        ),
       ),
       fc.array(fc.tuple(fc.nat(), fc.stringMatching(/^[a-z_]?$/)), { maxLength: 2 }),
       (word, slips) => {
         let name = word;
         for (const [at, letter] of slips)
           name = name.slice(0, at % name.length) + letter + name.slice((at % name.length) + 1);
-        expect(nearMiss(name, null) !== null).toBe(slow(name));
+        expect(suggestAnnotation(name, null) !== null).toBe(slow(name));
       },
     ),
     { numRuns: 300 },
@@ -107,20 +110,20 @@ test('counts insertions, deletions, substitutions and swaps of neighbours', () =
 
 describe('vocabulary', () => {
   test('no name belongs to two words', () => {
-    const names = vocabulary.flatMap((word) => word.names);
+    const names = annotations.flatMap((word) => word.names);
     expect(names.length).toBeGreaterThan(70);
     expect(new Set(names).size).toBe(names.length);
-    expect(wordNames).toEqual(names);
+    expect(annotationNames).toEqual(names);
   });
 
   test('names compare without case, and a hyphen is an underscore', () => {
-    expect(wordOf('AUTHORIZE')?.names[0]).toBe('authorize');
-    expect(wordOf('Requires-Authorization')?.names[0]).toBe('authorize');
-    expect(wordOf('constructor')).toBeNull();
+    expect(findAnnotation('AUTHORIZE')?.names[0]).toBe('authorize');
+    expect(findAnnotation('Requires-Authorization')?.names[0]).toBe('authorize');
+    expect(findAnnotation('constructor')).toBeNull();
   });
 
   test('every word says how it is written and what it does', () => {
-    for (const word of vocabulary) {
+    for (const word of annotations) {
       expect(word.syntax).not.toEqual([]);
       expect(word.documentation).toMatch(/\.$/);
     }

@@ -1,14 +1,14 @@
 import { editDistance } from '../../validation/suggestion.ts';
 import { looksLikeProse } from './prose.ts';
-import { switchValue } from './boolean-values.ts';
-import { normalName, wordNames, wordOf } from './registry.ts';
-import type { Word } from './annotation.ts';
+import { parseBoolean } from './boolean-values.ts';
+import { normalizeName, annotationNames, findAnnotation } from './registry.ts';
+import type { Annotation } from './annotation.ts';
 
 /** What an author may have meant. */
-export interface NearMiss {
+export interface Suggestion {
   /** The likely word, in its own spelling. */
   readonly name: string;
-  readonly word: Word;
+  readonly word: Annotation;
   /** The line that was probably meant, where the arguments tell. */
   readonly line: string | null;
 }
@@ -42,11 +42,11 @@ const marks = /^[^\p{L}\p{N}_$]+|[^\p{L}\p{N}_$]+$/gu;
  * have ruled out that it stands where that word belongs. `words` are those of the whole line, which may be prose; for keys
  * and header names, which stand in no sentence, it is null; `value` is then what they are given.
  */
-export function nearMiss(
+export function suggestAnnotation(
   written: string,
   words: readonly string[] | null,
   value: readonly string[] = [],
-): NearMiss | null {
+): Suggestion | null {
   const name = withoutMarks(written);
   const prose = words !== null && looksLikeProse(words);
   if (authorization.test(name)) return authorizationMiss(name, prose);
@@ -56,15 +56,15 @@ export function nearMiss(
   return near === null || (prose && !near.word.guards) ? null : withGrammar(near, words?.slice(1) ?? value);
 }
 
-function nearWord(name: string): NearMiss | null {
+function nearWord(name: string): Suggestion | null {
   if (ordinary.has(name)) return null;
   // The word itself, with a full stop or in the wrong place: `authorize: admin` is a header.
-  const likely = wordOf(name) === null ? nearest(name) : name;
+  const likely = findAnnotation(name) === null ? nearest(name) : name;
   return likely === null ? null : found(likely);
 }
 
 function withoutMarks(written: string): string {
-  return normalName(written).replace(marks, '');
+  return normalizeName(written).replace(marks, '');
 }
 
 /** The word that guards access and is meant by another one, or by several. */
@@ -82,11 +82,11 @@ function askedOtherwise(name: string, words: readonly string[] | null): string |
 /** `user context = on`: two words and what switches them on or off, which is also a word of sentences. */
 function isSwitched(words: readonly string[]): boolean {
   const rest = words.slice(2).filter((word) => word !== '=');
-  return rest.length === 1 && switchValue(rest[0]!) !== null;
+  return rest.length === 1 && parseBoolean(rest[0]!) !== null;
 }
 
 /** Guards of several parts, which their authors may write with spaces: `user params`, `security sensitive`. */
-const guardsOfParts = wordNames.filter((name) => name.includes('_') && wordOf(name)?.guards === true);
+const guardsOfParts = annotationNames.filter((name) => name.includes('_') && findAnnotation(name)?.guards === true);
 
 function guardInParts(joined: string): string | null {
   if (ordinary.has(joined)) return null;
@@ -101,19 +101,19 @@ function guardInParts(joined: string): string | null {
 }
 
 /** A word that has a grammar of its own is only near when that fits too: "Parameters:" heads a list of them in prose. */
-function withGrammar(near: NearMiss, rest: readonly string[]): NearMiss | null {
+function withGrammar(near: Suggestion, rest: readonly string[]): Suggestion | null {
   const { fits, likely } = near.word;
   return fits?.(rest) === false ? null : { ...near, line: likely?.(rest) ?? null };
 }
 
-function authorizationMiss(name: string, prose: boolean): NearMiss | null {
+function authorizationMiss(name: string, prose: boolean): Suggestion | null {
   // "Authorizes the payment." is a sentence; `authorizes admin` is not.
   if (prose && englishAuthorization.test(name)) return null;
   return found('authorize');
 }
 
-function found(name: string): NearMiss | null {
-  const word = wordOf(name);
+function found(name: string): Suggestion | null {
+  const word = findAnnotation(name);
   return word === null ? null : { name, word, line: null };
 }
 
@@ -124,7 +124,7 @@ function tolerance(length: number): number {
 }
 
 /** Names that can be missed at all, with what tells quickly that a word is far from them. */
-const candidates = wordNames
+const candidates = annotationNames
   .filter((name) => tolerance(name.length) > 0)
   .map((name) => ({ name, most: tolerance(name.length), letters: lettersOf(name) }));
 

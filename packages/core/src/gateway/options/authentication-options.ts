@@ -1,5 +1,5 @@
 import type { LoginRateLimiter, AuthScheme, PasswordHasher } from '../../ports/ports.ts';
-import { type AuthenticationNames, authenticationNames } from '../../endpoints/options.ts';
+import { type EndpointAuthenticationOptions, endpointAuthenticationDefaults } from '../../endpoints/options.ts';
 import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
 import type { BearerSchemeOptions } from '../../auth-schemes/bearer.ts';
 import type { CookieSchemeOptions } from '../../auth-schemes/cookie.ts';
@@ -64,7 +64,7 @@ export interface DatabaseRoleOptions {
 }
 
 /** Everything about who calls. */
-export interface AuthenticationOptions extends AuthenticationNames {
+export interface AuthenticationOptions extends EndpointAuthenticationOptions {
   /** Sign-in by cookies: true for the defaults. */
   readonly cookie: boolean | CookieOptions;
   /** Sign-in by opaque tokens. */
@@ -130,7 +130,7 @@ export interface AuthenticationOptions extends AuthenticationNames {
 }
 
 export const authenticationDefaults: AuthenticationOptions = Object.freeze({
-  ...authenticationNames,
+  ...endpointAuthenticationDefaults,
   cookie: false,
   bearer: false,
   jwt: null,

@@ -2,29 +2,29 @@ import type { SessionEffects, SessionEffectsLookup } from '../catalog/routine.ts
 import type { Endpoint } from './endpoint.ts';
 import { deepFreeze } from './deep-freeze.ts';
 
-export interface SessionUseOptions {
+export interface SessionEffectsOptions {
   /** What routines and tables do in the database that a connection leads to, by its name; null is the gateway's own. */
   readonly uses: ReadonlyMap<string | null, SessionEffectsLookup>;
   readonly connectionReset: 'auto' | 'always' | 'never';
 }
 
 /** Adds what the calls of each endpoint may do to their session. */
-export function withSessionUses(
+export function addSessionEffects(
   endpoints: readonly Endpoint[],
-  { uses, connectionReset }: SessionUseOptions,
+  { uses, connectionReset }: SessionEffectsOptions,
 ): readonly Endpoint[] {
   return endpoints.map((endpoint) => {
     const { alters, mayBlock } = endpoint.sessionEffects ?? sessionUseOf(endpoint, uses.get(endpoint.connection)!);
     const use = { alters: endpoint.connectionReset ?? alters, mayBlock };
-    const sessionEffects = { alters: resets(use, { connectionReset }), mayBlock };
+    const sessionEffects = { alters: needsReset(use, { connectionReset }), mayBlock };
     return sessionEffects.alters || mayBlock ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
   });
 }
 
 /** Whether the connection is reset behind what may do this to its session. */
-export function resets(
+export function needsReset(
   { alters }: SessionEffects,
-  { connectionReset }: Pick<SessionUseOptions, 'connectionReset'>,
+  { connectionReset }: Pick<SessionEffectsOptions, 'connectionReset'>,
 ): boolean {
   return connectionReset === 'auto' ? alters : connectionReset === 'always';
 }

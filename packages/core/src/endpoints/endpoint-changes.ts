@@ -1,13 +1,13 @@
-import { parameterNamed, type Refuse } from './parameters.ts';
-import type { Plan } from './build-endpoints.ts';
+import { findParameter, type ReportProblem } from './parameters.ts';
+import type { BuildResult } from './build-endpoints.ts';
 import { type Diagnostic, display } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
-import { withoutDuplicateStreams } from './events.ts';
-import { parsePath, type Segment } from './path.ts';
-import { withoutDuplicateRoutes } from './duplicate-routes.ts';
+import { excludeDuplicateStreams } from './events.ts';
+import { parsePath, type PathSegment } from './path.ts';
+import { excludeDuplicateRoutes } from './duplicate-routes.ts';
 
 /** What the host's callback made of an endpoint. */
-export interface Reviewed {
+export interface EndpointChange {
   readonly planned: Endpoint;
   readonly endpoint: Endpoint;
 }
@@ -16,7 +16,10 @@ export interface Reviewed {
  * Endpoints that a host has changed hold to the rules of those that were planned: what cannot be published as it is now is
  * left out, and told.
  */
-export function checkChanged(reviewed: readonly Reviewed[], connectionNames: readonly string[]): Plan {
+export function validateEndpointChanges(
+  reviewed: readonly EndpointChange[],
+  connectionNames: readonly string[],
+): BuildResult {
   const diagnostics: Diagnostic[] = [];
   const sound = reviewed.flatMap(({ planned, endpoint }) => {
     const faults = planned === endpoint ? [] : faultsOf(endpoint, connectionNames);
@@ -25,8 +28,8 @@ export function checkChanged(reviewed: readonly Reviewed[], connectionNames: rea
   });
   // Nothing has changed, nothing can collide: that was looked at.
   if (reviewed.every(({ planned, endpoint }) => planned === endpoint)) return { endpoints: sound, diagnostics };
-  const routed = withoutDuplicateRoutes(sound);
-  const streamed = withoutDuplicateStreams(routed.endpoints);
+  const routed = excludeDuplicateRoutes(sound);
+  const streamed = excludeDuplicateStreams(routed.endpoints);
   return {
     endpoints: streamed.endpoints,
     diagnostics: [...diagnostics, ...routed.diagnostics, ...streamed.diagnostics],
@@ -35,7 +38,7 @@ export function checkChanged(reviewed: readonly Reviewed[], connectionNames: rea
 
 function faultsOf(endpoint: Endpoint, connectionNames: readonly string[]): readonly Diagnostic[] {
   const faults: Diagnostic[] = [];
-  const refuse: Refuse = (code, message) => {
+  const refuse: ReportProblem = (code, message) => {
     faults.push({ severity: 'error', code, routine: endpoint.id, line: null, message: `endpointCreated: ${message}` });
   };
   const { path, connection } = endpoint;
@@ -49,11 +52,15 @@ function faultsOf(endpoint: Endpoint, connectionNames: readonly string[]): reado
 }
 
 /** A value in the path that no parameter takes would be dropped without a word. */
-function checkPathParameters({ path, parameters }: Endpoint, segments: readonly Segment[], refuse: Refuse): void {
+function checkPathParameters(
+  { path, parameters }: Endpoint,
+  segments: readonly PathSegment[],
+  refuse: ReportProblem,
+): void {
   const named = new Set<object>();
   for (const segment of segments) {
     if (segment.kind === 'literal') continue;
-    const parameter = parameterNamed(parameters, segment.name);
+    const parameter = findParameter(parameters, segment.name);
     if (parameter?.inPath !== true) {
       refuse(
         'path-parameter',
