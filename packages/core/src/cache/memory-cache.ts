@@ -1,35 +1,35 @@
-import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss } from '../ports/ports.ts';
+import type { Cache, CachedResponse, CacheHit, CacheKey, CacheLookup, CacheMiss } from '../ports/ports.ts';
 
 export interface MemoryCacheOptions {
   readonly maxEntries: number;
-  /** Bytes of answers, keys and what it takes to keep them. */
+  /** Bytes of all entries with their keys and overhead. */
   readonly maxSize: number;
-  /** Milliseconds between two times that what has expired is removed. */
+  /** Milliseconds between two removals of expired entries. */
   readonly pruneInterval: number;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
 }
 
 interface Entry {
-  /** Made once, so that a look costs nothing but the look. */
-  readonly look: CacheLookup;
+  /** Created once, so that a lookup allocates nothing. */
+  readonly hit: CacheHit;
   readonly routine: string;
   readonly version: string;
   readonly expiresAt: number;
   readonly size: number;
 }
 
-/** What an entry takes besides its bytes: objects, and the place in the map. */
+/** Estimated bytes of an entry's objects and its slot in the map. */
 const overhead = 400;
 
-/** Keeps answers in this process; the one that was of no use for longest makes room. */
+/** A cache in the memory of this process. It evicts the least recently used entries. */
 export class MemoryCache implements Cache {
   readonly #options: MemoryCacheOptions;
   readonly #now: () => number;
-  /** The order of the map is the order of use. */
+  /** In order of use, least recent first. */
   readonly #entries = new Map<string, Entry>();
-  /** By routine: there are as many as the gateway has endpoints. */
-  readonly #versions = new Map<string, CacheMiss>();
+  /** By routine, so at most one per endpoint. */
+  readonly #misses = new Map<string, CacheMiss>();
   #invalidations = 0;
   #size = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -40,7 +40,7 @@ export class MemoryCache implements Cache {
     this.#now = options.now ?? Date.now;
   }
 
-  /** How many entries there are, also those that nobody will be given any more. */
+  /** The number of entries, with expired and invalidated ones. */
   get entries(): number {
     return this.#entries.size;
   }
@@ -51,44 +51,44 @@ export class MemoryCache implements Cache {
   }
 
   get({ routine, text }: CacheKey): CacheLookup {
-    const current = this.#versionOf(routine);
+    const miss = this.#miss(routine);
     const entry = this.#entries.get(text);
-    if (entry === undefined) return current;
-    if (!this.#isAlive(entry)) {
+    if (entry === undefined) return miss;
+    if (!this.#isValid(entry)) {
       this.#remove(text, entry);
-      return current;
+      return miss;
     }
     this.#entries.delete(text);
     this.#entries.set(text, entry);
-    return entry.look;
+    return entry.hit;
   }
 
   set(
     { routine, text }: CacheKey,
-    answer: CachedResponse,
+    response: CachedResponse,
     { version, expires }: { readonly version: string; readonly expires: number | null },
   ): void {
-    if (this.#closed || this.#versionOf(routine).version !== version) return;
-    const size = overhead + text.length * 2 + answer.body.length + answer.headers.join('').length * 2;
-    const former = this.#entries.get(text);
-    if (former !== undefined) this.#remove(text, former);
+    if (this.#closed || this.#miss(routine).version !== version) return;
+    const size = overhead + text.length * 2 + response.body.length + response.headers.join('').length * 2;
+    const previous = this.#entries.get(text);
+    if (previous !== undefined) this.#remove(text, previous);
     if (size > this.#options.maxSize || this.#options.maxEntries < 1) return;
-    const expiresAt = expires === null ? Number.POSITIVE_INFINITY : answer.storedAt + expires;
-    this.#entries.set(text, { look: { response: answer }, routine, version, expiresAt, size });
+    const expiresAt = expires === null ? Number.POSITIVE_INFINITY : response.storedAt + expires;
+    this.#entries.set(text, { hit: { response }, routine, version, expiresAt, size });
     this.#size += size;
-    this.#makeRoom();
+    this.#evict();
     this.#timer ??= setInterval(() => this.prune(), this.#options.pruneInterval).unref();
   }
 
   invalidate(routines: readonly string[]): void {
     for (const routine of routines) {
-      this.#versions.set(routine, { response: null, version: String(++this.#invalidations) });
+      this.#misses.set(routine, { response: null, version: String(++this.#invalidations) });
     }
   }
 
-  /** Removes what nobody will be given any more. */
+  /** Removes expired and invalidated entries. */
   prune(): void {
-    for (const [text, entry] of this.#entries) if (!this.#isAlive(entry)) this.#remove(text, entry);
+    for (const [text, entry] of this.#entries) if (!this.#isValid(entry)) this.#remove(text, entry);
   }
 
   close(): void {
@@ -99,16 +99,16 @@ export class MemoryCache implements Cache {
     this.#size = 0;
   }
 
-  #versionOf(routine: string): CacheMiss {
-    const known = this.#versions.get(routine);
+  #miss(routine: string): CacheMiss {
+    const known = this.#misses.get(routine);
     if (known !== undefined) return known;
     const first = { response: null, version: '0' } as const;
-    this.#versions.set(routine, first);
+    this.#misses.set(routine, first);
     return first;
   }
 
-  #isAlive({ routine, version, expiresAt }: Entry): boolean {
-    return this.#versionOf(routine).version === version && this.#now() < expiresAt;
+  #isValid({ routine, version, expiresAt }: Entry): boolean {
+    return this.#miss(routine).version === version && this.#now() < expiresAt;
   }
 
   #remove(text: string, { size }: Entry): void {
@@ -116,7 +116,7 @@ export class MemoryCache implements Cache {
     this.#size -= size;
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     const { maxEntries, maxSize } = this.#options;
     for (const [text, entry] of this.#entries) {
       if (this.#entries.size <= maxEntries && this.#size <= maxSize) return;

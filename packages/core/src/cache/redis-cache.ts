@@ -6,11 +6,11 @@ import { RedisConnection, type SendCommand } from './redis-connection.ts';
 export interface RedisCacheOptions {
   /** `redis://user:password@host:6379/0`; `rediss://…` for TLS. */
   readonly url: string;
-  /** Before every key: gateways with the same prefix give each other's answers, so they have to be before the same database. */
+  /** Prefix of every key. Gateways with one prefix share responses, so they must serve the same database. Default `pgway`. */
   readonly prefix?: string;
-  /** Seconds that a command may take before the server counts as away. */
+  /** Seconds for each command, after which the server counts as unavailable. Default 0.5. */
   readonly timeout?: number;
-  /** Seconds that an answer is kept at most, also where its endpoint says nothing of an end. */
+  /** The longest time in seconds that a response is stored, whatever its endpoint says. Default 86,400. */
   readonly maxAge?: number;
 }
 
@@ -19,13 +19,13 @@ const redisCacheOptions = optionGroup<RedisCacheOptions>(
   ['url'],
 );
 
-/** Changes when entries are written in another way. */
-const layout = '1';
+/** The version of the entry format, part of every key. */
+const formatVersion = '1';
 
 /**
- * Keeps answers in Redis or Valkey, for several gateways before one database. How much is kept is for the server to bound
- * (`maxmemory`, with a policy `allkeys-…`). While it is away nothing is kept, and requests go on.
- * @throws RangeError that names the option which cannot be
+ * Creates a cache in Redis or Valkey that several gateways for one database share. The server limits its size (`maxmemory` with an
+ * `allkeys-…` policy). While the server is unavailable, requests continue without a cache.
+ * @throws RangeError with one line for each invalid option
  */
 export function redisCache(options: RedisCacheOptions): Cache {
   const faults = redisCacheOptions.validate(options, '');
@@ -34,150 +34,150 @@ export function redisCache(options: RedisCacheOptions): Cache {
 }
 
 /**
- * Each routine has a generation, a random text; an entry counts for as long as the generation is the one that it was made in. To
- * make a routine void is to give it another one. Both are in one place of a cluster, and are read together.
+ * Each routine has a generation, a random text. An entry is valid while its generation is current; an invalidation sets a new one. Both
+ * are in one hash slot of a cluster, and one `MGET` reads them.
  */
 class RedisCache implements Cache {
   readonly #prefix: string;
   readonly #maxAge: number;
   readonly #options: RedisCacheOptions;
-  #link: RedisConnection | null = null;
-  /** Every routine that was asked for: there are as many as the gateway has endpoints. */
-  readonly #known = new Set<string>();
-  /** What has to be made void before anything of it is believed, and since when. */
-  readonly #owed = new Map<string, number>();
+  #connection: RedisConnection | null = null;
+  /** Every routine that was looked up or invalidated, so at most one per endpoint. */
+  readonly #routines = new Set<string>();
+  /** Invalidations that the server has not confirmed, by routine with their number. Lookups of these routines miss. */
+  readonly #pending = new Map<string, number>();
   #invalidations = 0;
 
   constructor(options: RedisCacheOptions) {
     this.#options = options;
-    this.#prefix = `${options.prefix ?? 'pgway'}:${layout}:`;
+    this.#prefix = `${options.prefix ?? 'pgway'}:${formatVersion}:`;
     this.#maxAge = (options.maxAge ?? 86_400) * 1_000;
   }
 
   async open(report: (state: CacheState) => void): Promise<void> {
     const { url, timeout = 0.5 } = this.#options;
-    this.#link = new RedisConnection({
+    this.#connection = new RedisConnection({
       url,
       timeout: timeout * 1_000,
       report,
-      returned: (send) => this.#returned(send),
+      onConnect: (send) => this.#invalidateAll(send),
     });
-    await this.#link.open();
+    await this.#connection.open();
   }
 
   async get({ routine, text }: CacheKey): Promise<CacheLookup> {
-    this.#known.add(routine);
-    const local = this.#local;
-    if (this.#owed.has(routine)) return local;
-    const found = await this.#link!.send(['MGET', this.#generationOf(routine), this.#entryOf(routine, text)]);
-    // What was made void meanwhile may be what was found.
-    if (found === null || this.#owed.has(routine)) return this.#local;
+    this.#routines.add(routine);
+    if (this.#pending.has(routine)) return this.#localMiss;
+    const found = await this.#connection!.send(['MGET', this.#generationKey(routine), this.#entryKey(routine, text)]);
+    // The reply may be older than an invalidation during the command.
+    if (found === null || this.#pending.has(routine)) return this.#localMiss;
     const [generation, entry] = found.reply as readonly (Buffer | null)[];
-    if (generation === null || generation === undefined) return this.#begun(routine);
+    if (generation === null || generation === undefined) return this.#startGeneration(routine);
     const version = generation.toString('latin1');
-    const answer = entry === null || entry === undefined ? null : readEntry(entry, version);
-    return answer === null ? { response: null, version } : { response: answer };
+    const response = entry === null || entry === undefined ? null : readEntry(entry, version);
+    return response === null ? { response, version } : { response };
   }
 
   async set(
     { routine, text }: CacheKey,
-    answer: CachedResponse,
+    response: CachedResponse,
     { version, expires }: { readonly version: string; readonly expires: number | null },
   ): Promise<void> {
-    if (version.startsWith(away)) return;
-    const left = Math.min(expires ?? this.#maxAge, this.#maxAge) - (Date.now() - answer.storedAt);
-    if (left < 1) return;
-    const entry = writeEntry(answer, version);
-    await this.#link!.send(['SET', this.#entryOf(routine, text), entry, 'PX', String(Math.ceil(left))]);
+    if (version.startsWith(localPrefix)) return;
+    const ttl = Math.min(expires ?? this.#maxAge, this.#maxAge) - (Date.now() - response.storedAt);
+    if (ttl < 1) return;
+    const entry = writeEntry(response, version);
+    await this.#connection!.send(['SET', this.#entryKey(routine, text), entry, 'PX', String(Math.ceil(ttl))]);
   }
 
   async invalidate(routines: readonly string[]): Promise<void> {
-    this.#owe(routines);
-    await this.#pay(async (command) => {
-      const done = await this.#link!.send(command);
-      if (done === null) throw new Error('away');
+    this.#addPending(routines);
+    await this.#sendPending(async (command) => {
+      const sent = await this.#connection!.send(command);
+      if (sent === null) throw new Error('unavailable');
     }).catch(() => undefined);
   }
 
   close(): void {
-    this.#link?.close();
+    this.#connection?.close();
   }
 
-  /** A version that nobody else has, and nothing is kept of; another one after every time that something was made void. */
-  get #local(): CacheMiss {
-    return { response: null, version: `${away}${this.#invalidations}` };
+  /** A miss with a version of this instance: its response is not stored. The version changes with each invalidation. */
+  get #localMiss(): CacheMiss {
+    return { response: null, version: `${localPrefix}${this.#invalidations}` };
   }
 
-  /** The first generation, or one in place of what the server has dropped: of whoever comes first. */
-  async #begun(routine: string): Promise<CacheLookup> {
-    const key = this.#generationOf(routine);
-    const [, kept] = await Promise.all([
-      this.#link!.send(['SET', key, newGeneration(), 'NX']),
-      this.#link!.send(['GET', key]),
+  /** Sets a generation for a routine without one, new or evicted. The first instance to set it wins. */
+  async #startGeneration(routine: string): Promise<CacheLookup> {
+    const key = this.#generationKey(routine);
+    const [, current] = await Promise.all([
+      this.#connection!.send(['SET', key, newGeneration(), 'NX']),
+      this.#connection!.send(['GET', key]),
     ]);
-    if (kept === null || kept.reply === null) return this.#local;
-    return { response: null, version: (kept.reply as Buffer).toString('latin1') };
+    if (current === null || current.reply === null) return this.#localMiss;
+    return { response: null, version: (current.reply as Buffer).toString('latin1') };
   }
 
-  /** While the server was away others may have made something void, and a server that comes back may have forgotten that. */
-  #returned(send: SendCommand): Promise<void> {
-    this.#owe([...this.#known]);
-    return this.#pay(async (command) => void (await send(command)));
+  /** Invalidates all routines after a reconnect: other instances may have invalidated some, and the server may have lost data. */
+  #invalidateAll(send: SendCommand): Promise<void> {
+    this.#addPending([...this.#routines]);
+    return this.#sendPending(async (command) => void (await send(command)));
   }
 
-  #owe(routines: readonly string[]): void {
+  #addPending(routines: readonly string[]): void {
     const number = ++this.#invalidations;
     for (const routine of routines) {
-      this.#known.add(routine);
-      this.#owed.set(routine, number);
+      this.#routines.add(routine);
+      this.#pending.set(routine, number);
     }
   }
 
-  /** What could not be told stays owed: until then this instance believes nothing of it. */
-  async #pay(send: (command: readonly string[]) => Promise<void>): Promise<void> {
+  /** Sends the pending invalidations. Those that fail stay pending. */
+  async #sendPending(send: (command: readonly string[]) => Promise<void>): Promise<void> {
     await Promise.all(
-      [...this.#owed].map(async ([routine, number]) => {
-        await send(['SET', this.#generationOf(routine), newGeneration()]);
-        if (this.#owed.get(routine) === number) this.#owed.delete(routine);
+      [...this.#pending].map(async ([routine, number]) => {
+        await send(['SET', this.#generationKey(routine), newGeneration()]);
+        if (this.#pending.get(routine) === number) this.#pending.delete(routine);
       }),
     );
   }
 
-  #generationOf(routine: string): string {
-    return `${this.#placeOf(routine)}generation`;
+  #generationKey(routine: string): string {
+    return `${this.#keyPrefix(routine)}generation`;
   }
 
-  #entryOf(routine: string, text: string): string {
-    return this.#placeOf(routine) + createHash('sha256').update(text).digest('base64url');
+  #entryKey(routine: string, text: string): string {
+    return this.#keyPrefix(routine) + createHash('sha256').update(text).digest('base64url');
   }
 
-  /** What stands in braces decides where in a cluster a key is. */
-  #placeOf(routine: string): string {
+  /** The hash tag in braces puts all keys of a routine in one slot (Redis Cluster specification). */
+  #keyPrefix(routine: string): string {
     return `${this.#prefix}{${encodeURIComponent(routine)}}:`;
   }
 }
 
-const away = 'away ';
+/** Starts the versions of local misses. A generation has no space. */
+const localPrefix = 'local ';
 
 function newGeneration(): string {
   return randomBytes(12).toString('base64url');
 }
 
-interface EntryHead extends Omit<CachedResponse, 'body'> {
+interface EntryHeader extends Omit<CachedResponse, 'body'> {
   readonly version: string;
 }
 
-/** A line of JSON, then the body. */
+/** Returns a line of JSON, followed by the body. */
 function writeEntry({ body, ...rest }: CachedResponse, version: string): Buffer {
-  return Buffer.concat([Buffer.from(`${JSON.stringify({ version, ...rest } satisfies EntryHead)}\n`), body]);
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ version, ...rest } satisfies EntryHeader)}\n`), body]);
 }
 
-/** Null for an entry of another generation, and for one that nobody here has written. */
+/** Returns null for an entry of another generation, and for one in another format. */
 function readEntry(entry: Buffer, version: string): CachedResponse | null {
   const end = entry.indexOf(0x0a);
   try {
-    const { version: own, ...rest } = JSON.parse(entry.toString('utf8', 0, end)) as EntryHead;
-    return own === version ? { ...rest, body: entry.subarray(end + 1) } : null;
+    const { version: entryVersion, ...rest } = JSON.parse(entry.toString('utf8', 0, end)) as EntryHeader;
+    return entryVersion === version ? { ...rest, body: entry.subarray(end + 1) } : null;
   } catch {
     return null;
   }

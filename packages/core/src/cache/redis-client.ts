@@ -1,12 +1,12 @@
 import type { createClient as createRedisClient, RedisClientOptions } from '@redis/client';
 
-const longestBackOff = 2_000;
+const maxReconnectDelay = 2_000;
 
 export type RedisClient = ReturnType<typeof createRedisClient>;
 
 /**
- * Gives what makes clients of Redis or Valkey that open their connection again by themselves, and keep nothing back meanwhile: what
- * cannot be sent now fails.
+ * Returns a factory of clients of Redis or Valkey. A client reconnects by itself; without a connection a command fails at once instead of
+ * being queued.
  * @param url `redis://user:password@host:6379/0`, `rediss://…` for TLS
  * @throws Error when `@redis/client` is not installed
  */
@@ -19,7 +19,7 @@ export async function redisClientFactory(url: string, options: RedisClientOption
       disableOfflineQueue: true,
       socket: {
         connectTimeout: 5_000,
-        reconnectStrategy: (retries) => Math.min(longestBackOff, 50 * 2 ** Math.min(retries, 10)),
+        reconnectStrategy: (retries) => Math.min(maxReconnectDelay, 50 * 2 ** Math.min(retries, 10)),
       },
     }) as RedisClient;
 }

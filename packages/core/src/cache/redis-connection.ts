@@ -4,17 +4,17 @@ import { redisClientFactory } from './redis-client.ts';
 export interface RedisConnectionOptions {
   /** `redis://user:password@host:6379/0`, `rediss://…` for TLS. */
   readonly url: string;
-  /** Milliseconds that a command may take. */
+  /** Milliseconds for each command. */
   readonly timeout: number;
-  /** Told whenever commands can be sent again, before anybody else may send one. */
-  readonly returned: (send: SendCommand) => Promise<void>;
+  /** Runs after each connect. No other command is sent until it resolves. */
+  readonly onConnect: (send: SendCommand) => Promise<void>;
   readonly report: (state: CacheState) => void;
 }
 
-/** @throws Error, also when the server is away or too slow */
+/** @throws Error also when the server is unreachable or too slow */
 export type SendCommand = (command: readonly (string | Buffer)[]) => Promise<unknown>;
 
-/** The part of `@redis/client` that is used. */
+/** The methods of `@redis/client` in use. */
 interface Client {
   readonly isReady: boolean;
   connect(): Promise<unknown>;
@@ -23,23 +23,24 @@ interface Client {
   sendCommand(command: readonly (string | Buffer)[], options?: object): Promise<unknown>;
 }
 
+/** Milliseconds between two `PING`s to a server that does not respond. */
 const probeInterval = 1_000;
-/** Milliseconds between two reports that the server is away, where it comes and goes. */
-const quiet = 10_000;
-/** `$` of the protocol: strings come as bytes. */
+/** Minimum milliseconds between two reports of an unavailable server. */
+const reportInterval = 10_000;
+/** Replies of the type `$` (36), bulk strings, are read as bytes. */
 const asBytes = { typeMapping: { 36: Buffer } };
 
 /**
- * A connection that is there or not, and never waited for: it is opened again by itself, and a server that hangs counts as one that
- * is away until it answers again.
+ * A connection to Redis or Valkey that reconnects by itself. Commands never wait for it. A server that does not respond counts as
+ * unavailable until it does.
  */
 export class RedisConnection {
   readonly #options: RedisConnectionOptions;
   #client: Client | null = null;
-  #up = false;
+  #available = false;
   #closed = false;
-  #returning = false;
-  #probe: NodeJS.Timeout | null = null;
+  #connecting = false;
+  #probeTimer: NodeJS.Timeout | null = null;
   #reportedAt = Number.NEGATIVE_INFINITY;
   #reported = false;
 
@@ -47,52 +48,47 @@ export class RedisConnection {
     this.#options = options;
   }
 
-  /** Whether it is of any use to send something. */
-  get up(): boolean {
-    return this.#up;
-  }
-
   /**
-   * Waits for the server for as long as a command may take, and goes on trying.
-   * @throws Error when the package is missing or the address is none
+   * Waits for the first connection, at most the time of a command. Later attempts continue in the background.
+   * @throws Error for a missing package or an invalid address
    */
   async open(): Promise<void> {
-    const create = await redisClientFactory(this.#options.url, { commandsQueueMaxLength: 100_000 });
-    const client = create() as unknown as Client;
+    const createClient = await redisClientFactory(this.#options.url, { commandsQueueMaxLength: 100_000 });
+    const client = createClient() as unknown as Client;
     this.#client = client;
-    let answered!: () => void;
-    const first = new Promise<void>((resolve) => (answered = resolve));
-    client.on('ready', () => void this.#return().then(answered));
+    let settle!: () => void;
+    const settled = new Promise<void>((resolve) => (settle = resolve));
+    client.on('ready', () => void this.#connected().then(settle));
     client.on('error', (error) => {
-      this.#lost(error);
-      answered();
+      this.#failed(error);
+      settle();
     });
     client.connect().catch((error: unknown) => {
-      this.#lost(asError(error));
-      answered();
+      this.#failed(toError(error));
+      settle();
     });
-    await within(first, this.#options.timeout).catch((error: unknown) => this.#lost(asError(error)));
+    await within(settled, this.#options.timeout).catch((error: unknown) => this.#failed(toError(error)));
   }
 
-  /** Null: the server is away. */
+  /** Returns null while the server is unavailable. */
   async send(command: readonly (string | Buffer)[]): Promise<{ readonly reply: unknown } | null> {
-    if (!this.#up) return null;
+    if (!this.#available) return null;
     try {
       return { reply: await this.#send(command) };
     } catch (error) {
-      this.#lost(asError(error));
+      this.#failed(toError(error));
       return null;
     }
   }
 
   close(): void {
     this.#closed = true;
-    this.#up = false;
-    if (this.#probe !== null) clearInterval(this.#probe);
+    this.#available = false;
+    if (this.#probeTimer !== null) clearInterval(this.#probeTimer);
     try {
       this.#client?.destroy();
     } catch {
-      // It was never open.
+      // `destroy` throws for a client that was never connected.
     }
   }
 
@@ -100,56 +96,56 @@ export class RedisConnection {
     return within(this.#client!.sendCommand(command, asBytes), this.#options.timeout);
   }
 
-  async #return(): Promise<void> {
-    if (this.#up || this.#closed || this.#returning) return;
-    this.#returning = true;
+  async #connected(): Promise<void> {
+    if (this.#available || this.#closed || this.#connecting) return;
+    this.#connecting = true;
     try {
-      await this.#options.returned((command) => this.#send(command));
-      this.#up = !this.#closed;
-      if (this.#up && this.#reported) this.#options.report({ unavailable: null });
+      await this.#options.onConnect((command) => this.#send(command));
+      this.#available = !this.#closed;
+      if (this.#available && this.#reported) this.#options.report({ unavailable: null });
       this.#reported = false;
       this.#stopProbing();
     } catch (error) {
-      this.#lost(asError(error));
+      this.#failed(toError(error));
     } finally {
-      this.#returning = false;
+      this.#connecting = false;
     }
   }
 
-  #lost(error: Error): void {
+  #failed(error: Error): void {
     if (this.#closed) return;
-    this.#up = false;
-    // A connection that is lost comes back by itself; one that hangs has to be asked.
-    this.#probe ??= setInterval(() => void this.#ask(), probeInterval).unref();
-    if (this.#reported || performance.now() - this.#reportedAt < quiet) return;
+    this.#available = false;
+    // The client reconnects by itself. Only a probe notices the end of a hang.
+    this.#probeTimer ??= setInterval(() => void this.#ping(), probeInterval).unref();
+    if (this.#reported || performance.now() - this.#reportedAt < reportInterval) return;
     this.#reported = true;
     this.#reportedAt = performance.now();
     this.#options.report({ unavailable: error });
   }
 
-  async #ask(): Promise<void> {
-    if (this.#up) return this.#stopProbing();
+  async #ping(): Promise<void> {
+    if (this.#available) return this.#stopProbing();
     if (this.#client?.isReady !== true) return;
-    const answer = await this.#send(['PING']).catch(() => null);
-    if (answer !== null) await this.#return();
+    const reply = await this.#send(['PING']).catch(() => null);
+    if (reply !== null) await this.#connected();
   }
 
   #stopProbing(): void {
-    if (this.#probe !== null) clearInterval(this.#probe);
-    this.#probe = null;
+    if (this.#probeTimer !== null) clearInterval(this.#probeTimer);
+    this.#probeTimer = null;
   }
 }
 
-function within<Product>(work: Promise<Product>, milliseconds: number): Promise<Product> {
+function within<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Error(`Redis did not answer within ${milliseconds} ms`)),
+      () => reject(new Error(`Redis did not respond within ${milliseconds} ms`)),
       milliseconds,
     ).unref();
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
-function asError(error: unknown): Error {
+function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }

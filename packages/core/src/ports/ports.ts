@@ -1,4 +1,4 @@
-/** Every socket of the pipeline on one page. A plug-in sees only the type that it fills. */
+/** The interfaces between the gateway and exchangeable parts: authentication schemes, caches, broadcasts, sources, observers. */
 import {
   AcquireTimeout,
   ConnectionLost,
@@ -15,57 +15,56 @@ import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 
 export type { ConnectionConfiguration, DataSource, HostClient } from '../postgres/port.ts';
 export type { GatewayRequest, GatewayResponse, HeaderList };
-/** What the error of a failed request is where a stage has refused it. */
 export { Problem };
 
-/** A connection of the host's for one request. */
+/** A connection that the host program provides for one request. */
 export interface ProvidedConnection {
   /**
-   * A connected client of `pg`. It stays the host's: a transaction may be open on it, the call becomes a part of that and
-   * changes none of its settings for longer than itself. An error of the call fails the transaction, as any error does.
+   * A connected `pg` client. The call joins the transaction that may be open on it. Settings of the call end with the call; an error
+   * of the call aborts the transaction.
    */
   readonly client: HostClient;
-  /** Once, when the gateway is done with it; with an error when its connection is lost. */
+  /** Called once after the request; with an error if the connection is lost. */
   readonly release?: (error?: Error) => void;
 }
 
-/** Gives the connection for a request; null or nothing: one of the gateway's own. What it throws is a failure of the request. */
+/** Provides the connection for a request. With null or undefined the gateway takes one from its pool. An error fails the request. */
 export type ConnectionProvider = (
   request: GatewayRequest,
   endpoint: Endpoint,
 ) => ProvidedConnection | null | undefined | Promise<ProvidedConnection | null | undefined>;
 
 /**
- * One thing that is known of a caller. The same name several times is several values. `json`: the value is the JSON text of a number,
- * a boolean, an object or an array, and stays that where claims are told as JSON; otherwise it is text.
+ * A claim about the caller. A name may occur several times, with one value each. With `json` the value is the JSON text of a number,
+ * a boolean, an object or an array, else a string.
  */
 export type Claim = readonly [name: string, value: string, kind?: 'json'];
 
-/** Who is calling, as told by a scheme that trusts what it saw. */
+/** An authenticated caller. */
 export interface Caller {
-  /** The name of the scheme that recognised the caller. */
+  /** The name of the scheme that authenticated the caller. */
   readonly scheme: string;
   readonly claims: readonly Claim[];
-  /** What sign-out and revocation end; null where the credentials know of no session. */
+  /** The session id, which logout and revocation end; null: credentials without a session. */
   readonly session: string | null;
-  /** Browsers send these credentials by themselves (cookies, Basic): what may change data then has to come from a page of this site. */
+  /** Whether browsers send the credentials automatically (cookies, Basic), so that requests need a CSRF check. */
   readonly sentByBrowser: boolean;
   /**
-   * Headers for the answer, whatever it is: a cookie that was renewed. Left out where the request signs in or out. An answer that
-   * has them is kept by no cache.
+   * Headers of every response to the caller, such as a renewed cookie; omitted for login and logout. A response with them is not
+   * cached.
    */
   readonly headers?: HeaderList;
 }
 
-/** What a successful sign-in is answered with. */
+/** The response to a successful login. */
 export interface SignInResponse {
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: HeaderList;
-  /** JSON text: tokens. Null: the scheme has nothing to say (cookies). */
+  /** JSON text with tokens; null: no body (cookies). */
   readonly body: string | null;
 }
 
-/** An endpoint of a scheme's own: `POST /api/auth/refresh`. */
+/** A route of an authentication scheme, such as `POST /api/auth/refresh`. */
 export interface SchemeRoute {
   readonly method: string;
   readonly path: string;
@@ -74,49 +73,49 @@ export interface SchemeRoute {
 }
 
 /**
- * A way to recognise callers, and to sign them in and out. Whatever a client sends (a bad cookie, a token that has expired, is
- * forged, is for somebody else, or names a key that nobody knows) is answered by null and never by an error.
+ * Authenticates requests, and may log callers in and out. Invalid credentials (a malformed cookie, an expired or forged token, a wrong
+ * audience, an unknown key) result in null, never in an error.
  */
 export interface AuthScheme {
   readonly name: string;
-  /** Null: this scheme saw nothing that it trusts; the next one is asked, then the caller is anonymous. */
+  /** Returns null without valid credentials. The next scheme is tried; after the last one the caller is anonymous. */
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null>;
   /**
-   * After `authenticate` has given null: why the request's token was refused, in a sentence for the log and for `error_description`.
-   * Such a request is answered 401 and never as anonymous. Null, or no such method: it brought no token of this scheme.
+   * Called after `authenticate` has returned null. Returns why the token is invalid, for the log and `error_description`; the response
+   * is 401. Returns null if the request has no token of this scheme.
    */
   refusal?(request: GatewayRequest): string | null;
-  /** A value of `WWW-Authenticate` for a 401; null: there is none for it. */
+  /** Returns the challenge of `WWW-Authenticate` for a 401; null: none. */
   challenge(request: GatewayRequest): string | null;
-  /** Null: nobody signs in by it. */
+  /** Logs the caller in; null: the scheme has no login. */
   readonly signIn: ((claims: readonly Claim[], request: GatewayRequest) => Promise<SignInResponse>) | null;
-  /** Ends what the request's credentials stand for, on every instance. Gives the headers that say so. Null: there is nothing to end. */
+  /** Ends the session of the request on every instance and returns the response headers; null: the scheme has no sessions. */
   readonly signOut: ((request: GatewayRequest) => Promise<HeaderList>) | null;
   readonly routes: readonly SchemeRoute[];
 }
 
-/** Keeps other sites from acting through the browsers of callers (CSRF). Asked for requests that may change data. */
+/** Protects against cross-site request forgery (CSRF). Used for requests that may change data. */
 export interface CsrfGuard {
-  /** Whether the request may be made with the credentials of this caller. */
+  /** Whether the request may use the credentials of this caller. */
   allows(request: GatewayRequest, caller: Caller): Promise<boolean>;
-  /** Whether the request may be made without credentials. */
+  /** Whether the request is allowed without credentials. */
   allowsAnonymous(request: GatewayRequest): boolean;
   /**
-   * Who made the browser send the request: our own pages (or its user), those of somebody else, or nothing says so. For requests
-   * without a caller whose effect stays with the browser, such as sign-in.
+   * Returns where a browser request comes from: a page of this site (or the user), a foreign page, or unmarked: no header tells. Needed
+   * for login, which has no caller but changes the browser's cookies.
    */
   source(request: GatewayRequest): 'own' | 'foreign' | 'unmarked';
 }
 
 /**
- * How passwords are kept: the host may bring its own. Each may throw a `Problem` when too many wait. Each is told the client's address,
- * null where it is not known, so that calls which wait can be served in turn by it.
+ * Hashes and verifies passwords. Each method may throw a `Problem` when too many calls wait. The client's address (null: unknown) serves
+ * for a fair queue.
  */
 export interface PasswordHasher {
   hash(password: string, address?: string | null): Promise<string>;
-  /** False for a hash that is not one, after as much time as for a wrong password. */
+  /** Returns false for a malformed hash too, after the time that a wrong password takes. */
   verify(password: string, hash: string, address?: string | null): Promise<boolean>;
-  /** Costs what a verification costs: for a user that does not exist. */
+  /** Takes as long as `verify`, for a user that does not exist. */
   verifyDummy(address?: string | null): Promise<void>;
 }
 
@@ -166,88 +165,83 @@ export interface LoginRateLimiter {
   complete(attempt: LoginAttempt, outcome: LoginOutcome): void;
 }
 
-/** What somebody who hears a topic is told. */
 export type BroadcastEvent =
   | { readonly kind: 'message'; readonly payload: string }
-  /** Messages of other instances may have been missed; from now on nothing is. */
+  /** Earlier messages of other instances may be lost. */
   | { readonly kind: 'gap' };
 
 /**
- * Carries messages between the instances of a gateway, in the order in which each of them published. Instances trust each
- * other. While it cannot carry anything the gateway goes on alone.
+ * Carries messages between the instances of a gateway, in the order of each publisher. Instances trust each other. While the transport is
+ * unavailable, the gateway continues without it.
  */
 export interface Broadcast {
-  /** To every other instance, at once and without waiting. What cannot be carried is lost, and they are told of a gap once that works again. */
+  /** Sends to all other instances without waiting. When a message is lost, the instances receive a gap after the next reconnect. */
   publish(topic: string, payload: string): void;
-  /**
-   * What other instances publish; one never hears itself.
-   * @returns stops hearing
-   */
-  subscribe(topic: string, hear: (heard: BroadcastEvent) => void): () => void;
-  /** Null: it works. Otherwise why it does not. */
+  /** Receives what other instances publish. Returns a function that unsubscribes. */
+  subscribe(topic: string, receive: (event: BroadcastEvent) => void): () => void;
+  /** Returns null when the transport works, else the reason. */
   health(): string | null;
   close(): Promise<void>;
 }
 
-/** What a command is made of, by a source that makes the commands of its endpoints itself. */
+/** The input of a source that builds the queries of its endpoints. */
 export interface QueryInput {
   readonly endpoint: Endpoint;
-  /** Those that were given, in the routine's order, and their values in PostgreSQL's text form. */
+  /** The provided parameters, in the routine's order; `values` in PostgreSQL's text format. */
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
   readonly request: GatewayRequest;
 }
 
-/** Whose value a `$1` is, for the words of a refusal. */
+/** The parameter that a placeholder such as `$1` belongs to, for error messages. */
 export type ValueSource = Pick<EndpointParameter, 'name' | 'key'> & {
   readonly type: Pick<EndpointParameter['type'], 'sql' | 'display'>;
 };
 
-/** Values are bound: what a client sent is never the text of a statement. */
+/** A statement with bound values. Values of clients never become part of the text. */
 export interface QueryStatement {
-  /** The text, or what makes it, which is asked for a form that is not known yet. */
+  /** The text, or a function that makes it, called for a new `statementKey`. */
   readonly sql: string | (() => string);
   /**
-   * Statements of one form have one text: it is prepared once and kept. There is a bound on how many an endpoint keeps.
-   * Absent: the text is for this call alone.
+   * Identifies the text among the statements of the endpoint: statements with one key are prepared once. The number of prepared
+   * statements is bounded. Absent: the statement is not prepared.
    */
   readonly statementKey?: string;
   readonly values: readonly Value[];
-  /** Per value; null: none of the client's. */
+  /** One per value; null: not a value of the client. */
   readonly valueSources: readonly (ValueSource | null)[];
 }
 
-/** A statement whose columns are those of the endpoint's answer, and what goes with it. */
+/** A statement with the columns of the endpoint's result. */
 export interface Query extends Partial<Omit<QueryStatement, 'sql'>>, Pick<QueryStatement, 'sql'> {
-  /** Session settings for this call alone. */
+  /** Settings for the transaction of this call. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
-  /** Runs right before, in the same transaction. The values of its one row are response headers, NULL is none. */
+  /** Runs before the statement in the same transaction. The values of its one row are response headers; NULL: no header. */
   readonly headerQuery?: QueryStatement & { readonly names: readonly string[] };
-  /** The refusal when no row was touched. The statement then gives a row for each one, also where the answer has none. */
+  /** The response if the statement returns no row. The statement must return a row for each affected one, even without a result. */
   readonly noRowProblem?: Problem;
 }
 
-/** What it throws is a failure of the request; a `Problem` is the answer. */
-export type QueryBuilder = (parts: QueryInput) => Query | Promise<Query>;
+/** Builds the query of a request. A thrown `Problem` is the response; another error fails the request. */
+export type QueryBuilder = (input: QueryInput) => Query | Promise<Query>;
 
-/** An answer as it is kept, so that it can be given again without a call. */
+/** The stored response of a call. */
 export interface CachedResponse {
   readonly body: Uint8Array;
-  /** How many rows had something to say; none may mean no content. */
+  /** The number of rows with content; without any, the response may be 204. */
   readonly rows: number;
-  /** Headers that the call itself has told, names and values in turn. */
+  /** Response headers that the call has set, alternating names and values. */
   readonly headers: HeaderList;
-  /** A strong validator of the body, in its quotes. */
+  /** A strong validator of the body, with its quotes. */
   readonly etag: string;
   /** Milliseconds since 1970. */
   readonly storedAt: number;
 }
 
-/** Of which call an answer is. */
 export interface CacheKey {
-  /** `schema.name` of the routine or table: what is made void together. */
+  /** `schema.name` of the routine or table, the unit of invalidation. */
   readonly routine: string;
-  /** Two calls have the same text only when each may have the answer of the other. */
+  /** Identical only for calls that may share a response. */
   readonly text: string;
 }
 
@@ -264,75 +258,73 @@ export interface CacheMiss {
 export type CacheLookup = CacheHit | CacheMiss;
 
 /**
- * Keeps answers. It is never in the way: what it cannot do it reports, and then knows nothing. No method but `open` throws or
- * rejects, and each is as quick as a request can wait for.
+ * Stores responses. Only `open` may throw or reject: a cache reports its failures, and then has no entries. Requests wait for each
+ * method, so none may take long.
  */
 export interface Cache {
   /**
-   * Once, before anything else. What keeps it from working later, and its coming back, is reported.
-   * @throws Error when it can never work: a package is missing, an address is none
+   * Called once, before any other method. `report` receives later failures and recoveries.
+   * @throws Error for a cache that can never work: a missing package, an invalid address
    */
   open?(report: (state: CacheState) => void): Promise<void>;
-  /** At once where the answer is at hand. Nothing that has expired or was made void. */
+  /** Returns no entry that is expired or invalidated. A synchronous result saves the request a turn of the event loop. */
   get(key: CacheKey): CacheLookup | Promise<CacheLookup>;
   /**
-   * Keeps an answer, unless the routine was made void since its version was looked up.
-   * @param expires milliseconds from `storedAt` on; null: until others need the room
+   * Stores a response, unless the routine was invalidated after the lookup that returned `version`.
+   * @param how `expires`: milliseconds after `storedAt`; null: until evicted
    */
   set(
     key: CacheKey,
-    answer: CachedResponse,
+    response: CachedResponse,
     how: { readonly version: string; readonly expires: number | null },
   ): void | Promise<void>;
-  /**
-   * Makes void what is kept of these routines, and what is on its way to be. Once it is done no `get` gives any of it, on every
-   * instance that keeps its answers in the same place.
-   */
+  /** Invalidates the entries of these routines, and pending ones. When it resolves, no instance with this storage returns them. */
   invalidate(routines: readonly string[]): void | Promise<void>;
   close(): void | Promise<void>;
 }
 
+/** The reason why the cache is unavailable, or null when it is available again. */
 export type CacheState = { readonly unavailable: Error } | { readonly unavailable: null };
 
-/** Everything that can be observed, as one union: who logs or counts decides what to do with each. */
+/** An event for logs and metrics. */
 export type Observation =
   | { readonly kind: 'endpoint-created'; readonly endpoint: Endpoint }
   | { readonly kind: 'diagnostic'; readonly diagnostic: Diagnostic }
-  /** What a host should know of how it was started; the code is stable: `privileged-role`. */
+  /** A questionable condition at start or refresh; `code` is stable, such as `privileged-role`. */
   | { readonly kind: 'start-warning'; readonly code: string; readonly message: string }
-  /** A connection could not be opened; requests may not have noticed. Null: the main one. */
+  /** A connection could not be opened, or was lost; no request need be affected. A null `connection` is the main one. */
   | { readonly kind: 'connection-failed'; readonly connection: string | null; readonly error: Error }
-  /** What an endpoint calls was changed or dropped after the catalog was read, which is now read again. */
+  /** The routine or table of an endpoint was changed or dropped after the last refresh. A refresh follows. */
   | { readonly kind: 'endpoint-stale'; readonly endpoint: Endpoint; readonly error: Error }
-  /** A refresh that nobody asked for by a call: the old endpoints stay. */
+  /** An automatic refresh failed: the old endpoints stay. */
   | { readonly kind: 'refresh-failed'; readonly error: Error }
-  /** Where answers are kept cannot be used: requests go on without it. */
+  /** The cache fails: requests continue without it. */
   | { readonly kind: 'cache-unavailable'; readonly error: Error }
-  /** It can be used again. */
+  /** The cache works again. */
   | { readonly kind: 'cache-available' }
-  /** A request brought a token that a scheme has refused: it is answered 401, unless another scheme knows its caller. */
+  /** A scheme has rejected the token of a request: the response is 401, unless another scheme authenticates the caller. */
   | {
       readonly kind: 'token-refused';
       readonly request: GatewayRequest;
       readonly scheme: string;
       readonly reason: string;
     }
-  /** Something that sign-in needs does not work; callers may be anonymous for it. */
+  /** A service that authentication needs fails; callers may be treated as anonymous. */
   | { readonly kind: 'authentication-error'; readonly error: Error }
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }
-  /** A routine has left a setting of its session changed, which the next caller must not see: the connection was closed. */
+  /** A routine has changed a session setting beyond its transaction. The connection is closed, to protect the next caller. */
   | { readonly kind: 'setting-leaked'; readonly endpoint: Endpoint; readonly setting: string }
-  /** A message for a stream has a hint that says no scope: it went to those of the endpoint's own. */
+  /** The hint of an event names no valid scope: the event uses the scope of the endpoint. */
   | { readonly kind: 'unknown-hint'; readonly endpoint: Endpoint; readonly hint: string }
-  /** A reader of a stream took too little of what there was for it, or nothing at all, and was cut off. */
+  /** A stream was closed because its client reads too slowly. */
   | { readonly kind: 'stream-dropped'; readonly path: string }
-  /** Messages that came as of other instances could not be opened with the keys of this one, and were dropped. */
+  /** Broadcast messages that this instance cannot decrypt were dropped. */
   | { readonly kind: 'broadcast-messages-rejected'; readonly count: number }
   /** The other instances cannot be reached. */
   | { readonly kind: 'broadcast-unavailable'; readonly error: Error }
   /** The other instances can be reached again. */
   | { readonly kind: 'broadcast-available' }
-  /** A command that is about to run; told only where commands are wanted (`logCommands`). */
+  /** A command that is about to run; only with `logCommands`. */
   | {
       readonly kind: 'command';
       readonly endpoint: Endpoint;
@@ -343,17 +335,17 @@ export type Observation =
   | {
       readonly kind: 'request-failed';
       readonly request: GatewayRequest;
-      /** Null when it failed before one of several overloads was chosen. */
+      /** Null when the request failed before its endpoint was selected. */
       readonly endpoint: Endpoint | null;
       readonly status: number;
-      /** The id of the request, also in the answer. Null when the refusal is the client's own business. */
+      /** The id of the request, as in the response; null for a client error. */
       readonly correlationId: string | null;
       readonly error: Error;
     };
 
 export type Observer = (observation: Observation) => void;
 
-/** Where log lines go: the shape of pino and its kin, fields first. */
+/** A logger with the methods of pino: fields first, then the message. */
 export interface Logger {
   debug(fields: Readonly<Record<string, unknown>>, message: string): void;
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
