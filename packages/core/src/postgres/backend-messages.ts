@@ -3,23 +3,23 @@ import { ProtocolViolation } from './message-parser.ts';
 import type { Diagnostics } from './port.ts';
 
 /**
- * Tells the exchange what one of the messages between its beginning and its ReadyForQuery means.
- * @throws ProtocolViolation for a message that has no place there, such as CopyInResponse: the Sync that went along is
- *   swallowed as a part of the data that never comes, and there is no way back from it.
+ * Passes a message of a response to its request.
+ * @throws ProtocolViolation for an unexpected message, such as CopyInResponse: the server would take the Sync that was already
+ *   sent for copy data, and the pipeline could not recover
  */
-export function handleResponseMessage(head: PipelinedRequest, type: number, chunk: Buffer, start: number): void {
+export function handleResponseMessage(request: PipelinedRequest, type: number, chunk: Buffer, start: number): void {
   switch (type) {
     case 0x31: // ParseComplete
-      return head.parseComplete();
+      return request.parseComplete();
     case 0x32: // BindComplete
-      return head.bindComplete();
+      return request.bindComplete();
     case 0x54: // RowDescription
-      return head.rowDescription(columnTypes(chunk, start));
+      return request.rowDescription(columnTypes(chunk, start));
     case 0x6e: // NoData
-      return head.rowDescription([]);
+      return request.rowDescription([]);
     case 0x43: // CommandComplete
     case 0x49: // EmptyQueryResponse
-      return head.statementComplete();
+      return request.statementComplete();
     case 0x33: // CloseComplete
     case 0x74: // ParameterDescription
     case 0x48: // CopyOutResponse
@@ -31,25 +31,25 @@ export function handleResponseMessage(head: PipelinedRequest, type: number, chun
   }
 }
 
-/** All that comes while nobody waits is the CloseComplete of a statement that made room. */
+/** Between requests, only the CloseComplete of an evicted statement may arrive. */
 export function checkUnsolicitedMessage(type: number): void {
   if (type !== 0x33) throw new ProtocolViolation(`an unexpected message of type ${type}`);
 }
 
-/** The type OID of each column of a RowDescription, whose body begins at `start`. */
+/** Returns the type OID of each column of a RowDescription whose body begins at `start`. */
 function columnTypes(chunk: Buffer, start: number): readonly number[] {
   const types: number[] = [];
   let offset = start + 2;
   for (let count = chunk.readUInt16BE(start); count > 0; count--) {
-    // After the name: table and column it stems from, then the type, its length and modifier, and the format.
-    const facts = chunk.indexOf(0, offset) + 1;
-    types.push(chunk.readUInt32BE(facts + 6));
-    offset = facts + 18;
+    // After the name: table OID (4 bytes), column number (2), type OID (4), length (2), modifier (4), format (2).
+    const attributes = chunk.indexOf(0, offset) + 1;
+    types.push(chunk.readUInt32BE(attributes + 6));
+    offset = attributes + 18;
   }
   return types;
 }
 
-const names: Readonly<Record<string, keyof Diagnostics>> = {
+const fieldNames: Readonly<Record<string, keyof Diagnostics>> = {
   C: 'code',
   M: 'message',
   D: 'detail',
@@ -67,8 +67,8 @@ const names: Readonly<Record<string, keyof Diagnostics>> = {
 };
 
 /**
- * Reads the body of an ErrorResponse or NoticeResponse: a byte that names the field, its text and a zero, until a zero.
- * `V`, the severity that is never translated, wins over `S`.
+ * Reads the fields of an ErrorResponse or NoticeResponse. The severity comes from `V`, which is never localized.
+ * PostgreSQL manual, "Error and Notice Message Fields".
  */
 export function readDiagnostics(chunk: Buffer, start: number, end: number): Diagnostics {
   const fields: { -readonly [name in keyof Diagnostics]: Diagnostics[name] } = {
@@ -83,13 +83,13 @@ export function readDiagnostics(chunk: Buffer, start: number, end: number): Diag
     const stop = zero === -1 || zero > end ? end : zero;
     const text = chunk.toString('utf8', offset + 1, stop);
     offset = stop + 1;
-    const name = field === 'V' ? 'severity' : names[field];
+    const name = field === 'V' ? 'severity' : fieldNames[field];
     if (name !== undefined) fields[name] = text;
   }
   return fields;
 }
 
-/** Channel and payload of a NotificationResponse, each up to a zero; the process that notified stands before them. */
+/** Reads channel and payload of a NotificationResponse; both follow the process ID of the sender. */
 export function readNotification(chunk: Buffer, start: number): readonly [channel: string, payload: string] {
   const channel = start + 4;
   const payload = chunk.indexOf(0, channel) + 1;

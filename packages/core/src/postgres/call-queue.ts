@@ -3,8 +3,8 @@ import type { CallRequest } from './call-request.ts';
 import type { Session } from './session.ts';
 
 /**
- * The calls that wait for a connection, in the order of their arrival. Those that may block have a line of their own: however many of them
- * wait for each other's locks, the others go past them.
+ * The calls that wait for a connection, in the order of their arrival. Calls that may block have a separate queue, so that calls
+ * which wait for each other's locks do not delay the rest.
  */
 export class CallQueue {
   readonly #ordinary: QueuedCall[] = [];
@@ -14,23 +14,23 @@ export class CallQueue {
     return this.#ordinary.length + this.#blocking.length;
   }
 
-  /** How many wait that do not block. */
+  /** The number of queued calls that do not block. */
   get ordinary(): number {
     return this.#ordinary.length;
   }
 
-  /** The next of those that do not block. */
+  /** The next call that does not block. */
   get first(): QueuedCall | undefined {
     return this.#ordinary[0];
   }
 
   push(queued: QueuedCall): void {
-    this.#lineOf(queued).push(queued);
+    this.#queueFor(queued).push(queued);
   }
 
   /**
-   * Takes the call out that has waited longest.
-   * @param mayBlock whether it may be one that blocks
+   * Removes and returns the oldest call.
+   * @param mayBlock whether it may be a call that blocks
    */
   shift(mayBlock: boolean): QueuedCall | undefined {
     const [ordinary, blocking] = [this.#ordinary[0], mayBlock ? this.#blocking[0] : undefined];
@@ -38,70 +38,70 @@ export class CallQueue {
     return blockingFirst && blocking !== undefined ? this.#blocking.shift() : this.#ordinary.shift();
   }
 
-  /** False when it is not in the queue. */
+  /** Returns false when the call is not in the queue. */
   remove(queued: QueuedCall): boolean {
-    const line = this.#lineOf(queued);
-    const index = line.indexOf(queued);
-    if (index !== -1) line.splice(index, 1);
+    const queue = this.#queueFor(queued);
+    const index = queue.indexOf(queued);
+    if (index !== -1) queue.splice(index, 1);
     return index !== -1;
   }
 
-  /** Takes those out that have waited since before this time of `performance.now()`; all without one. */
-  removeSince(before: number = Number.POSITIVE_INFINITY): readonly QueuedCall[] {
-    return [this.#ordinary, this.#blocking].flatMap((line) => {
-      const late = line.findIndex(({ since }) => since >= before);
-      return line.splice(0, late === -1 ? line.length : late);
+  /** Removes and returns the calls that were queued before this `performance.now()` time; all calls without one. */
+  removeOlderThan(before: number = Number.POSITIVE_INFINITY): readonly QueuedCall[] {
+    return [this.#ordinary, this.#blocking].flatMap((queue) => {
+      const end = queue.findIndex(({ since }) => since >= before);
+      return queue.splice(0, end === -1 ? queue.length : end);
     });
   }
 
-  #lineOf({ call }: QueuedCall): QueuedCall[] {
+  #queueFor({ call }: QueuedCall): QueuedCall[] {
     return call.mayBlock === true ? this.#blocking : this.#ordinary;
   }
 }
 
-/** How often a call that was lost with its connection is run again: one that ends its own connection must not do so for ever. */
-const mostRetries = 2;
+/** The number of retries after a lost connection; a call that ends its own connection must not repeat forever. */
+const maxRetries = 2;
 
-/** A call of the pool: in its queue, on a connection, or between two of them. */
+/** A call of the pool: in the queue, on a connection, or between two connections. */
 export class QueuedCall implements CallHandle {
   readonly call: Call;
   readonly since: number;
-  readonly #forget: (queued: QueuedCall) => boolean;
+  readonly #dequeue: (queued: QueuedCall) => boolean;
   #session: Session | null = null;
-  #run: CallRequest | null = null;
+  #request: CallRequest | null = null;
   #retries = 0;
 
-  /** @param forget takes it out of the queue; false when it is not in it */
-  constructor(call: Call, forget: (queued: QueuedCall) => boolean) {
+  /** @param dequeue removes the call from the queue; returns false when it is not queued */
+  constructor(call: Call, dequeue: (queued: QueuedCall) => boolean) {
     this.call = call;
     this.since = performance.now();
-    this.#forget = forget;
+    this.#dequeue = dequeue;
   }
 
   begin(session: Session): void {
     this.#session = session;
-    this.#run = session.run(this.call);
-    this.#run.handle = this;
+    this.#request = session.run(this.call);
+    this.#request.handle = this;
   }
 
   /**
-   * Back to where no connection had it yet; false when it was run often enough.
-   * @param begun its connection was lost while it ran: that happens once
+   * Prepares the call for another connection; returns false when its retries are used up.
+   * @param hadStarted the connection was lost while the call ran: such a call is retried only once
    */
-  requeue(begun: boolean): boolean {
-    if (this.#retries >= mostRetries) return false;
-    this.#retries += begun ? mostRetries : 1;
+  requeue(hadStarted: boolean): boolean {
+    if (this.#retries >= maxRetries) return false;
+    this.#retries += hadStarted ? maxRetries : 1;
     this.#session = null;
-    this.#run = null;
+    this.#request = null;
     return true;
   }
 
   resume(): void {
-    if (this.#run !== null) this.#session!.resume(this.#run);
+    if (this.#request !== null) this.#session!.resume(this.#request);
   }
 
   cancel(): void {
-    if (this.#run !== null) this.#session!.abandon(this.#run);
-    else if (this.#forget(this)) this.call.failed(new CallCancelled('the caller went away'));
+    if (this.#request !== null) this.#session!.abandon(this.#request);
+    else if (this.#dequeue(this)) this.call.failed(new CallCancelled('the caller abandoned the call'));
   }
 }

@@ -16,52 +16,52 @@ import {
 } from './port.ts';
 
 const queryCanceled = '57014';
-/** A statement cancelled after this part of its timeout was cancelled by the timeout: clocks differ a little. */
+/** A statement that is cancelled after this part of its timeout counts as timed out: the clocks differ a little. */
 const timeoutTolerance = 0.9;
 
-/** Milliseconds that the call at the head may run before the connection takes no more calls. */
-const oldestHead = 20;
+/** Milliseconds that the first request may run before the connection takes no more calls. */
+const maxShareAgeMs = 20;
 
 export interface CallRequestOptions {
   readonly switchesRole: boolean;
-  /** Milliseconds; 0 is without end. */
+  /** Milliseconds; 0 means no timeout. */
   readonly timeout: number;
-  /** Takes over when a prepared statement turned out to be gone: once. */
-  readonly retry: (run: CallRequest) => void;
+  /** Prepares the statements again after the server has dropped one; called at most once. */
+  readonly retry: (request: CallRequest) => void;
 }
 
-/** One call of the port. */
+/** A call in the pipeline. */
 export class CallRequest extends PipelinedRequest implements PendingCall {
   readonly call: Call;
   readonly steps: readonly Step[];
-  /** Milliseconds; 0 is without end. */
+  /** Milliseconds; 0 means no timeout. */
   readonly timeout: number;
-  /** How many steps stand before the call's own. */
+  /** The number of steps before those of the call. */
   readonly leadingSteps: number;
   override readonly opensTransaction: boolean;
   protected override readonly count: number;
-  /** No caller waits any more: rows are dropped, and the outcome is told as `Cancelled`. */
+  /** The caller has abandoned the call: its rows are dropped, and it fails with `CallCancelled`. */
   isAbandoned = false;
-  /** The statement was cancelled because of the call's timeout. */
+  /** The statement was cancelled because of the timeout of the call. */
   timedOut = false;
-  /** The sink asked for a pause. */
+  /** The sink applies back-pressure. */
   stalled = false;
-  /** The call is being run again elsewhere: its outcome here is dropped. */
+  /** The call runs on another connection: its outcome here is dropped. */
   isRequeued = false;
-  /** Its first step drops the plans of another role: until that is done, no call of its own role may count on it. */
+  /** Whether the first step discards the plans of another role. No call may join before that is done. */
   readonly switchesRole: boolean;
-  /** Its statements are prepared again, because the server did not know one of them any more. */
+  /** Whether the statements are being prepared again, because the server has dropped one. */
   isPreparingAgain = false;
-  /** What its caller holds of it. */
+  /** The handle that the caller holds. */
   handle: CallHandle | null = null;
-  /** The setting that a call before this one left changed: rows are not what they should be, and are dropped. */
+  /** The setting that an earlier call left changed: the rows may be wrong and are dropped. */
   taintedBy: string | null = null;
-  /** A row or a notice has reached the call. */
-  #begun = false;
-  /** A row was dropped because the session was changed. */
-  #dropped = false;
-  /** Takes over when a prepared statement turned out to be gone: once. */
-  #retry: ((run: CallRequest) => void) | null;
+  /** A row or a notice was delivered to the call. */
+  #isDelivered = false;
+  /** A row was dropped because the session is tainted. */
+  #hasDroppedRows = false;
+  /** Null after its only use. */
+  #retry: ((request: CallRequest) => void) | null;
 
   constructor(call: Call, adapted: CallSteps | null, { switchesRole, timeout, retry }: CallRequestOptions) {
     super();
@@ -76,7 +76,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     this.startStep(0);
   }
 
-  /** False: it was abandoned before. */
+  /** Returns false when the call was already abandoned. */
   abandon(): boolean {
     const before = this.isAbandoned;
     this.isAbandoned = true;
@@ -87,33 +87,33 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     return this;
   }
 
-  /** Its outcome is of no interest any more, and its statement may be cancelled. */
+  /** Whether the outcome is no longer needed, so that the statement may be cancelled. */
   get isObsolete(): boolean {
     return this.isAbandoned || this.timedOut || this.isRequeued;
   }
 
-  /** Whether a call may go behind it on the connection: it has to be quick, wanted, and must not wait for others. */
+  /** Whether another call may follow on the connection: this one is short, still needed, and does not wait for locks. */
   get mayBeFollowed(): boolean {
     if (this.isObsolete || this.stalled || this.switchesRole) return false;
     const { mayShare, mayBlock, altersSession } = this.call;
     return mayShare && mayBlock !== true && altersSession !== true;
   }
 
-  /** The step that drops the plans of another role was executed. */
+  /** Whether the step that discards the plans of another role was executed. */
   get hasSwitchedRole(): boolean {
     return this.step > (this.opensTransaction ? 1 : 0);
   }
 
-  /** Nothing of the call's has reached its caller: it can be run elsewhere as if it had never been here. */
+  /** Whether nothing was delivered to the caller, so that another connection can run the call. */
   get isUndelivered(): boolean {
-    return !this.#begun && !this.isObsolete;
+    return !this.#isDelivered && !this.isObsolete;
   }
 
   protected override statement(): Statement | undefined {
     return this.steps[this.step]?.statement;
   }
 
-  /** The sink of the statement whose rows are coming; null discards them. */
+  /** The sink of the current statement; null discards its rows. */
   get rows(): RowSink | null {
     if (this.isAbandoned || this.isRequeued || this.taintedBy !== null || this.error !== null) return null;
     return this.steps[this.step]?.rows ?? null;
@@ -123,10 +123,10 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     this.assertPhase('execute', 'DataRow');
     const { rows } = this;
     if (rows === null) {
-      this.#dropped ||= this.taintedBy !== null && this.steps[this.step]!.rows !== undefined;
+      this.#hasDroppedRows ||= this.taintedBy !== null && this.steps[this.step]!.rows !== undefined;
       return;
     }
-    this.#begun = true;
+    this.#isDelivered = true;
     const fields = chunk.readUInt16BE(start);
     validateDataRow(chunk, start + 2, end, fields);
     if (!rows.row(chunk, start + 2, fields)) this.stalled = true;
@@ -134,42 +134,42 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   override notice(notice: Diagnostics): void {
     if (this.isAbandoned || this.isRequeued || this.call.notice === undefined) return;
-    this.#begun = true;
+    this.#isDelivered = true;
     this.call.notice(notice);
   }
 
-  /** The call was executed, but its rows were dropped. */
+  /** Whether the call was executed but its rows were dropped. */
   get isTainted(): boolean {
-    return this.#dropped && this.error === null;
+    return this.#hasDroppedRows && this.error === null;
   }
 
-  override readyForQuery(now: number, left: string | null): void {
+  override readyForQuery(now: number, changedSetting: string | null): void {
     if (this.isRequeued) return;
-    if (this.isAbandoned) this.call.failed(new CallCancelled('the caller went away'));
-    else if (this.error !== null) this.#refusedWith(this.error, now);
-    else if (this.#dropped) this.call.failed(this.#spoiledError());
-    else this.call.done(now - this.startedAt, left);
+    if (this.isAbandoned) this.call.failed(new CallCancelled('the caller abandoned the call'));
+    else if (this.error !== null) this.#failOrRetry(this.error, now);
+    else if (this.#hasDroppedRows) this.call.failed(this.#taintedError());
+    else this.call.done(now - this.startedAt, changedSetting);
   }
 
-  #refusedWith(error: Error, now: number): void {
-    const stale = this.#retry !== null && this.#nothingWasGiven() && preparedStatementIsStale(error);
-    if (stale) this.#again(this.#retry!);
-    else this.call.failed(this.#explained(error, now));
+  #failOrRetry(error: Error, now: number): void {
+    const stale = this.#retry !== null && this.#hasReturnedNoRows() && isStalePreparedStatement(error);
+    if (stale) this.#retryPrepared(this.#retry!);
+    else this.call.failed(this.#timeoutOr(error, now));
   }
 
-  /** Its statements could not be prepared, or its caller is gone now that they are. */
+  /** Fails the call: its statements could not be prepared, or the call became obsolete in the meantime. */
   prepareFailed(error: Error | null, startedAt: number): void {
     this.startedAt = startedAt;
-    this.error = error ?? this.#late();
+    this.error = error ?? this.#timeoutError();
     this.#retry = null;
     this.readyForQuery(performance.now(), null);
   }
 
-  override connectionLost(error: ConnectionLost, fate: TransactionOutcome): void {
+  override connectionLost(error: ConnectionLost, outcome: TransactionOutcome): void {
     if (this.isRequeued) return;
-    if (this.isAbandoned) this.call.failed(new CallCancelled('the caller went away'));
+    if (this.isAbandoned) this.call.failed(new CallCancelled('the caller abandoned the call'));
     else if (this.error !== null) this.call.failed(this.error);
-    else if (fate === 'unknown' && this.call.idempotent !== true)
+    else if (outcome === 'unknown' && this.call.idempotent !== true)
       this.call.failed(new OutcomeUnknown(error.message, { cause: error }));
     else this.call.failed(error);
   }
@@ -178,16 +178,16 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     return new DatabaseError(diagnostics, this.step - this.leadingSteps, this.phase);
   }
 
-  #spoiledError(): ConnectionLost {
-    const reason = `a call before it on its connection has left ${this.taintedBy} changed`;
+  #taintedError(): ConnectionLost {
+    const reason = `an earlier call on the same connection left ${this.taintedBy} changed`;
     return this.call.idempotent === true ? new ConnectionLost(reason) : new OutcomeUnknown(reason);
   }
 
-  #nothingWasGiven(): boolean {
+  #hasReturnedNoRows(): boolean {
     return this.steps.slice(0, this.step).every((step) => step.rows === undefined);
   }
 
-  #again(retry: (run: CallRequest) => void): void {
+  #retryPrepared(retry: (request: CallRequest) => void): void {
     this.#retry = null;
     this.isPreparingAgain = true;
     this.restart();
@@ -195,32 +195,35 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     retry(this);
   }
 
-  #explained(error: Error, now: number): Error {
+  #timeoutOr(error: Error, now: number): Error {
     if (!(error instanceof DatabaseError) || error.diagnostics.code !== queryCanceled) return error;
     const { timeout } = this;
-    const ours = this.timedOut || (timeout > 0 && now - this.startedAt >= timeout * timeoutTolerance);
-    return ours ? this.#late() : error;
+    const isOwnTimeout = this.timedOut || (timeout > 0 && now - this.startedAt >= timeout * timeoutTolerance);
+    return isOwnTimeout ? this.#timeoutError() : error;
   }
 
-  #late(): CallTimeout {
+  #timeoutError(): CallTimeout {
     return new CallTimeout(`no answer within ${this.timeout} ms`);
   }
 }
 
 /**
- * The statement was deallocated behind our back, or its plan can no longer give the columns it was prepared with. Both
- * are found out before anything of the statement has run, so that it is safe to prepare and run it again.
+ * Returns whether the server has deallocated the statement (26000), or its plan has other result columns now (0A000). PostgreSQL detects
+ * both before the statement runs, so that it is safe to prepare and run it again.
  */
-function preparedStatementIsStale(error: Error): boolean {
+function isStalePreparedStatement(error: Error): boolean {
   if (!(error instanceof DatabaseError) || error.phase !== 'bind') return false;
   const { code, routine } = error.diagnostics;
   return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
 }
 
-/** Whether a short call may go behind those that are in flight, at this time of `performance.now()`. */
-export function mayBeFollowed(exchanges: readonly PipelinedRequest[], now: number): boolean {
-  const head = exchanges[0];
-  if (head !== undefined && now - head.startedAt > oldestHead) return false;
-  for (const exchange of exchanges) if (!(exchange instanceof CallRequest) || !exchange.mayBeFollowed) return false;
+/**
+ * Returns whether a short call may join the pipeline.
+ * @param now `performance.now()`
+ */
+export function mayBeFollowed(requests: readonly PipelinedRequest[], now: number): boolean {
+  const first = requests[0];
+  if (first !== undefined && now - first.startedAt > maxShareAgeMs) return false;
+  for (const request of requests) if (!(request instanceof CallRequest) || !request.mayBeFollowed) return false;
   return true;
 }

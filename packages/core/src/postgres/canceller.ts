@@ -1,78 +1,81 @@
 import type { PipelinedRequest } from './pipeline.ts';
 
-/** How long a server may take to act on a cancel or a farewell, in milliseconds, before its connection is given up. */
+/** Milliseconds that the server has to act on a cancel request or a Terminate message before the connection is dropped. */
 export const gracePeriodMs = 5_000;
-/** Milliseconds until a cancel that showed no effect is sent again; doubled each time. */
-const firstRepeat = 250;
+/** Milliseconds until an ineffective cancel request is repeated; doubled each time. */
+const firstRepeatMs = 250;
 
-/** What a session lets those do who cancel what it runs. */
+/** The view of a session that cancelling needs. */
 export interface Cancellable {
-  /** What runs, and what waits behind it. */
-  readonly exchanges: readonly PipelinedRequest[];
-  /** Asks the server; resolves when it has been told. */
-  readonly cancel: () => Promise<void>;
-  /** Runs behind everything that was sent, and tells when it has. */
-  readonly barrier: (passed: () => void) => void;
-  readonly lose: (reason: string) => void;
+  /** The pipeline; the first request is running. */
+  readonly requests: readonly PipelinedRequest[];
+  /** Sends a CancelRequest; resolves when the server has closed its connection. */
+  readonly sendCancelRequest: () => Promise<void>;
+  /** Invokes the callback when all pending requests are complete. */
+  readonly afterPending: (onDone: () => void) => void;
+  readonly disconnect: (reason: string) => void;
 }
 
-/** Cancels what nobody wants any more. A cancel hits whatever runs when it arrives: it is sent only when nothing else could be hit. */
+/**
+ * Cancels obsolete calls. A cancel request hits the statement that runs when it arrives. It is sent only while the obsolete call
+ * is alone in the pipeline.
+ */
 export class Canceller {
   readonly #session: Cancellable;
-  #underWay = 0;
+  #pending = 0;
 
   constructor(session: Cancellable) {
     this.#session = session;
   }
 
-  /** While a cancel is under way nothing may be sent that it could hit. */
+  /** Whether a cancel request is under way. Until it has arrived, no other statement may be sent. */
   get isPending(): boolean {
-    return this.#underWay > 0;
+    return this.#pending > 0;
   }
 
-  /** To be called whenever a call may have become unwanted, or the only one. */
+  /** Cancels the running call when it is obsolete and alone in the pipeline. */
   cancelIfAlone(): void {
-    const { exchanges, lose } = this.#session;
-    const head = exchanges[0];
-    if (this.#underWay > 0 || exchanges.length !== 1 || !head?.pending?.isObsolete) return;
-    const impatience = setTimeout(() => lose('the server did not act on a cancel'), gracePeriodMs);
-    this.#cancel(head, firstRepeat, () => clearTimeout(impatience));
+    const { requests, disconnect } = this.#session;
+    const first = requests[0];
+    if (this.#pending > 0 || requests.length !== 1 || !first?.pending?.isObsolete) return;
+    const timer = setTimeout(() => disconnect('the server did not act on a cancel request'), gracePeriodMs);
+    this.#cancel(first, firstRepeatMs, () => clearTimeout(timer));
   }
 
   /**
-   * Cancels a call that is past its timeout.
-   * @returns milliseconds that the call at the head is past it; 0 when it is not
+   * Cancels the running call after its timeout.
+   * @returns the milliseconds since the timeout; 0 before it
    */
   cancelExpired(now: number): number {
-    const head = this.#session.exchanges[0];
-    const run = head?.pending;
-    if (head === undefined || !run || run.timeout === 0 || run.stalled) return 0;
-    // The server's own statement_timeout comes first; this one is for a server that does not answer.
-    const late = now - head.startedAt - run.timeout;
-    if (late < Math.min(1_000, run.timeout)) return 0;
-    run.timedOut = true;
+    const first = this.#session.requests[0];
+    const pending = first?.pending;
+    if (first === undefined || !pending || pending.timeout === 0 || pending.stalled) return 0;
+    // The server enforces statement_timeout first. This timeout is for a server that does not respond.
+    const overdue = now - first.startedAt - pending.timeout;
+    if (overdue < Math.min(1_000, pending.timeout)) return 0;
+    pending.timedOut = true;
     this.cancelIfAlone();
-    return late;
+    return overdue;
   }
 
-  #cancel(exchange: PipelinedRequest, repeat: number, settled: () => void): void {
-    const { exchanges, cancel, barrier, lose } = this.#session;
-    this.#underWay++;
-    cancel().then(
+  #cancel(request: PipelinedRequest, repeatMs: number, onDone: () => void): void {
+    const { requests, sendCancelRequest, afterPending, disconnect } = this.#session;
+    this.#pending++;
+    sendCancelRequest().then(
       () => {
-        // A late signal must find the session idle: behind this barrier it can hit nobody.
-        barrier(() => {
-          if (--this.#underWay === 0) settled();
+        // A late cancel signal must find the session idle: no call is sent before the callback.
+        afterPending(() => {
+          if (--this.#pending === 0) onDone();
         });
-        // The server forgets a cancel that has overtaken its statement.
-        const again = (): void => {
-          if (exchanges[0] === exchange) this.#cancel(exchange, repeat * 2, settled);
+        // The server ignores a cancel request that arrives before its statement.
+        const repeatCancel = (): void => {
+          if (requests[0] === request) this.#cancel(request, repeatMs * 2, onDone);
         };
-        setTimeout(again, repeat).unref();
+        setTimeout(repeatCancel, repeatMs).unref();
       },
       (error: Error) => {
-        settled();
-        lose(`a cancel could not be sent: ${error.message}`);
+        onDone();
+        disconnect(`the cancel request failed: ${error.message}`);
       },
     );
   }

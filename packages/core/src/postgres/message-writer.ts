@@ -1,9 +1,10 @@
 import type { Step, Value } from './port.ts';
 
-const executeAndNothingElse = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
+/** Execute of the unnamed portal, without a row limit. */
+const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
 
-/** The messages of the extended query protocol, written one after the other into one buffer. */
+/** Writes the messages of the extended query protocol into one buffer. */
 export class MessageWriter {
   #buffer = Buffer.allocUnsafeSlow(8192);
   #length = 0;
@@ -12,7 +13,7 @@ export class MessageWriter {
     return this.#length;
   }
 
-  /** A copy of everything written since the last call. */
+  /** Returns a copy of the messages that were written since the last call. */
   take(): Buffer {
     const bytes = Buffer.allocUnsafe(this.#length);
     this.#buffer.copy(bytes, 0, 0, this.#length);
@@ -21,7 +22,7 @@ export class MessageWriter {
     return bytes;
   }
 
-  /** @param types OIDs of `$1`, `$2`, …; those that are not said PostgreSQL finds out: in our own statements they stand under casts */
+  /** @param types the OIDs of `$1`, `$2`, …; PostgreSQL infers the missing ones */
   parse(name: string, sql: string, types: readonly number[] = []): void {
     const start = this.#begin(0x50);
     this.#text(name);
@@ -55,12 +56,12 @@ export class MessageWriter {
   }
 
   execute(): void {
-    this.#append(executeAndNothingElse);
+    this.#append(execute);
   }
 
   /**
-   * All messages of the steps, those without a name parsed before.
-   * @throws when there are too many values, or they are too large for a message: then nothing of them was written
+   * Writes the messages of the steps; unnamed statements are parsed first.
+   * @throws RangeError for too many or too large values; then nothing was written
    */
   writeSteps(steps: readonly Step[]): void {
     const before = this.#length;
@@ -72,7 +73,7 @@ export class MessageWriter {
         this.execute();
       }
     } catch (error) {
-      // Half a message must not become the beginning of the next one.
+      // An incomplete message must not remain in the buffer.
       this.truncate(before);
       throw error;
     }
@@ -82,7 +83,7 @@ export class MessageWriter {
     this.#append(sync);
   }
 
-  /** Drops what was written since `length` was so. */
+  /** Drops the bytes after `length`. */
   truncate(length: number): void {
     this.#length = length;
   }

@@ -9,34 +9,34 @@ import {
 } from './port.ts';
 import { MessageWriter } from './message-writer.ts';
 
-/** The messages that are to be sent, and the exchanges whose answers are still to come, in the order of the connection. */
+/** The outgoing messages, and the requests whose responses are outstanding, in the order of the connection. */
 export class Pipeline {
   readonly writer: MessageWriter = new MessageWriter();
   readonly requests: PipelinedRequest[] = [];
   readonly #write: (bytes: Buffer) => void;
   #flushing = false;
-  /** The last exchanges whose messages are still in `outgoing`. */
+  /** The number of requests at the end whose messages are still in `writer`. */
   #unsent = 0;
 
   constructor(write: (bytes: Buffer) => void) {
     this.#write = write;
   }
 
-  /** Exchanges wait for the end of this round of the event loop: one more travels in the same packet. */
+  /** Whether requests wait for the end of this event loop turn; another request joins their packet. */
   get isBatching(): boolean {
     return this.#flushing;
   }
 
-  /** How many of the exchanges were sent. */
+  /** The number of requests that were sent. */
   get sent(): number {
     return this.requests.length - this.#unsent;
   }
 
-  /** Ends what was written since the last exchange with a Sync of its own. */
-  push(exchange: PipelinedRequest): void {
+  /** Adds a request: ends the messages that were written for it with a Sync. */
+  push(request: PipelinedRequest): void {
     this.writer.sync();
-    if (this.requests.length === 0) exchange.startedAt = performance.now();
-    this.requests.push(exchange);
+    if (this.requests.length === 0) request.startedAt = performance.now();
+    this.requests.push(request);
     this.#unsent++;
     if (this.#flushing) return;
     this.#flushing = true;
@@ -51,63 +51,63 @@ export class Pipeline {
   }
 }
 
-/** The call that an exchange serves, as far as others look after it. */
+/** A call in the pipeline, as the canceller and the pool see it. */
 export interface PendingCall {
   readonly call: Call;
-  /** Milliseconds; 0 is without end. */
+  /** Milliseconds; 0 means no timeout. */
   readonly timeout: number;
   readonly stalled: boolean;
-  /** Its outcome is of no interest any more, and its statement may be cancelled. */
+  /** Whether the outcome is no longer needed, so that the statement may be cancelled. */
   readonly isObsolete: boolean;
   timedOut: boolean;
 }
 
-/** What the end of a connection says of an exchange: its transaction never began, was rolled back, or may have been committed. */
-export type TransactionOutcome = 'not begun' | 'rolled back' | 'unknown';
+/** The outcome of the transaction of a request whose connection was lost. */
+export type TransactionOutcome = 'not started' | 'rolled back' | 'unknown';
 
 /**
- * FATAL errors that PostgreSQL raises between messages or where a statement may be interrupted, never within a commit: a transaction
- * whose statements were not all answered is rolled back. Shutdown, the timeouts of idle sessions and of transactions.
+ * FATAL errors after which an unfinished transaction is rolled back: shutdown and the timeouts of idle sessions and of transactions.
+ * PostgreSQL never raises them within a commit.
  */
 const rolledBack: ReadonlySet<string> = new Set(['57P01', '57P05', '25P03', '25P04']);
 
-/** What goes out up to one Sync, and what comes back up to one ReadyForQuery. */
+/** The messages up to one Sync, and their responses up to one ReadyForQuery. */
 export abstract class PipelinedRequest {
-  /** When the database began to work on it, by `performance.now()`; set by the session. */
+  /** The time at which the database began to work on the request, by `performance.now()`; set by the session. */
   startedAt = 0;
-  /** Which statement of the exchange the incoming messages belong to. */
+  /** The index of the statement that the incoming messages belong to. */
   protected step = 0;
   protected phase: 'parse' | 'bind' | 'execute' = 'parse';
   protected error: Error | null = null;
-  /** An ErrorResponse came: the server skips everything up to the Sync. */
-  #refused = false;
+  /** Whether an ErrorResponse arrived: the server then skips all messages up to the Sync. */
+  #hasFailed = false;
 
-  /** Whether a transaction was begun for it. */
+  /** Whether the request begins a transaction of its own. */
   readonly opensTransaction: boolean = false;
-  /** The call that it serves; null when it serves the connection. */
+  /** The call of the request; null for a maintenance request. */
   abstract readonly pending: PendingCall | null;
-  /** How many statements have to be answered. */
+  /** The number of statements. */
   protected abstract readonly count: number;
 
-  /** Every statement was answered, or one of them refused. Without that a ReadyForQuery belongs to something else. */
+  /** Whether every statement is complete or one has failed. An earlier ReadyForQuery is a protocol violation. */
   get isComplete(): boolean {
-    return this.#refused || this.step === this.count;
+    return this.#hasFailed || this.step === this.count;
   }
 
   /**
-   * What became of it, when it was sent and the connection has ended. PostgreSQL executes one message after the other: behind the
-   * exchange in which it said that it ends, nothing was executed.
-   * @param index its place among those in flight
-   * @param fatal how the server ended the connection
+   * Returns the outcome of a request that was sent before the connection was lost. PostgreSQL executes messages in order: requests behind
+   * the one with the FATAL error were not executed.
+   * @param index the position in the pipeline
+   * @param fatal the FATAL error of the server; null for none
    */
   transactionOutcome(index: number, fatal: Diagnostics | null): TransactionOutcome {
     if (fatal === null || !rolledBack.has(fatal.code)) return 'unknown';
-    if (index > 0) return 'not begun';
-    // What is missing is the ReadyForQuery alone, before which the commit is; and a procedure may have committed on its way.
+    if (index > 0) return 'not started';
+    // After the last statement, PostgreSQL may have committed before its ReadyForQuery. A procedure may commit earlier.
     return this.step === this.count || this.pending?.call.atomic === true ? 'unknown' : 'rolled back';
   }
 
-  /** The statement that a RowDescription describes. */
+  /** Returns the statement of the current step. */
   protected abstract statement(): Statement | undefined;
 
   parseComplete(): void {
@@ -120,7 +120,7 @@ export abstract class PipelinedRequest {
     this.phase = 'execute';
   }
 
-  /** The statement's result columns, none for `NoData`. */
+  /** RowDescription or NoData, with the type OIDs of the result columns. */
   rowDescription(types: readonly number[]): void {
     const statement = this.statement();
     const expected = statement?.columns;
@@ -132,8 +132,8 @@ export abstract class PipelinedRequest {
   }
 
   /**
-   * A DataRow whose body begins at `start`. Only a call has a reader of rows.
-   * @throws ProtocolViolation for a row that is none of this exchange's
+   * A DataRow whose body begins at `start`. Only calls have a sink for rows.
+   * @throws ProtocolViolation for an unexpected row
    */
   row(_chunk: Buffer, _start: number, _end: number): void {
     this.assertPhase('execute', 'DataRow');
@@ -146,31 +146,31 @@ export abstract class PipelinedRequest {
   }
 
   errorResponse(diagnostics: Diagnostics): void {
-    this.#refused = true;
+    this.#hasFailed = true;
     this.error ??= this.databaseError(diagnostics);
   }
 
   notice(_notice: Diagnostics): void {
-    // Only a call has a listener.
+    // Only calls receive notices.
   }
 
   /**
    * ReadyForQuery.
-   * @param left a setting that was left changed
+   * @param changedSetting a setting that the request left changed
    */
-  abstract readyForQuery(now: number, left: string | null): void;
+  abstract readyForQuery(now: number, changedSetting: string | null): void;
 
-  /** The connection went away. */
-  abstract connectionLost(error: ConnectionLost, fate: TransactionOutcome): void;
+  /** Reports that the connection was lost. */
+  abstract connectionLost(error: ConnectionLost, outcome: TransactionOutcome): void;
 
   protected databaseError(diagnostics: Diagnostics): DatabaseError {
     return new DatabaseError(diagnostics, this.step, this.phase);
   }
 
-  /** For another run of the same statements. */
+  /** Prepares the request for another execution of the same statements. */
   protected restart(): void {
     this.error = null;
-    this.#refused = false;
+    this.#hasFailed = false;
   }
 
   protected startStep(step: number): void {
@@ -178,22 +178,22 @@ export abstract class PipelinedRequest {
     this.phase = this.statement()?.name === '' ? 'parse' : 'bind';
   }
 
-  /** A message out of its order means that answers and calls no longer match: an answer could reach another caller. */
+  /** Throws for a message out of order: a response could otherwise reach the wrong caller. */
   protected assertPhase(phase: PipelinedRequest['phase'], message: string): void {
-    if (this.phase !== phase || this.isComplete) throw new ProtocolViolation(`a ${message} out of its order`);
+    if (this.phase !== phase || this.isComplete) throw new ProtocolViolation(`an unexpected ${message}`);
   }
 }
 
-/** Statements of the session's own without names, or none at all: then it is done when everything before it is. */
+/** Unnamed statements of the session itself. Without statements, it completes when all requests before it are complete. */
 export class MaintenanceRequest extends PipelinedRequest {
   override readonly pending = null;
   protected override readonly count: number;
-  readonly #settled: (error: Error | null) => void;
+  readonly #onDone: (error: Error | null) => void;
 
-  constructor(count: number, settled: (error: Error | null) => void) {
+  constructor(count: number, onDone: (error: Error | null) => void) {
     super();
     this.count = count;
-    this.#settled = settled;
+    this.#onDone = onDone;
   }
 
   protected override statement(): undefined {
@@ -206,22 +206,22 @@ export class MaintenanceRequest extends PipelinedRequest {
   }
 
   override readyForQuery(): void {
-    this.#settled(this.error);
+    this.#onDone(this.error);
   }
 
   override connectionLost(error: ConnectionLost): void {
-    this.#settled(error);
+    this.#onDone(error);
   }
 }
 
-/** By the OIDs of the types, as `select oid, typname from pg_type` has them. */
+/** The message names types by their OIDs (`pg_type.oid`). */
 function columnsChanged(
   sql: string,
   expected: NonNullable<Statement['columns']>,
   types: readonly number[],
 ): ColumnMismatch {
-  const wanted = expected.map((oids) => (oids === null ? 'any' : oids.join(' or '))).join(', ');
+  const expectedTypes = expected.map((oids) => (oids === null ? 'any' : oids.join(' or '))).join(', ');
   return new ColumnMismatch(
-    `unexpected result columns: types (${wanted}) were wanted, (${types.join(', ')}) came of ${sql}`,
+    `unexpected result columns: expected types (${expectedTypes}), received (${types.join(', ')}) from ${sql}`,
   );
 }

@@ -269,7 +269,7 @@ export class Pool implements Database {
   }
 
   #refuseAll(error: Error): void {
-    for (const { call } of this.#queue.removeSince()) call.failed(error);
+    for (const { call } of this.#queue.removeOlderThan()) call.failed(error);
   }
 
   #late(): AcquireTimeout {
@@ -280,7 +280,7 @@ export class Pool implements Database {
   #sweep(): void {
     const now = performance.now();
     for (const session of this.#sessions) session.checkTimeouts(now);
-    for (const { call } of this.#queue.removeSince(now - this.#options.acquireTimeout)) call.failed(this.#late());
+    for (const { call } of this.#queue.removeOlderThan(now - this.#options.acquireTimeout)) call.failed(this.#late());
     while (this.#idle.length > 0 && now - this.#idle[0]!.since > this.#options.idleTimeout) {
       this.#idle.shift()!.session.end();
     }

@@ -4,38 +4,38 @@ import type { CallRequest } from './call-request.ts';
 import { PipelinedRequest } from './pipeline.ts';
 import { ProtocolViolation } from './message-parser.ts';
 
-/** Bounds on what one connection keeps: a client may choose which parameters it gives, and so the statement. */
+/** Per connection. Clients choose the parameters of a request and so the statement: the number must be bounded. */
 const maxStatements = 500;
-/** Bytes of SQL. PostgreSQL needs a multiple of it for parse trees and plans. */
+/** Length of the SQL texts. PostgreSQL needs a multiple of it for parse trees and plans. */
 const maxBytes = 512 * 1024;
-/** Evicts some more than it must: sorting at every new statement would be work without end. */
-const room = 0.9;
+/** Evicts down to this part of the limits, so that not every new statement sorts the entries. */
+const evictionTarget = 0.9;
 
 interface Entry {
   readonly bytes: number;
-  /** When it was used last, in uses of this connection. */
-  used: number;
+  /** The use counter of the connection at the last use. */
+  lastUse: number;
 }
 
-/** The statements that one connection has prepared, by their names. */
+/** The prepared statements of one connection, by name; the least recently used are evicted. */
 export class PreparedStatements {
   readonly #entries = new Map<string, Entry>();
-  readonly #outgoing: MessageWriter;
+  readonly #writer: MessageWriter;
   #bytes = 0;
   #uses = 0;
 
-  constructor(outgoing: MessageWriter) {
-    this.#outgoing = outgoing;
+  constructor(writer: MessageWriter) {
+    this.#writer = writer;
   }
 
-  /** The statements of the steps that have to be prepared before these can be sent; the others count as used. */
+  /** Returns the statements of the steps that are not prepared yet; the others count as used. */
   missing(steps: readonly Step[]): readonly Statement[] {
     let missing: Statement[] | null = null;
     for (const { statement } of steps) {
       if (statement.name === '') continue;
       const entry = this.#entries.get(statement.name);
       if (entry !== undefined) {
-        entry.used = ++this.#uses;
+        entry.lastUse = ++this.#uses;
         continue;
       }
       missing ??= [];
@@ -45,45 +45,45 @@ export class PreparedStatements {
   }
 
   /**
-   * Writes what prepares the statements, behind steps that were written already.
-   * @param done told what kept them from being prepared
+   * Writes Parse and Describe messages for the statements, behind steps that were already written.
+   * @param done receives the error that prevented the preparation, or null
    */
-  prepare(run: CallRequest, { missing, before }: Missing, done: (error: Error | null) => void): PrepareRequest {
+  prepare(request: CallRequest, { missing, before }: Missing, done: (error: Error | null) => void): PrepareRequest {
     for (const { name, sql, types } of missing) {
-      this.#outgoing.parse(name, sql, types);
-      this.#outgoing.describe(name);
+      this.#writer.parse(name, sql, types);
+      this.#writer.describe(name);
     }
-    return new PrepareRequest(run, missing, before, (ready, error) => {
+    return new PrepareRequest(request, missing, before, (ready, error) => {
       for (const statement of ready) this.#add(statement);
       done(error);
-      // A statement whose columns were refused is of no use under its name.
+      // A statement with unexpected columns must not stay under its name.
       if (error !== null) for (const { name } of missing) this.#close(name);
-      this.#makeRoom();
+      this.#evict();
     });
   }
 
-  /** Closes the statements of the steps, also those that are still being prepared: PostgreSQL closes names that it does not know. */
+  /** Closes the statements of the steps. PostgreSQL ignores a Close of an unknown name. */
   forget(steps: readonly Step[]): void {
     for (const { statement } of steps) if (statement.name !== '') this.#close(statement.name);
   }
 
-  /** After `DISCARD ALL` the connection knows none. */
+  /** Forgets all statements, after `DISCARD ALL`. */
   clear(): void {
     this.#entries.clear();
     this.#bytes = 0;
   }
 
   #add({ name, sql }: Statement): void {
-    this.#entries.set(name, { bytes: sql.length, used: ++this.#uses });
+    this.#entries.set(name, { bytes: sql.length, lastUse: ++this.#uses });
     this.#bytes += sql.length;
   }
 
-  /** Evicts the statements that were used longest ago; no call that is still to be sent counts on one of them. */
-  #makeRoom(): void {
+  /** Evicts the least recently used statements. No unsent call depends on them. */
+  #evict(): void {
     if (this.#entries.size <= maxStatements && this.#bytes <= maxBytes) return;
-    const oldestFirst = [...this.#entries].sort(([, one], [, other]) => one.used - other.used);
+    const oldestFirst = [...this.#entries].sort(([, left], [, right]) => left.lastUse - right.lastUse);
     for (const [name] of oldestFirst) {
-      if (this.#entries.size <= maxStatements * room && this.#bytes <= maxBytes * room) return;
+      if (this.#entries.size <= maxStatements * evictionTarget && this.#bytes <= maxBytes * evictionTarget) return;
       this.#close(name);
     }
   }
@@ -91,61 +91,61 @@ export class PreparedStatements {
   #close(name: string): void {
     this.#bytes -= this.#entries.get(name)?.bytes ?? 0;
     this.#entries.delete(name);
-    this.#outgoing.close(name);
+    this.#writer.close(name);
   }
 }
 
 interface Missing {
   readonly missing: readonly Statement[];
-  /** How many steps stand before them in the exchange. */
+  /** The number of steps before them in the request. */
   readonly before: number;
 }
 
 const none: readonly Statement[] = [];
 
-/** Invoked with the statements that are ready, and what kept the others from it. */
-type Settled = (ready: readonly Statement[], error: Error | null) => void;
+/** Receives the prepared statements, and the error that prevented the others. */
+type PrepareCallback = (ready: readonly Statement[], error: Error | null) => void;
 
 /**
- * Parses statements under their names and checks their columns, before anything is executed. Where the call has a role, a step that
- * sets it comes first, in the same transaction.
+ * Parses named statements and checks their columns, before anything is executed. A step that sets the role of the call comes
+ * first, in the same transaction.
  */
 export class PrepareRequest extends PipelinedRequest {
   override readonly pending: CallRequest;
   readonly statements: readonly Statement[];
-  readonly #settled: Settled;
-  /** Steps that set the role. */
-  readonly #before: number;
+  readonly #onDone: PrepareCallback;
+  /** The number of steps that set the role. */
+  readonly #leadingSteps: number;
   protected override readonly count: number;
   #parsed = false;
 
-  constructor(run: CallRequest, statements: readonly Statement[], before: number, settled: Settled) {
+  constructor(request: CallRequest, statements: readonly Statement[], before: number, onDone: PrepareCallback) {
     super();
-    this.pending = run;
+    this.pending = request;
     this.statements = statements;
-    this.#before = before;
+    this.#leadingSteps = before;
     this.count = before + statements.length;
-    this.#settled = settled;
+    this.#onDone = onDone;
   }
 
   protected override statement(): Statement | undefined {
-    return this.statements[this.step - this.#before];
+    return this.statements[this.step - this.#leadingSteps];
   }
 
-  get #settingRole(): boolean {
-    return this.step < this.#before;
+  get #isSettingRole(): boolean {
+    return this.step < this.#leadingSteps;
   }
 
   override parseComplete(): void {
-    if (this.#settingRole) return super.parseComplete();
-    // The statement's columns are still to come; until then an error is one of parsing.
+    if (this.#isSettingRole) return super.parseComplete();
+    // The phase remains `parse` until the columns arrive.
     this.assertPhase('parse', 'ParseComplete');
     this.#parsed = true;
   }
 
   override rowDescription(types: readonly number[]): void {
-    if (this.#settingRole) return;
-    if (!this.#parsed) throw new ProtocolViolation('a RowDescription out of its order');
+    if (this.#isSettingRole) return;
+    if (!this.#parsed) throw new ProtocolViolation('an unexpected RowDescription');
     super.rowDescription(types);
     this.#parsed = false;
     this.step++;
@@ -159,16 +159,16 @@ export class PrepareRequest extends PipelinedRequest {
   protected override databaseError(diagnostics: Diagnostics): DatabaseError {
     const statement = this.statement();
     const step = this.pending.steps.findIndex((candidate) => candidate.statement === statement);
-    return this.#settingRole
+    return this.#isSettingRole
       ? new DatabaseError(diagnostics, 0, 'execute')
       : new DatabaseError(diagnostics, Math.max(step - this.pending.leadingSteps, 0), this.phase);
   }
 
   override readyForQuery(): void {
-    this.#settled(this.statements.slice(0, Math.max(this.step - this.#before, 0)), this.error);
+    this.#onDone(this.statements.slice(0, Math.max(this.step - this.#leadingSteps, 0)), this.error);
   }
 
   override connectionLost(error: ConnectionLost): void {
-    this.#settled([], error);
+    this.#onDone([], error);
   }
 }

@@ -2,48 +2,49 @@ import type { PipelinedRequest } from './pipeline.ts';
 import type { ConnectionLost, Diagnostics } from './port.ts';
 import { CallRequest } from './call-request.ts';
 
-/* Calls that one connection cannot finish, and that another one may. */
-
 /**
- * Runs a call elsewhere; false: nothing else can run it.
- * @param begun its connection was lost while it ran
+ * Runs a call on another connection; returns false when none can run it.
+ * @param hadStarted the connection was lost while the call ran
  */
-export type Requeue = (run: CallRequest, begun?: boolean) => boolean;
+export type Requeue = (request: CallRequest, hadStarted?: boolean) => boolean;
 
 export interface ConnectionLoss {
   readonly error: ConnectionLost;
-  /** How many of the exchanges had been sent. */
+  /** The number of requests that had been sent. */
   readonly sent: number;
-  /** How the server ended the connection; null when it did not say. */
+  /** The FATAL error of the server; null for none. */
   readonly fatal: Diagnostics | null;
 }
 
-/** The connection has ended: what was not begun, or may be run twice, runs elsewhere; the others are told. */
+/** Moves the calls of a lost connection that did not start or are idempotent to other connections, and fails the rest. */
 export function settleLostRequests(
-  exchanges: readonly PipelinedRequest[],
+  requests: readonly PipelinedRequest[],
   { error, sent, fatal }: ConnectionLoss,
-  again: Requeue,
+  requeue: Requeue,
 ): void {
-  for (const [index, exchange] of exchanges.entries()) {
-    const fate = index >= sent ? 'not begun' : exchange.transactionOutcome(index, fatal);
-    const run = exchange instanceof CallRequest ? exchange : null;
-    // One that was rolled back is told so: ending its connection may have been meant to end it.
-    const elsewhere = run !== null && run.isUndelivered && (fate === 'not begun' || run.call.idempotent === true);
-    // The call itself may have ended the server process: it is not run again and again.
-    if (!elsewhere || !again(run, fate !== 'not begun')) exchange.connectionLost(error, fate);
+  for (const [index, request] of requests.entries()) {
+    const outcome = index >= sent ? 'not started' : request.transactionOutcome(index, fatal);
+    const callRequest = request instanceof CallRequest ? request : null;
+    // A rolled-back call that is not idempotent fails: the connection may have been terminated to stop this call.
+    const canRequeue =
+      callRequest !== null &&
+      callRequest.isUndelivered &&
+      (outcome === 'not started' || callRequest.call.idempotent === true);
+    // The call itself may have crashed the server process; `hadStarted` limits its retries.
+    if (!canRequeue || !requeue(callRequest, outcome !== 'not started')) request.connectionLost(error, outcome);
   }
 }
 
-/** Calls that wait behind a long one and may be run twice run elsewhere. */
-export function requeueFollowers(exchanges: readonly PipelinedRequest[], again: Requeue): void {
-  for (const exchange of exchanges.slice(1)) {
-    if (!(exchange instanceof CallRequest) || !exchange.isUndelivered || exchange.call.idempotent !== true) continue;
-    if (again(exchange)) exchange.isRequeued = true;
+/** Moves idempotent calls that wait behind a long one to other connections. */
+export function requeueFollowers(requests: readonly PipelinedRequest[], requeue: Requeue): void {
+  for (const request of requests.slice(1)) {
+    if (!(request instanceof CallRequest) || !request.isUndelivered || request.call.idempotent !== true) continue;
+    if (requeue(request)) request.isRequeued = true;
   }
 }
 
-/** A call whose rows were dropped, because one before it had changed the session. */
-export function requeueTainted(exchange: PipelinedRequest, again: Requeue): boolean {
-  if (!(exchange instanceof CallRequest) || !exchange.isTainted) return false;
-  return exchange.isUndelivered && exchange.call.idempotent === true && again(exchange);
+/** Runs a call again whose rows were dropped because an earlier call had changed the session; false when it cannot. */
+export function requeueTainted(request: PipelinedRequest, requeue: Requeue): boolean {
+  if (!(request instanceof CallRequest) || !request.isTainted) return false;
+  return request.isUndelivered && request.call.idempotent === true && requeue(request);
 }

@@ -15,66 +15,70 @@ import { settleLostRequests, requeueFollowers, type Requeue, requeueTainted } fr
 import { mayBeFollowed, CallRequest } from './call-request.ts';
 import { SessionState } from './session-state.ts';
 
-/** What a session tells its owner, and asks of it. */
+/** The callbacks of a session to its owner: the pool, the listener or a host-provided connection. */
 export interface SessionEvents {
-  /** The session can take another call, or changed so that it may. */
+  /** The session may be able to take another call. */
   released(session: Session): void;
   closed(session: Session): void;
-  /** A notice outside of any call. */
+  /** A notice that arrived outside any call. */
   notice(notice: Notice): void;
-  /** Runs a call elsewhere that was not executed, or may be executed twice. False: nothing else can run it. */
-  requeue?(run: CallRequest, begun?: boolean): boolean;
-  /** On a connection that listens. */
+  /**
+   * Runs a call on another connection. The call was not executed, or is idempotent.
+   * @param hadStarted the connection was lost while the call ran
+   * @returns false when no other connection can run the call
+   */
+  requeue?(request: CallRequest, hadStarted?: boolean): boolean;
+  /** A NotificationResponse, on a connection that listens. */
   notification?(channel: string, payload: string): void;
-  /** On a lent connection: every message but rows, whose bytes are gone afterwards. */
+  /** On a host-provided connection: every message except DataRow. The bytes are valid only during the call. */
   forward?(type: number, message: Buffer): void;
-  /** Asks the server, on a connection of its own, to cancel what this session runs; resolves when it has been told. */
+  /** Sends a CancelRequest on a separate connection; resolves when the server has closed that connection. */
   cancel(): Promise<void>;
 }
 
-/** How a ReadyForQuery says that no transaction is open. */
-const noTransaction = 0x49;
-/** Milliseconds after which calls behind it that may run elsewhere do so. */
-const blockedHead = 100;
+/** The transaction status "I" (idle) of a ReadyForQuery. */
+const idleStatus = 0x49;
+/** Milliseconds that the first request runs before the idempotent calls behind it move to other connections. */
+const requeueAfterMs = 100;
 
 /**
- * The extended query protocol on a connection that is open and idle. Several calls may be in flight: each is one
- * exchange that ends with its own Sync, so that an error of one never touches the next.
+ * The extended query protocol on a connection that is open and idle. Each call in the pipeline ends with its own Sync,
+ * so that an error of one call never affects the next.
  */
 export class Session {
   readonly #socket: Duplex;
   readonly #events: SessionEvents;
-  readonly #manner: ConnectionMode;
-  readonly #frames: MessageParser;
-  readonly #queue = new Pipeline((bytes) => {
+  readonly #mode: ConnectionMode;
+  readonly #parser: MessageParser;
+  readonly #pipeline = new Pipeline((bytes) => {
     if (this.#closed === null) this.#socket.write(bytes);
   });
-  readonly #outgoing = this.#queue.writer;
-  readonly #exchanges = this.#queue.requests;
-  readonly #prepared = new PreparedStatements(this.#outgoing);
-  /** Calls that wait for their statements to be prepared. */
+  readonly #writer = this.#pipeline.writer;
+  readonly #requests = this.#pipeline.requests;
+  readonly #statements = new PreparedStatements(this.#writer);
+  /** The number of calls that wait for their statements to be prepared. */
   #preparing = 0;
   readonly #flow: SocketFlow;
   #closed: ConnectionLost | null = null;
-  /** We said that we end the connection: nothing may be sent any more. */
+  /** A Terminate message was sent: no further message may follow. */
   #ending = false;
-  readonly #cancelling: Canceller;
+  readonly #canceller: Canceller;
   readonly state: SessionState;
   /** The FATAL error with which the server ended the connection. */
   #fatal: Notice | null = null;
 
-  constructor(socket: Duplex, events: SessionEvents, manner: ConnectionMode = dedicatedConnection) {
+  constructor(socket: Duplex, events: SessionEvents, mode: ConnectionMode = dedicatedConnection) {
     this.#socket = socket;
     this.#events = events;
-    this.#manner = manner;
-    this.state = new SessionState(manner);
+    this.#mode = mode;
+    this.state = new SessionState(mode);
     this.#flow = new SocketFlow(socket);
-    this.#frames = new MessageParser((type, chunk, start, end) => this.#message(type, chunk, start, end));
-    this.#cancelling = new Canceller({
-      exchanges: this.#exchanges,
-      cancel: () => events.cancel(),
-      barrier: (passed) => this.#maintain([], () => passed()),
-      lose: (reason) => this.#lose(reason),
+    this.#parser = new MessageParser((type, chunk, start, end) => this.#message(type, chunk, start, end));
+    this.#canceller = new Canceller({
+      requests: this.#requests,
+      sendCancelRequest: () => events.cancel(),
+      afterPending: (onDone) => this.#sendMaintenance([], () => onDone()),
+      disconnect: (reason) => this.#disconnect(reason),
     });
     socket.on('data', this.#onData);
     socket.on('error', this.#onError);
@@ -82,287 +86,292 @@ export class Session {
   }
 
   readonly #onData = (chunk: Buffer): void => this.#receive(chunk);
-  readonly #onError = (error: Error): void => this.#lose(error.message);
-  readonly #onClose = (): void => this.#lose('the connection was closed');
+  readonly #onError = (error: Error): void => this.#disconnect(error.message);
+  readonly #onClose = (): void => this.#disconnect('the connection was closed');
   /**
-   * One for all calls: V8 puts a function that is assigned to a property straight among its old objects, where one of each call
-   * would keep all of that call until the next full collection.
+   * One function for all calls: V8 allocates a closure that is assigned to a property in the old generation. A closure per
+   * call would retain the call until the next full garbage collection.
    */
-  readonly #retry = (run: CallRequest): void => this.#startAgain(run);
-  readonly #elsewhere: Requeue = (run, begun) => this.#events.requeue?.(run, begun) === true;
+  readonly #retry = (request: CallRequest): void => this.#prepareAgain(request);
+  readonly #requeue: Requeue = (request, hadStarted) => this.#events.requeue?.(request, hadStarted) === true;
 
-  /** How many calls it has been given and not finished. */
+  /** The number of unfinished calls. */
   get load(): number {
-    return this.#exchanges.length + this.#preparing;
+    return this.#requests.length + this.#preparing;
   }
 
-  /** Calls were given to it that have not left yet: one more of their kind travels in the same packet. */
+  /** Whether calls wait to be sent at the end of this event loop turn; another call joins their packet. */
   get isBatching(): boolean {
-    return this.#queue.isBatching;
+    return this.#pipeline.isBatching;
   }
 
-  /** A call that may block is among those in flight. */
+  /** Whether a call in the pipeline may block. */
   get mayBlock(): boolean {
-    return this.#exchanges.some(({ pending: run }) => run?.call.mayBlock === true);
+    return this.#requests.some(({ pending }) => pending?.call.mayBlock === true);
   }
 
   get isIdle(): boolean {
     return this.load === 0 && this.#open;
   }
 
-  /** Whether anything may be sent. */
+  /** Whether a call may be sent. */
   get #open(): boolean {
-    return !this.#cancelling.isPending && !this.#ending && this.state.taintedBy === null && this.#closed === null;
+    return !this.#canceller.isPending && !this.#ending && this.state.taintedBy === null && this.#closed === null;
   }
 
   /**
-   * Whether a short call with these statements may go behind those that are in flight.
-   * @param now `performance.now()`: a head that runs for long may be waiting for a lock, with everything behind it
+   * Returns whether a short call may join the pipeline.
+   * @param now `performance.now()`: a first request that runs for long may wait for a lock and block the calls behind it
    */
   canShare(call: Call, now: number): boolean {
-    if (!this.#open || this.#flow.stopped || this.#preparing > 0 || this.state.changed !== null) return false;
-    if (!mayBeFollowed(this.#exchanges, now) || this.state.switchesRole(call)) return false;
-    return this.#manner.unnamed || this.#prepared.missing(call.steps).length === 0;
+    if (!this.#open || this.#flow.isPaused || this.#preparing > 0 || this.state.changed !== null) return false;
+    if (!mayBeFollowed(this.#requests, now) || this.state.switchesRole(call)) return false;
+    return this.#mode.unnamed || this.#statements.missing(call.steps).length === 0;
   }
 
-  /** Sends a call; statements that this connection does not know yet are prepared first. Returns its exchange. */
+  /** Sends a call. Statements that are not prepared on this connection are prepared first. */
   run(call: Call): CallRequest {
     const switchesRole = this.state.switchesRole(call);
-    const run = new CallRequest(call, adaptCall(call, this.#manner, switchesRole), {
+    const request = new CallRequest(call, adaptCall(call, this.#mode, switchesRole), {
       switchesRole,
       timeout: call.timeout ?? this.state.statementTimeout,
       retry: this.#retry,
     });
-    this.#start(run);
-    return run;
+    this.#start(request);
+    return request;
   }
 
-  resume(run: CallRequest): void {
-    run.stalled = false;
-    // One that has ended, or whose turn is still to come, has no say in the flow of another.
-    if (this.#exchanges[0] === run) this.#flow.go();
+  resume(request: CallRequest): void {
+    request.stalled = false;
+    // Only the first request of the pipeline controls the flow.
+    if (this.#requests[0] === request) this.#flow.resume();
   }
 
-  /** Nobody waits for the call any more. */
-  abandon(run: CallRequest): void {
-    if (!run.abandon()) return;
-    this.resume(run);
-    this.#cancelling.cancelIfAlone();
+  /** Abandons a call; its statement is cancelled when no other call shares the connection. */
+  abandon(request: CallRequest): void {
+    if (!request.abandon()) return;
+    this.resume(request);
+    this.#canceller.cancelIfAlone();
   }
 
-  /** Looks after the call that runs: called from time to time with `performance.now()`. */
+  /**
+   * Enforces the timeouts of the running call; the owner calls it periodically.
+   * @param now `performance.now()`
+   */
   checkTimeouts(now: number): void {
-    const head = this.#exchanges[0];
-    if (head !== undefined && now - head.startedAt > blockedHead) requeueFollowers(this.#exchanges, this.#elsewhere);
-    // A reset or a rollback has no timeout of its own.
-    const late = head?.pending === null ? now - head.startedAt - gracePeriodMs : this.#cancelling.cancelExpired(now);
+    const first = this.#requests[0];
+    if (first !== undefined && now - first.startedAt > requeueAfterMs) requeueFollowers(this.#requests, this.#requeue);
+    // Maintenance requests (reset, rollback) have no timeout of their own.
+    const late = first?.pending === null ? now - first.startedAt - gracePeriodMs : this.#canceller.cancelExpired(now);
     if (late > gracePeriodMs) this.destroy('the server did not answer');
   }
 
-  /** Ends the connection after what is in flight; an idle one at once. */
+  /** Closes the connection once the pipeline is empty. */
   end(): void {
     if (this.#closed !== null || this.#ending) return;
     this.#ending = true;
-    this.#outgoing.terminate();
-    this.#queue.flush();
+    this.#writer.terminate();
+    this.#pipeline.flush();
     this.#socket.end();
-    setTimeout(() => this.#lose('the server did not end the connection'), gracePeriodMs).unref();
+    setTimeout(() => this.#disconnect('the server did not close the connection'), gracePeriodMs).unref();
   }
 
-  /** Ends the connection at once; what it runs is cancelled as well as that can be done. */
+  /** Closes the connection at once and sends a cancel request for the running statement. */
   destroy(reason: string): void {
-    if (this.#exchanges.length > 0 && this.#closed === null) this.#events.cancel().catch(() => undefined);
-    this.#lose(reason);
+    if (this.#requests.length > 0 && this.#closed === null) this.#events.cancel().catch(() => undefined);
+    this.#disconnect(reason);
   }
 
-  /** Leaves a lent connection to its owner. Returns the beginning of a message whose rest is still to come. */
+  /** Returns a host-provided connection to its owner, with the first bytes of an incomplete message. */
   detach(): Buffer {
-    this.#closed ??= new ConnectionLost('the connection was given back');
+    this.#closed ??= new ConnectionLost('the connection was returned to the host');
     this.#socket.off('data', this.#onData);
     this.#socket.off('error', this.#onError);
     this.#socket.off('close', this.#onClose);
-    return this.#frames.rest();
+    return this.#parser.remainder();
   }
 
-  #start(run: CallRequest): void {
-    const missing = this.#prepared.missing(run.steps);
-    if (missing.length === 0) this.#send(run);
-    else this.#prepare(run, missing);
+  #start(request: CallRequest): void {
+    const missing = this.#statements.missing(request.steps);
+    if (missing.length === 0) this.#send(request);
+    else this.#prepare(request, missing);
   }
 
-  /** Statements are parsed under the role of the call: what it may not use is refused here. */
-  #prepare(run: CallRequest, missing: readonly Statement[]): void {
-    const setRole = setRoleSteps(run.call.role, run.switchesRole);
-    this.#outgoing.writeSteps(setRole);
+  /** Parses the statements under the role of the call, so that PostgreSQL checks the privileges of that role. */
+  #prepare(request: CallRequest, missing: readonly Statement[]): void {
+    const setRole = setRoleSteps(request.call.role, request.switchesRole);
+    this.#writer.writeSteps(setRole);
     this.#preparing++;
-    const preparation = this.#prepared.prepare(run, { missing, before: setRole.length }, (error) => {
+    const prepareRequest = this.#statements.prepare(request, { missing, before: setRole.length }, (error) => {
       this.#preparing--;
-      if (error instanceof ConnectionLost && run.isUndelivered && this.#elsewhere(run)) return;
-      // Another call may have found one of its statements stale meanwhile.
-      if (error === null && !run.isObsolete) this.#start(run);
-      else run.prepareFailed(error, preparation.startedAt);
+      if (error instanceof ConnectionLost && request.isUndelivered && this.#requeue(request)) return;
+      // Another call may have closed one of the statements in the meantime.
+      if (error === null && !request.isObsolete) this.#start(request);
+      else request.prepareFailed(error, prepareRequest.startedAt);
     });
-    this.#push(preparation);
+    this.#enqueue(prepareRequest);
   }
 
-  #send(run: CallRequest): void {
+  #send(request: CallRequest): void {
     try {
-      this.#outgoing.writeSteps(run.steps);
+      this.#writer.writeSteps(request.steps);
     } catch (error) {
       return queueMicrotask(() => {
-        run.call.failed(error as Error);
+        request.call.failed(error as Error);
         this.#events.released(this);
       });
     }
-    this.state.recordRole(run.call.role);
-    this.#push(run);
+    this.state.recordRole(request.call.role);
+    this.#enqueue(request);
   }
 
-  /** A prepared statement was gone or stale: once more, from its preparation. */
-  #startAgain(run: CallRequest): void {
-    this.#prepared.forget(run.steps);
-    this.#start(run);
+  /** Prepares the statements of a call again, because the server dropped one or its plan is stale. */
+  #prepareAgain(request: CallRequest): void {
+    this.#statements.forget(request.steps);
+    this.#start(request);
   }
 
-  /** Brings the session back to how it began. */
+  /** Restores the initial state of the session. */
   #reset(): void {
-    this.#prepared.clear();
-    for (const steps of this.state.resetSteps) this.#maintain(steps, (error) => this.#wasReset(error));
+    this.#statements.clear();
+    for (const steps of this.state.resetSteps) this.#sendMaintenance(steps, (error) => this.#handleReset(error));
   }
 
-  #maintain(steps: readonly Step[], done: (error: Error | null) => void): void {
-    this.#outgoing.writeSteps(steps);
-    this.#push(new MaintenanceRequest(steps.length, done));
+  #sendMaintenance(steps: readonly Step[], done: (error: Error | null) => void): void {
+    this.#writer.writeSteps(steps);
+    this.#enqueue(new MaintenanceRequest(steps.length, done));
   }
 
-  #wasReset(error: Error | null): void {
-    const changed = this.#exchanges.length === 0 ? this.state.changed : null;
-    const reason = error?.message ?? (changed === null ? null : `${changed} is not as it was`);
-    if (reason !== null) this.#lose(`the session could not be reset: ${reason}`);
+  #handleReset(error: Error | null): void {
+    const changed = this.#requests.length === 0 ? this.state.changed : null;
+    const reason = error?.message ?? (changed === null ? null : `${changed} still differs from its initial value`);
+    if (reason !== null) this.#disconnect(`the session could not be reset: ${reason}`);
   }
 
-  #push(exchange: PipelinedRequest): void {
-    if (this.#closed === null) this.#queue.push(exchange);
-    else exchange.connectionLost(this.#closed, 'not begun');
+  #enqueue(request: PipelinedRequest): void {
+    if (this.#closed === null) this.#pipeline.push(request);
+    else request.connectionLost(this.#closed, 'not started');
   }
 
   #receive(chunk: Buffer): void {
     if (this.#closed !== null) return;
     try {
-      this.#frames.push(chunk);
+      this.#parser.push(chunk);
       this.#chunkEnd();
     } catch (error) {
-      // A broken stream, or a reader that failed in the middle of a row: either way nothing after it can be trusted.
-      this.#lose(error instanceof Error ? error.message : String(error));
+      // After a protocol violation, or a sink that threw inside a row, the position in the stream is unreliable.
+      this.#disconnect(error instanceof Error ? error.message : String(error));
     }
   }
 
-  /** All that had arrived was handed over: the sink may write it on, and the flow stops if its reader is slow. */
+  /** Passes the end of a chunk to the sink, and pauses the socket when the sink applies back-pressure. */
   #chunkEnd(): void {
-    const head = this.#exchanges[0];
-    if (!(head instanceof CallRequest)) return;
-    if (head.rows?.chunkEnd?.() === false) head.stalled = true;
-    // A stalled call never holds up others: with some behind it, the flow goes on and its sink has to bear it.
-    if (head.stalled && this.#exchanges.length === 1) this.#flow.stop();
+    const first = this.#requests[0];
+    if (!(first instanceof CallRequest)) return;
+    if (first.rows?.chunkEnd?.() === false) first.stalled = true;
+    // A stalled call must not block calls behind it: then the socket is not paused, and the sink has to buffer.
+    if (first.stalled && this.#requests.length === 1) this.#flow.pause();
   }
 
   #message(type: number, chunk: Buffer, start: number, end: number): void {
-    const head = this.#exchanges[0];
-    if (type === 0x44 && head !== undefined) return head.row(chunk, start, end);
+    const first = this.#requests[0];
+    if (type === 0x44 && first !== undefined) return first.row(chunk, start, end);
     this.#events.forward?.(type, chunk.subarray(start - 5, end));
-    if (type === 0x4e || type === 0x45) return this.#told(type === 0x45, readDiagnostics(chunk, start, end));
+    if (type === 0x4e || type === 0x45)
+      return this.#handleNoticeOrError(type === 0x45, readDiagnostics(chunk, start, end));
     if (type === 0x41) return this.#events.notification?.(...readNotification(chunk, start));
-    // ParameterStatus comes at any time; what counts is how things are when a call has ended.
+    // ParameterStatus may arrive at any time. The value counts when a call ends.
     if (type === 0x53) return this.state.updateParameter(chunk, start);
-    if (head === undefined) return checkUnsolicitedMessage(type);
-    if (type === 0x5a) this.#ready(head, chunk[start]!);
-    else handleResponseMessage(head, type, chunk, start);
+    if (first === undefined) return checkUnsolicitedMessage(type);
+    if (type === 0x5a) this.#ready(first, chunk[start]!);
+    else handleResponseMessage(first, type, chunk, start);
   }
 
-  #told(isError: boolean, diagnostics: Notice): void {
-    const head = this.#exchanges[0];
-    if (!isError && head instanceof CallRequest) head.notice(diagnostics);
+  #handleNoticeOrError(isError: boolean, diagnostics: Notice): void {
+    const first = this.#requests[0];
+    if (!isError && first instanceof CallRequest) first.notice(diagnostics);
     else if (!isError) this.#events.notice(diagnostics);
-    // A FATAL error ends the connection, whichever statement is running: the calls are lost, not refused.
-    else if (diagnostics.severity === 'FATAL' || diagnostics.severity === 'PANIC') this.#ended(diagnostics);
-    else head?.errorResponse(diagnostics);
+    // A FATAL error ends the connection, whichever statement runs: the calls are lost.
+    else if (diagnostics.severity === 'FATAL' || diagnostics.severity === 'PANIC') this.#handleFatalError(diagnostics);
+    else first?.errorResponse(diagnostics);
   }
 
-  /** The end of the connection follows; on an idle one it must not find a call that was given to it meanwhile. */
-  #ended(fatal: Notice): void {
+  /** Records a FATAL error. An idle connection is closed at once, so that it takes no further call. */
+  #handleFatalError(fatal: Notice): void {
     this.#fatal = fatal;
-    if (this.#queue.sent === 0) this.#lose(fatal.message);
+    if (this.#pipeline.sent === 0) this.#disconnect(fatal.message);
   }
 
-  #ready(head: PipelinedRequest, transaction: number): void {
-    if (!head.isComplete) throw new ProtocolViolation('a ReadyForQuery before every statement was answered');
+  #ready(request: PipelinedRequest, status: number): void {
+    if (!request.isComplete) throw new ProtocolViolation('a ReadyForQuery before the responses to every statement');
     const now = performance.now();
-    this.#exchanges.shift();
-    const next = this.#exchanges[0];
+    this.#requests.shift();
+    const next = this.#requests[0];
     if (next !== undefined) next.startedAt = now;
-    this.#flow.go();
-    this.#settle(head, now, transaction !== noTransaction);
-    this.#cancelling.cancelIfAlone();
+    this.#flow.resume();
+    this.#finish(request, now, status !== idleStatus);
+    this.#canceller.cancelIfAlone();
     if (this.#closed === null) this.#events.released(this);
   }
 
-  /** Tells a call how it ended, and sees to what it has left in the session: before anything else can run there. */
-  #settle(head: PipelinedRequest, now: number, open: boolean): void {
-    if (open && head.opensTransaction) this.#maintain([rollback], () => undefined);
-    const left = this.state.settingLeftBy(head);
-    if (left !== null) this.#spoil(left);
-    if (!requeueTainted(head, this.#elsewhere)) head.readyForQuery(now, left);
-    // A statement that left a transaction open would hand it to the next caller.
-    if (open && !head.opensTransaction && !this.#manner.isProvided) this.#lose('a statement left its transaction open');
-    if (head instanceof CallRequest && this.#closed === null) this.#clean(head);
+  /** Completes a request and cleans up its session state before the next call can run. */
+  #finish(request: PipelinedRequest, now: number, inTransaction: boolean): void {
+    if (inTransaction && request.opensTransaction) this.#sendMaintenance([rollback], () => undefined);
+    const left = this.state.settingLeftBy(request);
+    if (left !== null) this.#taint(left);
+    if (!requeueTainted(request, this.#requeue)) request.readyForQuery(now, left);
+    // An open transaction would continue in the next call.
+    if (inTransaction && !request.opensTransaction && !this.#mode.isProvided)
+      this.#disconnect('a statement left its transaction open');
+    if (request instanceof CallRequest && this.#closed === null) this.#resetAfter(request);
   }
 
-  #clean(run: CallRequest): void {
-    const [{ call }, { reset }] = [run, this.#manner];
-    if (run.isPreparingAgain) return void (run.isPreparingAgain = false);
-    if (this.state.taintedBy !== null && this.#exchanges.length === 0) this.end();
+  #resetAfter(request: CallRequest): void {
+    const [{ call }, { reset }] = [request, this.#mode];
+    if (request.isPreparingAgain) return void (request.isPreparingAgain = false);
+    if (this.state.taintedBy !== null && this.#requests.length === 0) this.end();
     if (call.altersSession !== true || this.#ending) return;
     if (reset === 'discard') this.#reset();
     if (reset === 'close') this.end();
   }
 
-  /** The calls that were sent behind the one that left a setting changed run with it: their rows may not be what they should be. */
-  #spoil(setting: string): void {
+  /** Marks the calls that were sent behind one that left a setting changed: their rows may be wrong. */
+  #taint(setting: string): void {
     this.state.taintedBy = setting;
-    for (const exchange of this.#exchanges) if (exchange instanceof CallRequest) exchange.taintedBy = setting;
+    for (const request of this.#requests) if (request instanceof CallRequest) request.taintedBy = setting;
   }
 
-  #lose(reason: string): void {
+  #disconnect(reason: string): void {
     if (this.#closed !== null) return;
     const error = new ConnectionLost(`the database connection was lost: ${this.#fatal?.message ?? reason}`);
     this.#closed = error;
     this.#socket.destroy();
-    const { sent } = this.#queue;
-    // A pooler says FATAL for itself too, without knowing what became of the statement.
-    const fatal = this.#manner.settingsPerCall === null ? this.#fatal : null;
-    settleLostRequests(this.#exchanges.splice(0), { error, sent, fatal }, this.#elsewhere);
+    const { sent } = this.#pipeline;
+    // A pooler may raise a FATAL error of its own, which says nothing about the statement.
+    const fatal = this.#mode.settingsPerCall === null ? this.#fatal : null;
+    settleLostRequests(this.#requests.splice(0), { error, sent, fatal }, this.#requeue);
     this.#events.closed(this);
   }
 }
 
-/** Back-pressure on the server: while the reader of rows takes no more, the socket is not read. */
+/** Back-pressure on the server: pauses the socket while the sink accepts no rows. */
 export class SocketFlow {
   readonly #socket: Duplex;
-  stopped = false;
+  isPaused = false;
 
   constructor(socket: Duplex) {
     this.#socket = socket;
   }
 
-  stop(): void {
-    if (this.stopped) return;
-    this.stopped = true;
+  pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
     this.#socket.pause();
   }
 
-  go(): void {
-    if (!this.stopped) return;
-    this.stopped = false;
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
     this.#socket.resume();
   }
 }

@@ -127,7 +127,7 @@ test('what a refresh does not heal is answered 500, and is no way to have the ca
   await gateway.close();
 });
 
-test('the error says which columns were wanted and which came', async () => {
+test('the error names the expected and the received column types', async () => {
   const other: EndpointSource = { ...functionsSource(), buildQuery: () => ({ sql: `select 'text', 1`, values: [] }) };
   const gateway = await start(other);
   await gateway.send('GET /api/wide');
@@ -135,7 +135,7 @@ test('the error says which columns were wanted and which came', async () => {
   expect(failure).toMatchObject({
     status: 500,
     error: {
-      message: `unexpected result columns: types (20 or 21 or 23 or 700 or 701 or 1700, 20 or 21 or 23 or 700 or 701 or 1700) were wanted, (25, 23) came of select 'text', 1`,
+      message: `unexpected result columns: expected types (20 or 21 or 23 or 700 or 701 or 1700, 20 or 21 or 23 or 700 or 701 or 1700), received (25, 23) from select 'text', 1`,
     },
   });
   await gateway.close();
