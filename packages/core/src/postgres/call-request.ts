@@ -68,7 +68,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     this.call = call;
     this.steps = adapted === null ? call.steps : adapted.steps;
     this.leadingSteps = adapted === null ? 0 : adapted.leadingSteps;
-    this.opensTransaction = adapted !== null && adapted.begun;
+    this.opensTransaction = adapted !== null && adapted.opensTransaction;
     this.count = this.steps.length;
     this.switchesRole = switchesRole;
     this.timeout = timeout;

@@ -13,14 +13,14 @@ import {
 } from './port.ts';
 import { Session } from './session.ts';
 
-const manner: ConnectionMode = { unnamed: true, settingsPerCall: null, isProvided: true, reset: 'none' };
-const cancelWithin = 15_000;
-const sweepInterval = 250;
+const mode: ConnectionMode = { unnamed: true, settingsPerCall: null, isProvided: true, reset: 'none' };
+const cancelTimeoutMs = 15_000;
+const checkIntervalMs = 250;
 const readyForQuery = 0x5a;
-/** ParameterStatus and NotificationResponse. */
-const ownersBusiness: ReadonlySet<number> = new Set([0x53, 0x41]);
+/** ParameterStatus and NotificationResponse: the client of the host has to receive them. */
+const clientMessages: ReadonlySet<number> = new Set([0x53, 0x41]);
 
-/** What `pg` takes for a query: it speaks on the connection from `submit` until the next ReadyForQuery. */
+/** A query object of `pg`: it uses the connection from `submit` until the next ReadyForQuery. */
 interface Submittable {
   callback?: (error: Error | null) => void;
   submit(): Error | undefined;
@@ -29,63 +29,63 @@ interface Submittable {
 }
 
 /**
- * Makes calls on a client that stays the host's, in the transaction that may be open there. A call takes its turn among the host's
- * own queries, and is told how it ended once the client is the host's again.
- * @param patience milliseconds that a call waits for its turn
- * @throws ConnectionSetupError for what is no client of `pg`
+ * Creates a runner for calls on a `pg` client of the host, in the transaction that may be open there. Calls queue with the
+ * queries of the host, and complete after the client is available to the host again.
+ * @param acquireTimeoutMs the maximum time that a call waits for the client
+ * @throws ConnectionSetupError for an object that is no connected `pg` client
  */
-export function createClientRunner(client: HostClient, patience: number): Runner {
+export function createClientRunner(client: HostClient, acquireTimeoutMs: number): Runner {
   const internals = toPgClient(client);
   const submit = (query: Submittable): void => {
     (client as unknown as { query(query: Submittable): unknown }).query(query);
   };
   return {
     run: (call) => {
-      const borrowed = new ClientCall(call, internals, patience);
-      submit(borrowed);
-      return borrowed;
+      const clientCall = new ClientCall(call, internals, acquireTimeoutMs);
+      submit(clientCall);
+      return clientCall;
     },
   };
 }
 
 class ClientCall implements Submittable, CallHandle {
-  /** Set by `pg`, where the host has limited the time of queries. */
+  /** Set by `pg` when the host has configured `query_timeout`. */
   callback?: (error: Error | null) => void;
   readonly #call: Call;
   readonly #client: PgClient;
-  #state: 'waiting' | 'running' | 'over' = 'waiting';
+  #state: 'queued' | 'running' | 'done' = 'queued';
   #session: Session | null = null;
-  #run: CallRequest | null = null;
+  #request: CallRequest | null = null;
   #readers: readonly DataListener[] = [];
-  /** What the host's client has to hear when it reads again. */
-  readonly #missed: Buffer[] = [];
-  /** How the call ended: the milliseconds that it took, or why it failed. Null: its connection has ended before. */
+  /** Messages for the client of the host, which does not read the socket during the call. */
+  readonly #withheld: Buffer[] = [];
+  /** The milliseconds that the call took, or its error. Null before its end. */
   #outcome: number | Error | null = null;
   #timer: NodeJS.Timeout;
 
-  constructor(call: Call, client: PgClient, patience: number) {
+  constructor(call: Call, client: PgClient, acquireTimeoutMs: number) {
     this.#call = call;
     this.#client = client;
-    const late = `the host's connection did not become free within ${patience} ms`;
-    this.#timer = setTimeout(() => this.#giveUp(new AcquireTimeout(late)), patience);
+    const message = `the host's connection did not become free within ${acquireTimeoutMs} ms`;
+    this.#timer = setTimeout(() => this.#failQueued(new AcquireTimeout(message)), acquireTimeoutMs);
   }
 
-  // — what `pg` asks —
+  // — Submittable, invoked by `pg` —
 
-  /** It is our turn. An error sends `pg` on to the next query. */
+  /** Starts the call. A returned error makes `pg` continue with the next query. */
   submit(): Error | undefined {
-    if (this.#state === 'over') return new Error('nobody waits for this call any more');
+    if (this.#state === 'done') return new Error('the call was abandoned');
     clearTimeout(this.#timer);
     this.#state = 'running';
     const { stream } = this.#client.connection;
     this.#readers = stream.listeners('data') as DataListener[];
     stream.removeAllListeners('data');
     this.#client.on('error', ignore);
-    const open = (this.#client._txStatus ?? 'I') !== 'I';
-    const session: Session = new Session(stream, this.#events(), { ...manner, inTransaction: open });
+    const inTransaction = (this.#client._txStatus ?? 'I') !== 'I';
+    const session: Session = new Session(stream, this.#events(), { ...mode, inTransaction });
     this.#session = session;
-    this.#timer = setInterval(() => session.checkTimeouts(performance.now()), sweepInterval);
-    this.#run = session.run({
+    this.#timer = setInterval(() => session.checkTimeouts(performance.now()), checkIntervalMs);
+    this.#request = session.run({
       ...this.#call,
       done: (elapsed) => void (this.#outcome = elapsed),
       failed: (error) => void (this.#outcome = error),
@@ -93,79 +93,77 @@ class ClientCall implements Submittable, CallHandle {
     return undefined;
   }
 
-  /** Its turn never came. While the call runs, its session hears by itself what happens to the connection. */
+  /** Fails a queued call. A running call receives connection errors from its session. */
   handleError(error: Error): void {
-    this.#giveUp(new ConnectionLost(`the host's connection: ${error.message}`, { cause: error }));
+    this.#failQueued(new ConnectionLost(`the host's connection: ${error.message}`, { cause: error }));
   }
 
   handleReadyForQuery(): void {
     this.callback?.(null);
   }
 
-  // — what the caller asks —
+  // — CallHandle, invoked by the caller —
 
   resume(): void {
-    if (this.#run !== null) this.#session!.resume(this.#run);
+    if (this.#request !== null) this.#session!.resume(this.#request);
   }
 
   cancel(): void {
-    if (this.#run !== null) this.#session!.abandon(this.#run);
-    else this.#giveUp(new CallCancelled('the caller went away'));
+    if (this.#request !== null) this.#session!.abandon(this.#request);
+    else this.#failQueued(new CallCancelled('the caller abandoned the call'));
   }
-
-  // —
 
   #events(): ConstructorParameters<typeof Session>[1] {
     let ready = Buffer.alloc(0);
     return {
-      // Behind the message that is being read, so that all that came with it is passed on.
-      released: (session) => queueMicrotask(() => this.#giveBack(session, ready)),
-      // Its owner hears of it from its client, which fails whatever is asked of it from now on.
+      // After the current chunk, so that all of its messages are forwarded.
+      released: (session) => queueMicrotask(() => this.#returnClient(session, ready)),
+      // The client of the host detects the loss by itself and fails its later queries.
       closed: () => this.#end(),
       notice: () => undefined,
       forward: (type, message) => {
         if (type === readyForQuery) ready = Buffer.from(message);
-        else if (ownersBusiness.has(type)) this.#missed.push(Buffer.from(message));
+        else if (clientMessages.has(type)) this.#withheld.push(Buffer.from(message));
       },
-      cancel: () => sendCancelRequest(this.#client, cancelWithin),
+      cancel: () => sendCancelRequest(this.#client, cancelTimeoutMs),
     };
   }
 
-  #giveBack(session: Session, ready: Buffer): void {
+  #returnClient(session: Session, ready: Buffer): void {
     if (!session.isIdle) return;
     const { stream } = this.#client.connection;
-    const rest = session.detach();
+    const remainder = session.detach();
     for (const reader of this.#readers) stream.on('data', reader);
     this.#client.off('error', ignore);
-    // With the last message the client goes on with what was asked of it meanwhile.
-    const last = ready.length > 0 ? ready : readyAs(this.#client);
-    for (const message of [...this.#missed, last, rest])
+    // The ReadyForQuery makes the client continue with its queued queries.
+    const last = ready.length > 0 ? ready : createReadyForQuery(this.#client);
+    for (const message of [...this.#withheld, last, remainder])
       for (const reader of this.#readers) reader.call(stream, message);
     this.#end();
   }
 
   #end(): void {
-    if (this.#state === 'over') return;
-    this.#state = 'over';
+    if (this.#state === 'done') return;
+    this.#state = 'done';
     clearInterval(this.#timer);
     if (typeof this.#outcome === 'number') this.#call.done(this.#outcome, null);
     else if (this.#outcome !== null) this.#call.failed(this.#outcome);
   }
 
-  #giveUp(error: Error): void {
-    if (this.#state !== 'waiting') return;
-    this.#state = 'over';
+  #failQueued(error: Error): void {
+    if (this.#state !== 'queued') return;
+    this.#state = 'done';
     clearTimeout(this.#timer);
-    // Never before `run` has returned: its caller would not know the handle yet.
+    // Asynchronously: the caller has no handle before `run` returns.
     queueMicrotask(() => this.#call.failed(error));
   }
 }
 
-/** A ReadyForQuery for a call that never left. */
-function readyAs({ _txStatus: status }: PgClient): Buffer {
+/** Creates a ReadyForQuery for a call that was never sent. */
+function createReadyForQuery({ _txStatus: status }: PgClient): Buffer {
   return Buffer.from([readyForQuery, 0, 0, 0, 5, (status ?? 'I').charCodeAt(0)]);
 }
 
 function ignore(): void {
-  // The call hears of it from its session.
+  // The session reports the error to the call.
 }

@@ -13,33 +13,31 @@ import {
 import { runOnSession, createTextRowSink } from './query.ts';
 
 export interface SessionSetup {
-  /** What the session begins with. */
   readonly settings: Settings;
-  /** The default `statement_timeout` where the server has none: set for the session, unless each call brings its settings along. */
+  /** Applies the default `statement_timeout` where the server has none. Without session settings, each call sets it. */
   readonly setsDefaultTimeout: boolean;
   readonly target: TargetSessionAttributes;
-  /** Milliseconds; 0 means without end. */
+  /** Milliseconds; 0 means no timeout. */
   readonly timeout: number;
-  /** The server's, for messages. */
+  /** The server's name in messages. */
   readonly name: string;
 }
 
 /**
- * One round trip: whatever the server's, the role's or the database's defaults are, answers look the same, and the server is one
- * that will do.
- * @throws ConnectionLost for a server that will not do
+ * Applies the settings of a new session and checks its target session attributes, in one round trip.
+ * @throws ConnectionLost for a server without the required attributes
  */
-export async function configureSession(session: Session, beginning: SessionSetup): Promise<void> {
-  const { settings, setsDefaultTimeout: boundsTime, target, timeout, name } = beginning;
+export async function configureSession(session: Session, setup: SessionSetup): Promise<void> {
+  const { settings, setsDefaultTimeout, target, timeout, name } = setup;
   const names = Object.keys(settings);
-  // Without settings each call brings its own along, and there is nothing to watch.
-  const holds = names.length > 0;
-  const asks = target !== 'any';
+  // Without session settings, every call sets its own, and no parameter is tracked.
+  const hasSettings = names.length > 0;
+  const checksTarget = target !== 'any';
   const columns = [
     ...setConfigCalls(names.length, false),
-    boundsTime && holds ? defaultTimeoutCall(false) : `pg_catalog.current_setting('statement_timeout')`,
-    ...trackedParameters.map((reported) => `pg_catalog.current_setting('${reported}')`),
-    ...(asks ? [`pg_catalog.current_setting('transaction_read_only')`, 'pg_catalog.pg_is_in_recovery()'] : []),
+    setsDefaultTimeout && hasSettings ? defaultTimeoutCall(false) : `pg_catalog.current_setting('statement_timeout')`,
+    ...trackedParameters.map((parameter) => `pg_catalog.current_setting('${parameter}')`),
+    ...(checksTarget ? [`pg_catalog.current_setting('transaction_read_only')`, 'pg_catalog.pg_is_in_recovery()'] : []),
   ];
   const rows = createTextRowSink();
   const step: Step = {
@@ -48,14 +46,14 @@ export async function configureSession(session: Session, beginning: SessionSetup
     rows,
   };
   await runOnSession(session, step, timeout);
-  const [statementTimeout, ...told] = rows.rows[0]!.slice(names.length);
-  const reported = new ParameterStatusTracker(holds ? told.slice(0, trackedParameters.length) : []);
-  const bound = parseSettingMs(statementTimeout!);
-  session.state.initialize(reported, {
-    settings: holds ? { ...settings, statement_timeout: statementTimeout! } : settings,
-    statementTimeout: boundsTime && bound === 0 ? defaultStatementTimeoutMs : bound,
+  const [statementTimeout, ...values] = rows.rows[0]!.slice(names.length);
+  const parameters = new ParameterStatusTracker(hasSettings ? values.slice(0, trackedParameters.length) : []);
+  const timeoutMs = parseSettingMs(statementTimeout!);
+  session.state.initialize(parameters, {
+    settings: hasSettings ? { ...settings, statement_timeout: statementTimeout! } : settings,
+    statementTimeout: setsDefaultTimeout && timeoutMs === 0 ? defaultStatementTimeoutMs : timeoutMs,
   });
-  const [isReadOnly, isStandby] = told.slice(trackedParameters.length);
+  const [isReadOnly, isStandby] = values.slice(trackedParameters.length);
   const reason = unsuitableReason(target, isReadOnly === 'on', isStandby === 't');
   if (reason === null) return;
   session.end();

@@ -8,123 +8,127 @@ import { ConnectionStringError } from './connection-parameters.ts';
 
 export interface DatabaseSessionOptions {
   /**
-   * Milliseconds; also set on the server, where it holds even if the gateway is gone. 0 leaves the server's own. Null: the server's own,
-   * and 30 seconds where that is without end.
+   * Milliseconds; also set as `statement_timeout` on the server. 0 keeps the server's value. Null keeps it too, with
+   * 30 seconds where the server has no timeout.
    */
   readonly statementTimeout: number | null;
   readonly planCacheMode: 'force_generic_plan' | 'auto';
-  /** What stands between us and the server: with `transaction`, nothing of a session is left to the next call. */
+  /** The mode of a connection pooler in front of the server. With `transaction`, sessions do not last between calls. */
   readonly pooler: 'session' | 'transaction';
-  /** Whether statements keep their names on the server. */
+  /** Whether named prepared statements are used. */
   readonly preparedStatements: boolean;
 }
 
 export interface DatabaseOptions extends DatabaseSessionOptions {
-  /** Null takes that of the connection string, else 10. */
+  /** Null: the pool size of the connection string, else 10. */
   readonly poolSize: number | null;
   /** Milliseconds. */
   readonly acquireTimeout: number;
   readonly shareConnections: boolean;
-  /** Right before every attempt to open a connection; may change how. */
+  /** Runs before every attempt to open a connection; may change its configuration. */
   readonly beforeOpen?: (configuration: ConnectionConfiguration) => void | Promise<void>;
   readonly onNotice: (notice: Notice) => void;
   readonly onConnectionError: (error: Error) => void;
 }
 
-const longestQueue = 10_000;
+const maxQueueLength = 10_000;
 const defaultPoolSize = 10;
-const idleTimeout = 60_000;
-/** What others of the host's may be waiting for is kept as long as a pool of `pg` keeps it. */
-const lentIdleTimeout = 10_000;
-/** A standalone server gives its gateway five seconds to end. */
-const closeGrace = 4_000;
+const idleTimeoutMs = 60_000;
+/** The idle timeout of a `pg` pool: other users of the pool of the host may need the connections. */
+const dataSourceIdleTimeoutMs = 10_000;
+/** Less than the five seconds that the standalone server allows for its shutdown. */
+const closeGraceMs = 4_000;
 
-/** A database with a pool of its own. Nothing is opened before the first call. */
+/** Creates a database with its own connection pool. The first call opens the first connection. */
 export function connectDatabase(connection: ConnectionSettings, options: DatabaseOptions): Database {
   const { beforeOpen = null } = options;
   const base = baseSettings(options, connection);
   if (options.pooler === 'session') {
     const open = createSessionOpener(connection, base, {
-      mode: mannerOf(options, null),
+      mode: connectionMode(options, null),
       beforeOpen,
       setsDefaultTimeout: options.statementTimeout === null,
     });
-    return poolOf(open, options, { size: connection.poolSize, idleTimeout });
+    return createPool(open, options, { size: connection.poolSize, idleTimeoutMs });
   }
-  const { options: startUp, ...direct } = connection;
-  const everyCall = { ...base, ...startUpSettings(startUp) };
+  const { options: startupOptions, ...direct } = connection;
+  const settingsPerCall = { ...base, ...startupSettings(startupOptions) };
   const open = createSessionOpener(
     direct,
     {},
-    { mode: mannerOf(options, everyCall), beforeOpen, setsDefaultTimeout: options.statementTimeout === null },
+    {
+      mode: connectionMode(options, settingsPerCall),
+      beforeOpen,
+      setsDefaultTimeout: options.statementTimeout === null,
+    },
   );
-  return poolOf(open, options, { size: connection.poolSize, idleTimeout });
+  return createPool(open, options, { size: connection.poolSize, idleTimeoutMs });
 }
 
-/** A database whose connections come from a pool of the host's, which gets each of them back to close it. */
+/** Creates a database that takes its connections from a `pg` pool of the host. The pool closes each returned connection. */
 export function connectDataSource(source: DataSource, options: DatabaseOptions): Database {
   const base = baseSettings(options);
   const pooled = options.pooler === 'transaction';
-  const manner = mannerOf(options, pooled ? base : null);
-  // The host's pool may have set up its connections in ways that a reset would undo.
-  const boundsTime = options.statementTimeout === null;
+  const mode = connectionMode(options, pooled ? base : null);
+  // `DISCARD ALL` would undo what the host has set up on its connections.
+  const setsDefaultTimeout = options.statementTimeout === null;
   const open = createDataSourceOpener(source, pooled ? {} : base, {
-    mode: pooled ? manner : { ...manner, reset: 'close' },
-    setsDefaultTimeout: boundsTime,
+    mode: pooled ? mode : { ...mode, reset: 'close' },
+    setsDefaultTimeout,
   });
-  return poolOf(open, options, { size: undefined, idleTimeout: lentIdleTimeout });
+  return createPool(open, options, { size: undefined, idleTimeoutMs: dataSourceIdleTimeoutMs });
 }
 
-/** What JSON and text answers are made from must not depend on the server's, role's or database's own settings. */
+/** Returns the settings that responses depend on, so that those of the server, role or database have no effect. */
 export function baseSettings(options: DatabaseSessionOptions, connection?: ConnectionSettings): Settings {
-  const ownTimeZone = connection?.options?.toLowerCase().includes('timezone') === true;
+  const hasTimeZoneOption = connection?.options?.toLowerCase().includes('timezone') === true;
   return {
     DateStyle: 'ISO',
     bytea_output: 'hex',
     client_encoding: 'UTF8',
-    ...(ownTimeZone ? {} : { TimeZone: connection?.timeZone ?? 'UTC' }),
+    ...(hasTimeZoneOption ? {} : { TimeZone: connection?.timeZone ?? 'UTC' }),
     plan_cache_mode: options.planCacheMode,
     ...(options.statementTimeout ? { statement_timeout: String(options.statementTimeout) } : {}),
   };
 }
 
-function mannerOf(
+function connectionMode(
   { preparedStatements, statementTimeout }: DatabaseSessionOptions,
-  everyCall: Settings | null,
+  settingsPerCall: Settings | null,
 ): ConnectionMode {
-  const reset = everyCall === null ? 'discard' : 'inTransaction';
-  const boundsTime = everyCall !== null && statementTimeout === null;
+  const reset = settingsPerCall === null ? 'discard' : 'perCall';
+  const setsDefaultTimeout = settingsPerCall !== null && statementTimeout === null;
   return {
     unnamed: !preparedStatements,
-    settingsPerCall: everyCall,
-    setsDefaultTimeout: boundsTime,
+    settingsPerCall,
+    setsDefaultTimeout,
     isProvided: false,
     reset,
   };
 }
 
-function startUpSettings(options: string | undefined): Settings {
+function startupSettings(options: string | undefined): Settings {
   const settings = options === undefined ? {} : parseStartupOptions(options);
   if (settings !== null) return settings;
   throw new ConnectionStringError(
-    'behind a pooler, the options of the connection string can only be settings: -c name=value',
+    'behind a pooler, "options" in the connection string can hold only settings: -c name=value',
   );
 }
 
 interface Size {
   readonly size: number | undefined;
-  readonly idleTimeout: number;
+  readonly idleTimeoutMs: number;
 }
 
-function poolOf(open: ReturnType<typeof createSessionOpener>, options: DatabaseOptions, size: Size): Database {
+function createPool(open: ReturnType<typeof createSessionOpener>, options: DatabaseOptions, size: Size): Database {
   return new Pool({
     open,
     size: options.poolSize ?? size.size ?? defaultPoolSize,
     acquireTimeout: options.acquireTimeout,
-    maxQueueLength: longestQueue,
-    idleTimeout: size.idleTimeout,
+    maxQueueLength,
+    idleTimeoutMs: size.idleTimeoutMs,
     shareConnections: options.shareConnections,
-    closeGrace,
+    closeGraceMs,
     onNotice: options.onNotice,
     onConnectionError: options.onConnectionError,
   });

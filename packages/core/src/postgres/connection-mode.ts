@@ -1,27 +1,29 @@
 import type { Call, Statement, Step } from './port.ts';
 import { setConfigStatement, type Settings } from './settings.ts';
 
-/** How a connection has to be spoken to. */
+/** The restrictions of a connection: dedicated, behind a pooler, or provided by the host. */
 export interface ConnectionMode {
-  /** Statements keep no name on the connection: behind a pooler that does not know them, or on one that is lent. */
+  /** Uses unnamed statements only: behind a pooler without support for named ones, or on a host-provided connection. */
   readonly unnamed: boolean;
-  /** Transaction-local settings that every call brings along, because the connection cannot hold any. */
+  /** Transaction-local settings of every call, where a session does not last between calls. */
   readonly settingsPerCall: Settings | null;
-  /** Every call gets the default `statement_timeout` where the server has none. */
+  /** Every call sets the default `statement_timeout` where the server has none. */
   readonly setsDefaultTimeout?: boolean;
-  /** The connection is lent: what it tells besides the answers to our calls is passed on, and a transaction may be open. */
+  /** The host provides the connection: other messages than responses are forwarded, and a transaction may be open. */
   readonly isProvided: boolean;
-  /** A transaction is open before the call: no other can be begun for it, and no procedure can end it. */
+  /** A transaction is open before the call: the call cannot begin another one, and a procedure cannot commit. */
   readonly inTransaction?: boolean;
   /**
-   * How a session is reset after a call that may have altered it: `discard` by `DISCARD ALL` and the settings that it began with;
-   * `close` where its beginning is not known; `inTransaction` behind a pooler, which gives the session to others right after it; `none`
-   * where the session is the host's.
+   * The reset after a call that may have altered its session:
+   * - `discard`: `DISCARD ALL` and the initial settings
+   * - `close`: closes the connection, because its initial state is unknown
+   * - `perCall`: within the transaction of the call, because a pooler then assigns the session to another client
+   * - `none`: the session belongs to the host
    */
-  readonly reset: 'discard' | 'close' | 'inTransaction' | 'none';
+  readonly reset: 'discard' | 'close' | 'perCall' | 'none';
 }
 
-/** A connection that is ours alone. */
+/** A connection that the gateway has opened for itself. */
 export const dedicatedConnection: ConnectionMode = {
   unnamed: false,
   settingsPerCall: null,
@@ -29,32 +31,32 @@ export const dedicatedConnection: ConnectionMode = {
   reset: 'discard',
 };
 
-/** The steps of a call as its connection wants them. */
+/** The steps of a call, adapted to the mode of its connection. */
 export interface CallSteps {
   readonly steps: readonly Step[];
-  /** How many of them stand before the call's own. */
+  /** The number of steps before those of the call. */
   readonly leadingSteps: number;
-  /** Whether a transaction was begun for the call. */
-  readonly begun: boolean;
+  /** Whether the steps begin and commit a transaction. */
+  readonly opensTransaction: boolean;
 }
 
 const begin: Step = { statement: { name: 'pgway_begin', sql: 'begin' }, values: [] };
 const commit: Step = { statement: { name: 'pgway_commit', sql: 'commit' }, values: [] };
-/** Ends the transaction that was begun for a call which has failed. */
+/** Ends the transaction of a failed call. */
 export const rollback: Step = { statement: { name: '', sql: 'rollback' }, values: [] };
-/** Whatever role a session was left in: this is the one that it began with. */
+/** Restores the initial role of the session. */
 const resetRole: Step = { statement: { name: 'pgway_reset_role', sql: 'reset role' }, values: [] };
 /**
- * PostgreSQL keeps plans for a session, not for a role: also those that routines have made of their own statements. In them the right
- * to use a schema was checked when they were parsed, and to call an inlined or constant function when they were planned.
+ * Drops the plans of another role, also those inside routines. PostgreSQL checks some privileges only at parse or plan time: USAGE of
+ * schemas, and EXECUTE of inlined or constant-folded functions.
  */
 const discardPlans: Step = { statement: { name: 'pgway_discard_plans', sql: 'discard plans' }, values: [] };
 
 /**
- * What `DISCARD ALL` does, as far as a transaction can do it. Prepared statements stay, as a pooler counts on its own; a routine
- * can make some only by dynamic SQL.
+ * The effects of `DISCARD ALL` that are possible inside a transaction. Prepared statements remain, because a pooler tracks its
+ * own ones.
  */
-const resetInTransaction: readonly Step[] = [
+const resetPerCall: readonly Step[] = [
   'close all',
   'unlisten *',
   'select pg_catalog.pg_advisory_unlock_all()',
@@ -66,60 +68,66 @@ const resetInTransaction: readonly Step[] = [
 ].map((sql) => ({ statement: { name: '', sql }, values: [] }));
 
 /**
- * The call's steps; null when they are as they should be, as most are.
- * @param switchesRole the plans of the session may have been made for another role
+ * Adapts the steps of a call to its connection; returns null when no change is needed, which is the usual case.
+ * @param switchesRole the plans of the session may belong to another role
  */
-export function adaptCall(call: Call, manner: ConnectionMode, switchesRole: boolean): CallSteps | null {
-  if (isPlain(call, manner) && !switchesRole) return null;
-  const before = stepsBefore(call, manner, switchesRole);
-  const after = call.altersSession === true && manner.reset === 'inTransaction' ? resetInTransaction : [];
-  const accompanied = before.length + call.steps.length + after.length > 1;
-  const begun = call.atomic === true && accompanied && manner.inTransaction !== true;
-  const steps = [...(begun ? [begin] : []), ...before, ...call.steps, ...after, ...(begun ? [commit] : [])];
+export function adaptCall(call: Call, mode: ConnectionMode, switchesRole: boolean): CallSteps | null {
+  if (isPlain(call, mode) && !switchesRole) return null;
+  const before = stepsBefore(call, mode, switchesRole);
+  const after = call.altersSession === true && mode.reset === 'perCall' ? resetPerCall : [];
+  const hasOtherSteps = before.length + call.steps.length + after.length > 1;
+  const opensTransaction = call.atomic === true && hasOtherSteps && mode.inTransaction !== true;
+  const steps = [
+    ...(opensTransaction ? [begin] : []),
+    ...before,
+    ...call.steps,
+    ...after,
+    ...(opensTransaction ? [commit] : []),
+  ];
   return {
-    steps: keepsNames(call, manner) ? steps : unnamed(steps),
-    leadingSteps: before.length + (begun ? 1 : 0),
-    begun,
+    steps: canUseNames(call, mode) ? steps : removeNames(steps),
+    leadingSteps: before.length + (opensTransaction ? 1 : 0),
+    opensTransaction,
   };
 }
 
-/** A pooler may serve all callers with one statement of a text, parsed for another role. */
-function keepsNames({ role }: Call, manner: ConnectionMode): boolean {
-  return !manner.unnamed && (manner.settingsPerCall === null || role === undefined);
+/** Returns whether statements keep their names. A pooler may share one statement between roles, so that calls with a role cannot. */
+function canUseNames({ role }: Call, mode: ConnectionMode): boolean {
+  return !mode.unnamed && (mode.settingsPerCall === null || role === undefined);
 }
 
-function unnamed(steps: readonly Step[]): readonly Step[] {
-  return steps.map((step) => ({ ...step, statement: withoutName(step.statement) }));
+function removeNames(steps: readonly Step[]): readonly Step[] {
+  return steps.map((step) => ({ ...step, statement: removeName(step.statement) }));
 }
 
-function isPlain({ role, atomic }: Call, manner: ConnectionMode): boolean {
-  return role !== null && atomic !== true && !manner.unnamed && manner.settingsPerCall === null;
+function isPlain({ role, atomic }: Call, mode: ConnectionMode): boolean {
+  return role !== null && atomic !== true && !mode.unnamed && mode.settingsPerCall === null;
 }
 
 function stepsBefore(
   { role }: Call,
-  { settingsPerCall: everyCall, setsDefaultTimeout: boundsTime, isProvided: lent }: ConnectionMode,
+  { settingsPerCall, setsDefaultTimeout, isProvided }: ConnectionMode,
   switchesRole: boolean,
 ): readonly Step[] {
   const before = switchesRole ? [discardPlans] : [];
-  if (role === null && !lent) before.push(resetRole);
-  if (everyCall !== null) before.push(settingsStep(everyCall, boundsTime));
+  if (role === null && !isProvided) before.push(resetRole);
+  if (settingsPerCall !== null) before.push(settingsStep(settingsPerCall, setsDefaultTimeout));
   return before;
 }
 
-/** The steps behind which the statements of a call are parsed, so that it is done for its role. */
+/** Returns the steps that set the role before the statements of a call are parsed. */
 export function setRoleSteps(role: string | null | undefined, switchesRole: boolean): readonly Step[] {
   const steps = switchesRole ? [discardPlans] : [];
   if (role === null) steps.push(resetRole);
   if (typeof role === 'string') steps.push({ statement: setConfigStatement(1), values: ['role', role] });
-  return unnamed(steps);
+  return removeNames(steps);
 }
 
-function settingsStep(settings: Settings, boundsTime: boolean | undefined): Step {
-  const statement = setConfigStatement(Object.keys(settings).length, boundsTime);
+function settingsStep(settings: Settings, setsDefaultTimeout: boolean | undefined): Step {
+  const statement = setConfigStatement(Object.keys(settings).length, setsDefaultTimeout);
   return { statement, values: Object.entries(settings).flat() };
 }
 
-function withoutName(statement: Statement): Statement {
+function removeName(statement: Statement): Statement {
   return statement.name === '' ? statement : { ...statement, name: '' };
 }

@@ -1,55 +1,55 @@
-/** The keys and values of a connection string, in its order and as they are written. */
+/** The keywords and values of a connection string, unchanged and in order. */
 export type ConnectionParameters = readonly (readonly [string, string])[];
 
-/** The connection string cannot be understood. The message never holds the string, which may hold a password. */
+/** An invalid connection string. The message never contains the string, which may hold a password. */
 export class ConnectionStringError extends Error {
   override readonly name = 'ConnectionStringError';
 }
 
-const escaped = '"@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23';
+const escapeHint = 'write "@", ":", "/", "?" and "#" in a user name or password as %40, %3A, %2F, %3F and %23';
 
-/** `postgres://user:password@host:5432/database?key=value`, also with several hosts between commas */
+/** Parses `postgres://user:password@host:5432/database?key=value`, also with several comma-separated hosts. */
 export function parseUrl(text: string): ConnectionParameters {
   if (!/^postgres(ql)?:/i.test(text)) {
-    throw new ConnectionStringError('the connection string must begin with postgres:// or be made of key=value pairs');
+    throw new ConnectionStringError('the connection string must begin with postgres:// or consist of key=value pairs');
   }
-  // The last "@" ends the account, so that one in a password never turns the rest of it into a host.
+  // The last "@" ends the user info, so that an "@" in a password never makes the rest a host.
   const match = /^[a-z]+:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?(.*))?$/i.exec(text);
-  if (match === null) throw new ConnectionStringError(`the connection string is not a valid URL: ${escaped}`);
-  const [, account, address = '', database, query] = match;
-  // A "/" or "?" in a password has ended the address, and its first part would be taken for the host.
-  if (account === undefined && `${database ?? ''}${query ?? ''}`.includes('@')) {
-    throw new ConnectionStringError(`the connection string has an "@" behind its host: ${escaped}`);
+  if (match === null) throw new ConnectionStringError(`the connection string is not a valid URL; ${escapeHint}`);
+  const [, userInfo, address = '', database, query] = match;
+  // An unescaped "/" or "?" in a password: its first part would be used as the host.
+  if (userInfo === undefined && `${database ?? ''}${query ?? ''}`.includes('@')) {
+    throw new ConnectionStringError(`the connection string has an "@" after its host; ${escapeHint}`);
   }
   return [
-    ...(account === undefined ? [] : pairsOfAccount(account)),
-    ...pairsOfAddress(address),
+    ...(userInfo === undefined ? [] : parseUserInfo(userInfo)),
+    ...parseHostList(address),
     ...(database ? [['database', decode(database)] as const] : []),
-    ...pairsOfQuery(query ?? ''),
+    ...parseQuery(query ?? ''),
   ];
 }
 
-/** `host`, `host:port`, `[::1]`, `[::1]:port`, `%2Fvar%2Frun%2Fpostgresql`, several of them between commas, or nothing. */
-function pairsOfAddress(address: string): ConnectionParameters {
+/** Parses `host`, `host:port`, `[::1]`, `[::1]:port`, `%2Fvar%2Frun%2Fpostgresql`, a comma-separated list, or nothing. */
+function parseHostList(address: string): ConnectionParameters {
   const parts = address.split(',').map((part) => {
     const match = /^(?:\[([^[\]]*)\]|([^:[\]]*))(?::(\d*))?$/.exec(part);
-    // What stands here may be a piece of a password, and is not repeated.
+    // The text may be part of a password: it is not quoted.
     if (match === null) {
-      throw new ConnectionStringError(`the connection string names no valid host and port: ${escaped}`);
+      throw new ConnectionStringError(`the host or port in the connection string is invalid; ${escapeHint}`);
     }
     const [, literal, name, port = ''] = match;
     return { host: literal ?? decode(name ?? ''), port };
   });
   const hosts = parts.map(({ host }) => host).join(',');
-  const given = parts.some(({ port }) => port !== '');
+  const hasPort = parts.some(({ port }) => port !== '');
   return [
     ...(hosts === '' ? [] : [['host', hosts] as const]),
-    ...(given ? [['port', parts.map(({ port }) => port).join(',')] as const] : []),
+    ...(hasPort ? [['port', parts.map(({ port }) => port).join(',')] as const] : []),
   ];
 }
 
-/** As libpq reads it: percent-encoded, a "+" is a "+". */
-function pairsOfQuery(query: string): ConnectionParameters {
+/** Parses the query as libpq does: percent-encoded, with a literal "+". */
+function parseQuery(query: string): ConnectionParameters {
   return query
     .split('&')
     .filter((pair) => pair !== '')
@@ -59,11 +59,11 @@ function pairsOfQuery(query: string): ConnectionParameters {
     });
 }
 
-function pairsOfAccount(account: string): ConnectionParameters {
-  const colon = account.indexOf(':');
-  const user = colon === -1 ? account : account.slice(0, colon);
+function parseUserInfo(userInfo: string): ConnectionParameters {
+  const colon = userInfo.indexOf(':');
+  const user = colon === -1 ? userInfo : userInfo.slice(0, colon);
   const pairs: [string, string][] = user === '' ? [] : [['user', decode(user)]];
-  if (colon !== -1) pairs.push(['password', decode(account.slice(colon + 1))]);
+  if (colon !== -1) pairs.push(['password', decode(userInfo.slice(colon + 1))]);
   return pairs;
 }
 
@@ -72,27 +72,27 @@ function decode(text: string): string {
     return decodeURIComponent(text);
   } catch {
     throw new ConnectionStringError(
-      'the connection string has a "%" that is not followed by two hexadecimal digits: a "%" itself is written %25',
+      'the connection string has a "%" without two hexadecimal digits; write a literal "%" as %25',
     );
   }
 }
 
 /**
- * `key=value` between semicolons, as ADO.NET writes it, or between spaces, as libpq does. What can be read as the latter,
- * without a semicolon or with keys that all are known, is.
+ * Parses `key=value` pairs separated by spaces (libpq) or semicolons (ADO.NET). The libpq form wins when it matches and the text has
+ * no semicolon or only known keys.
  */
 export function parseKeyValueString(text: string, isKnown: (key: string) => boolean): ConnectionParameters {
-  const spaced = pairsBySpace(text);
+  const spaced = parseSpaceSeparated(text);
   if (spaced !== null && (!text.includes(';') || spaced.every(([key]) => isKnown(key)))) return spaced;
-  const pairs = pairsBySemicolon(text);
+  const pairs = parseSemicolonSeparated(text);
   if (pairs !== null) return pairs;
   throw new ConnectionStringError('the connection string is neither a postgres:// URL nor key=value pairs');
 }
 
-/** In single or double quotes, a value holds its own quote doubled. */
-function pairsBySemicolon(text: string): ConnectionParameters | null {
+/** Parses semicolon-separated pairs. A quote inside a quoted value is doubled. */
+function parseSemicolonSeparated(text: string): ConnectionParameters | null {
   const pattern = /\s*(?:([^=;]+?)\s*=\s*(?:'((?:[^']|'')*)'|"((?:[^"]|"")*)"|((?!['"])[^;]*?))\s*)?(?:;|$)/y;
-  const matches = allOf(pattern, text);
+  const matches = matchAll(pattern, text);
   if (matches === null) return null;
   return matches.map(([, key, single, double, bare]) => [
     key ?? '',
@@ -100,16 +100,16 @@ function pairsBySemicolon(text: string): ConnectionParameters | null {
   ]);
 }
 
-/** In single quotes and without, a backslash takes the next character as it is. */
-function pairsBySpace(text: string): ConnectionParameters | null {
+/** Parses space-separated pairs. A backslash escapes the next character, with and without single quotes. */
+function parseSpaceSeparated(text: string): ConnectionParameters | null {
   const pattern = /\s*([^=\s;]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?!')(?:[^\s\\;]|\\.)*))(?:\s+|$)/y;
-  const matches = allOf(pattern, text);
+  const matches = matchAll(pattern, text);
   if (matches === null) return null;
   return matches.map(([, key, quoted, bare]) => [key ?? '', (quoted ?? bare ?? '').replace(/\\(.)/g, '$1')]);
 }
 
-/** Every match with a key, one directly behind the other until the end; null when they do not reach it. */
-function allOf(pattern: RegExp, text: string): readonly RegExpExecArray[] | null {
+/** Returns all contiguous matches with a key; null when they do not reach the end. */
+function matchAll(pattern: RegExp, text: string): readonly RegExpExecArray[] | null {
   const matches: RegExpExecArray[] = [];
   while (pattern.lastIndex < text.length) {
     const match = pattern.exec(text);
@@ -119,16 +119,16 @@ function allOf(pattern: RegExp, text: string): readonly RegExpExecArray[] | null
   return matches;
 }
 
-/** Where one server is. Members that are left out are left to `pg`, which looks at `PGHOST` and `PGPORT`. */
+/** Host and port of a server. `pg` takes missing members from `PGHOST` and `PGPORT`. */
 export interface ServerAddress {
   readonly host?: string;
   readonly port?: number;
 }
 
 /**
- * The servers of a connection string, in its order: `a,b` with one port for both, with a list of as many ports
- * (`5432,5433`), or with the port at its host (`a:5432,b:5433`).
- * @throws ConnectionStringError for what is no host or port, or for lists of different lengths
+ * Parses the servers of a connection string, in order: `a,b` with one port, with as many ports (`5432,5433`), or with the
+ * port after each host (`a:5432,b:5433`).
+ * @throws ConnectionStringError for an invalid host or port, or for lists of different lengths
  */
 export function parseServerAddresses(hosts: string | undefined, ports: string | undefined): readonly ServerAddress[] {
   const names = (hosts ?? '').split(',');
@@ -138,22 +138,24 @@ export function parseServerAddresses(hosts: string | undefined, ports: string | 
       `the connection string gives ${numbers.length} ports for ${names.length} ${names.length === 1 ? 'host' : 'hosts'}`,
     );
   }
-  const many = names.length > 1;
-  return names.map((name, index) => addressOf(name.trim(), numbers[numbers.length > 1 ? index : 0]!.trim(), many));
+  const isList = names.length > 1;
+  return names.map((name, index) =>
+    parseServerAddress(name.trim(), numbers[numbers.length > 1 ? index : 0]!.trim(), isList),
+  );
 }
 
-function addressOf(text: string, port: string, oneOfMany: boolean): ServerAddress {
-  const [, literal, name, ownPort] = /^(?:\[([^[\]]*)\]|([^:/]+))(?::(\d+))?$/.exec(text) ?? [];
+function parseServerAddress(text: string, port: string, isList: boolean): ServerAddress {
+  const [, literal, name, portAfterHost] = /^(?:\[([^[\]]*)\]|([^:/]+))(?::(\d+))?$/.exec(text) ?? [];
   const host = literal ?? name ?? text;
-  const number = ownPort ?? port;
-  // It is shown in messages: what an unclosed quote drew into it is refused, not repeated.
-  if (/[\s'"=@;]/.test(host) || (oneOfMany && host === '')) {
-    throw new ConnectionStringError('the connection string names no valid host');
+  const number = portAfterHost ?? port;
+  // Messages show the host: text after an unclosed quote could be a password and is rejected.
+  if (/[\s'"=@;]/.test(host) || (isList && host === '')) {
+    throw new ConnectionStringError('the host in the connection string is invalid');
   }
-  return { ...(host === '' ? {} : { host }), ...(number === '' ? {} : { port: portOf(number) }) };
+  return { ...(host === '' ? {} : { host }), ...(number === '' ? {} : { port: parsePort(number) }) };
 }
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= 1 && number <= 65_535) return number;
   throw new ConnectionStringError('port in the connection string must be a whole number from 1 to 65535');

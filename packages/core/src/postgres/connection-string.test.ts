@@ -50,13 +50,13 @@ describe('forms', () => {
 
   test.each([
     ['postgres://y:p#z@localhost:5433/x', 'the connection string is not a valid URL'],
-    ['postgres://y:p/z@localhost:5433/x', 'the connection string has an "@" behind its host'],
-    ['postgres://y:p[/z@localhost:5433/x', 'the connection string has an "@" behind its host'],
-    ['postgres://y:1/z@localhost:5433/x', 'the connection string has an "@" behind its host'],
-    ['postgres://y:1?z@localhost:5433/x', 'the connection string has an "@" behind its host'],
+    ['postgres://y:p/z@localhost:5433/x', 'the connection string has an "@" after its host'],
+    ['postgres://y:p[/z@localhost:5433/x', 'the connection string has an "@" after its host'],
+    ['postgres://y:1/z@localhost:5433/x', 'the connection string has an "@" after its host'],
+    ['postgres://y:1?z@localhost:5433/x', 'the connection string has an "@" after its host'],
   ])('%s: a password that ends the account early is refused, with the way to write it', (text, reason) => {
     expect(() => parseConnectionString(text)).toThrow(
-      `${reason}: "@", ":", "/", "?" and "#" in a user name or password are written %40, %3A, %2F, %3F and %23`,
+      `${reason}; write "@", ":", "/", "?" and "#" in a user name or password as %40, %3A, %2F, %3F and %23`,
     );
   });
 
@@ -64,7 +64,7 @@ describe('forms', () => {
     const settings = { host: 'h', user: 'y', password: 'p@z#', ssl: 'prefer' };
     expect(parseConnectionString('postgres://y:p@z%23@h')).toEqual(settings);
     expect(parseConnectionString('postgres://y:p%40z%23@h')).toEqual(settings);
-    expect(() => parseConnectionString('postgres://y:p%z@h')).toThrow('a "%" itself is written %25');
+    expect(() => parseConnectionString('postgres://y:p%z@h')).toThrow('write a literal "%" as %25');
   });
 
   test('further settings, in every spelling', () => {
@@ -191,14 +191,14 @@ describe('what is wrong is said, and nothing secret', () => {
     ['  ', 'the connection string is empty'],
     ['mysql://u:s3cret@h/x', 'must begin with postgres://'],
     ['just words', 'neither a postgres:// URL nor key=value pairs'],
-    ['postgres://h:port/x', 'no valid host and port'],
-    ['postgres://h:1,i:2:3/x', 'no valid host and port'],
-    ['postgres://h,,i/x', 'names no valid host'],
+    ['postgres://h:port/x', 'the host or port in the connection string is invalid'],
+    ['postgres://h:1,i:2:3/x', 'the host or port in the connection string is invalid'],
+    ['postgres://h,,i/x', 'the host in the connection string is invalid'],
     ['host=h,i port=1,2,3', 'gives 3 ports for 2 hosts'],
     ['host=h port=1,2', 'gives 2 ports for 1 host'],
     ['host=h,i port=1,x', 'port in the connection string must be a whole number from 1 to 65535'],
     ['host=h target_session_attrs=master', 'target_session_attrs in the connection string is none of any, read-write'],
-    ['postgres://[::1/x', 'no valid host and port'],
+    ['postgres://[::1/x', 'the host or port in the connection string is invalid'],
     ['postgres://h:0/x', 'port in the connection string must be a whole number from 1 to 65535'],
     ['postgres://h:65536/x', 'port in the connection string must be a whole number from 1 to 65535'],
     ['host=h connect_timeout=soon', 'connect_timeout in the connection string must be a whole number'],

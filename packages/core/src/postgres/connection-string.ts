@@ -11,14 +11,14 @@ import {
 
 export { ConnectionStringError } from './connection-parameters.ts';
 
-/** Which of several servers will do: libpq's words. */
+/** The values of `target_session_attrs` in libpq. */
 export type TargetSessionAttributes = 'any' | 'read-write' | 'read-only' | 'primary' | 'standby' | 'prefer-standby';
 
-/** What a connection string says. Members that it leaves out are left to `pg`, which looks at `PGHOST` and its kin. */
+/** The parsed connection string. `pg` takes missing members from `PGHOST` and the other environment variables. */
 export interface ConnectionSettings extends ServerAddress {
-  /** The servers that are tried after the first one, in their order. */
+  /** The servers after the first one, in order. */
   readonly furtherServers?: readonly ServerAddress[];
-  /** What a server must be; absent: anything. */
+  /** The required attributes of the server; absent: any. */
   readonly target?: TargetSessionAttributes;
   readonly database?: string;
   readonly user?: string;
@@ -33,13 +33,13 @@ export interface ConnectionSettings extends ServerAddress {
   readonly ssl: 'disable' | 'prefer' | ConnectionOptions;
 }
 
-type Draft = { -readonly [name in keyof ConnectionSettings]: ConnectionSettings[name] };
+type MutableSettings = { -readonly [name in keyof ConnectionSettings]: ConnectionSettings[name] };
 type SslKey = 'sslmode' | 'sslrootcert' | 'sslcert' | 'sslkey' | 'sslpassword';
 type Ssl = Partial<Record<SslKey, string>>;
-/** As they are written: lists between commas. */
-type Places = { host?: string; port?: string };
+/** Comma-separated lists. */
+type ServerLists = { host?: string; port?: string };
 
-/** Every spelling of a key, without case, spaces, `_` and `-`: those of URLs and libpq, and those of ADO-style strings. */
+/** The spellings of each keyword in URLs, libpq and ADO.NET strings, without case, spaces, `_` and `-`. */
 const keys: Readonly<Record<string, Exclude<keyof ConnectionSettings, 'ssl' | 'furtherServers'> | SslKey>> = {
   host: 'host',
   hostaddr: 'host',
@@ -73,8 +73,8 @@ const keys: Readonly<Record<string, Exclude<keyof ConnectionSettings, 'ssl' | 'f
   sslpassword: 'sslpassword',
 };
 
-/** Keys of other drivers that change nothing here, and may stay in a string that is shared with them. */
-const ignored = new Set([
+/** Keywords of other drivers that have no effect here, for strings that are shared with them. */
+const ignoredKeys = new Set([
   'pooling',
   'minimumpoolsize',
   'minpoolsize',
@@ -96,26 +96,25 @@ const ignored = new Set([
  * Reads a connection string: a URL (`postgres://user:password@host:5432/database?sslmode=require`), semicolon-separated
  * keys (`Host=localhost;Port=5432;Database=x;Username=y;Password=z`), or libpq's space-separated ones (`host=localhost
  * dbname=x`). Each may name several servers (`host=a,b port=5432,5433`, `postgres://a:5432,b:5433/x`).
- * @throws ConnectionStringError naming what is wrong, never the string itself
+ * @throws ConnectionStringError with the fault, never with the string itself
  */
 export function parseConnectionString(text: string): ConnectionSettings {
   const trimmed = text.trim();
   if (trimmed === '') throw new ConnectionStringError('the connection string is empty');
   const pairs = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? parseUrl(trimmed) : parseKeyValueString(trimmed, isKnown);
   checkKeys(pairs);
-  const settings: Draft = { ssl: 'prefer' };
+  const settings: MutableSettings = { ssl: 'prefer' };
   const ssl: Ssl = {};
-  const places: Places = {};
-  for (const [key, value] of pairs) assign({ settings, ssl, places }, key, value);
-  const [first, ...further] = parseServerAddresses(places.host, places.port);
+  const serverLists: ServerLists = {};
+  for (const [key, value] of pairs) assign({ settings, ssl, serverLists }, key, value);
+  const [first, ...further] = parseServerAddresses(serverLists.host, serverLists.port);
   Object.assign(settings, first);
   if (further.length > 0) settings.furtherServers = further;
-  const elsewhere = [first!, ...further].find(({ host }) => host !== undefined && !isLocal(host));
-  settings.ssl = sslOf(ssl, elsewhere?.host);
+  const remoteHost = [first!, ...further].find(({ host }) => host !== undefined && !isLocal(host));
+  settings.ssl = readSslOptions(ssl, remoteHost?.host);
   return Object.freeze(settings);
 }
 
-/** Case, spaces, `_` and `-` do not count. */
 function normalizeKey(key: string): string {
   return key.toLowerCase().replace(/[\s_-]/g, '');
 }
@@ -126,7 +125,7 @@ function toKeyword(key: string): (typeof keys)[string] | undefined {
 }
 
 function isKnown(key: string): boolean {
-  return toKeyword(key) !== undefined || ignored.has(normalizeKey(key));
+  return toKeyword(key) !== undefined || ignoredKeys.has(normalizeKey(key));
 }
 
 function checkKeys(pairs: ConnectionParameters): void {
@@ -134,24 +133,24 @@ function checkKeys(pairs: ConnectionParameters): void {
   if (unknown === -1) return;
   const key = pairs[unknown]![0];
   const [before = '', value = ''] = pairs[unknown - 1] ?? [];
-  // With a stray "=", ";" or "?" in a password, the rest of the password would stand here.
+  // After a stray "=", ";" or "?" in a password, the key could be the rest of the password.
   const safe = toKeyword(before) !== 'password' && !/pass|pwd/i.test(value) && /^[a-z][a-z0-9 _-]*$/i.test(key);
   throw new ConnectionStringError(`the connection string has an unknown key${safe ? ` "${key}"` : ''}`);
 }
 
-interface Drafts {
-  readonly settings: Draft;
+interface ParseState {
+  readonly settings: MutableSettings;
   readonly ssl: Ssl;
-  readonly places: Places;
+  readonly serverLists: ServerLists;
 }
 
-function assign({ settings, ssl, places }: Drafts, key: string, value: string): void {
+function assign({ settings, ssl, serverLists }: ParseState, key: string, value: string): void {
   const keyword = toKeyword(key);
   if (keyword === undefined) return;
   switch (keyword) {
     case 'host':
     case 'port':
-      places[keyword] = value;
+      serverLists[keyword] = value;
       return;
     case 'target':
       Object.assign(settings, sessionTarget(value));
@@ -174,10 +173,10 @@ function assign({ settings, ssl, places }: Drafts, key: string, value: string): 
   }
 }
 
-function whole(key: string, value: string, least: number, most: number): number {
+function whole(key: string, value: string, min: number, max: number): number {
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new ConnectionStringError(`${key} in the connection string must be a whole number from ${least} to ${most}`);
+  if (number >= min && number <= max) return number;
+  throw new ConnectionStringError(`${key} in the connection string must be a whole number from ${min} to ${max}`);
 }
 
 const targets: readonly TargetSessionAttributes[] = [
@@ -195,7 +194,7 @@ function sessionTarget(text: string): Pick<ConnectionSettings, 'target'> {
   throw new ConnectionStringError(`target_session_attrs in the connection string is none of ${targets.join(', ')}`);
 }
 
-/** libpq's modes, and what other drivers call them. */
+/** The values of `sslmode` in libpq and other drivers. */
 const sslModes: Readonly<Record<string, 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'>> = {
   disable: 'disable',
   false: 'disable',
@@ -210,9 +209,9 @@ const sslModes: Readonly<Record<string, 'disable' | 'prefer' | 'require' | 'veri
   verifyfull: 'verify-full',
 };
 
-/** `prefer` talks TLS when the server does; without a word it is chosen when a server is on another machine. */
-function sslOf(ssl: Ssl, elsewhere: string | undefined): ConnectionSettings['ssl'] {
-  const mode = sslMode(ssl.sslmode, elsewhere);
+/** Returns the TLS options. `prefer` is the default for remote servers: TLS if the server supports it. */
+function readSslOptions(ssl: Ssl, remoteHost: string | undefined): ConnectionSettings['ssl'] {
+  const mode = sslMode(ssl.sslmode, remoteHost);
   if (mode === 'disable' || mode === 'prefer') return mode;
   const files: ConnectionOptions = {
     ...(ssl.sslrootcert === undefined ? {} : { ca: readFile('sslrootcert', ssl.sslrootcert) }),
@@ -221,13 +220,13 @@ function sslOf(ssl: Ssl, elsewhere: string | undefined): ConnectionSettings['ssl
     ...(ssl.sslpassword === undefined ? {} : { passphrase: ssl.sslpassword }),
   };
   if (mode === 'verify-full') return { ...files, rejectUnauthorized: true };
-  // As libpq: with a root certificate at hand, `require` checks the chain.
+  // As in libpq, `require` checks the chain when a root certificate is given.
   if (mode === 'verify-ca' || files.ca !== undefined) return verifyChain(files);
   return { ...files, rejectUnauthorized: false };
 }
 
-function sslMode(text: string | undefined, elsewhere: string | undefined): (typeof sslModes)[string] {
-  if (text === undefined || text === '') return elsewhere === undefined ? 'disable' : 'prefer';
+function sslMode(text: string | undefined, remoteHost: string | undefined): (typeof sslModes)[string] {
+  if (text === undefined || text === '') return remoteHost === undefined ? 'disable' : 'prefer';
   const plain = text.toLowerCase().replace(/[\s_-]/g, '');
   const mode = Object.hasOwn(sslModes, plain) ? sslModes[plain] : undefined;
   if (mode !== undefined) return mode;

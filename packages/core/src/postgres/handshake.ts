@@ -1,34 +1,33 @@
 import { MessageParser, ProtocolViolation } from './message-parser.ts';
 
-/** Bytes; PostgreSQL's own messages before the first query are a few hundred bytes long. */
-const longestMessage = 64 * 1024;
+/** Bytes; the messages of PostgreSQL before the first query have a few hundred bytes. */
+const maxMessageLength = 64 * 1024;
 const authenticationSasl = 10;
 
 /**
- * Checks each message that a server sends before the first query, as soon as it has arrived whole. `pg` reads texts up to their zero byte
- * and fields up to the last one, wherever these are: a message without them would keep the process busy for ever.
- * PostgreSQL manual, section 55.7, "Message Formats".
- * @throws ProtocolViolation
+ * Creates a function that checks the messages of a server before the first query. `pg` would loop forever on a message without
+ * its terminating zero bytes. PostgreSQL manual, "Message Formats".
+ * @returns a function that takes each chunk and throws a ProtocolViolation for an invalid message
  */
 export function createHandshakeValidator(): (chunk: Buffer) => void {
-  const frames = new MessageParser(checkMessage, longestMessage);
-  return (chunk) => frames.push(chunk);
+  const parser = new MessageParser(checkMessage, maxMessageLength);
+  return (chunk) => parser.push(chunk);
 }
 
 function checkMessage(type: number, chunk: Buffer, start: number, end: number): void {
   const body = chunk.subarray(start, end);
-  if (!isWhole(type, body)) throw new ProtocolViolation(`a broken message of type ${type} before the first query`);
+  if (!isValid(type, body)) throw new ProtocolViolation(`an invalid message of type ${type} before the first query`);
 }
 
-function isWhole(type: number, body: Buffer): boolean {
+function isValid(type: number, body: Buffer): boolean {
   switch (type) {
     case 0x45: // ErrorResponse
     case 0x4e: // NoticeResponse
       return fieldsEnd(body) === body.length;
     case 0x53: // ParameterStatus
-      return textsEnd(body, 2) === body.length;
+      return stringsEnd(body, 2) === body.length;
     case 0x52: // Authentication
-      return body.length >= 4 && (body.readInt32BE(0) !== authenticationSasl || textListEnd(body) === body.length);
+      return body.length >= 4 && (body.readInt32BE(0) !== authenticationSasl || mechanismsEnd(body) === body.length);
     case 0x4b: // BackendKeyData
       return body.length >= 8;
     case 0x5a: // ReadyForQuery
@@ -40,10 +39,10 @@ function isWhole(type: number, body: Buffer): boolean {
   }
 }
 
-/** Behind so many texts, each with its zero byte; -1 when there are fewer. */
-function textsEnd(body: Buffer, count: number): number {
+/** Returns the position after this number of zero-terminated strings; -1 when there are fewer. */
+function stringsEnd(body: Buffer, count: number): number {
   let position = 0;
-  for (let text = 0; text < count; text++) {
+  for (let string = 0; string < count; string++) {
     const zero = body.indexOf(0, position);
     if (zero === -1) return -1;
     position = zero + 1;
@@ -51,7 +50,7 @@ function textsEnd(body: Buffer, count: number): number {
   return position;
 }
 
-/** Behind the fields of an error: a letter and a text each, and a zero byte after the last. */
+/** Returns the position after the fields of an error: a code and a string each, and a final zero byte. */
 function fieldsEnd(body: Buffer): number {
   let position = 0;
   while (position < body.length && body[position] !== 0) {
@@ -62,8 +61,8 @@ function fieldsEnd(body: Buffer): number {
   return position < body.length ? position + 1 : -1;
 }
 
-/** Behind the names of the SASL mechanisms and the empty one after the last. */
-function textListEnd(body: Buffer): number {
+/** Returns the position after the names of the SASL mechanisms and the final empty name. */
+function mechanismsEnd(body: Buffer): number {
   let position = 4;
   for (;;) {
     const zero = body.indexOf(0, position);

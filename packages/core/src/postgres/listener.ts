@@ -3,30 +3,30 @@ import type { OpenSession } from './session-opener.ts';
 import type { ChannelEvent } from './port.ts';
 import type { Session } from './session.ts';
 
-const longestBackOff = 5_000;
-const defaultHeartbeat = 30_000;
-const answerWithin = 10_000;
-/** PostgreSQL cuts longer names, and would then listen to another channel. */
-const longestName = 63;
+const maxBackOffMs = 5_000;
+const defaultHeartbeatMs = 30_000;
+const maxResponseMs = 10_000;
+/** Bytes; PostgreSQL truncates longer identifiers, which could name another channel. */
+const maxNameLength = 63;
 
-type Hear = (heard: ChannelEvent) => void;
+type ChannelListener = (event: ChannelEvent) => void;
 
 export interface ListenerOptions {
   readonly open: OpenSession;
-  /** Milliseconds between two questions whether a silent server is still there, and the most that an answer may take. */
-  readonly heartbeat?: number;
-  /** What kept it from listening; it tries again. */
-  problem(error: Error): void;
+  /** Milliseconds between two heartbeat queries, and the maximum time of their responses. Default 30,000. */
+  readonly heartbeatMs?: number;
+  /** Receives the error of a failed attempt to listen; the listener tries again. */
+  onConnectionError(error: Error): void;
 }
 
-/** A channel with all who listen to it. */
+/** A channel and its subscribers. */
 interface Channel {
-  readonly hearers: Set<Hear>;
-  /** Whether the connection that is open now listens to it. */
-  live: boolean;
+  readonly subscribers: Set<ChannelListener>;
+  /** Whether the current connection listens to the channel. */
+  isListening: boolean;
 }
 
-/** Listens to any number of channels on one connection of its own, which is there while somebody listens. */
+/** Listens to any number of channels on one separate connection, which is open while a channel has subscribers. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #channels = new Map<string, Channel>();
@@ -41,20 +41,21 @@ export class Listener {
   }
 
   /**
-   * @returns stops listening
-   * @throws RangeError for a name that no channel can have
+   * Subscribes to a channel.
+   * @returns a function that ends the subscription
+   * @throws RangeError for an invalid channel name
    */
-  listen(name: string, hear: Hear): () => void {
-    if (name === '' || name.includes('\0') || Buffer.byteLength(name) > longestName) {
-      throw new RangeError(`a channel has a name of 1 to ${longestName} bytes`);
+  listen(name: string, listener: ChannelListener): () => void {
+    if (name === '' || name.includes('\0') || Buffer.byteLength(name) > maxNameLength) {
+      throw new RangeError(`the channel name ${JSON.stringify(name)} must have 1 to ${maxNameLength} bytes and no NUL`);
     }
     if (this.#stopped) return () => undefined;
     const channel = this.#channels.get(name) ?? this.#add(name);
-    // The same function may listen twice, and stop once.
-    const own: Hear = (heard) => hear(heard);
-    channel.hearers.add(own);
-    if (channel.live) queueMicrotask(() => own({ kind: 'gap' }));
-    return () => this.#remove(name, channel, own);
+    // A wrapper per subscription: the same function may subscribe twice and unsubscribe once.
+    const subscriber: ChannelListener = (event) => listener(event);
+    channel.subscribers.add(subscriber);
+    if (channel.isListening) queueMicrotask(() => subscriber({ kind: 'gap' }));
+    return () => this.#remove(name, channel, subscriber);
   }
 
   stop(): void {
@@ -64,10 +65,10 @@ export class Listener {
   }
 
   #add(name: string): Channel {
-    const channel: Channel = { hearers: new Set(), live: false };
+    const channel: Channel = { subscribers: new Set(), isListening: false };
     this.#channels.set(name, channel);
     if (this.#session !== null) {
-      this.#begin(this.#session, name, channel).catch((error: unknown) => this.#failed(error));
+      this.#startListening(this.#session, name, channel).catch((error: unknown) => this.#handleError(error));
     } else if (!this.#connecting && this.#failures === 0) {
       this.#connecting = true;
       void this.#connect();
@@ -75,12 +76,13 @@ export class Listener {
     return channel;
   }
 
-  #remove(name: string, channel: Channel, hear: Hear): void {
-    if (!channel.hearers.delete(hear) || channel.hearers.size > 0 || this.#channels.get(name) !== channel) return;
+  #remove(name: string, channel: Channel, listener: ChannelListener): void {
+    if (!channel.subscribers.delete(listener) || channel.subscribers.size > 0 || this.#channels.get(name) !== channel)
+      return;
     this.#channels.delete(name);
     if (this.#channels.size === 0) return this.#disconnect();
-    // When it fails the connection is lost, and the next one does not listen to it.
-    if (this.#session !== null) this.#ask(this.#session, `unlisten ${quoted(name)}`).catch(() => undefined);
+    // After a failure the connection is lost, and the next one does not listen to the channel.
+    if (this.#session !== null) this.#runSql(this.#session, `unlisten ${quoteChannel(name)}`).catch(() => undefined);
   }
 
   #disconnect(): void {
@@ -95,77 +97,81 @@ export class Listener {
     try {
       const session = await this.#options.open({
         released: () => undefined,
-        closed: (lost) => this.#lost(lost),
+        closed: (lost) => this.#handleClosed(lost),
         notice: () => undefined,
-        notification: (name, payload) => this.#tell(this.#channels.get(name), { kind: 'notification', payload }),
+        notification: (name, payload) => this.#emit(this.#channels.get(name), { kind: 'notification', payload }),
       });
       this.#connecting = false;
       if (this.#channels.size === 0) return session.end();
       this.#session = session;
-      await Promise.all([...this.#channels].map(([name, channel]) => this.#begin(session, name, channel)));
+      await Promise.all([...this.#channels].map(([name, channel]) => this.#startListening(session, name, channel)));
       this.#failures = 0;
-      this.#later(this.#heartbeat, () => this.#beat(session));
+      this.#schedule(this.#heartbeatMs, () => this.#sendHeartbeat(session));
     } catch (error) {
       this.#connecting = false;
-      this.#failed(error);
+      this.#handleError(error);
     }
   }
 
-  async #begin(session: Session, name: string, channel: Channel): Promise<void> {
-    await this.#ask(session, `listen ${quoted(name)}`);
+  async #startListening(session: Session, name: string, channel: Channel): Promise<void> {
+    await this.#runSql(session, `listen ${quoteChannel(name)}`);
     if (session !== this.#session || this.#channels.get(name) !== channel) return;
-    channel.live = true;
-    this.#tell(channel, { kind: 'gap' });
+    channel.isListening = true;
+    this.#emit(channel, { kind: 'gap' });
   }
 
-  #tell(channel: Channel | undefined, heard: ChannelEvent): void {
-    if (channel?.live === true) for (const hear of channel.hearers) hear(heard);
+  #emit(channel: Channel | undefined, event: ChannelEvent): void {
+    if (channel?.isListening === true) for (const listener of channel.subscribers) listener(event);
   }
 
-  get #heartbeat(): number {
-    return this.#options.heartbeat ?? defaultHeartbeat;
+  get #heartbeatMs(): number {
+    return this.#options.heartbeatMs ?? defaultHeartbeatMs;
   }
 
-  #ask(session: Session, sql: string): Promise<void> {
-    return runOnSession(session, { statement: { name: '', sql }, values: [] }, Math.min(answerWithin, this.#heartbeat));
+  #runSql(session: Session, sql: string): Promise<void> {
+    return runOnSession(
+      session,
+      { statement: { name: '', sql }, values: [] },
+      Math.min(maxResponseMs, this.#heartbeatMs),
+    );
   }
 
-  async #beat(session: Session): Promise<void> {
-    // A failure is told by the loss of the connection.
-    await this.#ask(session, 'select 1').catch(() => undefined);
-    if (session === this.#session) this.#later(this.#heartbeat, () => this.#beat(session));
+  async #sendHeartbeat(session: Session): Promise<void> {
+    // A failure closes the connection, which `#handleClosed` handles.
+    await this.#runSql(session, 'select 1').catch(() => undefined);
+    if (session === this.#session) this.#schedule(this.#heartbeatMs, () => this.#sendHeartbeat(session));
   }
 
-  #lost(session: Session): void {
+  #handleClosed(session: Session): void {
     if (session !== this.#session) return;
     this.#session = null;
-    for (const channel of this.#channels.values()) channel.live = false;
-    this.#again();
+    for (const channel of this.#channels.values()) channel.isListening = false;
+    this.#scheduleReconnect();
   }
 
-  #failed(error: unknown): void {
+  #handleError(error: unknown): void {
     if (this.#stopped || this.#channels.size === 0) return;
-    this.#options.problem(error instanceof Error ? error : new Error(String(error)));
-    // With a session, its end is what brings the next attempt.
-    if (this.#session === null) this.#again();
+    this.#options.onConnectionError(error instanceof Error ? error : new Error(String(error)));
+    // With a session, its end triggers the next attempt.
+    if (this.#session === null) this.#scheduleReconnect();
   }
 
-  #again(): void {
-    this.#later(Math.min(longestBackOff, 100 * 2 ** this.#failures++), async () => {
+  #scheduleReconnect(): void {
+    this.#schedule(Math.min(maxBackOffMs, 100 * 2 ** this.#failures++), async () => {
       if (this.#session !== null || this.#connecting) return;
       this.#connecting = true;
       await this.#connect();
     });
   }
 
-  #later(delay: number, act: () => Promise<void>): void {
+  #schedule(delay: number, callback: () => Promise<void>): void {
     clearTimeout(this.#timer);
     if (this.#stopped || this.#channels.size === 0) return;
-    this.#timer = setTimeout(() => void act(), delay);
+    this.#timer = setTimeout(() => void callback(), delay);
     this.#timer.unref();
   }
 }
 
-function quoted(name: string): string {
+function quoteChannel(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

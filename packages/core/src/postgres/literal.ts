@@ -1,30 +1,30 @@
-/** In PostgreSQL's array and record texts: always quoted, so that no element can be taken for syntax or for NULL. */
-function quoted(text: string): string {
+/** Quotes an element, so that it is never parsed as syntax or as NULL. PostgreSQL manual, "Array Input and Output Syntax". */
+function quote(text: string): string {
   return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
 }
 
-/** An array, or one dimension of it, whose elements are literals of their own or values to be quoted. */
+/** Returns an array literal; its elements are quoted. */
 export function arrayLiteral(elements: readonly (string | null)[], delimiter = ','): string {
-  return `{${elements.map((element) => (element === null ? 'NULL' : quoted(element))).join(delimiter)}}`;
+  return `{${elements.map((element) => (element === null ? 'NULL' : quote(element))).join(delimiter)}}`;
 }
 
-/** An array of arrays: further dimensions are written as they are. */
+/** Returns an array literal of array literals, which are not quoted. */
 export function nestedArrayLiteral(dimensions: readonly string[], delimiter = ','): string {
   return `{${dimensions.join(delimiter)}}`;
 }
 
-/** A row: nothing at all between two commas is NULL. */
+/** Returns a row literal; NULL is an empty field. */
 export function recordLiteral(fields: readonly (string | null)[]): string {
-  return `(${fields.map((field) => (field === null ? '' : quoted(field))).join(',')})`;
+  return `(${fields.map((field) => (field === null ? '' : quote(field))).join(',')})`;
 }
 
-/** Pairs of the extension hstore. */
+/** Returns a literal of the extension hstore. */
 export function hstoreLiteral(pairs: Iterable<readonly [key: string, value: string | null]>): string {
-  return Array.from(pairs, ([key, value]) => `${quoted(key)}=>${value === null ? 'NULL' : quoted(value)}`).join(',');
+  return Array.from(pairs, ([key, value]) => `${quote(key)}=>${value === null ? 'NULL' : quote(value)}`).join(',');
 }
 
-/** An array as PostgreSQL itself writes it: quotes only where they are needed. */
+/** Returns an array literal as PostgreSQL writes it: with quotes only where they are needed. */
 export function minimalArrayLiteral(elements: readonly string[]): string {
-  const plain = (text: string): boolean => text !== '' && !/[{}",\\\s]/.test(text) && text.toUpperCase() !== 'NULL';
-  return `{${elements.map((element) => (plain(element) ? element : quoted(element))).join(',')}}`;
+  const isPlain = (text: string): boolean => text !== '' && !/[{}",\\\s]/.test(text) && text.toUpperCase() !== 'NULL';
+  return `{${elements.map((element) => (isPlain(element) ? element : quote(element))).join(',')}}`;
 }

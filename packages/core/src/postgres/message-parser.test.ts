@@ -89,6 +89,6 @@ describe('frames', () => {
     expect(messages).toHaveLength(1);
     const split = collector().frames;
     split.push(head.subarray(0, 3));
-    expect(() => split.push(head.subarray(3))).toThrow(`a message of ${length} bytes announced`);
+    expect(() => split.push(head.subarray(3))).toThrow(`a message with a length of ${length} bytes`);
   });
 });

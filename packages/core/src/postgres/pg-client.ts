@@ -3,11 +3,11 @@ import type { ConnectionOptions } from 'node:tls';
 import { createHandshakeValidator } from './handshake.ts';
 import { ConnectionSetupError } from './port.ts';
 
-/** The part of a `pg` client that we use and that `pg` does not declare. */
+/** The members of a `pg` client that the gateway uses and that the types of `pg` lack. */
 export interface PgClient {
   readonly connection: {
     readonly stream: Socket;
-    /** Called for the socket, and once more when TLS is laid over it. */
+    /** Called for the plain socket, and again for the TLS socket. */
     attachListeners(stream: Socket): void;
   };
   readonly processID: number;
@@ -15,7 +15,7 @@ export interface PgClient {
   readonly host: string;
   readonly port: number;
   readonly ssl: boolean | ConnectionOptions;
-  /** Where its transaction stands, as the last ReadyForQuery told it. */
+  /** The transaction status of the last ReadyForQuery. */
   readonly _txStatus?: string | null;
   on(event: 'error', listener: () => void): unknown;
   off(event: 'error', listener: () => void): unknown;
@@ -23,35 +23,40 @@ export interface PgClient {
 
 export type DataListener = (chunk: Buffer) => void;
 
-/** @throws ConnectionSetupError for what is no client with a socket, such as one of `pg-native` */
+/**
+ * Returns the object as a connected `pg` client.
+ * @throws ConnectionSetupError for an object without a socket, such as a client of `pg-native`
+ */
 export function toPgClient(client: object | undefined): PgClient {
   const internals = client as Partial<PgClient> | undefined;
   const stream = internals?.connection?.stream;
   if (typeof stream?.on === 'function' && typeof internals?.processID === 'number') return client as PgClient;
-  throw new ConnectionSetupError('the host gave no connected client of "pg" (its JavaScript one, not pg-native)');
+  throw new ConnectionSetupError(
+    'the provided client is not a connected JavaScript client of "pg" (pg-native is not supported)',
+  );
 }
 
-/** From here on `pg` no longer reads the socket; its listeners for errors and the end stay and do no harm. */
+/** Stops `pg` from reading the socket and returns it. Its listeners for errors and the end remain. */
 export function detachSocket({ connection: { stream } }: Pick<PgClient, 'connection'>): Socket {
   stream.removeAllListeners('data');
   return stream;
 }
 
 /**
- * Where `pg` cannot go on with what it reads, it throws, and nobody but the process would catch it: a server that asks for
- * Kerberos is enough. From here on the connection fails instead, which `pg` tells.
+ * Turns exceptions that `pg` throws while it reads the handshake, as for a server that requests Kerberos, into an error of the
+ * socket. Otherwise they would end the process.
  */
 export function guardHandshake({ connection }: Pick<PgClient, 'connection'>): void {
   const attach = connection.attachListeners.bind(connection);
   connection.attachListeners = (stream) => {
-    const before = stream.listeners('data');
+    const existing = stream.listeners('data');
     attach(stream);
-    for (const listener of stream.listeners('data').filter((one) => !before.includes(one)) as DataListener[]) {
-      const check = createHandshakeValidator();
+    for (const listener of stream.listeners('data').filter((other) => !existing.includes(other)) as DataListener[]) {
+      const validate = createHandshakeValidator();
       stream.off('data', listener);
       stream.on('data', (chunk: Buffer) => {
         try {
-          check(chunk);
+          validate(chunk);
           listener(chunk);
         } catch (error) {
           stream.destroy(error as Error);

@@ -18,49 +18,49 @@ import {
 import { isTransient } from './target-session-attributes.ts';
 import type { Session } from './session.ts';
 
-/** How many short calls may be in flight on one connection. */
-const shareDepth = 32;
+/** The maximum number of calls in the pipeline of one connection. */
+const maxPipelineLength = 32;
 /**
- * For how many milliseconds of the database's work calls that arrive together leave in one packet, before another connection is woken
- * for more. As it is measured: the way there and waiting in line are a part of it.
+ * Milliseconds of expected work that are batched on one connection before another idle connection is used. The expected times are
+ * measured latencies, which include network and queueing.
  */
-const gatherWork = 4;
-const sweepInterval = 100;
-/** With fewer connections, none is kept free of calls that may block. */
-const fewConnections = 4;
-/** The longest wait between two attempts to connect, while the database is away: what a request then waits for its refusal. */
-const longestBackOff = 500;
+const maxBatchMs = 4;
+const checkIntervalMs = 100;
+/** Smaller pools reserve no connection for calls that do not block. */
+const minSizeForReserve = 4;
+/** The maximum delay between attempts to connect, and so the longest wait of a request while the database is unavailable. */
+const maxBackOffMs = 500;
 
 export interface PoolOptions {
   readonly open: OpenSession;
-  /** The most connections. */
+  /** The maximum number of connections. */
   readonly size: number;
   /** Milliseconds that a call may wait for a connection. */
   readonly acquireTimeout: number;
-  /** The most calls that may wait at a time; more are refused at once. */
+  /** The maximum number of queued calls; further ones fail at once. */
   readonly maxQueueLength: number;
-  /** Whether short calls may share a busy connection. */
+  /** Whether short calls may join the pipeline of a busy connection. */
   readonly shareConnections: boolean;
-  /** Milliseconds after which a connection that nobody used is closed. */
-  readonly idleTimeout: number;
+  /** Milliseconds until an unused connection is closed. */
+  readonly idleTimeoutMs: number;
   /** Milliseconds that running calls have to finish when the pool is closed. */
-  readonly closeGrace: number;
+  readonly closeGraceMs: number;
   readonly onNotice: (notice: Notice) => void;
-  /** A connection could not be opened; it is tried again when it is needed. */
+  /** Receives the error of a failed attempt to connect; the pool tries again when it needs a connection. */
   readonly onConnectionError: (error: Error) => void;
 }
 
-/** Connections that are opened when needed, a queue with a bound on its length and on waiting, and sharing of the busy ones. */
+/** A connection pool that opens connections on demand, queues calls with limits, and pipelines short calls on busy connections. */
 export class Pool implements Database {
   readonly #options: PoolOptions;
   readonly #sessions = new Set<Session>();
-  /** The most recently used last: the others may grow old and be closed. */
+  /** The most recently used session is last, so that the others can reach the idle timeout. */
   readonly #idle: { readonly session: Session; readonly since: number }[] = [];
   readonly #queue = new CallQueue();
-  /** The session that was given a call last. */
-  #newest: Session | null = null;
-  /** Milliseconds of work that it was given since. */
-  #gathered = 0;
+  /** The session that received the latest call. */
+  #batchSession: Session | null = null;
+  /** Milliseconds of expected work in the batch of that session. */
+  #batchMs = 0;
   #opening = 0;
   #failures = 0;
   #retryAt = 0;
@@ -68,102 +68,102 @@ export class Pool implements Database {
   #listener: Listener | null = null;
   #closing: (() => void) | null = null;
   #closed: Promise<void> | null = null;
-  readonly #sweeper: NodeJS.Timeout;
-  readonly #forget = (queued: QueuedCall): boolean => this.#queue.remove(queued);
+  readonly #checkTimer: NodeJS.Timeout;
+  readonly #dequeue = (queued: QueuedCall): boolean => this.#queue.remove(queued);
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#sweeper = setInterval(() => this.#sweep(), sweepInterval);
-    this.#sweeper.unref();
+    this.#checkTimer = setInterval(() => this.#checkTimeouts(), checkIntervalMs);
+    this.#checkTimer.unref();
   }
 
   run(call: Call): CallHandle {
-    const waiting = new QueuedCall(call, this.#forget);
-    if (this.#closed !== null) this.#refuse(waiting, new ConnectionLost('the gateway is closing'));
-    else this.#place(waiting);
-    return waiting;
+    const queued = new QueuedCall(call, this.#dequeue);
+    if (this.#closed !== null) this.#failLater(queued, new ConnectionLost('the gateway is closing'));
+    else this.#dispatch(queued);
+    return queued;
   }
 
   query(sql: string, values: readonly Value[] = [], options: QueryOptions = {}): Promise<TextTable> {
     return query(this, { sql, values, ...options });
   }
 
-  listen(channel: string, hear: (heard: ChannelEvent) => void): () => void {
+  listen(channel: string, listener: (event: ChannelEvent) => void): () => void {
     if (this.#closed !== null) return () => undefined;
-    const { open, onConnectionError: problem } = this.#options;
-    this.#listener ??= new Listener({ open, problem });
-    return this.#listener.listen(channel, hear);
+    const { open, onConnectionError } = this.#options;
+    this.#listener ??= new Listener({ open, onConnectionError });
+    return this.#listener.listen(channel, listener);
   }
 
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       this.#listener?.stop();
-      const impatience = setTimeout(() => this.#abort(), this.#options.closeGrace);
+      const timer = setTimeout(() => this.#abort(), this.#options.closeGraceMs);
       this.#closing = () => {
-        clearTimeout(impatience);
-        clearInterval(this.#sweeper);
+        clearTimeout(timer);
+        clearInterval(this.#checkTimer);
         resolve();
       };
-      this.#settle();
+      this.#closeIfIdle();
     });
     return this.#closed;
   }
 
-  /** A connection could not finish a call that may be run once more. */
-  #again({ handle }: CallRequest, begun: boolean): boolean {
-    if (!(handle instanceof QueuedCall) || this.#closed !== null || !handle.requeue(begun)) return false;
-    this.#place(handle);
+  /** Runs a call of a lost or blocked connection again; returns false when it must not be retried. */
+  #requeue({ handle }: CallRequest, hadStarted: boolean): boolean {
+    if (!(handle instanceof QueuedCall) || this.#closed !== null || !handle.requeue(hadStarted)) return false;
+    this.#dispatch(handle);
     return true;
   }
 
-  #place(waiting: QueuedCall): void {
-    if (this.#mustYield(waiting.call)) return this.#enqueue(waiting);
-    if (this.#gather(waiting)) return;
-    const session = this.#takeIdle(waiting.call.role);
+  #dispatch(queued: QueuedCall): void {
+    if (this.#mustYield(queued.call)) return this.#enqueue(queued);
+    if (this.#joinBatch(queued)) return;
+    const session = this.#takeIdle(queued.call.role);
     if (session !== null) {
-      this.#newest = session;
-      this.#gathered = waiting.call.expectedMs ?? 0;
-      return waiting.begin(session);
+      this.#batchSession = session;
+      this.#batchMs = queued.call.expectedMs ?? 0;
+      return queued.begin(session);
     }
     const full = this.#sessions.size + this.#opening >= this.#options.size;
-    if (!full || this.#queue.ordinary > 0 || !this.#share(waiting)) this.#enqueue(waiting);
+    if (!full || this.#queue.ordinary > 0 || !this.#joinPipeline(queued)) this.#enqueue(queued);
   }
 
-  #enqueue(waiting: QueuedCall): void {
+  #enqueue(queued: QueuedCall): void {
     if (this.#queue.length >= this.#options.maxQueueLength) {
-      return this.#refuse(waiting, new AcquireTimeout('too many requests wait for a database connection'));
+      return this.#failLater(queued, new AcquireTimeout('too many requests wait for a database connection'));
     }
-    this.#queue.push(waiting);
+    this.#queue.push(queued);
     this.#openIfNeeded();
   }
 
-  /** A call that may block leaves one connection of several to those that do not. */
+  /** Returns whether a call that may block has to wait, so that one connection remains for calls that do not block. */
   #mustYield({ mayBlock }: Call): boolean {
-    return mayBlock === true && this.#blockedEnough();
+    return mayBlock === true && this.#isBlockingLimitReached();
   }
 
-  #blockedEnough(): boolean {
+  #isBlockingLimitReached(): boolean {
     const { size } = this.#options;
-    if (size < fewConnections) return false;
+    if (size < minSizeForReserve) return false;
     let blocking = 0;
     for (const session of this.#sessions) if (session.mayBlock) blocking++;
     return blocking >= size - 1;
   }
 
-  /** With the calls that arrived just before it, on the connection that they were given. */
-  #gather(waiting: QueuedCall): boolean {
-    const session = this.#newest;
-    if (session === null || !this.#options.shareConnections || !waiting.call.mayShare) return false;
-    if (!session.isBatching || session.load >= shareDepth) return false;
-    if (!session.canShare(waiting.call, performance.now())) return false;
-    const gathered = this.#gathered + (waiting.call.expectedMs ?? 0);
-    if (gathered > gatherWork) return false;
-    this.#gathered = gathered;
-    waiting.begin(session);
+  /** Adds a call to the current batch of short calls, which leaves in one packet. */
+  #joinBatch(queued: QueuedCall): boolean {
+    const session = this.#batchSession;
+    if (session === null || !this.#options.shareConnections || !queued.call.mayShare) return false;
+    if (!session.isBatching || session.load >= maxPipelineLength) return false;
+    if (!session.canShare(queued.call, performance.now())) return false;
+    const batchMs = this.#batchMs + (queued.call.expectedMs ?? 0);
+    if (batchMs > maxBatchMs) return false;
+    this.#batchMs = batchMs;
+    queued.begin(session);
     return true;
   }
 
-  /** The most recently used one, of those whose plans are for the role where there are some. */
+  /** Removes and returns the most recently used idle session, preferably one whose plans are for the role. */
   #takeIdle(role: string | null | undefined): Session | null {
     if (role !== undefined) {
       const index = this.#idle.findLastIndex(({ session }) => session.isIdle && session.state.hasPlansFor(role));
@@ -175,22 +175,22 @@ export class Pool implements Database {
     return null;
   }
 
-  /** Behind the shortest of the lines that it may join. With calls in the queue nobody shares, so that the queue gets its turn. */
-  #share(waiting: QueuedCall): boolean {
-    if (!this.#options.shareConnections || !waiting.call.mayShare) return false;
+  /** Adds a call to the shortest pipeline that accepts it. The caller ensures that no earlier call is queued. */
+  #joinPipeline(queued: QueuedCall): boolean {
+    if (!this.#options.shareConnections || !queued.call.mayShare) return false;
     const now = performance.now();
     let best: Session | null = null;
     for (const session of this.#sessions) {
-      if (session.load < (best?.load ?? shareDepth) && session.canShare(waiting.call, now)) best = session;
+      if (session.load < (best?.load ?? maxPipelineLength) && session.canShare(queued.call, now)) best = session;
     }
     if (best === null) return false;
-    waiting.begin(best);
+    queued.begin(best);
     return true;
   }
 
   #openIfNeeded(): void {
     if (this.#failures > 0 && performance.now() < this.#retryAt) return;
-    // While the database is away, one attempt at a time tells as much as many.
+    // While the database is unavailable, attempts are made one at a time.
     const most = this.#failures > 0 ? 1 : Math.min(this.#queue.length, this.#options.size - this.#sessions.size);
     while (this.#queue.length > 0 && this.#opening < most) this.#open();
   }
@@ -198,55 +198,55 @@ export class Pool implements Database {
   #open(): void {
     const { open, onNotice: notice } = this.#options;
     this.#opening++;
-    const released = (session: Session): void => this.#released(session);
-    const closed = (session: Session): void => this.#lost(session);
-    const again = (run: CallRequest, begun = false): boolean => this.#again(run, begun);
-    open({ released, closed, notice, requeue: again }).then(
-      (session) => this.#opened(session),
-      (error: unknown) => this.#notOpened(error instanceof Error ? error : new Error(String(error))),
+    const released = (session: Session): void => this.#handleReleased(session);
+    const closed = (session: Session): void => this.#handleClosed(session);
+    const requeue = (request: CallRequest, hadStarted = false): boolean => this.#requeue(request, hadStarted);
+    open({ released, closed, notice, requeue }).then(
+      (session) => this.#handleOpened(session),
+      (error: unknown) => this.#handleConnectError(error instanceof Error ? error : new Error(String(error))),
     );
   }
 
-  #opened(session: Session): void {
+  #handleOpened(session: Session): void {
     this.#opening--;
     this.#failures = 0;
     this.#lastFailure = null;
     this.#sessions.add(session);
-    if (session.isIdle) this.#released(session);
-    else this.#lost(session);
+    if (session.isIdle) this.#handleReleased(session);
+    else this.#handleClosed(session);
     this.#openIfNeeded();
   }
 
   /**
-   * Without any connection those who wait would wait in vain: they hear at once, unless the server says that it is there
-   * soon. The next attempt waits a little longer each time.
+   * Without any connection, the queued calls fail at once, unless the server reports that it is starting. Each failure doubles
+   * the delay of the next attempt.
    */
-  #notOpened(error: Error): void {
+  #handleConnectError(error: Error): void {
     this.#opening--;
     this.#lastFailure = error;
-    this.#retryAt = performance.now() + Math.min(longestBackOff, 50 * 2 ** this.#failures++);
-    const inVain = !isTransient(error) || this.#closing !== null;
-    if (inVain && this.#sessions.size === 0 && this.#opening === 0) this.#refuseAll(error);
+    this.#retryAt = performance.now() + Math.min(maxBackOffMs, 50 * 2 ** this.#failures++);
+    const mustFail = !isTransient(error) || this.#closing !== null;
+    if (mustFail && this.#sessions.size === 0 && this.#opening === 0) this.#failQueued(error);
     this.#options.onConnectionError(error);
-    this.#settle();
+    this.#closeIfIdle();
   }
 
-  #released(session: Session): void {
+  #handleReleased(session: Session): void {
     if (!this.#sessions.has(session) || !session.isIdle) return;
-    const next = this.#queue.shift(!this.#blockedEnough());
+    const next = this.#queue.shift(!this.#isBlockingLimitReached());
     if (next !== undefined) {
       next.begin(session);
-      return this.#fill(session);
+      return this.#fillPipeline(session);
     }
     if (this.#idle.some((entry) => entry.session === session)) return;
     this.#idle.push({ session, since: performance.now() });
-    this.#settle();
+    this.#closeIfIdle();
   }
 
-  /** Those next in the queue share it too, as many as would be its part if every connection were free now. */
-  #fill(session: Session): void {
+  /** Adds queued calls to the pipeline of a session, up to its share among all connections. */
+  #fillPipeline(session: Session): void {
     if (!this.#options.shareConnections) return;
-    const most = Math.min(shareDepth, Math.ceil((this.#queue.ordinary + 1) / this.#options.size));
+    const most = Math.min(maxPipelineLength, Math.ceil((this.#queue.ordinary + 1) / this.#options.size));
     const now = performance.now();
     for (let next = this.#queue.first; next !== undefined && session.load < most; next = this.#queue.first) {
       if (!next.call.mayShare || !session.canShare(next.call, now)) return;
@@ -255,49 +255,50 @@ export class Pool implements Database {
     }
   }
 
-  #lost(session: Session): void {
+  #handleClosed(session: Session): void {
     if (!this.#sessions.delete(session)) return;
     const index = this.#idle.findIndex((entry) => entry.session === session);
     if (index !== -1) this.#idle.splice(index, 1);
     this.#openIfNeeded();
-    this.#settle();
+    this.#closeIfIdle();
   }
 
-  #refuse(waiting: QueuedCall, error: Error): void {
-    // Never before `run` has returned: its caller would not know the handle yet.
-    queueMicrotask(() => waiting.call.failed(error));
+  #failLater(queued: QueuedCall, error: Error): void {
+    // Asynchronously: the caller has no handle before `run` returns.
+    queueMicrotask(() => queued.call.failed(error));
   }
 
-  #refuseAll(error: Error): void {
+  #failQueued(error: Error): void {
     for (const { call } of this.#queue.removeOlderThan()) call.failed(error);
   }
 
-  #late(): AcquireTimeout {
+  #acquireTimeout(): AcquireTimeout {
     const reason = this.#lastFailure === null ? '' : `: ${this.#lastFailure.message}`;
     return new AcquireTimeout(`no connection became free within ${this.#options.acquireTimeout} ms${reason}`);
   }
 
-  #sweep(): void {
+  #checkTimeouts(): void {
     const now = performance.now();
     for (const session of this.#sessions) session.checkTimeouts(now);
-    for (const { call } of this.#queue.removeOlderThan(now - this.#options.acquireTimeout)) call.failed(this.#late());
-    while (this.#idle.length > 0 && now - this.#idle[0]!.since > this.#options.idleTimeout) {
+    for (const { call } of this.#queue.removeOlderThan(now - this.#options.acquireTimeout))
+      call.failed(this.#acquireTimeout());
+    while (this.#idle.length > 0 && now - this.#idle[0]!.since > this.#options.idleTimeoutMs) {
       this.#idle.shift()!.session.end();
     }
     this.#openIfNeeded();
-    this.#settle();
+    this.#closeIfIdle();
   }
 
-  /** While closing: ends what is idle, and is done when nobody waits and nothing is left. */
-  #settle(): void {
+  /** While closing: closes idle connections, and finishes when no call and no connection remains. */
+  #closeIfIdle(): void {
     if (this.#closing === null) return;
     for (const { session } of this.#idle.splice(0)) session.end();
     if (this.#sessions.size === 0 && this.#opening === 0 && this.#queue.length === 0) this.#closing();
   }
 
-  /** The time to finish is over, for calls and for attempts to connect alike. */
+  /** Ends the grace period: drops the queued calls and all connections. */
   #abort(): void {
-    this.#refuseAll(new ConnectionLost('the gateway is closing'));
+    this.#failQueued(new ConnectionLost('the gateway is closing'));
     for (const session of this.#sessions) session.destroy('the gateway is closing');
     this.#closing?.();
   }

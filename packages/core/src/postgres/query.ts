@@ -9,20 +9,19 @@ import {
 } from './port.ts';
 import type { Session } from './session.ts';
 
-/** Milliseconds. */
-const defaultTimeout = 30_000;
+const defaultTimeoutMs = 30_000;
 
 interface Query extends QueryOptions {
   readonly sql: string;
   readonly values: readonly Value[];
 }
 
-/** Runs one statement and gives its rows as text. It fails in time whatever the server does, even when it is gone without a word. */
+/** Runs one statement and returns its rows as text. Rejects after the timeout even when the server does not respond at all. */
 export function query(runner: Runner, { sql, values, types, timeout, altersSession }: Query): Promise<TextTable> {
-  const bound = timeout ?? defaultTimeout;
+  const timeoutMs = timeout ?? defaultTimeoutMs;
   return new Promise((resolve, reject) => {
     const rows = createTextRowSink();
-    const settled = (settle: () => void): void => {
+    const finish = (settle: () => void): void => {
       clearTimeout(timer);
       settle();
     };
@@ -30,18 +29,18 @@ export function query(runner: Runner, { sql, values, types, timeout, altersSessi
       steps: [{ statement: { name: '', sql, types: types ?? [] }, values, rows }],
       mayShare: false,
       altersSession: altersSession ?? false,
-      timeout: bound,
-      done: () => settled(() => resolve(rows.rows)),
-      failed: (error) => settled(() => reject(error)),
+      timeout: timeoutMs,
+      done: () => finish(() => resolve(rows.rows)),
+      failed: (error) => finish(() => reject(error)),
     });
     const timer = setTimeout(() => {
-      reject(new CallTimeout(`no answer within ${bound} ms`));
+      reject(new CallTimeout(`no answer within ${timeoutMs} ms`));
       handle.cancel();
-    }, bound);
+    }, timeoutMs);
   });
 }
 
-/** Collects rows as text, for the few statements whose result the gateway reads itself. */
+/** Creates a sink that collects rows as text, for the statements whose result the gateway itself reads. */
 export function createTextRowSink(): RowSink & { readonly rows: (string | null)[][] } {
   const rows: (string | null)[][] = [];
   return {
@@ -62,23 +61,22 @@ export function createTextRowSink(): RowSink & { readonly rows: (string | null)[
   };
 }
 
-/** Runs one statement on a session that no pool looks after. */
+/** Runs one statement on a session that no pool manages, and closes the session when it fails. */
 export function runOnSession(session: Session, step: Step, timeout: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const impatience =
-      timeout === 0 ? undefined : setTimeout(() => session.destroy('the server did not answer'), timeout);
+    const timer = timeout === 0 ? undefined : setTimeout(() => session.destroy('the server did not answer'), timeout);
     session.run({
       steps: [step],
       mayShare: false,
-      // Whatever it was, it was for this connection alone.
+      // The statement concerns this connection only.
       idempotent: true,
       timeout: 0,
       done: () => {
-        clearTimeout(impatience);
+        clearTimeout(timer);
         resolve();
       },
       failed: (error) => {
-        clearTimeout(impatience);
+        clearTimeout(timer);
         session.end();
         reject(error);
       },

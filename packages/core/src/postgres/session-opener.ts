@@ -15,22 +15,22 @@ import { type ConnectionAttempt, openFirstSuitable } from './target-session-attr
 import { Session, type SessionEvents } from './session.ts';
 import type { Settings } from './settings.ts';
 
-const defaultConnectTimeout = 15_000;
+const defaultConnectTimeoutMs = 15_000;
 const noTls = /^The server does not support SSL/;
 
 export type OpenSession = (events: Omit<SessionEvents, 'cancel'>) => Promise<Session>;
 
 export interface SessionOpenerOptions {
   readonly mode: ConnectionMode;
-  /** Right before every attempt to open a connection. */
+  /** Runs before every attempt to open a connection. */
   readonly beforeOpen: ((configuration: ConnectionConfiguration) => void | Promise<void>) | null;
-  /** The default `statement_timeout` holds where the server has none. */
+  /** Applies the default `statement_timeout` where the server has none. */
   readonly setsDefaultTimeout: boolean;
 }
 
 /**
- * Opens connections with `pg` (TLS, SCRAM, start-up: its well-kept part) and hands their sockets to sessions of ours.
- * @param settings what every session begins with
+ * Creates a function that opens sessions. `pg` performs TLS, authentication and start-up, then the session takes over its socket.
+ * @param settings the initial settings of every session
  */
 export function createSessionOpener(
   connection: ConnectionSettings,
@@ -41,7 +41,7 @@ export function createSessionOpener(
     setsDefaultTimeout: false,
   },
 ): OpenSession {
-  const timeout = connection.connectTimeout ?? defaultConnectTimeout;
+  const timeout = connection.connectTimeout ?? defaultConnectTimeoutMs;
   return (events) =>
     openFirstSuitable(connection, async (attempt) => {
       const client = toPgClient(await connect(connection, attempt, beforeOpen));
@@ -60,8 +60,8 @@ export function createSessionOpener(
 }
 
 /**
- * Takes connections from a pool of the host's and gives them back to be closed: nothing of ours is left to whoever would
- * get them next.
+ * Creates a function that opens sessions on connections of a `pg` pool of the host. The pool closes each returned connection,
+ * so that no session state reaches its next user.
  */
 export function createDataSourceOpener(
   source: DataSource,
@@ -69,15 +69,15 @@ export function createDataSourceOpener(
   { mode: manner, setsDefaultTimeout: boundsTime }: Omit<SessionOpenerOptions, 'beforeOpen'>,
 ): OpenSession {
   return async (events) => {
-    const { lent, client } = await lend(source);
+    const { connection, client } = await borrowConnection(source);
     const session = new Session(
       detachSocket(client),
       {
         ...events,
-        cancel: () => sendCancelRequest(client, defaultConnectTimeout),
-        closed: (lost) => {
-          lent.release(true);
-          events.closed(lost);
+        cancel: () => sendCancelRequest(client, defaultConnectTimeoutMs),
+        closed: (session) => {
+          connection.release(true);
+          events.closed(session);
         },
       },
       manner,
@@ -85,7 +85,7 @@ export function createDataSourceOpener(
     await configureSession(session, {
       settings,
       setsDefaultTimeout: boundsTime,
-      timeout: defaultConnectTimeout,
+      timeout: defaultConnectTimeoutMs,
       target: 'any',
       name: 'the data source',
     });
@@ -93,25 +93,25 @@ export function createDataSourceOpener(
   };
 }
 
-interface Lent {
-  readonly lent: Awaited<ReturnType<DataSource['connect']>>;
+interface BorrowedConnection {
+  readonly connection: Awaited<ReturnType<DataSource['connect']>>;
   readonly client: PgClient;
 }
 
-async function lend(source: DataSource): Promise<Lent> {
-  const refused = (error: unknown): never => {
+async function borrowConnection(source: DataSource): Promise<BorrowedConnection> {
+  const fail = (error: unknown): never => {
     throw connectError(error, 'no connection from the data source');
   };
-  const lent = await source.connect().catch(refused);
+  const connection = await source.connect().catch(fail);
   try {
-    const client = toPgClient(lent);
-    // Without a listener `pg` throws what it hears of the socket.
+    const client = toPgClient(connection);
+    // Without a listener, `pg` throws errors of the socket.
     client.on('error', () => undefined);
-    // What the host's own handlers ask of a new connection comes first.
-    await lent.query('').catch(refused);
-    return { lent, client };
+    // An empty query waits for the queries that the host runs on a new connection.
+    await connection.query('').catch(fail);
+    return { connection, client };
   } catch (error) {
-    lent.release(true);
+    connection.release(true);
     throw error;
   }
 }
@@ -124,18 +124,18 @@ async function connect(
   beforeOpen: BeforeOpen,
 ): Promise<pg.Client> {
   const { ssl } = connection;
-  const configuration = configurationOf(connection, attempt);
-  await beforehand(configuration, beforeOpen);
+  const configuration = clientConfiguration(connection, attempt);
+  await runBeforeOpen(configuration, beforeOpen);
   if (ssl !== 'prefer') return open(configuration);
   try {
     return await open(configuration);
   } catch (error) {
-    if (!(error instanceof ConnectionSetupError && noTls.test(saidBy(error.cause)))) throw error;
+    if (!(error instanceof ConnectionSetupError && noTls.test(messageOf(error.cause)))) throw error;
     return open({ ...configuration, ssl: false });
   }
 }
 
-function configurationOf(connection: ConnectionSettings, { address }: ConnectionAttempt): ConnectionConfiguration {
+function clientConfiguration(connection: ConnectionSettings, { address }: ConnectionAttempt): ConnectionConfiguration {
   const { ssl } = connection;
   return {
     host: address.host,
@@ -145,18 +145,18 @@ function configurationOf(connection: ConnectionSettings, { address }: Connection
     password: connection.password,
     application_name: connection.applicationName ?? 'pgway',
     options: connection.options,
-    connectionTimeoutMillis: connection.connectTimeout ?? defaultConnectTimeout,
+    connectionTimeoutMillis: connection.connectTimeout ?? defaultConnectTimeoutMs,
     ssl: ssl === 'disable' ? false : ssl === 'prefer' ? { rejectUnauthorized: false } : ssl,
   };
 }
 
-/** A callback that never ends must not hold what waits for a connection. */
-async function beforehand(configuration: ConnectionConfiguration, beforeOpen: BeforeOpen): Promise<void> {
+/** Runs the callback of the host with a time limit, so that it cannot block waiting calls forever. */
+async function runBeforeOpen(configuration: ConnectionConfiguration, beforeOpen: BeforeOpen): Promise<void> {
   if (beforeOpen === null) return;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const most = configuration.connectionTimeoutMillis || defaultConnectTimeout;
-    timer = setTimeout(() => reject(new Error(`it did not end within ${most} ms`)), most);
+    const limitMs = configuration.connectionTimeoutMillis || defaultConnectTimeoutMs;
+    timer = setTimeout(() => reject(new Error(`it did not finish within ${limitMs} ms`)), limitMs);
   });
   try {
     await Promise.race([beforeOpen(configuration), late]);
@@ -170,57 +170,57 @@ async function beforehand(configuration: ConnectionConfiguration, beforeOpen: Be
 
 async function open(configuration: ConnectionConfiguration): Promise<pg.Client> {
   const client = new pg.Client({ ...configuration, keepAlive: true });
-  // Once the socket is ours, errors reach us through it; `pg` would throw what it hears without a listener.
+  // Without a listener, `pg` throws errors of the socket. The session handles them.
   client.on('error', () => undefined);
   guardHandshake(client as unknown as PgClient);
   try {
     await client.connect();
   } catch (error) {
-    // After some failures `pg` leaves the socket open.
+    // `pg` leaves the socket open after some failures.
     detachSocket(client as unknown as PgClient).destroy();
     throw connectError(error, `no connection to ${client.host}:${client.port}`);
   }
   return client;
 }
 
-/** What `pg` says of a server that is there, in words that tell what to do. */
-const unfitting: readonly (readonly [said: RegExp, meaning: string])[] = [
-  [noTls, 'the server does not talk TLS, which sslmode of the connection string asks for'],
+/** Messages of `pg` for failed handshakes, and explanations that say what to do. */
+const handshakeErrors: readonly (readonly [pattern: RegExp, explanation: string])[] = [
   [
-    /client password must be/,
-    'the server asks for a password, and neither the connection string nor PGPASSWORD has one',
+    noTls,
+    'the server does not support TLS, which sslmode of the connection string requires; enable TLS or use sslmode=disable',
   ],
+  [/client password must be/, 'the server requests a password; set it in the connection string or in PGPASSWORD'],
   [
     /^Unknown authenticationOk message type|^SASL: Only mechanism/,
-    'the server asks for a way to sign in that is not known here: let its pg_hba.conf take scram-sha-256',
+    'the server requests an unsupported authentication method; allow scram-sha-256 in its pg_hba.conf',
   ],
 ];
 
-const untrusted = /CERT|^UNABLE_TO_/;
+const certificateError = /CERT|^UNABLE_TO_/;
 
-function saidBy(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function unfit(error: unknown): string | null {
-  if (error instanceof Error && untrusted.test(String((error as NodeJS.ErrnoException).code))) {
-    return `the certificate of the server is not to be trusted (${error.message}): sslrootcert of the connection string names the one that is`;
+function explainHandshakeError(error: unknown): string | null {
+  if (error instanceof Error && certificateError.test(String((error as NodeJS.ErrnoException).code))) {
+    return `the certificate of the server is not trusted (${error.message}); set sslrootcert in the connection string to a root certificate`;
   }
-  return unfitting.find(([said]) => said.test(saidBy(error)))?.[1] ?? null;
+  return handshakeErrors.find(([pattern]) => pattern.test(messageOf(error)))?.[1] ?? null;
 }
 
-/** An error of the server keeps its SQLSTATE; everything else is a connection that could not be made. */
-function connectError(error: unknown, what: string): Error {
+/** Converts an error of `pg`: one of the server keeps its SQLSTATE, others become ConnectionLost or ConnectionSetupError. */
+function connectError(error: unknown, prefix: string): Error {
   if (error instanceof pg.DatabaseError && error.code !== undefined) {
     return new DatabaseError({ severity: 'FATAL', code: error.code, message: error.message }, 0, 'parse');
   }
-  const misfit = unfit(error);
-  if (misfit !== null) return new ConnectionSetupError(`${what}: ${misfit}`, { cause: error });
+  const explanation = explainHandshakeError(error);
+  if (explanation !== null) return new ConnectionSetupError(`${prefix}: ${explanation}`, { cause: error });
   const reasons = error instanceof AggregateError ? error.errors : [error];
-  return new ConnectionLost(`${what}: ${reasons.map(saidBy).join('; ')}`, { cause: error });
+  return new ConnectionLost(`${prefix}: ${reasons.map(messageOf).join('; ')}`, { cause: error });
 }
 
-/** A cancel request travels on a connection of its own, with TLS when the session has it. */
+/** Sends a CancelRequest on a separate connection, with TLS if the session has it. */
 export function sendCancelRequest(client: PgClient, timeout: number): Promise<void> {
   const { processID, secretKey, ssl } = client;
   return new Promise((resolve, reject) => {
@@ -234,7 +234,7 @@ export function sendCancelRequest(client: PgClient, timeout: number): Promise<vo
     connection.on('connect', () => (ssl ? connection.requestSsl() : connection.cancel(processID, secretKey)));
     connection.on('sslconnect', () => connection.cancel(processID, secretKey));
     connection.on('error', reject);
-    // The server closes the connection once it has passed the signal on.
+    // The server closes the connection after it has signalled the backend.
     connection.on('end', resolve);
     if (client.host.startsWith('/')) connection.connect(`${client.host}/.s.PGSQL.${client.port}`);
     else connection.connect(client.port, client.host);

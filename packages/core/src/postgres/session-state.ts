@@ -5,74 +5,74 @@ import { ParameterStatusTracker } from './parameter-status.ts';
 import { CallRequest } from './call-request.ts';
 import { discardAll, setConfigSteps, type Settings } from './settings.ts';
 
-/** What a session begins with. */
+/** The settings of a session before its first call. */
 export interface InitialSettings {
   readonly settings: Settings;
-  /** Milliseconds; 0 is without end. */
+  /** Milliseconds; 0 means no timeout. */
   readonly statementTimeout: number;
 }
 
-/** What is in a session on the server besides its statements: what it began with, and what calls have made of it. */
+/** The server-side state of a session except its prepared statements: initial settings, and changes by calls. */
 export class SessionState {
-  readonly #manner: ConnectionMode;
-  #reported: ParameterStatusTracker = new ParameterStatusTracker();
+  readonly #mode: ConnectionMode;
+  #parameters: ParameterStatusTracker = new ParameterStatusTracker();
   #settings: Settings = {};
-  /** Milliseconds; 0 is without end. */
+  /** Milliseconds; 0 means no timeout. */
   statementTimeout = 0;
-  /** The role that the plans of the session are for; null: the one that it began with. Undefined: it may be any. */
+  /** The role that the plans of the session were made for. Null: the initial role. Undefined: unknown. */
   #role: string | null | undefined = null;
-  /** A call has left this setting changed: the connection ends with the calls that are in flight. */
+  /** The setting that a call left changed. The connection is closed after the calls in the pipeline. */
   taintedBy: string | null = null;
 
-  constructor(manner: ConnectionMode) {
-    this.#manner = manner;
-    // The host may have used the connection before.
-    if (manner.reset === 'close') this.#role = undefined;
+  constructor(mode: ConnectionMode) {
+    this.#mode = mode;
+    // The host may have used the connection before, under any role.
+    if (mode.reset === 'close') this.#role = undefined;
   }
 
-  /** No call may leave what the session began with changed, and a reset brings it back. */
-  initialize(reported: ParameterStatusTracker, { settings, statementTimeout }: InitialSettings): void {
-    this.#reported = reported;
+  /** Sets the initial state, which calls must not change and a reset restores. */
+  initialize(parameters: ParameterStatusTracker, { settings, statementTimeout }: InitialSettings): void {
+    this.#parameters = parameters;
     this.#settings = settings;
     this.statementTimeout = statementTimeout;
   }
 
-  /** A ParameterStatus, whose body begins at `start`. */
+  /** Reads a ParameterStatus whose body begins at `start`. */
   updateParameter(chunk: Buffer, start: number): void {
-    this.#reported.update(chunk, start);
+    this.#parameters.update(chunk, start);
   }
 
-  /** A setting that is not as it was; null when all are. */
+  /** A setting that differs from its initial value; null for none. */
   get changed(): string | null {
-    return this.#reported.changedParameter;
+    return this.#parameters.changedParameter;
   }
 
-  /** The setting that a call has left changed, where the session is not reset behind it anyway; and whose plans it has left. */
-  settingLeftBy(exchange: PipelinedRequest): string | null {
-    if (!(exchange instanceof CallRequest)) return null;
-    if (exchange.switchesRole && !exchange.hasSwitchedRole) this.#role = undefined;
-    return exchange.call.altersSession === true || this.taintedBy !== null ? null : this.changed;
+  /** Returns the setting that a call left changed, unless the session is reset after the call. Updates the role of the plans. */
+  settingLeftBy(request: PipelinedRequest): string | null {
+    if (!(request instanceof CallRequest)) return null;
+    if (request.switchesRole && !request.hasSwitchedRole) this.#role = undefined;
+    return request.call.altersSession === true || this.taintedBy !== null ? null : this.changed;
   }
 
-  /** Whether the plans of the session were made for this role. */
+  /** Returns whether the plans of the session were made for this role. */
   hasPlansFor(role: string | null): boolean {
     return this.#role === role;
   }
 
-  /** Behind a pooler, and on a connection of the host's, the plans may be for any role. */
+  /** Returns whether a call has to discard plans. Behind a pooler or on a host-provided connection, their role is unknown. */
   switchesRole({ role }: Call): boolean {
     if (role === undefined) return false;
-    return role !== this.#role || this.#manner.settingsPerCall !== null || this.#manner.isProvided;
+    return role !== this.#role || this.#mode.settingsPerCall !== null || this.#mode.isProvided;
   }
 
-  /** A call without a role runs under that of the connection. */
+  /** Records the role under which a call is planned. */
   recordRole(role: string | null | undefined): void {
-    // Routines that a statement of no role has called may have kept plans of another: both are there now.
+    // A call without a role runs under the initial one; plans of another role may remain in routines.
     if (role !== undefined) this.#role = role;
     else if (this.#role !== null) this.#role = undefined;
   }
 
-  /** Two transactions that bring the session back to how it began: the first statement cannot be in one with others. */
+  /** The steps of two transactions that restore the initial state; `DISCARD ALL` must run alone. */
   get resetSteps(): readonly [readonly Step[], readonly Step[]] {
     return [[discardAll], [...setRoleSteps(null, false), ...setConfigSteps(this.#settings)]];
   }

@@ -2,25 +2,25 @@ import type { ServerAddress } from './connection-parameters.ts';
 import type { ConnectionSettings, TargetSessionAttributes } from './connection-string.ts';
 import { ConnectionLost, DatabaseError } from './port.ts';
 
-/** What is asked of the next server, and which one it is. */
+/** An attempt to connect: the server, and its required attributes. */
 export interface ConnectionAttempt {
   readonly address: ServerAddress;
   readonly target: TargetSessionAttributes;
 }
 
 /**
- * Tries the servers of a connection string in their order until one of them will do. As in libpq, a server that refuses the user or
- * does not have the database ends it: the others would be asked with the same words.
- * @throws the only failure there was, or one that tells all of them
+ * Tries the servers of a connection string in order until one has the required attributes. As in libpq, a server that rejects the
+ * user or lacks the database ends the search.
+ * @throws the only failure, or a ConnectionLost with the messages of all
  */
 export async function openFirstSuitable<Product>(
   connection: ConnectionSettings,
   open: (attempt: ConnectionAttempt) => Promise<Product>,
 ): Promise<Product> {
   const failures: Error[] = [];
-  for (const attempt of attemptsOf(connection)) {
+  for (const attempt of listAttempts(connection)) {
     try {
-      // One after the other: a later server is asked only when the one before it will not do.
+      // In order: the next server is tried only after this one has failed.
       // oxlint-disable-next-line no-await-in-loop
       return await open(attempt);
     } catch (error) {
@@ -28,10 +28,10 @@ export async function openFirstSuitable<Product>(
       failures.push(error as Error);
     }
   }
-  throw together(failures);
+  throw combineFailures(failures);
 }
 
-function attemptsOf({
+function listAttempts({
   host,
   port,
   furtherServers = [],
@@ -40,23 +40,23 @@ function attemptsOf({
   const first = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) };
   const addresses: readonly ServerAddress[] = [first, ...furtherServers];
   const targets: readonly TargetSessionAttributes[] = target === 'prefer-standby' ? ['standby', 'any'] : [target];
-  return targets.flatMap((wanted) => addresses.map((address) => ({ address, target: wanted })));
+  return targets.flatMap((required) => addresses.map((address) => ({ address, target: required })));
 }
 
-/** A server that is starting is worth waiting for: its word goes before that of the others. */
-function together(failures: readonly Error[]): Error {
+/** Combines failures. A transient one takes precedence: that server is worth waiting for. */
+function combineFailures(failures: readonly Error[]): Error {
   const transient = failures.find((failure) => isTransient(failure));
   if (failures.length === 1 || transient !== undefined) return transient ?? failures[0]!;
   const messages = [...new Set(failures.map(({ message }) => message))];
   return new ConnectionLost(messages.join('; '), { cause: new AggregateError(failures) });
 }
 
-/** The server is there and says that it will take connections soon: it is starting, or has none left for the moment. */
+/** Returns whether the server reports that it is starting (57P03) or has no free connection (53300). */
 export function isTransient(error: unknown): boolean {
   return error instanceof DatabaseError && ['57P03', '53300'].includes(error.diagnostics.code);
 }
 
-/** What keeps a server from being the one that is looked for; null: nothing. */
+/** Returns why a server does not have the required attributes; null when it has. */
 export function unsuitableReason(
   target: TargetSessionAttributes,
   isReadOnly: boolean,
@@ -70,7 +70,7 @@ export function unsuitableReason(
     case 'primary':
       return isStandby ? 'the server is a standby' : null;
     case 'standby':
-      return isStandby ? null : 'the server is no standby';
+      return isStandby ? null : 'the server is not a standby';
     case 'any':
     case 'prefer-standby':
       return null;

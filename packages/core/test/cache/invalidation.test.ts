@@ -188,7 +188,9 @@ describe('by NOTIFY', () => {
   });
 
   test('a name that no channel can have, and a pooler that keeps no session, stop the start', async () => {
-    await expect(start({ cacheInvalidateChannel: '' })).rejects.toThrow('cacheInvalidateChannel: a channel has a name');
+    await expect(start({ cacheInvalidateChannel: '' })).rejects.toThrow(
+      'cacheInvalidateChannel: the channel name "" must have 1 to 63 bytes',
+    );
     await expect(start({ ...channel, pooler: 'transaction' })).rejects.toThrow(
       'cacheInvalidateChannel behind a pooler needs',
     );

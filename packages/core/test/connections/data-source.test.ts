@@ -92,7 +92,9 @@ test('what is wrong with it is said at the start', async () => {
     'no connection from the data source: Cannot use a pool after calling end on the pool',
   );
   const stranger = { connect: async () => ({ query: async () => [], release: () => undefined }) };
-  await expect(createGateway({ dataSource: stranger })).rejects.toThrow('the host gave no connected client of "pg"');
+  await expect(createGateway({ dataSource: stranger })).rejects.toThrow(
+    'the provided client is not a connected JavaScript client of "pg"',
+  );
   const wrong = poolOf({ password: 'wrong', connectionString: undefined, ...partsOf(database.connectionString) });
   await expect(createGateway({ dataSource: wrong })).rejects.toThrow('refused the user or password');
 });

@@ -250,6 +250,6 @@ test('a provider that gives no client is told what it should give', async () => 
   provide = () => ({}) as never;
   expect(await add('ours')).toMatch(/^503 /);
   expect(observations.findLast(({ kind }) => kind === 'request-failed')).toMatchObject({
-    error: { message: expect.stringContaining('the host gave no connected client of "pg"') },
+    error: { message: expect.stringContaining('the provided client is not a connected JavaScript client of "pg"') },
   });
 });

@@ -117,7 +117,7 @@ test('after close nothing listens any more', async () => {
 
 test('a name that no channel can have stops the start', async () => {
   await expect(start({ refreshOnNotify: '' })).rejects.toThrow(
-    'refreshOnNotify: a channel has a name of 1 to 63 bytes',
+    'refreshOnNotify: the channel name "" must have 1 to 63 bytes and no NUL',
   );
 });
 

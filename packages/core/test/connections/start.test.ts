@@ -141,7 +141,7 @@ describe('beforeConnectionOpen', () => {
       connectionString: `${database.connectionString}?connect_timeout=1`,
       beforeConnectionOpen: () => new Promise<void>(() => undefined),
     });
-    await expect(hanging).rejects.toThrow('beforeConnectionOpen failed: it did not end within 1000 ms');
+    await expect(hanging).rejects.toThrow('beforeConnectionOpen failed: it did not finish within 1000 ms');
   });
 });
 

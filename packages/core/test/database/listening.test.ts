@@ -99,8 +99,8 @@ test('a server that has fallen silent is given up, and another connection listen
   const heard: ChannelEvent[] = [];
   const listener = new Listener({
     open: createSessionOpener(parseConnectionString(proxy.connectionString), {}),
-    heartbeat: 100,
-    problem: () => undefined,
+    heartbeatMs: 100,
+    onConnectionError: () => undefined,
   });
   const stop = listener.listen('silent', (one) => void heard.push(one));
   await until('it listens', () => heard.length === 1);

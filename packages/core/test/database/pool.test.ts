@@ -15,8 +15,8 @@ function poolOf(name: string, options: Partial<PoolOptions> = {}): Pool {
     acquireTimeout: 5_000,
     maxQueueLength: 100,
     shareConnections: true,
-    idleTimeout: 60_000,
-    closeGrace: 4_000,
+    idleTimeoutMs: 60_000,
+    closeGraceMs: 4_000,
     onNotice: () => undefined,
     onConnectionError: () => undefined,
     ...options,
@@ -64,7 +64,7 @@ test('a bound on waiting', async () => {
 });
 
 test('connections that nobody used are closed, and calls work while that happens', async () => {
-  const pool = poolOf('idle', { size: 1, idleTimeout: 1 });
+  const pool = poolOf('idle', { size: 1, idleTimeoutMs: 1 });
   const echo = named('select $1::text');
   await pool.query('select 1');
   await until('it is closed', async () => (await connections('idle')) === 0);
@@ -81,7 +81,7 @@ test('a connection that is being closed is not shared any more', async () => {
   const proxy = await startProxy(db.connectionString);
   const pool = poolOf('ending', {
     size: 1,
-    idleTimeout: 1,
+    idleTimeoutMs: 1,
     open: createSessionOpener(parseConnectionString(proxy.connectionString), { DateStyle: 'ISO' }),
   });
   const echo = named('select $1::text');

@@ -135,8 +135,8 @@ describe('close does not wait for ever', () => {
       acquireTimeout: 600_000,
       maxQueueLength: 100,
       shareConnections: false,
-      idleTimeout: 60_000,
-      closeGrace: 200,
+      idleTimeoutMs: 60_000,
+      closeGraceMs: 200,
       onNotice: () => undefined,
       onConnectionError: () => undefined,
     });
@@ -173,8 +173,8 @@ describe('close does not wait for ever', () => {
       acquireTimeout: 600_000,
       maxQueueLength: 100,
       shareConnections: false,
-      idleTimeout: 60_000,
-      closeGrace: 200,
+      idleTimeoutMs: 60_000,
+      closeGraceMs: 200,
       onNotice: () => undefined,
       onConnectionError: () => undefined,
     });

@@ -131,7 +131,7 @@ describe('target_session_attrs', () => {
     ['read-write', 'standby', 'the server is read-only'],
     ['read-only', 'primary', 'the server is not read-only'],
     ['primary', 'standby', 'the server is a standby'],
-    ['standby', 'readOnly', 'the server is no standby'],
+    ['standby', 'readOnly', 'the server is not a standby'],
   ] as const)('%s and only the %s: %s', async (target, name, reason) => {
     const database = open(through([servers[name]], `target_session_attrs=${target}`));
     const { host } = new URL(servers[name]);

@@ -227,7 +227,7 @@ describe('bytes that were not written never come out', () => {
         const bodies: string[] = [];
         const frames = new MessageParser((_, chunk, start, end) => bodies.push(chunk.toString('latin1', start, end)));
         for (const packet of packets) frames.push(packet);
-        return [...bodies, frames.rest().toString('latin1')];
+        return [...bodies, frames.remainder().toString('latin1')];
       });
     fc.assert(
       fc.property(fc.array(message, { maxLength: 5 }), fc.array(fc.nat(700_000), { maxLength: 6 }), (bodies, cuts) => {

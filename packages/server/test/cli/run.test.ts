@@ -252,7 +252,7 @@ describe('errors at the start: one line on stderr and exit code 1', () => {
     const { username, host } = new URL(database.connectionString);
 
     expect(await fail(`--connectionString=postgres://${username}@${host}/d`)).toBe(
-      `pgway: no connection to ${host}: the server asks for a password, and neither the connection string nor PGPASSWORD has one\n`,
+      `pgway: no connection to ${host}: the server requests a password; set it in the connection string or in PGPASSWORD\n`,
     );
   });
 
@@ -260,16 +260,12 @@ describe('errors at the start: one line on stderr and exit code 1', () => {
     const { host } = new URL(database.connectionString);
 
     expect(await fail(`--connectionString=${database.connectionString}?sslmode=require`)).toBe(
-      `pgway: no connection to ${host}: the server does not talk TLS, which sslmode of the connection string asks for\n`,
+      `pgway: no connection to ${host}: the server does not support TLS, which sslmode of the connection string requires; enable TLS or use sslmode=disable\n`,
     );
   });
 
   test.each([
-    [
-      'asks for Kerberos',
-      [0x52, 0, 0, 0, 8, 0, 0, 0, 7],
-      /the server asks for a way to sign in that is not known here/,
-    ],
+    ['asks for Kerberos', [0x52, 0, 0, 0, 8, 0, 0, 0, 7], /the server requests an unsupported authentication method/],
     [
       'is no PostgreSQL',
       [...Buffer.from('J\0\0\0\u000a5.7.44')],
