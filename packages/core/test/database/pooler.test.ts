@@ -172,5 +172,5 @@ describe('a server without a pooler, spoken to as if there were one', () => {
 
 test('options that are no settings are refused behind a pooler', () => {
   const parameters = `options=${encodeURIComponent('-c work_mem=7MB -E')}`;
-  expect(() => open(db, { pooler: 'transaction', parameters })).toThrow('can only be settings: -c name=value');
+  expect(() => open(db, { pooler: 'transaction', parameters })).toThrow('can hold only settings: -c name=value');
 });
