@@ -1,10 +1,11 @@
 /** The layers of a configuration before validation: file, environment, command line. */
 import { JsonTextError, parseJsonText } from './json-text.ts';
-import { normalizeKey, parseSetting, settings, variableName } from './settings.ts';
+import { normalizeKey, parseSetting, sections, settings, variableName } from './settings.ts';
 import { didYouMean } from './suggestion.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Tree = { readonly [key: string]: unknown };
+type MutableTree = { [key: string]: unknown };
 
 /** The values of one source. */
 export interface Layer {
@@ -76,11 +77,18 @@ export function environmentLayer(environment: Environment): Layer {
   return { tree: unflatten(found), issues: [], originOf: (path) => `from ${origins.get(path) ?? 'the environment'}` };
 }
 
-/** Reports `PGWAY_…` variables that resemble a known one; others may be set by the platform (`PGWAY_SERVICE_HOST`). */
+/**
+ * Reports `PGWAY_…` variables that name a section or resemble a known one. Others may be set by the platform
+ * (`PGWAY_SERVICE_HOST`).
+ */
 export function misspelledVariables(environment: Environment): readonly string[] {
   const known = settings.map((setting) => variableName(setting.path));
   return Object.keys(environment).flatMap((name) => {
     if (!name.startsWith('PGWAY_') || known.includes(name)) return [];
+    const section = sections.find(({ path }) => path !== '' && variableName(path) === name);
+    const inside = section?.settings[0];
+    if (inside !== undefined)
+      return [`${name}: is a section; set its keys one by one, as in ${variableName(inside.path)}`];
     const hint = didYouMean(name, known);
     return hint === '' ? [] : [`${name}: unknown variable${hint}`];
   });
@@ -115,12 +123,13 @@ function exampleValue(defaultValue: unknown): string {
   return typeof defaultValue === 'string' || typeof defaultValue === 'number' ? String(defaultValue) : '…';
 }
 
+/** Returns the tree of values by path. */
 function unflatten(values: ReadonlyMap<string, unknown>): Tree {
-  const root: Record<string, unknown> = {};
+  const root: MutableTree = {};
   for (const [path, value] of values) {
-    const [section, key] = path.split('.') as [string, string?];
-    if (key === undefined) root[section] = value;
-    else root[section] = { ...(root[section] as Tree | undefined), [key]: value };
+    const keys = path.split('.');
+    const parent = keys.slice(0, -1).reduce<MutableTree>((tree, key) => (tree[key] ??= {}) as MutableTree, root);
+    parent[keys.at(-1)!] = value;
   }
   return root;
 }

@@ -7,7 +7,7 @@ import { authenticationSections } from './schema/authentication.ts';
 import { cache } from './schema/cache.ts';
 import { crud } from './schema/crud.ts';
 import { events } from './schema/events.ts';
-import { count, flag, optionalText, text } from './schema/fields.ts';
+import { count, flag, optionalText, secret, text } from './schema/fields.ts';
 import { gateway } from './schema/gateway.ts';
 import { httpFile, openApi, typescriptClient } from './schema/generators.ts';
 
@@ -64,8 +64,10 @@ const limits = z
 
 export const configurationSchema = z.strictObject({
   $schema: z.string().optional().describe('The JSON Schema of this file, for editors.'),
-  connectionString: optionalText(
-    'The database: `postgres://user:password@host:5432/name`, or `Host=…;Port=…;Database=…;Username=…;Password=…`. Null: the embedded PostgreSQL.',
+  connectionString: secret(
+    optionalText(
+      'The database: `postgres://user:password@host:5432/name`, or `Host=…;Port=…;Database=…;Username=…;Password=…`. Null: the embedded PostgreSQL.',
+    ),
   ),
   host: text('127.0.0.1', 'The address to listen on; `0.0.0.0` or `::` for every address of the machine.'),
   allowedHosts: z

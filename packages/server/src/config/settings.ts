@@ -9,10 +9,13 @@ export interface Setting {
   /** The values of an enumeration; otherwise empty. */
   readonly choices: readonly string[];
   readonly nullable: boolean;
+  /** Whether error messages hide the value. */
+  readonly secret: boolean;
   readonly defaultValue: unknown;
   readonly description: string;
 }
 
+/** An object of the configuration with its own settings, as in `authentication` and `authentication.databaseRole`. */
 export interface Section {
   /** Empty for the top level. */
   readonly path: string;
@@ -27,6 +30,7 @@ interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly default?: unknown;
   readonly description?: string;
+  readonly writeOnly?: boolean;
 }
 
 const kinds: Readonly<Record<string, Setting['kind']>> = {
@@ -47,28 +51,33 @@ function toSetting(path: string, node: SchemaNode): Setting {
     kind: kinds[type] ?? 'text',
     choices: variants.flatMap((variant) => variant.enum ?? []),
     nullable: types.includes('null'),
+    secret: node.writeOnly === true,
     defaultValue: node.default,
     description: node.description ?? '',
   };
 }
 
-function readSections(): readonly Section[] {
-  const root = configurationJsonSchema() as SchemaNode;
-  const top: Setting[] = [];
-  const sections: Section[] = [];
-  for (const [name, node] of Object.entries(root.properties ?? {})) {
-    if (name === '$schema') continue;
-    if (node.properties === undefined) {
-      top.push(toSetting(name, node));
-      continue;
-    }
-    const settings = Object.entries(node.properties).map(([key, leaf]) => toSetting(`${name}.${key}`, leaf));
-    sections.push({ path: name, description: node.description ?? '', settings });
-  }
-  return [{ path: '', description: 'The database, and the address to listen on.', settings: top }, ...sections];
+/** Returns the section of a schema node, followed by the sections within. */
+function readSections(path: string, node: SchemaNode): readonly Section[] {
+  const members = Object.entries(node.properties ?? {})
+    .filter(([name]) => name !== '$schema')
+    .map(([name, member]) => ({ path: path === '' ? name : `${path}.${name}`, member }));
+  const settings = members.filter(({ member }) => member.properties === undefined);
+  const inner = members.filter(({ member }) => member.properties !== undefined);
+  return [
+    {
+      path,
+      description: node.description ?? '',
+      settings: settings.map((entry) => toSetting(entry.path, entry.member)),
+    },
+    ...inner.flatMap((entry) => readSections(entry.path, entry.member)),
+  ];
 }
 
-export const sections: readonly Section[] = readSections();
+export const sections: readonly Section[] = readSections('', {
+  ...(configurationJsonSchema() as SchemaNode),
+  description: 'The database, and the address to listen on.',
+});
 export const settings: readonly Setting[] = sections.flatMap((section) => section.settings);
 
 /** Returns `PGWAY_GATEWAY_COMMENTS_MODE` for `gateway.commentsMode`. */

@@ -9,20 +9,15 @@ import { sections, settings } from './settings.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Settings whose values never appear in error messages. */
-const secrets = [
-  'connectionString',
-  'gateway.connectionStrings',
-  'gateway.customRequestHeaders',
-  'gateway.listenConnectionString',
-] as const;
+/** The keys of each setting whose value never appears in error messages. */
+const secretPaths = settings.filter((setting) => setting.secret).map((setting) => setting.path.split('.'));
 
 /**
  * Merges the layers, later ones over earlier ones, and validates the result.
  * @throws ConfigurationError with every issue
  */
 export function validateLayers(layers: readonly Layer[]): Configuration {
-  const tree = layers.reduce<Tree>((lower, layer) => merge(lower, layer.tree), {});
+  const tree = layers.reduce<Tree>((lower, layer) => merge('', lower, layer.tree), {});
   const result = configurationSchema.safeParse(tree);
   const found = result.success ? [] : result.error.issues.flatMap((issue) => issueLines(issue, tree, layers));
   const issues = [...layers.flatMap((layer) => layer.issues), ...found];
@@ -30,12 +25,14 @@ export function validateLayers(layers: readonly Layer[]): Configuration {
   throw new ConfigurationError(issues);
 }
 
-function merge(lower: Tree, upper: Tree): Tree {
+/** Merges sections key by key; other values, maps and lists too, replace each other. */
+function merge(path: string, lower: Tree, upper: Tree): Tree {
   const merged: Record<string, unknown> = { ...lower };
   for (const [key, value] of Object.entries(upper)) {
     const under = merged[key];
-    const isSection = sections.some((section) => section.path === key);
-    merged[key] = isSection && isTree(under) && isTree(value) ? { ...under, ...value } : value;
+    const inner = path === '' ? key : `${path}.${key}`;
+    const isSection = sections.some((section) => section.path === inner);
+    merged[key] = isSection && isTree(under) && isTree(value) ? merge(inner, under, value) : value;
   }
   return merged;
 }
@@ -57,9 +54,7 @@ function issueLines(issue: Issue, tree: Tree, layers: readonly Layer[]): readonl
 
 /** Whether a secret is at the path, above or below it: a section of the wrong type may still contain one. */
 function touchesSecret(path: readonly PropertyKey[]): boolean {
-  return secrets.some((secret) =>
-    secret.split('.').every((part, index) => index >= path.length || path[index] === part),
-  );
+  return secretPaths.some((keys) => keys.every((key, index) => index >= path.length || path[index] === key));
 }
 
 /** Returns candidates for an unknown key: keys of the same section first. */
@@ -111,9 +106,13 @@ function valueAt(tree: Tree, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], tree);
 }
 
-/** Names the place of an invalid value: the last layer that sets it. */
+/** Names the place of an invalid value: the last layer that sets it, or the setting that contains it. */
 function origin(path: string, layers: readonly Layer[]): string {
-  const parts = path.replaceAll('[', '.').replaceAll(']', '').split('.').slice(0, 2);
-  const layer = layers.findLast((candidate) => valueAt(candidate.tree, parts) !== undefined);
-  return layer === undefined ? '' : ` (${layer.originOf(parts.join('.'))})`;
+  const setting = settings.find((candidate) => isWithin(path, candidate.path))?.path ?? path;
+  const layer = layers.findLast((candidate) => valueAt(candidate.tree, setting.split('.')) !== undefined);
+  return layer === undefined ? '' : ` (${layer.originOf(setting)})`;
+}
+
+function isWithin(path: string, setting: string): boolean {
+  return path === setting || path.startsWith(`${setting}.`) || path.startsWith(`${setting}[`);
 }

@@ -3,7 +3,11 @@ import { ConfigurationError } from '../../src/config/configuration-error.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import type { LoadedConfiguration, ConfigurationSources } from '../../src/config/load.ts';
 import { parseArguments } from '../../src/cli/arguments.ts';
+import { settings } from '../../src/config/settings.ts';
 import { folderWith } from '../support/folder.ts';
+
+const secrets = settings.filter((setting) => setting.secret);
+const secretSections = new Set(secrets.filter(({ path }) => path.includes('.')).map(({ path }) => path.split('.')[0]!));
 
 interface Given {
   readonly files?: Readonly<Record<string, unknown>>;
@@ -91,6 +95,30 @@ describe('sources of values', () => {
       urlPathPrefix: null,
       postgreSqlErrorCodeToHttpStatusCodeMapping: { P0001: 422, '22': 400 },
     });
+  });
+
+  test('settings of a section within a section, from three places', async () => {
+    const { configuration } = await load({
+      files: {
+        'pgway.json': { authentication: { databaseRole: { claim: 'file', anonymous: 'file' }, production: true } },
+      },
+      environment: { PGWAY_AUTHENTICATION_DATABASE_ROLE_CLAIM: 'environment' },
+      arguments: ['--authentication.database-role.anonymous=arguments'],
+    });
+
+    expect(configuration.authentication).toMatchObject({
+      databaseRole: { claim: 'environment', anonymous: 'arguments' },
+      production: true,
+    });
+  });
+
+  test('a map is replaced whole', async () => {
+    const { configuration } = await load({
+      files: { 'pgway.json': { jwt: { claims: { id: 'sub' } } } },
+      environment: { PGWAY_JWT_CLAIMS: '{"name":"upn"}' },
+    });
+
+    expect(configuration.jwt.claims).toEqual({ name: 'upn' });
   });
 
   test('${NAME} in strings of the file is replaced from the environment, in lists too', async () => {
@@ -232,6 +260,26 @@ describe('all issues are reported at once, with their places', () => {
     ]);
   });
 
+  test('a section within a section', async () => {
+    const issues = await issuesOf({
+      files: { 'pgway.json': { authentication: { databaseRole: { clam: 'a' } } } },
+      environment: { PGWAY_ALLOWED_HOSTS: 'a,https://b' },
+      arguments: [
+        '--authentication.databaseRole={"claim":"a"}',
+        '--authentication.databaseRole.anonymus=a',
+        '--authentication.databaseRole.claim=',
+      ],
+    });
+
+    expect(issues).toEqual([
+      '--authentication.databaseRole: is a section; set its keys one by one, as in --authentication.databaseRole.claim=…',
+      '--authentication.databaseRole.anonymus: unknown option; did you mean --authentication.databaseRole.anonymous?',
+      'allowedHosts[1]: must be a host name without scheme and port, such as api.example.org, not "https://b" (from PGWAY_ALLOWED_HOSTS)',
+      'authentication.databaseRole.claim: must not be empty, not "" (from --authentication.databaseRole.claim)',
+      'authentication.databaseRole.clam: unknown; did you mean authentication.databaseRole.claim? (in pgway.json)',
+    ]);
+  });
+
   test('two files, a flag with a value, a hyphen alone', async () => {
     expect(await issuesOf({ arguments: ['a.json', '--config=b.json', '--help=1'] })).toEqual([
       '--help: takes no value',
@@ -253,6 +301,41 @@ describe('all issues are reported at once, with their places', () => {
     [{ gateway: [{ connectionStrings: { a: 'geheim' } }] }, 'gateway: must be an object'],
   ])('a value inside a secret setting is never shown: %j', async (configuration, issue) => {
     expect(await issuesOf({ files: { 'pgway.json': configuration } })).toEqual([`${issue} (in pgway.json)`]);
+  });
+
+  test('the secret settings', () => {
+    expect(secrets.map(({ path }) => path)).toEqual([
+      'connectionString',
+      'gateway.listenConnectionString',
+      'gateway.connectionStrings',
+      'gateway.customRequestHeaders',
+      'events.redisUrl',
+      'cache.redisUrl',
+      'jwt.secret',
+      'jwt.signingKey',
+      'basic.hash',
+      'dataProtection.secret',
+      'typescriptClient.customHeaders',
+    ]);
+  });
+
+  test.each(secrets)('a secret of the wrong type is never shown: $path', async ({ path }) => {
+    const tree = path.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), ['geheim']);
+    const [issue] = await issuesOf({ files: { 'pgway.json': tree } });
+    expect(issue).toMatch(new RegExp(String.raw`^${path}: must be (a string|an object) \(in pgway\.json\)$`));
+  });
+
+  test.each([...secretSections])('a section of the wrong type with a secret is never shown: %s', async (path) => {
+    const issues = await issuesOf({ files: { 'pgway.json': { [path]: ['geheim'] } } });
+    expect(issues).toEqual([`${path}: must be an object (in pgway.json)`]);
+  });
+
+  test('a variable that names a section is a warning', async () => {
+    const environment = { PGWAY_AUTHENTICATION_DATABASE_ROLE: '{"claim":"role"}' };
+
+    expect((await load({ environment })).warnings).toEqual([
+      'PGWAY_AUTHENTICATION_DATABASE_ROLE: is a section; set its keys one by one, as in PGWAY_AUTHENTICATION_DATABASE_ROLE_CLAIM',
+    ]);
   });
 
   test('a misspelled variable is a warning; names that a platform sets are ignored', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, flag, optionalText, optionalTextList, text, textList, textMap } from './fields.ts';
+import { count, flag, optionalText, optionalTextList, secret, text, textList, textMap } from './fields.ts';
 
 const lifetime = (byDefault: number, description: string): z.ZodDefault<z.ZodNumber> =>
   count(byDefault, description, 3_153_600_000);
@@ -151,9 +151,9 @@ const jwt = z
   .strictObject({
     enabled: flag(false, 'Accepts signed tokens (JWT).'),
     jwksUrl: optionalText('The URL of the public keys of the issuer (JWKS).'),
-    secret: optionalText('Instead of `jwksUrl`: the secret of HS256, at least 32 bytes.'),
+    secret: secret(optionalText('Instead of `jwksUrl`: the secret of HS256, at least 32 bytes.')),
     publicKey: optionalText('Instead of `jwksUrl`: a public key or certificate (PEM).'),
-    signingKey: optionalText('A private key (PEM) that signs the tokens of logins.'),
+    signingKey: secret(optionalText('A private key (PEM) that signs the tokens of logins.')),
     signWithSecret: flag(false, 'Signs the tokens of logins with `secret`.'),
     issuer: optionalTextList('Accepted issuers; the first one is the issuer of the tokens of logins.'),
     audience: optionalTextList('Accepted audiences; a token must name one of them.'),
@@ -167,7 +167,7 @@ const jwt = z
 const basic = z
   .strictObject({
     user: optionalText('The user name, for a single user.'),
-    hash: optionalText('The password hash of that user.'),
+    hash: secret(optionalText('The password hash of that user.')),
     command: optionalText(
       'SQL that authenticates a user and returns claims: `$1` user, `$2` password, `$3` realm, `$4` path.',
     ),
@@ -183,7 +183,7 @@ const dataProtection = z
     ),
     readCommand: optionalText('Instead of the folder: SQL that returns a row with the text of each key.'),
     writeCommand: optionalText('SQL that inserts a key unless it exists: `$1` id, `$2` text.'),
-    secret: optionalText('Encrypts the stored keys; at least 16 characters.'),
+    secret: secret(optionalText('Encrypts the stored keys; at least 16 characters.')),
     application: text('pgway', 'Separates the keys of several applications in one store.'),
     keyLifetime: lifetime(90 * day, 'Seconds that a key is used for encryption; older keys still decrypt.'),
   })

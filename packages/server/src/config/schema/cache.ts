@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, flag, optionalText, text } from './fields.ts';
+import { count, flag, optionalText, secret, text } from './fields.ts';
 
 /** The section `cache`: cached responses. */
 export const cache = z
@@ -26,8 +26,10 @@ export const cache = z
     invalidateChannel: optionalText(
       'A NOTIFY channel that invalidates cached responses. Payload: `schema.routine`, several separated by commas, or empty for all.',
     ),
-    redisUrl: optionalText(
-      'Caches responses in Redis or Valkey, shared by several instances: `redis://user:password@host:6379/0`, or `rediss://…` for TLS. Needs the package `@redis/client`. Null: in memory.',
+    redisUrl: secret(
+      optionalText(
+        'Caches responses in Redis or Valkey, shared by several instances: `redis://user:password@host:6379/0`, or `rediss://…` for TLS. Needs the package `@redis/client`. Null: in memory.',
+      ),
     ),
     redisPrefix: text('pgway', 'Prefix of every key in Redis; instances with the same prefix share their cache.'),
     redisTimeout: z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, optionalText, textMap } from './fields.ts';
+import { count, optionalText, secret, textMap } from './fields.ts';
 
 const bytes = (byDefault: number, description: string): z.ZodDefault<z.ZodNumber> =>
   z.int().min(1024).max(1_073_741_824).default(byDefault).describe(description);
@@ -51,8 +51,8 @@ export const events = z
       .max(63)
       .default('pgway')
       .describe('The channel of PostgreSQL or Redis that the instances of one gateway share.'),
-    redisUrl: optionalText(
-      '`redis://user:password@host:6379`, or `rediss://…` for TLS. Needs the package `@redis/client`.',
+    redisUrl: secret(
+      optionalText('`redis://user:password@host:6379`, or `rediss://…` for TLS. Needs the package `@redis/client`.'),
     ),
   })
   .prefault({})

@@ -30,6 +30,13 @@ export const optionalTextList = (description: string): OptionalTextList =>
 export const textMap = (description: string): TextMap =>
   z.record(z.string(), z.string()).default({}).describe(description);
 
+/**
+ * Marks a secret, with the keyword `writeOnly` of JSON Schema: error messages show neither its value nor that of a group
+ * that contains it.
+ */
+export const secret = <Field extends z.ZodType>(field: Field): Field =>
+  field.meta({ ...field.meta(), writeOnly: true });
+
 /** A `SIMILAR TO` pattern; an empty one is valid and matches nothing. */
 export const optionalPattern = (description: string): OptionalText =>
   z.string().nullable().default(null).describe(description);

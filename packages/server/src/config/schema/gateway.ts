@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, optionalPattern, optionalText, optionalTextList, textList } from './fields.ts';
+import { flag, optionalPattern, optionalText, optionalTextList, secret, textList } from './fields.ts';
 
 const methods = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'CONNECT'] as const;
 
@@ -108,8 +108,10 @@ const connections = {
   refreshOnNotify: optionalText(
     'A NOTIFY channel; a notification, for example by an event trigger, reloads the catalog.',
   ),
-  listenConnectionString: optionalText(
-    'The connection for LISTEN, where the main one leads to a pooler that does not support it; null: the main one.',
+  listenConnectionString: secret(
+    optionalText(
+      'The connection for LISTEN, where the main one leads to a pooler that does not support it; null: the main one.',
+    ),
   ),
   shareConnections: flag(true, 'Lets short calls share a busy connection (pipelining).'),
   connectionReset: z
@@ -118,10 +120,9 @@ const connections = {
     .describe(
       'When a connection is reset (DISCARD ALL): after calls of routines whose source may change session state, after every call, or never.',
     ),
-  connectionStrings: z
-    .record(z.string(), z.string())
-    .default({})
-    .describe('Further databases, by the names that comments refer to.'),
+  connectionStrings: secret(
+    z.record(z.string(), z.string()).default({}).describe('Further databases, by the names that comments refer to.'),
+  ),
   planCacheMode: z
     .enum(['force_generic_plan', 'auto'])
     .default('auto')
@@ -191,12 +192,14 @@ const requestHeaders = {
     .default('headers')
     .describe('The parameter that receives the headers in mode `parameter`: json or text, with a default.'),
   requestHeadersExclude: textList([], 'Headers that are not passed to routines.'),
-  customRequestHeaders: z
-    .record(z.string(), z.union([z.string(), z.array(z.string())]))
-    .default({})
-    .describe(
-      'Headers that are passed to routines; each replaces the request header of the same name. They are never sent to clients.',
-    ),
+  customRequestHeaders: secret(
+    z
+      .record(z.string(), z.union([z.string(), z.array(z.string())]))
+      .default({})
+      .describe(
+        'Headers that are passed to routines; each replaces the request header of the same name. They are never sent to clients.',
+      ),
+  ),
 };
 
 const refresh = {

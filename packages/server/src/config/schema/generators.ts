@@ -1,7 +1,7 @@
 /** The sections of the generators. Options that a generator takes itself have its names and defaults. */
 import { httpFileDefaults, openApiDefaults, typescriptClientDefaults } from '@pgway/core';
 import { z } from 'zod';
-import { flag, optionalText, type OptionalText, text, textList, textMap } from './fields.ts';
+import { flag, optionalText, type OptionalText, secret, text, textList, textMap } from './fields.ts';
 
 const client = typescriptClientDefaults;
 const http = httpFileDefaults;
@@ -70,8 +70,8 @@ export const typescriptClient = z
       client.customImports,
       'Import statements to add, for example for `customHeaders` and `defaultJsonType`.',
     ),
-    customHeaders: textMap(
-      'Headers of every request, by name; each value is a JavaScript expression such as `"1"` or `token()`.',
+    customHeaders: secret(
+      textMap('Headers of every request, by name; each value is a JavaScript expression such as `"1"` or `token()`.'),
     ),
     xsrfTokenHeaderName: optionalText(
       'The header that carries the `xsrfToken` of a call, for methods that change data.',
