@@ -48,7 +48,7 @@ export function parseJsonText(source: string): unknown {
   const [first] = errors;
   if (first !== undefined) {
     throw new JsonTextError(
-      `${descriptions[printParseErrorCode(first.error)]}, ${found(text, first)}`,
+      `${descriptions[printParseErrorCode(first.error)]}${found(text, first)}`,
       text,
       first.offset,
     );
@@ -66,10 +66,10 @@ function parse(text: string, errors: ParseError[]): Node | undefined {
   }
 }
 
+/** Quotes a single character only: a longer token may be a secret without quotes. */
 function found(text: string, { offset, length }: ParseError): string {
-  return offset < text.length
-    ? `found ${JSON.stringify(text.slice(offset, offset + length))}`
-    : 'found the end of the file';
+  if (offset >= text.length) return ', found the end of the file';
+  return length > 1 ? '' : `, found ${JSON.stringify(text.slice(offset, offset + length))}`;
 }
 
 function toValue(node: Node, text: string): unknown {
