@@ -2,21 +2,22 @@ import { hash } from 'node:crypto';
 
 interface Entry<Value> {
   readonly value: Value;
-  readonly until: number;
+  readonly expires: number;
 }
 
-/** A map with a bound: an entry lives until its time, or until it is the one that was not used for longest. */
+/**
+ * A map with expiring entries that evicts the least recently used one. `lru-cache` does not fit: it reads a lifetime of 0 as "never
+ * expires", keeps entries up to and including their end, and allocates for its maximum at once (4 MB for 100,000 sessions).
+ */
 export class ExpiringMap<Value> {
+  /** In the order of use, the least recently used entry first. */
   readonly #entries = new Map<string, Entry<Value>>();
-  readonly #limit: number;
+  readonly #maxEntries: number;
   readonly #now: () => number;
 
-  /**
-   * @param limit the most entries that are kept
-   * @param now milliseconds
-   */
-  constructor(limit: number, now: () => number) {
-    this.#limit = limit;
+  /** @param now milliseconds */
+  constructor(maxEntries: number, now: () => number) {
+    this.#maxEntries = maxEntries;
     this.#now = now;
   }
 
@@ -28,21 +29,17 @@ export class ExpiringMap<Value> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#entries.delete(key);
-    if (this.#now() >= entry.until) return undefined;
+    if (this.#now() >= entry.expires) return undefined;
     this.#entries.set(key, entry);
     return entry.value;
   }
 
-  /** @param until milliseconds, by the clock of the map */
-  set(key: string, value: Value, until: number): void {
+  /** @param expires milliseconds, by the clock of the map */
+  set(key: string, value: Value, expires: number): void {
     this.#entries.delete(key);
-    if (this.#limit < 1) return;
-    this.#entries.set(key, { value, until });
-    if (this.#entries.size <= this.#limit) return;
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      return;
-    }
+    if (this.#maxEntries < 1) return;
+    this.#entries.set(key, { value, expires });
+    if (this.#entries.size > this.#maxEntries) this.#entries.delete(this.#entries.keys().next().value!);
   }
 
   delete(key: string): void {
@@ -54,34 +51,34 @@ export class ExpiringMap<Value> {
   }
 }
 
-/** The longest that a token is believed without another look at it, so that a key that was removed does not live on here. */
-const longestTrust = 600;
+/** Seconds after which a cached token is verified again, so that a removed key does not stay valid here. */
+const maxCacheSeconds = 600;
 
-/** What tokens were found to say. The tokens themselves are not kept: a copy of our memory signs nobody in. */
+/** Caches the results of token verifications. Keys are digests: a copy of the memory contains no valid token. */
 export class TokenCache<Value> {
-  readonly #known: ExpiringMap<Value>;
+  readonly #entries: ExpiringMap<Value>;
   readonly #now: () => number;
 
   /**
-   * @param limit the most tokens that are remembered; 0: none
+   * @param maxEntries 0: nothing is cached
    * @param now milliseconds since 1970
    */
-  constructor(limit: number, now: () => number) {
-    this.#known = new ExpiringMap(limit, now);
+  constructor(maxEntries: number, now: () => number) {
+    this.#entries = new ExpiringMap(maxEntries, now);
     this.#now = now;
   }
 
   get(token: string): Value | undefined {
-    return this.#known.get(digest(token));
+    return this.#entries.get(digest(token));
   }
 
   /** @param expires seconds since 1970 */
   set(token: string, value: Value, expires: number): void {
-    this.#known.set(digest(token), value, Math.min(expires * 1000, this.#now() + longestTrust * 1000));
+    this.#entries.set(digest(token), value, Math.min(expires * 1000, this.#now() + maxCacheSeconds * 1000));
   }
 
   delete(token: string): void {
-    this.#known.delete(digest(token));
+    this.#entries.delete(digest(token));
   }
 }
 

@@ -1,17 +1,17 @@
-import { createRemoteJWKSet, customFetch, errors, type RemoteJWKSet } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, jwksCache, type JWKSCacheInput, type RemoteJWKSet } from 'jose';
 import type { JwtAlgorithm } from './jwt-keys.ts';
 
-/** An address of public keys (a JWKS). Times in seconds. */
+/** The URL of an issuer's public keys (JWKS). Times in seconds. */
 export interface JwksOptions {
-  /** https; http from this machine, and elsewhere outside production. */
+  /** https; http for loopback addresses, and for other hosts outside production. */
   readonly url: string;
-  /** Which algorithms its keys may be for. Default both. */
+  /** The algorithms of the keys. Default both. */
   readonly algorithms?: readonly Exclude<JwtAlgorithm, 'HS256'>[];
-  /** How long an answer may take. Default 5. */
+  /** The time limit of a request. Default 5. */
   readonly timeout?: number;
-  /** At most so often is asked for a key that nobody knows. Default 30. */
+  /** The minimum time between two requests because of unknown keys. Default 30. */
   readonly cooldown?: number;
-  /** For how long keys count without being read again: a key that was taken away is gone after that. Default 600. */
+  /** The maximum age of cached keys: a key that the issuer has removed is refused after that. Default 600. */
   readonly cacheMaxAge?: number;
 }
 
@@ -22,97 +22,70 @@ export interface TokenHeader {
   readonly kid?: string;
 }
 
-/** An address that did not answer is left alone for so long, in milliseconds. */
-const afterFailure = 5000;
-const largestAnswer = 256 * 1024;
-/** A token without a key id is tried with so many keys. */
-const mostCandidates = 8;
+/** The pause after a failed request, in milliseconds. */
+const retryDelayMs = 5000;
+const maxResponseBytes = 256 * 1024;
+/** The maximum number of keys that are tried for a token without a key id. */
+const maxCandidates = 8;
 
 /**
- * The keys behind an address. They are read when one is needed, again before they get too old, and when a token names one that is
- * not there: a new key counts at once. Whatever goes wrong is reported and makes no error: there is no key then.
+ * The public keys behind a URL. jose caches them and limits the requests for unknown key ids. Added here, because jose has neither:
+ * a pause after failures, so that requests do not wait for an unavailable issuer, and a refresh in the background.
  */
 export class RemoteKeys {
   readonly algorithms: readonly string[];
   readonly #keys: RemoteJWKSet;
-  readonly #cooldown: number;
-  readonly #cacheMaxAge: number;
+  readonly #cache: JWKSCacheInput = {};
+  readonly #refreshAge: number;
   readonly #report: (error: Error) => void;
-  readonly #now: () => number;
-  /** Null: never yet. */
-  #readAt: number | null = null;
-  /** Nobody asks before. */
-  #next = 0;
-  #reading: Promise<boolean> | null = null;
+  #retryAt = 0;
+  #lastError: unknown = null;
 
-  /** @throws TypeError for an address that is none, or has a password in it */
-  constructor(options: JwksOptions, report: (error: Error) => void, now: () => number) {
+  /** @throws TypeError for an invalid URL, or one with a password */
+  constructor(options: JwksOptions, report: (error: Error) => void) {
     const { timeout = 5, cooldown = 30, cacheMaxAge = 600, algorithms = ['RS256', 'ES256'] } = options;
     this.algorithms = algorithms;
-    this.#cooldown = cooldown * 1000;
-    this.#cacheMaxAge = cacheMaxAge * 1000;
+    this.#refreshAge = (cacheMaxAge * 1000) / 2;
     this.#report = report;
-    this.#now = now;
-    // When to read is decided here, by our clock; jose reads, and finds the key.
     this.#keys = createRemoteJWKSet(parseJwksUrl(options.url), {
       timeoutDuration: Math.ceil(timeout * 1000),
-      cooldownDuration: Number.POSITIVE_INFINITY,
-      cacheMaxAge: Number.POSITIVE_INFINITY,
-      [customFetch]: boundedFetch,
+      cooldownDuration: cooldown * 1000,
+      cacheMaxAge: cacheMaxAge * 1000,
+      [jwksCache]: this.#cache,
+      [customFetch]: (url, init) => this.#fetch(url, init),
     });
   }
 
-  /** The keys that may have signed a token with this header; several only where it names none. */
+  /** Returns the keys that may have signed a token with this header: several only for a header without a key id. */
   async find(header: TokenHeader): Promise<readonly CryptoKey[]> {
-    const age = this.#age();
-    if (age >= this.#cacheMaxAge) {
-      if (!(await this.#read())) return [];
-    } else if (age >= this.#cacheMaxAge / 2) {
-      // Nobody has to wait for it, and an address that is away for a moment is not noticed.
-      void this.#read();
+    if (this.#keys.fresh && Date.now() - (this.#cache.uat ?? 0) >= this.#refreshAge) {
+      this.#keys.reload().catch((error: unknown) => this.#fail(error));
     }
-    const found = await this.#pick(header);
-    if (found !== null) return found;
-    return (await this.#read()) ? ((await this.#pick(header)) ?? []) : [];
-  }
-
-  #age(): number {
-    return this.#readAt === null ? Number.POSITIVE_INFINITY : this.#now() - this.#readAt;
-  }
-
-  /** Null: no key is the one. */
-  async #pick(header: TokenHeader): Promise<readonly CryptoKey[] | null> {
     try {
       return [await this.#keys({ ...header })];
     } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey) return null;
-      return error instanceof errors.JWKSMultipleMatchingKeys ? firstOf(error) : [];
+      if (error instanceof errors.JWKSMultipleMatchingKeys) return firstKeys(error);
+      if (!(error instanceof errors.JWKSNoMatchingKey)) this.#fail(error);
+      return [];
     }
   }
 
-  /** Whether the keys are new now. One question at a time, and none in the pause after one. */
-  #read(): Promise<boolean> {
-    if (this.#reading !== null) return this.#reading;
-    if (this.#now() < this.#next) return Promise.resolve(false);
-    this.#reading = this.#ask().finally(() => {
-      this.#reading = null;
-    });
-    return this.#reading;
+  /** Requests that wait for the same response fail with the same error, which is reported once. */
+  #fail(error: unknown): void {
+    if (error === this.#lastError || error instanceof RetryLater) return;
+    this.#lastError = error;
+    this.#retryAt = Date.now() + retryDelayMs;
+    this.#report(new Error(`cannot read the JWT keys: ${reasonOf(error)}`, { cause: error }));
   }
 
-  async #ask(): Promise<boolean> {
-    try {
-      await this.#keys.reload();
-      this.#readAt = this.#now();
-      this.#next = this.#readAt + this.#cooldown;
-      return true;
-    } catch (cause) {
-      this.#next = this.#now() + afterFailure;
-      this.#report(new Error(`The keys of JWTs cannot be read: ${reasonOf(cause)}`, { cause }));
-      return false;
-    }
+  async #fetch(url: string, init: RequestInit): Promise<Response> {
+    if (Date.now() < this.#retryAt) throw new RetryLater();
+    return boundedFetch(url, init);
   }
 }
+
+/** The pause after a failure is not over. */
+class RetryLater extends Error {}
 
 /** @throws TypeError */
 export function parseJwksUrl(text: string): URL {
@@ -121,29 +94,30 @@ export function parseJwksUrl(text: string): URL {
   throw new TypeError('The address of the keys of JWTs has to be a URL of https, without a password.');
 }
 
-async function firstOf(keys: AsyncIterable<CryptoKey>): Promise<readonly CryptoKey[]> {
+async function firstKeys(keys: AsyncIterable<CryptoKey>): Promise<readonly CryptoKey[]> {
   const found: CryptoKey[] = [];
   for await (const key of keys) {
     found.push(key);
-    if (found.length === mostCandidates) break;
+    if (found.length === maxCandidates) break;
   }
   return found;
 }
 
-async function boundedFetch(url: string, options: RequestInit): Promise<Response> {
-  const response = await fetch(url, options);
+/** @throws Error for a status other than 200, and for a body above the limit */
+async function boundedFetch(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     chunks.push(chunk as Uint8Array);
     size += (chunk as Uint8Array).length;
-    if (size > largestAnswer) throw new Error(`the answer has more than ${largestAnswer} bytes`);
+    if (size > maxResponseBytes) throw new Error(`the response has more than ${maxResponseBytes} bytes`);
   }
-  if (response.status !== 200) throw new Error(`the answer has status ${response.status}`);
+  if (response.status !== 200) throw new Error(`the response has status ${response.status}`);
   return new Response(Buffer.concat(chunks));
 }
 
-/** fetch says little, and its cause more. */
+/** Returns the message of the cause: that of fetch itself is "fetch failed". */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;

@@ -63,7 +63,7 @@ export class JwtVerifier {
   /** @throws TypeError for an address of keys that is none */
   constructor(rules: JwtRules) {
     this.#rules = rules;
-    this.#remote = rules.jwks === null ? null : new RemoteKeys(rules.jwks, rules.report, rules.now);
+    this.#remote = rules.jwks === null ? null : new RemoteKeys(rules.jwks, rules.report);
   }
 
   /** What the token stands for; a text: why it is refused. Never throws. */

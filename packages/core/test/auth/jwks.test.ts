@@ -3,11 +3,11 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import Provider from 'oidc-provider';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from '../../src/ports/ports.ts';
 import type { JwksOptions } from '../../src/auth-schemes/jwks.ts';
 import { type JwtScheme, jwtScheme, type JwtSchemeOptions } from '../../src/auth-schemes/jwt.ts';
-import { clockAt, requestOf, type TestClock } from './request.ts';
+import { requestOf, type TestClock } from './request.ts';
 
 interface IssuerKey {
   readonly kid: string;
@@ -51,7 +51,9 @@ afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
+afterEach(() => void vi.useRealTimers());
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
   asked = 0;
   serve([first, elliptic]);
 });
@@ -112,8 +114,8 @@ interface Setup {
 }
 
 function make(options: Partial<JwtSchemeOptions> = {}, jwks: Partial<JwksOptions> = {}): Setup {
-  // The provider has no clock of ours.
-  const clock = clockAt(new Date().toISOString());
+  // The provider and jose read the system clock.
+  const clock = { now: Date.now, pass: (seconds: number) => void vi.setSystemTime(Date.now() + seconds * 1000) };
   const reports: string[] = [];
   const scheme = jwtScheme({
     name: 'jwt',
