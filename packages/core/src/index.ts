@@ -64,8 +64,8 @@ export type {
 } from './ports/ports.ts';
 export { Problem } from './ports/ports.ts';
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
-export type { CrudOptions, CrudType } from './tables/options.ts';
-export { crudSource, type CrudSource } from './tables/source.ts';
+export type { CrudOptions, CrudType } from './tables/crud-options.ts';
+export { crudSource, type CrudSource } from './tables/crud-source.ts';
 export { type GeneratedFile, GeneratorError } from './generators/file.ts';
 export { compareFiles, type ComparedFile, type FileState, type WriteOptions, writeFiles } from './generators/files.ts';
 export { type EndpointCreateHandler, httpFile, openApi, typescriptClient } from './generators/handlers.ts';

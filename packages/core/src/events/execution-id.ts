@@ -4,46 +4,50 @@ import type { GatewayRequest } from '../http/request.ts';
 import { firstClaim, type ClaimTypes } from '../auth/claims.ts';
 import type { Caller } from '../ports/ports.ts';
 
-/** The header of a call, and of clients that can set one on the stream. */
+/** The request header of calls, and of streams whose client can set headers. */
 const header = 'x-gateway-id';
-const longest = 128;
+const maxLength = 128;
 
 /**
- * The id of a call, whose events its caller wants to see: null where it has none.
- * @throws Problem `invalid-execution-id` for one that others might guess
+ * Returns the execution id of a call, which connects it with the event stream of its caller; null without one.
+ * @throws Problem `invalid-execution-id` for an id that is easy to guess
  */
-export function executionIdOfCall(request: GatewayRequest): string | null {
+export function readExecutionId(request: GatewayRequest): string | null {
   const id = request.header(header);
-  return id === undefined ? null : checked(id);
+  return id === undefined ? null : checkExecutionId(id);
 }
 
-/** @throws Problem `invalid-execution-id` */
-export function executionIdOfStream(request: GatewayRequest): string | null {
-  return request.query === '' ? executionIdOfCall(request) : checked(request.query);
+/**
+ * Reads the query string of a stream's URL, else the header.
+ * @throws Problem `invalid-execution-id`
+ */
+export function readStreamExecutionId(request: GatewayRequest): string | null {
+  return request.query === '' ? readExecutionId(request) : checkExecutionId(request.query);
 }
 
-/** At least 128 bits: 22 characters of base64url, 32 of hexadecimal; a UUID will do. */
-function checked(id: string): string {
-  const needed = /^[0-9a-f]+$/i.test(id) ? 32 : 22;
-  if (/^[\w-]+$/.test(id) && id.length >= needed && id.length <= longest) return id;
+/** 128 bits are 22 characters of base64url or 32 of hexadecimal. A UUID is accepted too. */
+function checkExecutionId(id: string): string {
+  const minLength = /^[0-9a-f]+$/i.test(id) ? 32 : 22;
+  if (/^[\w-]+$/.test(id) && id.length >= minLength && id.length <= maxLength) return id;
   throw new Problem('invalid-execution-id', {
-    detail: `An execution id has at least 128 random bits, as base64url (22 characters or more), hexadecimal (32 or more) or a UUID, and at most ${longest} characters.`,
+    detail: `An execution id has at least 128 random bits, as base64url (22 characters or more), hexadecimal (32 or more) or a UUID, and at most ${maxLength} characters.`,
   });
 }
 
-/** Who somebody is, as far as two requests can be told to be of one and the same. */
-export function bindingOf(caller: Caller | null, types: ClaimTypes): string {
+/** Returns a text that is equal for two requests of the same user. Without a user claim, the session or all claims identify the caller. */
+export function toIdentityKey(caller: Caller | null, types: ClaimTypes): string {
   if (caller === null) return 'null';
   const { scheme, claims, session } = caller;
   const user = firstClaim(claims, types.id) ?? firstClaim(claims, types.name);
   return JSON.stringify(user === null ? [scheme, null, session ?? claims] : [scheme, user]);
 }
 
-/** What a call and a stream have in common when both have one id and are of one user. Nobody can get the id from it. */
-export function executionKey(id: string, caller: Caller | null, types: ClaimTypes): string {
-  return digest(`${id}\n${bindingOf(caller, types)}`);
+/** Returns a key that a call and a stream share if they have the same execution id and user. It does not reveal the id. */
+export function toExecutionKey(id: string, caller: Caller | null, types: ClaimTypes): string {
+  return sha256(`${id}\n${toIdentityKey(caller, types)}`);
 }
 
-export function digest(text: string): string {
+/** Returns the hash in base64url. */
+export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -1,132 +1,131 @@
 import type { ClaimTypes } from '../auth/claims.ts';
-import { type EventEndpoint, reaches } from './subscriber-authorization.ts';
-import type { StreamEvent } from './event.ts';
-import type { Reader } from './reader.ts';
-import { Replay, type ReplayBounds, type Sent } from './replay.ts';
-import { commentBytes, eventBytes, placeBytes } from './sse-format.ts';
+import { ReplayBuffer, type ReplayLimits, type SentEvent } from './replay-buffer.ts';
+import { formatSseEvent, formatSseId, sseComment, type StreamEvent } from './stream-event.ts';
+import { canReceive, type StreamEndpoint } from './subscriber-authorization.ts';
+import type { Subscriber } from './subscriber.ts';
 
-/** What a stream is of: the endpoints of one reading of the catalog that share its path. */
-export interface StreamPlan {
+/** The endpoints that share the path of a stream. A refresh of the catalog replaces it. */
+export interface StreamDefinition {
   readonly path: string;
-  readonly operations: readonly EventEndpoint[];
+  readonly endpoints: readonly StreamEndpoint[];
 }
 
-/** Why a reader may have missed something. */
-export type Gap = 'connection-lost' | 'too-large' | 'too-long-away';
+/** Why a subscriber may have missed events. */
+export type GapReason = 'connection-lost' | 'too-large' | 'too-long-away';
 
-export interface StreamParts {
-  readonly replay: ReplayBounds;
+export interface StreamOptions {
+  readonly replay: ReplayLimits;
   readonly claimTypes: ClaimTypes;
-  /** The next id of an event; later ones are greater. */
+  /** Returns increasing ids. */
   readonly nextId: () => number;
-  /** Whether an event of that id can have come from here. */
-  readonly isOurs: (id: number) => boolean;
-  /** This reader has something to be flushed. */
-  readonly touched: (reader: Reader) => void;
+  /** Whether this instance may have assigned the id. */
+  readonly isOwnId: (id: number) => boolean;
+  readonly requestFlush: (subscriber: Subscriber) => void;
 }
 
-/** One stream with its readers and its last events. */
+/** An event stream: its subscribers and its last events. */
 export class Stream {
-  plan: StreamPlan;
-  readonly readers: Set<Reader> = new Set();
-  readonly #parts: StreamParts;
-  readonly #byKey = new Map<string, Set<Reader>>();
-  readonly #replay: Replay;
-  /** Of the last event; at first, of none. */
-  #place: number;
+  definition: StreamDefinition;
+  readonly subscribers: Set<Subscriber> = new Set();
+  readonly #options: StreamOptions;
+  readonly #byExecutionKey = new Map<string, Set<Subscriber>>();
+  readonly #replay: ReplayBuffer;
+  #lastEventId: number;
 
-  constructor(plan: StreamPlan, parts: StreamParts) {
-    this.plan = plan;
-    this.#parts = parts;
-    this.#place = parts.nextId();
-    this.#replay = new Replay(parts.replay, this.#place);
+  constructor(definition: StreamDefinition, options: StreamOptions) {
+    this.definition = definition;
+    this.#options = options;
+    this.#lastEventId = options.nextId();
+    this.#replay = new ReplayBuffer(options.replay, this.#lastEventId);
   }
 
-  get place(): number {
-    return this.#place;
+  get lastEventId(): number {
+    return this.#lastEventId;
   }
 
-  /** @param lastId where the reader was when it left; null: it has not been here before */
-  join(reader: Reader, lastId: string | null): void {
-    this.readers.add(reader);
-    const { key } = reader;
-    if (key !== null) this.#byKey.set(key, (this.#byKey.get(key) ?? new Set()).add(reader));
-    if (lastId === null) reader.push(placeBytes(this.#place));
-    else this.#resume(reader, lastId);
-    reader.place = this.#place;
+  /** @param lastEventId the `Last-Event-ID` of a client that reconnects; null: its first connection */
+  add(subscriber: Subscriber, lastEventId: string | null): void {
+    this.subscribers.add(subscriber);
+    const { executionKey } = subscriber;
+    if (executionKey !== null)
+      this.#byExecutionKey.set(executionKey, (this.#byExecutionKey.get(executionKey) ?? new Set()).add(subscriber));
+    if (lastEventId === null) subscriber.push(formatSseId(this.#lastEventId));
+    else this.#replayTo(subscriber, lastEventId);
+    subscriber.lastEventId = this.#lastEventId;
   }
 
-  leave(reader: Reader): void {
-    this.readers.delete(reader);
-    const { key } = reader;
-    const alike = key === null ? undefined : this.#byKey.get(key);
-    if (alike?.delete(reader) === true && alike.size === 0) this.#byKey.delete(key!);
+  remove(subscriber: Subscriber): void {
+    this.subscribers.delete(subscriber);
+    const { executionKey } = subscriber;
+    const sameKey = executionKey === null ? undefined : this.#byExecutionKey.get(executionKey);
+    if (sameKey?.delete(subscriber) === true && sameKey.size === 0) this.#byExecutionKey.delete(executionKey!);
   }
 
   deliver(event: StreamEvent): void {
-    const operation = this.#operation(event);
-    if (operation === undefined) return;
-    const id = this.#parts.nextId();
-    const bytes = eventBytes(id, event.message);
-    if (bytes.length > this.#parts.replay.bytes) return this.tellGap('too-large');
-    this.#keep({ id, bytes, event });
-    const { claimTypes, touched } = this.#parts;
-    for (const reader of this.#candidates(event)) {
-      if (!reaches(event, reader, operation, claimTypes)) continue;
-      reader.push(bytes);
-      reader.place = id;
-      touched(reader);
+    const endpoint = this.#findEndpoint(event);
+    if (endpoint === undefined) return;
+    const id = this.#options.nextId();
+    const bytes = formatSseEvent(id, event.message);
+    if (bytes.length > this.#options.replay.bytes) return this.sendGap('too-large');
+    this.#record({ id, bytes, event });
+    const { claimTypes, requestFlush } = this.#options;
+    for (const subscriber of this.#selectSubscribers(event)) {
+      if (!canReceive(event, subscriber, endpoint, claimTypes)) continue;
+      subscriber.push(bytes);
+      subscriber.lastEventId = id;
+      requestFlush(subscriber);
     }
   }
 
-  /** Every reader is told that something may be missing. */
-  tellGap(why: Gap): void {
-    const id = this.#parts.nextId();
-    const bytes = eventBytes(id, why, 'gap');
-    this.#keep({ id, bytes, event: 'gap' });
-    for (const reader of this.readers) {
-      reader.push(bytes);
-      reader.place = id;
-      this.#parts.touched(reader);
+  /** Sends the event `gap` to every subscriber: events may be missing. */
+  sendGap(reason: GapReason): void {
+    const id = this.#options.nextId();
+    const bytes = formatSseEvent(id, reason, 'gap');
+    this.#record({ id, bytes, event: 'gap' });
+    for (const subscriber of this.subscribers) {
+      subscriber.push(bytes);
+      subscriber.lastEventId = id;
+      this.#options.requestFlush(subscriber);
     }
   }
 
-  /** A sign of life, and the place where the reader is when events have gone by that were not for it. */
-  beat(reader: Reader): void {
-    reader.push(reader.place === this.#place ? commentBytes : placeBytes(this.#place));
-    reader.place = this.#place;
-    this.#parts.touched(reader);
+  /** Sends a comment, with the last event id if events of other subscribers have passed. */
+  sendHeartbeat(subscriber: Subscriber): void {
+    subscriber.push(subscriber.lastEventId === this.#lastEventId ? sseComment : formatSseId(this.#lastEventId));
+    subscriber.lastEventId = this.#lastEventId;
+    this.#options.requestFlush(subscriber);
   }
 
-  #operation({ endpoint: id }: StreamEvent): EventEndpoint | undefined {
-    return this.plan.operations.find(({ endpoint }) => endpoint.id === id);
+  #findEndpoint({ endpointId }: StreamEvent): StreamEndpoint | undefined {
+    return this.definition.endpoints.find(({ endpoint }) => endpoint.id === endpointId);
   }
 
-  #candidates({ scope, key }: StreamEvent): Iterable<Reader> {
-    if (scope.kind !== 'self') return this.readers;
-    return key === null ? [] : (this.#byKey.get(key) ?? []);
+  #selectSubscribers({ scope, executionKey }: StreamEvent): Iterable<Subscriber> {
+    if (scope.kind !== 'self') return this.subscribers;
+    return executionKey === null ? [] : (this.#byExecutionKey.get(executionKey) ?? []);
   }
 
-  #keep(sent: Sent): void {
-    this.#place = sent.id;
+  #record(sent: SentEvent): void {
+    this.#lastEventId = sent.id;
     this.#replay.add(sent);
   }
 
-  /** What came since, as far as it is known; authorization counts as of now. */
-  #resume(reader: Reader, lastId: string): void {
-    const id = /^\d{1,16}$/.test(lastId) ? Number(lastId) : Number.NaN;
-    const ours = this.#parts.isOurs(id);
+  /** Queues the buffered events since the id, by the current authorization. */
+  #replayTo(subscriber: Subscriber, lastEventId: string): void {
+    const id = /^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : Number.NaN;
+    const isOwn = this.#options.isOwnId(id);
     const { floor } = this.#replay;
-    reader.push(commentBytes);
-    if (!ours || id < floor) reader.push(eventBytes(ours ? floor : this.#place, 'too-long-away', 'gap'));
-    for (const sent of ours ? this.#replay.after(id) : []) {
-      if (this.#isFor(reader, sent)) reader.push(sent.bytes);
+    subscriber.push(sseComment);
+    if (!isOwn || id < floor)
+      subscriber.push(formatSseEvent(isOwn ? floor : this.#lastEventId, 'too-long-away', 'gap'));
+    for (const sent of isOwn ? this.#replay.after(id) : []) {
+      if (this.#canReplay(subscriber, sent)) subscriber.push(sent.bytes);
     }
   }
 
-  #isFor(reader: Reader, { event }: Sent): boolean {
+  #canReplay(subscriber: Subscriber, { event }: SentEvent): boolean {
     if (event === 'gap') return true;
-    const operation = this.#operation(event);
-    return operation !== undefined && reaches(event, reader, operation, this.#parts.claimTypes);
+    const endpoint = this.#findEndpoint(event);
+    return endpoint !== undefined && canReceive(event, subscriber, endpoint, this.#options.claimTypes);
   }
 }

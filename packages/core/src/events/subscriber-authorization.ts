@@ -4,125 +4,134 @@ import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
 import { type AccessControl, authorize, isAuthorized, type ProtectedEndpoint } from '../auth/authorize.ts';
 import { firstClaim, type ClaimTypes, callerRoles } from '../auth/claims.ts';
 import type { AuthScheme, Caller } from '../ports/ports.ts';
-import type { StreamEvent } from './event.ts';
+import type { StreamEvent } from './stream-event.ts';
 
-/** An endpoint with events, and the authentication scheme of its own. */
-export interface EventEndpoint {
+/** An endpoint that raises events, with its own authentication scheme. */
+export interface StreamEndpoint {
   readonly endpoint: Endpoint;
   readonly endpointScheme: AuthScheme | null;
 }
 
 /** Asks the database which routines a caller may execute. */
-export interface Privileges {
+export interface PrivilegeChecker {
   /**
-   * @returns the ids of those endpoints whose routine the role of the caller may execute
-   * @throws Problem 403 for a caller who has no role, 503 when the database does not answer
+   * @returns the ids of the endpoints whose routine the caller's database role may execute
+   * @throws Problem 403 for a caller without a role, 503 when the database does not answer
    */
-  executable(caller: Caller | null, operations: readonly EventEndpoint[]): Promise<ReadonlySet<string>>;
+  executable(caller: Caller | null, endpoints: readonly StreamEndpoint[]): Promise<ReadonlySet<string>>;
 }
 
-/** Who reads a stream. */
-export interface Audience {
+/** The result of authorizing a subscriber. */
+export interface AuthorizedCaller {
   readonly caller: Caller | null;
-  /** What has recognised the caller, where it was not one of the gateway's own schemes. */
-  readonly via: AuthScheme | null;
-  /** The ids of the endpoints that the caller's database role may execute; null: calls run under no role of their callers. */
+  /** The endpoint's own scheme that authenticated the caller; null: the schemes of the gateway did. */
+  readonly endpointScheme: AuthScheme | null;
+  /** Ids of the endpoints that the caller's database role may execute; null: calls do not change the role. */
   readonly executable: ReadonlySet<string> | null;
 }
 
-/** A stream as a guarded thing: what an endpoint asks of who wants its events. */
-interface StreamGuard extends ProtectedEndpoint {
-  /** The id of the endpoint whose routine the caller's role has to be allowed to execute; null: the scope is wider than that. */
-  readonly executes: string | null;
-  readonly names: readonly string[];
+/** The authorization that an event scope requires of a subscriber. */
+interface ProtectedStream extends ProtectedEndpoint {
+  /** The endpoint that the caller's database role must be allowed to execute; null: the scope does not require it. */
+  readonly requiredEndpoint: string | null;
+  readonly scopeNames: readonly string[];
 }
 
-const open = { authorization: { required: false, roles: [] }, basicAuthentication: null };
-const signedIn = { authorization: { required: true, roles: [] }, basicAuthentication: null };
+const anonymous = { authorization: { required: false, roles: [] }, basicAuthentication: null };
+const authenticated = { authorization: { required: true, roles: [] }, basicAuthentication: null };
 
-/** Where everybody gets the events, nothing; else what a call asks for, or the names of the scope. */
-function guardOf({ endpoint, endpointScheme }: EventEndpoint): StreamGuard {
-  const { channel, scope: own } = endpoint.events!;
-  const scope = channel?.scope ?? own;
-  const asked = { all: open, authorize: signedIn, matching: endpoint, self: endpoint }[scope.kind];
-  const executes = asked === endpoint ? endpoint.id : null;
-  return { endpoint: asked, executes, needsCaller: true, changesData: false, endpointScheme, names: scope.names };
+/** `all` requires nothing, `authorize` an authenticated caller that matches the names, the other scopes what a call requires. */
+function toProtectedStream({ endpoint, endpointScheme }: StreamEndpoint): ProtectedStream {
+  const { channel, scope: noticeScope } = endpoint.events!;
+  const scope = channel?.scope ?? noticeScope;
+  const required = { all: anonymous, authorize: authenticated, matching: endpoint, self: endpoint }[scope.kind];
+  const requiredEndpoint = required === endpoint ? endpoint.id : null;
+  return {
+    endpoint: required,
+    requiredEndpoint,
+    needsCaller: true,
+    changesData: false,
+    endpointScheme,
+    scopeNames: scope.names,
+  };
 }
 
-/** Whether nobody has to be somebody for it. */
-export function isOpen(operations: readonly EventEndpoint[]): boolean {
-  return operations.some((operation) => {
-    const { endpoint } = guardOf(operation);
+/** Returns whether an anonymous client may subscribe to a stream of these endpoints. */
+export function allowsAnonymous(endpoints: readonly StreamEndpoint[]): boolean {
+  return endpoints.some((streamEndpoint) => {
+    const { endpoint } = toProtectedStream(streamEndpoint);
     return !endpoint.authorization.required && endpoint.basicAuthentication === null;
   });
 }
 
-/**
- * Finds out who wants to read the events of these endpoints, which share a stream.
- * @throws Problem 401 or 403 for somebody who would get none of them
- */
-export async function admitReader(
-  operations: readonly EventEndpoint[],
-  request: GatewayRequest,
-  { access, privileges }: ReaderAccess,
-): Promise<Audience> {
-  const { candidates, caller } = await authorize(operations.map(guardOf), request, access);
-  const executable = privileges === null ? null : await privileges.executable(caller, operations);
-  const passed = candidates.find(
-    ({ names, executes }) =>
-      (names.length === 0 || isNamed(caller, names, access.claimTypes)) &&
-      (executes === null || mayExecute(executable, executes)),
-  );
-  if (passed === undefined) throw new Problem('forbidden');
-  return { caller, via: passed.endpointScheme, executable };
-}
-
-/** What decides who may read. */
-export interface ReaderAccess {
+/** What subscribers are authorized by. */
+export interface AuthorizationContext {
   readonly access: AccessControl;
-  /** Null: calls run under no role of their callers. */
-  readonly privileges: Privileges | null;
+  /** Null: calls do not change the database role. */
+  readonly privileges: PrivilegeChecker | null;
 }
 
-function mayExecute(executable: ReadonlySet<string> | null, endpoint: string): boolean {
-  return executable === null || executable.has(endpoint);
+/**
+ * Authorizes a subscriber of the stream that the endpoints share.
+ * @throws Problem 401 or 403 for a caller that may receive events of none of the endpoints
+ */
+export async function authorizeSubscriber(
+  endpoints: readonly StreamEndpoint[],
+  request: GatewayRequest,
+  { access, privileges }: AuthorizationContext,
+): Promise<AuthorizedCaller> {
+  const { candidates, caller } = await authorize(endpoints.map(toProtectedStream), request, access);
+  const executable = privileges === null ? null : await privileges.executable(caller, endpoints);
+  const authorized = candidates.find(
+    ({ scopeNames, requiredEndpoint }) =>
+      (scopeNames.length === 0 || matchesScopeNames(caller, scopeNames, access.claimTypes)) &&
+      (requiredEndpoint === null || canExecute(executable, requiredEndpoint)),
+  );
+  if (authorized === undefined) throw new Problem('forbidden');
+  return { caller, endpointScheme: authorized.endpointScheme, executable };
 }
 
-/** A name is a role, in upper and lower case alike; `user:ada` and `id:7` are one person, as written. */
-function isNamed(caller: Caller | null, names: readonly string[], types: ClaimTypes): boolean {
+function canExecute(executable: ReadonlySet<string> | null, endpointId: string): boolean {
+  return executable === null || executable.has(endpointId);
+}
+
+/** A name is a role, compared without case. `user:ada` and `id:7` are users, compared with case. */
+function matchesScopeNames(caller: Caller | null, names: readonly string[], types: ClaimTypes): boolean {
   if (caller === null) return false;
   const { claims } = caller;
   const roles = callerRoles(caller, types).map((role) => role.toLowerCase());
   return names.some((name) => {
-    const [, kind, person] = /^(user|id):(.*)$/is.exec(name) ?? [];
+    const [, kind, user] = /^(user|id):(.*)$/is.exec(name) ?? [];
     if (kind === undefined) return roles.includes(name.toLowerCase());
-    return person === firstClaim(claims, kind.toLowerCase() === 'id' ? types.id : types.name);
+    return user === firstClaim(claims, kind.toLowerCase() === 'id' ? types.id : types.name);
   });
 }
 
-/** Whether an event is for this reader; `key` is that of the execution id that the reader has given. */
-export function reaches(
-  { scope, key }: Pick<StreamEvent, 'scope' | 'key'>,
-  { caller, via, executable, key: own }: Audience & { readonly key: string | null },
-  operation: EventEndpoint,
+/** Returns whether the scope of an event includes the subscriber. */
+export function canReceive(
+  { scope, executionKey }: Pick<StreamEvent, 'scope' | 'executionKey'>,
+  subscriber: AuthorizedCaller & { readonly executionKey: string | null },
+  streamEndpoint: StreamEndpoint,
   types: ClaimTypes,
 ): boolean {
-  // Whoever was recognised for another endpoint is nobody to this one.
-  const known = via === operation.endpointScheme ? caller : null;
+  // A caller authenticated by another endpoint's scheme is anonymous here.
+  const caller = subscriber.endpointScheme === streamEndpoint.endpointScheme ? subscriber.caller : null;
   switch (scope.kind) {
     case 'all':
       return true;
     case 'self':
-      return key !== null && key === own;
+      return executionKey !== null && executionKey === subscriber.executionKey;
     case 'authorize':
-      return known !== null && (scope.names.length === 0 || isNamed(known, scope.names, types));
+      return caller !== null && (scope.names.length === 0 || matchesScopeNames(caller, scope.names, types));
     case 'matching':
-      return isAuthorized(operation, known, types) && mayExecute(executable, operation.endpoint.id);
+      return (
+        isAuthorized(streamEndpoint, caller, types) && canExecute(subscriber.executable, streamEndpoint.endpoint.id)
+      );
   }
 }
 
-/** What a message's `HINT` makes of the endpoint's scope; null for one that says no scope. */
-export function hinted(scope: EventScope, hint: EventScope | null): EventScope | null {
+/** Returns the scope of a message with a `HINT`; null if the hint is not a scope. Names of both are combined. */
+export function applyScopeHint(scope: EventScope, hint: EventScope | null): EventScope | null {
   if (hint === null || hint.kind !== 'authorize' || scope.kind !== 'authorize') return hint;
   return { kind: 'authorize', names: [...scope.names, ...hint.names] };
 }

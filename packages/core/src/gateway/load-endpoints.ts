@@ -7,7 +7,7 @@ import { commandTimeout, type Connections } from './connections.ts';
 import type { Routine, SessionEffectsLookup } from '../catalog/routine.ts';
 import type { ResolvedOptions, EndpointSource } from './options/options.ts';
 import type { Pipeline } from '../request/pipeline.ts';
-import { type Streams, streamsOf } from '../events/streams.ts';
+import { type EventStreams, indexStreams } from '../events/event-streams.ts';
 import { CompiledEndpoint } from '../request/compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
 import { requestHeaderOptions } from '../request/request-headers.ts';
@@ -35,7 +35,7 @@ export interface LoadedEndpoints {
 export interface GatewayServices {
   readonly connections: Connections;
   readonly authentication: Authentication;
-  readonly streams: Streams;
+  readonly streams: EventStreams;
   readonly caching: GatewayCache;
   /** What the gateway answers itself. */
   readonly own: readonly BuiltInRoute[];
@@ -208,7 +208,7 @@ function pipelineOf(
     onNotice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
     onSettingLeft: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router: createRouter(operations),
-    streamPlans: streamsOf(operations),
+    streamPlans: indexStreams(operations),
     streams,
     access: authentication.access,
     login: authentication.login,

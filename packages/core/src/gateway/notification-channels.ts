@@ -1,7 +1,7 @@
 import type { Connections } from './connections.ts';
 import type { ChannelEvent } from '../postgres/port.ts';
-import type { StreamPlan } from '../events/stream.ts';
-import type { Streams } from '../events/streams.ts';
+import type { StreamDefinition } from '../events/stream.ts';
+import type { EventStreams } from '../events/event-streams.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 
 /** Milliseconds that a start or a refresh waits until all channels are listened to. */
@@ -18,16 +18,16 @@ interface Subscription {
 /** Sends notifications of PostgreSQL channels to the event streams of `listen` annotations. Each instance listens for itself. */
 export class NotificationChannels {
   readonly #connections: Connections;
-  readonly #streams: Streams;
+  readonly #streams: EventStreams;
   readonly #subscriptions = new Map<string, Subscription>();
 
-  constructor(connections: Connections, streams: Streams) {
+  constructor(connections: Connections, streams: EventStreams) {
     this.#connections = connections;
     this.#streams = streams;
   }
 
   /** @throws StartError where there is no connection to listen on */
-  async adopt(plans: readonly StreamPlan[]): Promise<void> {
+  async adopt(plans: readonly StreamDefinition[]): Promise<void> {
     const wanted = endpointsByChannel(plans);
     for (const [key, subscription] of this.#subscriptions) {
       if (wanted.has(key)) continue;
@@ -66,18 +66,25 @@ export class NotificationChannels {
   #deliver(endpoints: readonly Endpoint[], message: ChannelEvent): void {
     for (const { id, events } of endpoints) {
       const { path, channel } = events!;
-      if (message.kind === 'gap') this.#streams.tellGap(path);
-      else this.#streams.deliver({ path, endpoint: id, scope: channel!.scope, key: null, message: message.payload });
+      if (message.kind === 'gap') this.#streams.deliverGap(path);
+      else
+        this.#streams.deliver({
+          path,
+          endpointId: id,
+          scope: channel!.scope,
+          executionKey: null,
+          message: message.payload,
+        });
     }
   }
 }
 
 /** Groups endpoints by database and channel. Of endpoints that share a stream and a channel, the first one stands for all. */
-function endpointsByChannel(plans: readonly StreamPlan[]): ReadonlyMap<string, readonly Endpoint[]> {
+function endpointsByChannel(plans: readonly StreamDefinition[]): ReadonlyMap<string, readonly Endpoint[]> {
   const groups = new Map<string, Endpoint[]>();
-  for (const { operations } of plans) {
+  for (const { endpoints: streamEndpoints } of plans) {
     const seen = new Set<string>();
-    for (const { endpoint } of operations) {
+    for (const { endpoint } of streamEndpoints) {
       const channel = endpoint.events?.channel ?? null;
       if (channel === null) continue;
       const key = JSON.stringify([endpoint.connection, channel.name]);

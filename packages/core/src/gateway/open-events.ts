@@ -3,27 +3,27 @@ import type { EventsOptions } from './options/options.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { AccessControl } from '../auth/authorize.ts';
 import type { DatabaseRole } from '../auth/context.ts';
-import type { StreamPlan } from '../events/stream.ts';
-import { Streams } from '../events/streams.ts';
+import type { StreamDefinition } from '../events/stream.ts';
+import { EventStreams } from '../events/event-streams.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
 import type { TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
-import { localBroadcast } from '../broadcast/local.ts';
-import { postgresBroadcast } from '../broadcast/postgres.ts';
-import { redisBroadcast } from '../broadcast/redis.ts';
-import { sealedBroadcast } from '../broadcast/sealed.ts';
+import { localBroadcast } from '../broadcast/topic-listeners.ts';
+import { postgresBroadcast } from '../broadcast/postgres-broadcast.ts';
+import { redisBroadcast } from '../broadcast/redis-broadcast.ts';
+import { encryptedBroadcast } from '../broadcast/encrypted-broadcast.ts';
 import { StartError } from './start-error.ts';
 import { NotificationChannels } from './notification-channels.ts';
 import { RoutinePrivileges } from './routine-privileges.ts';
 
 /** The event streams, their notification channels, and the broadcast to other instances. */
 export interface Events {
-  readonly streams: Streams;
+  readonly streams: EventStreams;
   readonly broadcast: Broadcast;
   /**
    * Takes the streams of the endpoints just loaded. Resolves when all channels are listened to, or after 5 s.
    * @throws StartError without a connection to listen on
    */
-  adopt(plans: Iterable<StreamPlan>): Promise<void>;
+  adopt(plans: Iterable<StreamDefinition>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,9 +49,9 @@ export async function openEvents(
   const broadcast =
     sharedEncryption === null || transport === localBroadcast
       ? transport
-      : sealedBroadcast(transport, { encryption: sharedEncryption, refused });
+      : encryptedBroadcast(transport, { encryption: sharedEncryption, onRejected: refused });
   const { replayEvents, replaySeconds, replayBytes } = options;
-  const streams = new Streams({
+  const streams = new EventStreams({
     access,
     privileges: databaseRole === null ? null : new RoutinePrivileges(connections, databaseRole),
     broadcast,
@@ -64,7 +64,7 @@ export async function openEvents(
       perAddress: options.maxStreamsPerAddress,
     },
     replay: { events: replayEvents, age: replaySeconds * 1_000, bytes: replayBytes },
-    queueBytes: options.maxQueuedBytes,
+    maxQueuedBytes: options.maxQueuedBytes,
   });
   const channels = new NotificationChannels(connections, streams);
   return {
@@ -72,7 +72,7 @@ export async function openEvents(
     broadcast,
     adopt: (plans) => {
       const distinct = [...new Set(plans)];
-      streams.adopt(distinct);
+      streams.update(distinct);
       return channels.adopt(distinct);
     },
     close: async () => {
@@ -95,10 +95,15 @@ async function openBroadcast(
     if (broadcast === 'local') return localBroadcast;
     if (broadcast === 'redis') {
       if (url === null) throw new StartError('redisUrl is missing; give redis://host:6379');
-      return await redisBroadcast({ url, channel, report });
+      return await redisBroadcast({ url, channel, onHealthChange: report });
     }
     const { listen, notifyDatabase: notifying } = connections;
-    return await postgresBroadcast({ channel, listen, query: (sql, values) => notifying().query(sql, values), report });
+    return await postgresBroadcast({
+      channel,
+      listen,
+      query: (sql, values) => notifying().query(sql, values),
+      onHealthChange: report,
+    });
   } catch (error) {
     throw new StartError(`events.broadcast ${broadcast}: ${(error as Error).message}`, { cause: error });
   }

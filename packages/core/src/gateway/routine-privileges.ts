@@ -3,7 +3,7 @@ import { arrayLiteral } from '../postgres/literal.ts';
 import type { Database } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import { type DatabaseRole, selectRole } from '../auth/context.ts';
-import type { Privileges } from '../events/subscriber-authorization.ts';
+import type { PrivilegeChecker } from '../events/subscriber-authorization.ts';
 import type { CompiledEndpoint } from '../request/compiled-endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -18,7 +18,7 @@ const maxBatch = 1_000;
  * Asks PostgreSQL whether the role of a caller may execute routines. Each database gets one query at a time, whatever the number of streams,
  * and equal checks are sent once. A result is never older than its check.
  */
-export class RoutinePrivileges implements Privileges {
+export class RoutinePrivileges implements PrivilegeChecker {
   readonly #connections: Connections;
   readonly #context: DatabaseRole;
   readonly #checks = new Map<Database, DatabaseChecks>();

@@ -4,13 +4,13 @@ import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
 import { parseEventScope } from '../endpoints/events.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
 import type { Caller, Observer } from '../ports/ports.ts';
-import { hinted } from '../events/subscriber-authorization.ts';
-import { executionIdOfCall, executionKey } from '../events/execution-id.ts';
-import type { Streams } from '../events/streams.ts';
+import { applyScopeHint } from '../events/subscriber-authorization.ts';
+import { readExecutionId, toExecutionKey } from '../events/execution-id.ts';
+import type { EventStreams } from '../events/event-streams.ts';
 
 /** What has to be known for the messages of a call to become events. */
 export interface NoticeEventContext {
-  readonly streams: Streams;
+  readonly streams: EventStreams;
   readonly access: { readonly claimTypes: ClaimTypes };
   readonly observe: Observer;
 }
@@ -26,19 +26,25 @@ export function createNoticeListener(
   caller: Caller | null,
 ): (notice: Notice) => void {
   const { path, scope: usual } = endpoint.events!;
-  const id = executionIdOfCall(request);
-  const key = id === null ? null : executionKey(id, caller, access.claimTypes);
+  const id = readExecutionId(request);
+  const key = id === null ? null : toExecutionKey(id, caller, access.claimTypes);
   return ({ severity, message, hint }) => {
     if (severity !== 'INFO') return;
     const asked = hint === undefined ? usual : hintedScope(usual, hint);
     if (asked === null) observe({ kind: 'unknown-hint', endpoint, hint: hint! });
     const scope = asked ?? usual;
     if (scope.kind === 'self' && key === null) return;
-    streams.raise({ path, endpoint: endpoint.id, scope, key: scope.kind === 'self' ? key : null, message });
+    streams.publish({
+      path,
+      endpointId: endpoint.id,
+      scope,
+      executionKey: scope.kind === 'self' ? key : null,
+      message,
+    });
   };
 }
 
 /** Null: the hint is none of ours, and may be meant for people. */
 function hintedScope(usual: EventScope, hint: string): EventScope | null {
-  return hinted(usual, parseEventScope(hint.split(/[\s,]+/).filter((word) => word !== '')));
+  return applyScopeHint(usual, parseEventScope(hint.split(/[\s,]+/).filter((word) => word !== '')));
 }

@@ -1,7 +1,7 @@
 import type { Router } from './router.ts';
 import type { CachedExecutionContext } from './cache/cached-execution.ts';
 import type { AccessControl } from '../auth/authorize.ts';
-import type { StreamPlan } from '../events/stream.ts';
+import type { StreamDefinition } from '../events/stream.ts';
 import type { InjectOptions } from './inject.ts';
 import type { Hooks } from './hooks.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
@@ -12,8 +12,8 @@ import type { LoginOptions } from '../auth/login-options.ts';
 /** What the start has decided for all requests; a refresh makes a new one. */
 export interface Pipeline extends CachedExecutionContext, InjectOptions {
   readonly router: Router<CompiledEndpoint>;
-  /** Streams of events, by the paths of requests for them. */
-  readonly streamPlans: ReadonlyMap<string, StreamPlan>;
+  /** EventStreams of events, by the paths of requests for them. */
+  readonly streamPlans: ReadonlyMap<string, StreamDefinition>;
   readonly access: AccessControl;
   readonly login: LoginOptions;
   /** Bytes. */

@@ -2,12 +2,12 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { RouteLookup } from './route-lookup.ts';
-import type { StreamPlan } from '../events/stream.ts';
+import type { StreamDefinition } from '../events/stream.ts';
 import { handleError } from './error-handler.ts';
 import type { Pipeline } from './pipeline.ts';
 import { problemResponse } from './problem-response.ts';
-import { executionIdOfStream } from '../events/execution-id.ts';
-import type { Streams } from '../events/streams.ts';
+import { readStreamExecutionId } from '../events/execution-id.ts';
+import type { EventStreams } from '../events/event-streams.ts';
 
 /** Nothing runs in the database for these. Undefined: the request is not ours. */
 export async function respondWithoutCall(
@@ -25,11 +25,11 @@ export async function respondWithoutCall(
   }
 }
 
-async function streamed(plan: StreamPlan, request: GatewayRequest, pipeline: Pipeline): Promise<GatewayResponse> {
+async function streamed(plan: StreamDefinition, request: GatewayRequest, pipeline: Pipeline): Promise<GatewayResponse> {
   try {
     return await openEventStream(plan, request, pipeline.streams);
   } catch (error) {
-    return handleError(error, request, { call: null, targets: plan.operations }, pipeline);
+    return handleError(error, request, { call: null, targets: plan.endpoints }, pipeline);
   }
 }
 
@@ -53,15 +53,15 @@ function otherMethod(
  * @throws Problem 400 for an execution id that others might guess, 401, 403; 429 and 503 when there are too many
  */
 export async function openEventStream(
-  plan: StreamPlan,
+  plan: StreamDefinition,
   request: GatewayRequest,
-  streams: Streams,
+  streams: EventStreams,
 ): Promise<GatewayResponse> {
-  const executionId = executionIdOfStream(request);
-  const audience = await streams.admit(plan, request);
-  const headers = [...streams.headers, ...(audience.caller?.headers ?? [])];
+  const executionId = readStreamExecutionId(request);
+  const authorized = await streams.authorize(plan, request);
+  const headers = [...streams.headers, ...(authorized.caller?.headers ?? [])];
   if (request.method === 'HEAD') return { kind: 'whole', status: 200, headers, body: null };
-  const reader = streams.join(plan, request, audience, executionId);
-  request.onDisconnect(() => reader.cancel());
-  return { kind: 'stream', status: 200, headers, body: reader };
+  const subscriber = streams.subscribe(plan, request, authorized, executionId);
+  request.onDisconnect(() => subscriber.cancel());
+  return { kind: 'stream', status: 200, headers, body: subscriber };
 }

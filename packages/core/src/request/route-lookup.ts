@@ -1,7 +1,7 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { RouteResult } from './router.ts';
-import type { StreamPlan } from '../events/stream.ts';
+import type { StreamDefinition } from '../events/stream.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Pipeline } from './pipeline.ts';
 
@@ -9,7 +9,7 @@ import type { Pipeline } from './pipeline.ts';
 const streamMethods: readonly string[] = ['GET', 'HEAD'];
 
 /** Where a request goes: endpoints that may answer it, a stream of events, or nowhere. */
-export type RouteLookup = RouteResult<CompiledEndpoint> | { readonly kind: 'stream'; readonly plan: StreamPlan };
+export type RouteLookup = RouteResult<CompiledEndpoint> | { readonly kind: 'stream'; readonly plan: StreamDefinition };
 
 /** A stream comes before a pattern that fits its path as well. */
 export function lookUpRoute(request: GatewayRequest, { streamPlans, router }: Pipeline): RouteLookup {

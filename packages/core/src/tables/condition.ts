@@ -1,13 +1,13 @@
 import type { Value } from '../postgres/port.ts';
 import { Problem } from '../ports/ports.ts';
-import { type Fragment, join, plain } from './fragment.ts';
-import { type GivenColumn, reference, type TableColumn } from './provided-columns.ts';
+import { type Fragment, joinFragments, textFragment } from './fragment.ts';
+import { type ProvidedColumn, columnReference, type ColumnParameter } from './provided-columns.ts';
 
 /** What a comparison asks: LIKE is `~~`, ILIKE is `~~*`. */
 export type ComparisonOperator = '=' | '<' | '<=' | '>' | '>=' | '~~' | '~~*';
 
 /** How values of a column are compared. */
-export interface Comparing {
+export interface ComparisonOperation {
   /** The type that column and value are cast to, as it stands in SQL; null: they are taken as they are. */
   readonly type: string | null;
   /** Qualified, so that no operator is run that somebody else has created in a schema of the `search_path`. */
@@ -15,15 +15,18 @@ export interface Comparing {
 }
 
 /** A type without an equality of its own is compared by its text, json by its meaning. */
-export function comparing({ facts, parameter }: TableColumn, operator: ComparisonOperator): Comparing {
+export function resolveComparison(
+  { facts, parameter }: ColumnParameter,
+  operator: ComparisonOperator,
+): ComparisonOperation {
   const own = facts.operators?.names[operator];
   if (own !== undefined) return { type: facts.operators!.type, operator: own };
   return { type: operandType(facts, parameter, operator), operator: `operator(pg_catalog.${operator})` };
 }
 
 function operandType(
-  { comparison }: TableColumn['facts'],
-  { type }: TableColumn['parameter'],
+  { comparison }: ColumnParameter['facts'],
+  { type }: ColumnParameter['parameter'],
   operator: ComparisonOperator,
 ): string | null {
   const isPattern = operator.startsWith('~~');
@@ -33,28 +36,28 @@ function operandType(
 }
 
 /** A column, or a value of its type, as its comparison takes it. */
-export function castTo(type: string | null, sql: string, suffix: '' | '[]' = ''): string {
+export function castIfNeeded(type: string | null, sql: string, suffix: '' | '[]' = ''): string {
   return type === null ? sql : `${sql}::${type}${suffix}`;
 }
 
 /** A comparison of a column and a value of its type. */
-export function compare(column: TableColumn, operator: ComparisonOperator, value: string): string {
-  const by = comparing(column, operator);
-  return `${castTo(by.type, reference(column))} ${by.operator} ${castTo(by.type, value)}`;
+export function comparisonSql(column: ColumnParameter, operator: ComparisonOperator, value: string): string {
+  const by = resolveComparison(column, operator);
+  return `${castIfNeeded(by.type, columnReference(column))} ${by.operator} ${castIfNeeded(by.type, value)}`;
 }
 
 /** `=` or `<>` of a column and a value. */
-export function compared(column: TableColumn, operator: '=' | '<>', value: Value): Fragment {
+export function equalityCondition(column: ColumnParameter, operator: '=' | '<>', value: Value): Fragment {
   const { parameter } = column;
   const { position, type } = parameter;
   if (value === null) {
     const not = operator === '=' ? '' : 'not ';
-    return plain(`${position}${operator}null`, `${reference(column)} is ${not}null`);
+    return textFragment(`${position}${operator}null`, `${columnReference(column)} is ${not}null`);
   }
   return {
     form: `${position}${operator}`,
     text: (next) => {
-      const equal = compare(column, '=', `${next()}::${type.sql}`);
+      const equal = comparisonSql(column, '=', `${next()}::${type.sql}`);
       return operator === '=' ? equal : `not (${equal})`;
     },
     values: [{ value, owner: parameter }],
@@ -62,27 +65,27 @@ export function compared(column: TableColumn, operator: '=' | '<>', value: Value
 }
 
 /** Every given column equals its value; NULL is asked for by `is null`, which an index can answer. */
-export function equalities(given: readonly GivenColumn[]): readonly Fragment[] {
-  return given.map((column) => compared(column, '=', column.value));
+export function equalityConditions(given: readonly ProvidedColumn[]): readonly Fragment[] {
+  return given.map((column) => equalityCondition(column, '=', column.value));
 }
 
 /** Each combination of conditions is a statement of its own, which costs memory of the server. */
-export const mostConditions = 32;
+export const maxConditions = 32;
 
 /**
  * Conditions that a client has chosen.
  * @throws Problem `too-many-conditions` past 32 of them
  */
-export function bounded(conditions: readonly Fragment[]): readonly Fragment[] {
-  if (conditions.length <= mostConditions) return conditions;
+export function checkConditionCount(conditions: readonly Fragment[]): readonly Fragment[] {
+  if (conditions.length <= maxConditions) return conditions;
   throw new Problem('too-many-conditions', {
-    detail: `The request has ${conditions.length} conditions; give at most ${mostConditions}.`,
+    detail: `The request has ${conditions.length} conditions; give at most ${maxConditions}.`,
   });
 }
 
 /** ` where …`, or nothing where there is no condition. */
-export function where(conditions: readonly Fragment[]): Fragment {
-  if (conditions.length === 0) return plain('', '');
-  const all = join(conditions, ' and ');
+export function whereClause(conditions: readonly Fragment[]): Fragment {
+  if (conditions.length === 0) return textFragment('', '');
+  const all = joinFragments(conditions, ' and ');
   return { ...all, text: (next) => ` where ${all.text(next)}` };
 }

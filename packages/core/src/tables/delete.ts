@@ -1,30 +1,30 @@
 import { type QueryBuilder, Problem } from '../ports/ports.ts';
-import { bounded, equalities, where } from './condition.ts';
-import { join, plain, statementOf } from './fragment.ts';
-import { givenColumns, tableName, tableOf } from './provided-columns.ts';
-import { planning } from './plan-mode.ts';
-import { returning } from './returning.ts';
-import { precondition } from './row-version.ts';
+import { checkConditionCount, equalityConditions, whereClause } from './condition.ts';
+import { joinFragments, textFragment, toStatement } from './fragment.ts';
+import { listProvidedColumns, aliasedTable, requireTable } from './provided-columns.ts';
+import { planModeSettings } from './plan-mode.ts';
+import { returningClause } from './returning.ts';
+import { ifMatchCondition } from './row-version.ts';
 
 /** Deletes what equals all given columns. Without any it would be everything, which only a table may allow. */
-export const deleteCommand: QueryBuilder = (parts) => {
+export const buildDelete: QueryBuilder = (parts) => {
   const { endpoint } = parts;
-  const given = givenColumns(parts);
-  if (given.length === 0 && !tableOf(endpoint).allowUnfilteredDelete) {
+  const given = listProvidedColumns(parts);
+  if (given.length === 0 && !requireTable(endpoint).allowUnfilteredDelete) {
     throw new Problem('unfiltered-delete', {
       detail:
         'Give at least one column in the query string. A comment on the table with the line "allow_unfiltered_delete" lets a delete without any delete every row.',
     });
   }
-  const { conditions, noRowProblem } = precondition(parts);
+  const { conditions, noRowProblem } = ifMatchCondition(parts);
   const refusal = noRowProblem === undefined ? {} : { noRowProblem };
-  const statement = join(
+  const statement = joinFragments(
     [
-      plain('', `delete from ${tableName(endpoint)}`),
-      where([...bounded(equalities(given)), ...conditions]),
-      plain(noRowProblem === undefined ? '' : 'counted', returning(endpoint, refusal)),
+      textFragment('', `delete from ${aliasedTable(endpoint)}`),
+      whereClause([...checkConditionCount(equalityConditions(given)), ...conditions]),
+      textFragment(noRowProblem === undefined ? '' : 'counted', returningClause(endpoint, refusal)),
     ],
     '',
   );
-  return { ...statementOf('delete', statement), ...planning(endpoint, given, given.length), ...refusal };
+  return { ...toStatement('delete', statement), ...planModeSettings(endpoint, given, given.length), ...refusal };
 };

@@ -2,7 +2,7 @@ import type { Value } from '../postgres/port.ts';
 import type { QueryStatement, ValueSource } from '../ports/ports.ts';
 
 /** Gives the next placeholder: `$1`, `$2`, … */
-export type Placeholder = () => string;
+export type NextPlaceholder = () => string;
 
 export interface BoundValue {
   readonly value: Value;
@@ -14,17 +14,17 @@ export interface Fragment {
   /** Pieces of one form have one text. */
   readonly form: string;
   /** Asks for one placeholder for each of the values, in their order. */
-  readonly text: (next: Placeholder) => string;
+  readonly text: (next: NextPlaceholder) => string;
   readonly values: readonly BoundValue[];
 }
 
 /** A piece that binds nothing. */
-export function plain(form: string, text: string): Fragment {
+export function textFragment(form: string, text: string): Fragment {
   return { form, text: () => text, values: [] };
 }
 
 /** Pieces as one, with something between them. */
-export function join(fragments: readonly Fragment[], between: string): Fragment {
+export function joinFragments(fragments: readonly Fragment[], between: string): Fragment {
   return {
     form: fragments.map(({ form }) => form).join(),
     text: (next) => fragments.map(({ text }) => text(next)).join(between),
@@ -33,7 +33,7 @@ export function join(fragments: readonly Fragment[], between: string): Fragment 
 }
 
 /** A whole statement; the prefix tells it from other statements of the same endpoint. */
-export function statementOf(
+export function toStatement(
   prefix: string,
   { form, text, values }: Fragment,
 ): QueryStatement & { readonly statementKey: string } {

@@ -1,18 +1,18 @@
 import { displayIdentifier as label } from '../catalog/quote.ts';
 import type { DefaultRoute, Routine, RoutineParameter, RoutineResult } from '../catalog/routine.ts';
 import type { TableColumn, TableOperation } from '../catalog/table.ts';
-import type { CrudSettings } from './options.ts';
-import type { Table } from './table-row.ts';
+import type { ResolvedCrudOptions } from './crud-options.ts';
+import type { Table } from './decode-table.ts';
 
 /** What is the same for an operation on every table. */
-interface Operation {
+interface OperationDefinition {
   readonly method: DefaultRoute['method'];
   /** For people: `insert on conflict do nothing returning`. */
   readonly title: string;
   readonly tags: readonly string[];
-  readonly exists: (table: Table) => boolean;
+  readonly isAvailable: (table: Table) => boolean;
   /** The columns that a request may name. */
-  readonly takes: (column: TableColumn) => boolean;
+  readonly acceptsColumn: (column: TableColumn) => boolean;
 }
 
 const hasKey = ({ columns }: Table): boolean => columns.some(({ key }) => key);
@@ -22,13 +22,13 @@ const canUpsert = (table: Table): boolean => table.insertable && table.arbiter &
 const hasColumns = ({ columns }: Table): boolean => columns.length > 0;
 
 /** Whether `set` may name the column. */
-export function settable(column: Omit<TableColumn, 'type'>): boolean {
+export function isSettable(column: Omit<TableColumn, 'type'>): boolean {
   return !column.key && column.writable && !column.generated && column.identity !== 'always';
 }
 
 const any = (): boolean => true;
-const insertable = (column: TableColumn): boolean => column.writable && !column.generated;
-const conditionOrSet = (column: TableColumn): boolean => column.key || settable(column);
+const isInsertable = (column: TableColumn): boolean => column.writable && !column.generated;
+const conditionOrSet = (column: TableColumn): boolean => column.key || isSettable(column);
 
 const insertTags = ['insert', 'put', 'create'];
 const conflictTags = (kind: 'do_nothing' | 'do_update', suffix: '' | '_returning'): readonly string[] => [
@@ -39,84 +39,96 @@ const conflictTags = (kind: 'do_nothing' | 'do_update', suffix: '' | '_returning
   ...(suffix === '' ? [] : [`insert_on_conflict_${kind}${suffix}`, 'returning']),
 ];
 
-const write = { select: any, update: conditionOrSet, delete: any, insert: insertable };
+const write = { select: any, update: conditionOrSet, delete: any, insert: isInsertable };
 
-export const operations: Readonly<Record<TableOperation, Operation>> = {
-  select: { method: 'GET', title: 'select', tags: ['select', 'read', 'get'], exists: any, takes: write.select },
-  update: { method: 'POST', title: 'update', tags: ['update', 'post'], exists: canUpdate, takes: write.update },
+export const operationDefinitions: Readonly<Record<TableOperation, OperationDefinition>> = {
+  select: {
+    method: 'GET',
+    title: 'select',
+    tags: ['select', 'read', 'get'],
+    isAvailable: any,
+    acceptsColumn: write.select,
+  },
+  update: {
+    method: 'POST',
+    title: 'update',
+    tags: ['update', 'post'],
+    isAvailable: canUpdate,
+    acceptsColumn: write.update,
+  },
   updateReturning: {
     method: 'POST',
     title: 'update returning',
     tags: ['update', 'post', 'update_returning', 'returning'],
-    exists: canUpdate,
-    takes: write.update,
+    isAvailable: canUpdate,
+    acceptsColumn: write.update,
   },
   delete: {
     method: 'DELETE',
     title: 'delete',
     tags: ['delete'],
-    exists: ({ deletable }) => deletable,
-    takes: write.delete,
+    isAvailable: ({ deletable }) => deletable,
+    acceptsColumn: write.delete,
   },
   deleteReturning: {
     method: 'DELETE',
     title: 'delete returning',
     tags: ['delete', 'delete_returning', 'returning'],
-    exists: (table) => table.deletable && hasColumns(table),
-    takes: write.delete,
+    isAvailable: (table) => table.deletable && hasColumns(table),
+    acceptsColumn: write.delete,
   },
   insert: {
     method: 'PUT',
     title: 'insert',
     tags: insertTags,
-    exists: ({ insertable: can }) => can,
-    takes: write.insert,
+    isAvailable: ({ insertable: can }) => can,
+    acceptsColumn: write.insert,
   },
   insertReturning: {
     method: 'PUT',
     title: 'insert returning',
     tags: [...insertTags, 'insert_returning', 'returning'],
-    exists: (table) => table.insertable && hasColumns(table),
-    takes: write.insert,
+    isAvailable: (table) => table.insertable && hasColumns(table),
+    acceptsColumn: write.insert,
   },
   insertOnConflictDoNothing: {
     method: 'PUT',
     title: 'insert on conflict do nothing',
     tags: conflictTags('do_nothing', ''),
-    exists: canUpsert,
-    takes: write.insert,
+    isAvailable: canUpsert,
+    acceptsColumn: write.insert,
   },
   insertOnConflictDoNothingReturning: {
     method: 'PUT',
     title: 'insert on conflict do nothing returning',
     tags: conflictTags('do_nothing', '_returning'),
-    exists: canUpsert,
-    takes: write.insert,
+    isAvailable: canUpsert,
+    acceptsColumn: write.insert,
   },
   insertOnConflictDoUpdate: {
     method: 'PUT',
     title: 'insert on conflict do update',
     tags: conflictTags('do_update', ''),
-    exists: (table) => canUpsert(table) && table.updatable,
-    takes: write.insert,
+    isAvailable: (table) => canUpsert(table) && table.updatable,
+    acceptsColumn: write.insert,
   },
   insertOnConflictDoUpdateReturning: {
     method: 'PUT',
     title: 'insert on conflict do update returning',
     tags: conflictTags('do_update', '_returning'),
-    exists: (table) => canUpsert(table) && table.updatable,
-    takes: write.insert,
+    isAvailable: (table) => canUpsert(table) && table.updatable,
+    acceptsColumn: write.insert,
   },
 };
 
 /** Whether the operation answers with rows. */
-export function answersRows(operation: TableOperation): boolean {
+export function returnsRows(operation: TableOperation): boolean {
   return operation === 'select' || operation.endsWith('Returning');
 }
 
 /** The operation on the table as a routine: its columns are the parameters, all of which may be left out. */
-export function routineOf(table: Table, operation: TableOperation, settings: CrudSettings): Routine {
-  const { method, title, tags, takes } = operations[operation];
+export function toRoutine(table: Table, operation: TableOperation, settings: ResolvedCrudOptions): Routine {
+  const { method, title, tags, acceptsColumn: takes } = operationDefinitions[operation];
   const { columns, constraintMessages } = table;
   const shown = `${label(table.schema)}.${label(table.name)}`;
   return Object.freeze({
@@ -147,7 +159,7 @@ export function routineOf(table: Table, operation: TableOperation, settings: Cru
 }
 
 function resultOf(operation: TableOperation, columns: readonly TableColumn[], shown: string): RoutineResult {
-  if (!answersRows(operation)) return { kind: 'void', set: false, columns: [], named: false, display: 'void' };
+  if (!returnsRows(operation)) return { kind: 'void', set: false, columns: [], named: false, display: 'void' };
   return { kind: 'composite', set: true, columns, named: false, display: `SETOF ${shown}` };
 }
 

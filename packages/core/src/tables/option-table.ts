@@ -13,7 +13,7 @@ import {
   integer,
 } from '../validation/validators.ts';
 import { type PageLimits, tableOperations } from '../catalog/table.ts';
-import type { CrudOptions } from './options.ts';
+import type { CrudOptions } from './crud-options.ts';
 
 const crudType = oneOf(...tableOperations, 'all');
 const names = nullable(arrayOf(nonEmptyString));
@@ -45,4 +45,4 @@ const table: OptionValidators<CrudOptions> = {
   nameNotSimilarTo: pattern,
 };
 
-export const crudOptions: Validator<CrudOptions> = optionGroup(table);
+export const crudOptionsValidator: Validator<CrudOptions> = optionGroup(table);

@@ -2,16 +2,16 @@ import { parseEntityTags } from '../http/conditional-request.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
 import { type QueryInput, type Query, Problem, type ValueSource } from '../ports/ports.ts';
 import type { Fragment } from './fragment.ts';
-import { row, tableOf } from './provided-columns.ts';
+import { rowAlias, requireTable } from './provided-columns.ts';
 
 /**
  * The version of a row is the transaction that wrote it last (`xmin`): every update gives another one. As an entity tag it
  * stands in quotes. NULL for rows without one: those of foreign partitions, whose `xmin` is always 0.
  */
-export const versionTag: string = `case when ${row}.xmin::pg_catalog.text operator(pg_catalog.<>) '0' then ${inQuotes()} end`;
+export const rowVersionSql: string = `case when ${rowAlias}.xmin::pg_catalog.text operator(pg_catalog.<>) '0' then ${inQuotes()} end`;
 
 function inQuotes(): string {
-  return `'"' operator(pg_catalog.||) ${row}.xmin::pg_catalog.text operator(pg_catalog.||) '"'`;
+  return `'"' operator(pg_catalog.||) ${rowAlias}.xmin::pg_catalog.text operator(pg_catalog.||) '"'`;
 }
 
 const owner: ValueSource = {
@@ -21,18 +21,18 @@ const owner: ValueSource = {
 };
 
 /** What `If-Match` asks of the rows, and what happens when there is none such; nothing where the table has no versions. */
-export interface Precondition extends Pick<Query, 'noRowProblem'> {
+export interface IfMatchCondition extends Pick<Query, 'noRowProblem'> {
   readonly conditions: readonly Fragment[];
 }
 
-export function precondition({ endpoint, request }: QueryInput): Precondition {
-  const wanted = tableOf(endpoint).versioned ? request.header('if-match') : undefined;
+export function ifMatchCondition({ endpoint, request }: QueryInput): IfMatchCondition {
+  const wanted = requireTable(endpoint).versioned ? request.header('if-match') : undefined;
   if (wanted === undefined) return { conditions: [] };
   const noRowProblem = new Problem('precondition-failed');
   if (wanted.trim() === '*') return { conditions: [], noRowProblem };
   const version: Fragment = {
     form: 'xmin',
-    text: (next) => `${versionTag} operator(pg_catalog.=) any (${next()}::pg_catalog.text[])`,
+    text: (next) => `${rowVersionSql} operator(pg_catalog.=) any (${next()}::pg_catalog.text[])`,
     values: [{ value: arrayLiteral(parseEntityTags(wanted)), owner }],
   };
   return { conditions: [version], noRowProblem };

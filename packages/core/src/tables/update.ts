@@ -1,48 +1,55 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
 import type { QueryBuilder } from '../ports/ports.ts';
-import { equalities, where } from './condition.ts';
-import { type Fragment, join, plain, statementOf } from './fragment.ts';
-import { allColumns, type GivenColumn, givenColumns, missingColumns, stored, tableName } from './provided-columns.ts';
-import { planning } from './plan-mode.ts';
-import { returning } from './returning.ts';
-import { precondition } from './row-version.ts';
+import { equalityConditions, whereClause } from './condition.ts';
+import { type Fragment, joinFragments, textFragment, toStatement } from './fragment.ts';
+import {
+  listColumnParameters,
+  type ProvidedColumn,
+  listProvidedColumns,
+  missingColumn,
+  toStoredValue,
+  aliasedTable,
+} from './provided-columns.ts';
+import { planModeSettings } from './plan-mode.ts';
+import { returningClause } from './returning.ts';
+import { ifMatchCondition } from './row-version.ts';
 
 /** The key's columns say which rows, the others what becomes of them; columns that are not given keep their values. */
-export const updateCommand: QueryBuilder = (parts) => {
+export const buildUpdate: QueryBuilder = (parts) => {
   const { endpoint } = parts;
-  const given = givenColumns(parts);
+  const given = listProvidedColumns(parts);
   const keys = given.filter(({ facts }) => facts.key);
   const others = given.filter(({ facts }) => !facts.key);
-  const all = allColumns(endpoint);
+  const all = listColumnParameters(endpoint);
   if (keys.length === 0)
-    throw missingColumns(
+    throw missingColumn(
       all.filter(({ facts }) => facts.key),
       'Give the key of what to update',
     );
   if (others.length === 0)
-    throw missingColumns(
+    throw missingColumn(
       all.filter(({ facts }) => !facts.key),
       'Give at least one column to set',
     );
-  const { conditions, noRowProblem } = precondition(parts);
+  const { conditions, noRowProblem } = ifMatchCondition(parts);
   const refusal = noRowProblem === undefined ? {} : { noRowProblem };
-  const statement = join(
+  const statement = joinFragments(
     [
-      plain('', `update ${tableName(endpoint)} set `),
-      join(others.map(assignment), ', '),
-      where([...equalities(keys), ...conditions]),
-      plain(noRowProblem === undefined ? '' : 'counted', returning(endpoint, refusal)),
+      textFragment('', `update ${aliasedTable(endpoint)} set `),
+      joinFragments(others.map(assignment), ', '),
+      whereClause([...equalityConditions(keys), ...conditions]),
+      textFragment(noRowProblem === undefined ? '' : 'counted', returningClause(endpoint, refusal)),
     ],
     '',
   );
-  return { ...statementOf('update', statement), ...planning(endpoint, keys, keys.length), ...refusal };
+  return { ...toStatement('update', statement), ...planModeSettings(endpoint, keys, keys.length), ...refusal };
 };
 
-function assignment(column: GivenColumn): Fragment {
+function assignment(column: ProvidedColumn): Fragment {
   const { facts, parameter } = column;
   return {
     form: `${parameter.position}`,
     text: (next) => `${quoteIdentifier(facts.name)} = ${next()}::${parameter.type.sql}`,
-    values: [stored(column)],
+    values: [toStoredValue(column)],
   };
 }

@@ -1,10 +1,10 @@
 import { redisVersion, startRedis, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Broadcast } from '../../src/ports/ports.ts';
-import { Envelopes, type Opened } from '../../src/broadcast/chunked-message.ts';
-import { localBroadcast } from '../../src/broadcast/local.ts';
-import { postgresBroadcast } from '../../src/broadcast/postgres.ts';
-import { redisBroadcast } from '../../src/broadcast/redis.ts';
+import { MessageChunker, type ReceivedMessage } from '../../src/broadcast/message-chunker.ts';
+import { localBroadcast } from '../../src/broadcast/topic-listeners.ts';
+import { postgresBroadcast } from '../../src/broadcast/postgres-broadcast.ts';
+import { redisBroadcast } from '../../src/broadcast/redis-broadcast.ts';
 import { describeBroadcast } from '../contracts/broadcast.ts';
 import { open, startProxy, until } from '../database/support.ts';
 
@@ -25,7 +25,7 @@ describeBroadcast('PostgreSQL', async () => {
     open: () => {
       const database = open(proxy.connectionString);
       const { query, listen } = { query: database.query.bind(database), listen: database.listen.bind(database) };
-      return closing(postgresBroadcast({ channel: 'pgway', query, listen, report: () => undefined }));
+      return closing(postgresBroadcast({ channel: 'pgway', query, listen, onHealthChange: () => undefined }));
     },
     interrupt: { away: () => proxy.off(), back: () => proxy.on() },
   };
@@ -36,7 +36,7 @@ describe.skipIf(!withRedis)('with redis-server', () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
     return {
-      open: () => closing(redisBroadcast({ url: redis.url, channel: 'pgway', report: () => undefined })),
+      open: () => closing(redisBroadcast({ url: redis.url, channel: 'pgway', onHealthChange: () => undefined })),
       interrupt: { away: () => redis.kill(), back: () => redis.restart() },
     };
   });
@@ -47,7 +47,7 @@ describe.skipIf(!withRedis)('with redis-server', () => {
     await redis.kill();
     const reports: (string | null)[] = [];
     const report = (error: Error | null): void => void reports.push(error === null ? null : 'away');
-    const one = await closing(redisBroadcast({ url: redis.url, channel: 'pgway', report }));
+    const one = await closing(redisBroadcast({ url: redis.url, channel: 'pgway', onHealthChange: report }));
     expect([one.health(), reports]).toEqual([expect.stringContaining('ECONNREFUSED'), ['away']]);
     const gaps: string[] = [];
     one.subscribe('news', ({ kind }) => void gaps.push(kind));
@@ -57,7 +57,7 @@ describe.skipIf(!withRedis)('with redis-server', () => {
   });
 
   test('an address that is none is refused', async () => {
-    const wrong = redisBroadcast({ url: 'localhost:1', channel: 'pgway', report: () => undefined });
+    const wrong = redisBroadcast({ url: 'localhost:1', channel: 'pgway', onHealthChange: () => undefined });
     await expect(wrong).rejects.toThrow(TypeError);
   });
 });
@@ -70,20 +70,20 @@ test('alone there is nothing to carry', async () => {
 });
 
 describe('envelopes', () => {
-  const told = (envelopes: Envelopes, texts: readonly string[]): readonly Opened[] =>
-    texts.flatMap((text) => envelopes.open(text));
-  const message = (payload: string): Opened => ({ kind: 'message', topic: 't', payload });
+  const told = (chunker: MessageChunker, texts: readonly string[]): readonly ReceivedMessage[] =>
+    texts.flatMap((text) => chunker.receive(text));
+  const message = (payload: string): ReceivedMessage => ({ kind: 'message', topic: 't', payload });
 
   test('no text is longer than it may be', () => {
-    const texts = new Envelopes(200).pack('t', '🐢'.repeat(500))!;
+    const texts = new MessageChunker(200).split('t', '🐢'.repeat(500))!;
     expect(texts.length).toBeGreaterThan(10);
     expect(texts.every((text) => Buffer.byteLength(text) <= 200 && /^[\x20-\x7e]+$/.test(text))).toBe(true);
-    expect(told(new Envelopes(200), texts)).toEqual([message('🐢'.repeat(500))]);
+    expect(told(new MessageChunker(200), texts)).toEqual([message('🐢'.repeat(500))]);
   });
 
   test('a part that is missing loses its message alone, and the next one tells', () => {
-    const [sender, receiver] = [new Envelopes(100), new Envelopes(100)];
-    const [one, two, three] = ['a', 'b', 'c'].map((letter) => sender.pack('t', letter.repeat(300))!);
+    const [sender, receiver] = [new MessageChunker(100), new MessageChunker(100)];
+    const [one, two, three] = ['a', 'b', 'c'].map((letter) => sender.split('t', letter.repeat(300))!);
     expect(told(receiver, one!)).toEqual([message('a'.repeat(300))]);
     expect(told(receiver, two!.toSpliced(1, 1))).toEqual([]);
     expect(told(receiver, three!)).toEqual([{ kind: 'gap' }, message('c'.repeat(300))]);
@@ -97,5 +97,5 @@ describe('envelopes', () => {
     `${'a'.repeat(16)}.1.0.1.["t"]`,
     `${'a'.repeat(16)}.1.5.2.x`,
     `${'a'.repeat(16)}.1.0.999.x`,
-  ])('what is none is nothing: %j', (text) => expect(new Envelopes(100).open(text)).toEqual([]));
+  ])('what is none is nothing: %j', (text) => expect(new MessageChunker(100).receive(text)).toEqual([]));
 });

@@ -92,7 +92,7 @@ export async function openStream(
       await until(`there are ${count} events in ${JSON.stringify(text)}`, () => stream.events.length >= count);
       return stream.events.map(({ type, data }) => (type === 'message' ? data : `${type}: ${data}`));
     },
-    over: () => until('the stream is over', () => closed),
+    over: () => until('the stream has ended', () => closed),
     close: () => void outgoing.destroy(),
     response,
   };

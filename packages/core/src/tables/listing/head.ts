@@ -1,40 +1,40 @@
 import type { QueryInput, Query } from '../../ports/ports.ts';
-import { where } from '../condition.ts';
-import { type Fragment, join, plain, statementOf } from '../fragment.ts';
-import { type GivenColumn, tableName, tableOf } from '../provided-columns.ts';
-import { byKey } from '../plan-mode.ts';
-import { versionTag } from '../row-version.ts';
+import { whereClause } from '../condition.ts';
+import { type Fragment, joinFragments, textFragment, toStatement } from '../fragment.ts';
+import { type ProvidedColumn, aliasedTable, requireTable } from '../provided-columns.ts';
+import { coversKey } from '../plan-mode.ts';
+import { rowVersionSql } from '../row-version.ts';
 
 /** A header that a query tells. */
-interface Told {
+interface QueryHeader {
   readonly name: string;
   readonly value: Fragment;
 }
 
 /** How many rows there are in all, where the client prefers to know; and the version of the row, where it is one. */
-export function listingHead(
+export function listingHeaders(
   parts: QueryInput,
   conditions: readonly Fragment[],
-  equal: readonly GivenColumn[],
+  equal: readonly ProvidedColumn[],
 ): Pick<Query, 'headerQuery'> {
   const told = [...countOf(parts, conditions), ...versionOf(parts, conditions, equal)];
   if (told.length === 0) return {};
-  const list = join(
+  const list = joinFragments(
     told.map(({ value }) => value),
     ', ',
   );
-  const statement = statementOf('head', join([plain('', 'select '), list], ''));
+  const statement = toStatement('head', joinFragments([textFragment('', 'select '), list], ''));
   return { headerQuery: { ...statement, names: told.map(({ name }) => name) } };
 }
 
 const wantsCount = /(?:^|[\s,;])count\s*=\s*"?exact"?(?=$|[\s,;])/i;
 
-function countOf({ endpoint, request }: QueryInput, conditions: readonly Fragment[]): readonly Told[] {
+function countOf({ endpoint, request }: QueryInput, conditions: readonly Fragment[]): readonly QueryHeader[] {
   if (!wantsCount.test(request.header('prefer') ?? '')) return [];
-  const from = plain('count', `(select pg_catalog.count(*) from ${tableName(endpoint)}`);
+  const from = textFragment('count', `(select pg_catalog.count(*) from ${aliasedTable(endpoint)}`);
   return [
-    { name: 'x-total-count', value: join([from, where(conditions), plain('', ')')], '') },
-    { name: 'preference-applied', value: plain('', "'count=exact'") },
+    { name: 'x-total-count', value: joinFragments([from, whereClause(conditions), textFragment('', ')')], '') },
+    { name: 'preference-applied', value: textFragment('', "'count=exact'") },
   ];
 }
 
@@ -45,10 +45,10 @@ function countOf({ endpoint, request }: QueryInput, conditions: readonly Fragmen
 function versionOf(
   { endpoint }: QueryInput,
   conditions: readonly Fragment[],
-  equal: readonly GivenColumn[],
-): readonly Told[] {
-  if (!tableOf(endpoint).versioned || !byKey(endpoint, equal)) return [];
-  const tag = `case when pg_catalog.count(*) operator(pg_catalog.=) 1 then pg_catalog.min(${versionTag}) end`;
-  const from = plain('version', `(select ${tag} from ${tableName(endpoint)}`);
-  return [{ name: 'etag', value: join([from, where(conditions), plain('', ')')], '') }];
+  equal: readonly ProvidedColumn[],
+): readonly QueryHeader[] {
+  if (!requireTable(endpoint).versioned || !coversKey(endpoint, equal)) return [];
+  const tag = `case when pg_catalog.count(*) operator(pg_catalog.=) 1 then pg_catalog.min(${rowVersionSql}) end`;
+  const from = textFragment('version', `(select ${tag} from ${aliasedTable(endpoint)}`);
+  return [{ name: 'etag', value: joinFragments([from, whereClause(conditions), textFragment('', ')')], '') }];
 }

@@ -1,7 +1,7 @@
 const item = /(?:"((?:[^"\\]|\\.)*)"|([^",()]*))(,|$)/sy;
 
 /** The items of `(a,b,"c,d")`; null for what is no list. Within quotes a backslash takes the next character as it is. */
-export function readList(text: string): readonly string[] | null {
+export function parseList(text: string): readonly string[] | null {
   if (!text.startsWith('(') || !text.endsWith(')') || text.length < 2) return null;
   const inside = text.slice(1, -1);
   if (inside === '') return [];
@@ -17,7 +17,7 @@ export function readList(text: string): readonly string[] | null {
 }
 
 /** The items of a PostgreSQL array of texts as `arrayLiteral` writes it: each in quotes, or NULL. */
-export function readArray(literal: string): readonly (string | null)[] {
+export function parseTextArray(literal: string): readonly (string | null)[] {
   return Array.from(literal.matchAll(/"((?:[^"\\]|\\.)*)"|NULL/gs), ([, quoted]) =>
     quoted === undefined ? null : quoted.replaceAll(/\\(.)/gs, '$1'),
   );

@@ -1,11 +1,11 @@
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 import { Problem } from '../../ports/ports.ts';
-import { mostConditions } from '../condition.ts';
-import { allColumns, reference, refusedValue, type TableColumn } from '../provided-columns.ts';
+import { maxConditions } from '../condition.ts';
+import { listColumnParameters, columnReference, invalidParameter, type ColumnParameter } from '../provided-columns.ts';
 
 /** A column by which rows are ordered. */
 export interface OrderTerm {
-  readonly column: TableColumn;
+  readonly column: ColumnParameter;
   readonly descending: boolean;
   readonly nullsFirst: boolean;
 }
@@ -17,24 +17,33 @@ const term = /(?:"((?:[^"\\]|\\.)*)"|([^",]*?))(?:\.(asc|desc))?(?:\.nulls(first
  * `order=price.desc.nullslast,title`, then the columns of the key: two rows are never level, so that pages are stable.
  * @throws Problem for what is no column, or has no order
  */
-export function readOrder(endpoint: Endpoint, parameter: EndpointParameter, text: string | null): readonly OrderTerm[] {
-  const columns = allColumns(endpoint);
+export function parseOrder(
+  endpoint: Endpoint,
+  parameter: EndpointParameter,
+  text: string | null,
+): readonly OrderTerm[] {
+  const columns = listColumnParameters(endpoint);
   const asked = text === null || text === '' ? [] : readTerms(text, columns, parameter);
-  if (asked.length > mostConditions) {
+  if (asked.length > maxConditions) {
     throw new Problem('too-many-conditions', {
-      detail: `"${parameter.key}" names ${asked.length} columns; give at most ${mostConditions}.`,
+      detail: `"${parameter.key}" names ${asked.length} columns; give at most ${maxConditions}.`,
     });
   }
-  const seen = new Set<TableColumn>();
+  const seen = new Set<ColumnParameter>();
   for (const { column } of asked) {
-    if (seen.has(column)) throw refusedValue(parameter, `"${parameter.key}" names "${column.parameter.key}" twice.`);
+    if (seen.has(column))
+      throw invalidParameter(parameter, `"${parameter.key}" names "${column.parameter.key}" twice.`);
     seen.add(column);
   }
   const rest = columns.filter((column) => column.facts.key && !seen.has(column));
   return [...asked, ...rest.map((column) => ({ column, descending: false, nullsFirst: false }))];
 }
 
-function readTerms(text: string, columns: readonly TableColumn[], parameter: EndpointParameter): readonly OrderTerm[] {
+function readTerms(
+  text: string,
+  columns: readonly ColumnParameter[],
+  parameter: EndpointParameter,
+): readonly OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (let at = 0; ;) {
     term.lastIndex = at;
@@ -50,11 +59,15 @@ function readTerms(text: string, columns: readonly TableColumn[], parameter: End
   }
 }
 
-function orderedColumn(name: string, columns: readonly TableColumn[], parameter: EndpointParameter): TableColumn {
+function orderedColumn(
+  name: string,
+  columns: readonly ColumnParameter[],
+  parameter: EndpointParameter,
+): ColumnParameter {
   const column = columns.find(({ parameter: { key, name: own } }) => key === name || own === name);
   if (column === undefined) throw noColumn(name, parameter);
   if (column.facts.comparison !== 'ordered') {
-    throw refusedValue(
+    throw invalidParameter(
       parameter,
       `"${parameter.key}" names "${column.parameter.key}", whose type ${column.parameter.type.display} has no order.`,
     );
@@ -63,18 +76,18 @@ function orderedColumn(name: string, columns: readonly TableColumn[], parameter:
 }
 
 function noColumn(name: string, parameter: EndpointParameter): Error {
-  return refusedValue(
+  return invalidParameter(
     parameter,
     `"${parameter.key}" names ${JSON.stringify(name.slice(0, 80))}, which is no column; write column.asc or column.desc, and .nullsfirst or .nullslast behind it.`,
   );
 }
 
-export function orderForm({ column, descending, nullsFirst }: OrderTerm): string {
+export function orderTermForm({ column, descending, nullsFirst }: OrderTerm): string {
   return `${column.parameter.position}${descending ? 'd' : 'a'}${nullsFirst ? 'f' : 'l'}`;
 }
 
 /** What PostgreSQL does by itself is not said, so that an index serves it. */
-export function orderText({ column, descending, nullsFirst }: OrderTerm): string {
+export function orderTermSql({ column, descending, nullsFirst }: OrderTerm): string {
   const place = nullsFirst === descending ? '' : ` nulls ${nullsFirst ? 'first' : 'last'}`;
-  return `${reference(column)}${descending ? ' desc' : ''}${place}`;
+  return `${columnReference(column)}${descending ? ' desc' : ''}${place}`;
 }

@@ -1,11 +1,11 @@
 import type { Value } from '../../postgres/port.ts';
 import type { QueryInput } from '../../ports/ports.ts';
 import type { EndpointParameter, Listing } from '../../endpoints/endpoint.ts';
-import { type Fragment, join, plain } from '../fragment.ts';
-import { refusedValue } from '../provided-columns.ts';
-import { behind } from './keyset.ts';
-import { readArray } from './list.ts';
-import { type OrderTerm, orderForm, orderText, readOrder } from './order.ts';
+import { type Fragment, joinFragments, textFragment } from '../fragment.ts';
+import { invalidParameter } from '../provided-columns.ts';
+import { afterRow } from './keyset.ts';
+import { parseTextArray } from './list.ts';
+import { type OrderTerm, orderTermForm, orderTermSql, parseOrder } from './order.ts';
 
 /** Which part of the rows, and in which order. */
 export interface Page {
@@ -15,54 +15,54 @@ export interface Page {
 }
 
 /** A parameter of the listing, and its value when it was given. */
-interface Choice {
+interface ListingParameter {
   readonly parameter: EndpointParameter;
   readonly value: string | null;
 }
 
 /** @throws Problem for what cannot be, which it names */
-export function pageOf(parts: QueryInput, listing: Listing): Page {
-  const choice = (position: number): Choice => choiceAt(parts, position);
+export function parsePage(parts: QueryInput, listing: Listing): Page {
+  const choice = (position: number): ListingParameter => choiceAt(parts, position);
   const order = choice(listing.order);
-  const terms = readOrder(parts.endpoint, order.parameter, order.value);
+  const terms = parseOrder(parts.endpoint, order.parameter, order.value);
   const limit = choice(listing.limit);
   refuseTooMany(limit, listing.maxLimit);
   return {
     after: afterOf(choice(listing.after), terms),
     order: orderOf(terms),
-    limit: join([limitOf(limit, listing.defaultLimit), offsetOf(choice(listing.offset))], ''),
+    limit: joinFragments([limitOf(limit, listing.defaultLimit), offsetOf(choice(listing.offset))], ''),
   };
 }
 
-function choiceAt({ endpoint, parameters, values }: QueryInput, position: number): Choice {
+function choiceAt({ endpoint, parameters, values }: QueryInput, position: number): ListingParameter {
   const parameter = endpoint.parameters.find((one) => one.position === position)!;
   const value: Value = values[parameters.indexOf(parameter)] ?? null;
   return { parameter, value: value === null || typeof value === 'string' ? value : Buffer.from(value).toString() };
 }
 
 function orderOf(terms: readonly OrderTerm[]): Fragment {
-  if (terms.length === 0) return plain('', '');
+  if (terms.length === 0) return textFragment('', '');
   return {
-    form: `order ${terms.map(orderForm).join(' ')}`,
-    text: () => ` order by ${terms.map(orderText).join(', ')}`,
+    form: `order ${terms.map(orderTermForm).join(' ')}`,
+    text: () => ` order by ${terms.map(orderTermSql).join(', ')}`,
     values: [],
   };
 }
 
 /** One `after` for each column of the order, its key included: the values of the last row of the page before. */
-function afterOf({ parameter, value }: Choice, terms: readonly OrderTerm[]): readonly Fragment[] {
+function afterOf({ parameter, value }: ListingParameter, terms: readonly OrderTerm[]): readonly Fragment[] {
   if (value === null) return [];
-  const texts = readArray(value);
+  const texts = parseTextArray(value);
   const names = terms.map(({ column }) => column.parameter.key);
   if (texts.length !== terms.length || terms.length === 0) {
     const wanted = names.length === 0 ? 'an order, since there is no key' : `one value each of ${names.join(', ')}`;
-    throw refusedValue(
+    throw invalidParameter(
       parameter,
       `"${parameter.key}" takes ${wanted}, as many times as that: the values of the last row that you have, in this order.`,
     );
   }
   const marks = terms.map((term, index) => ({ ...term, value: markOf(texts[index]!, term) }));
-  return [behind(marks)];
+  return [afterRow(marks)];
 }
 
 /**
@@ -76,20 +76,20 @@ function markOf(text: string | null, { column }: OrderTerm): string | null {
 
 const digits = /^\d{1,15}$/;
 
-function refuseTooMany({ parameter, value }: Choice, most: number): void {
+function refuseTooMany({ parameter, value }: ListingParameter, most: number): void {
   if (value === null) return;
-  if (!digits.test(value)) throw refusedValue(parameter, `"${parameter.key}" takes a number of rows.`);
-  if (Number(value) > most) throw refusedValue(parameter, `"${parameter.key}" may be at most ${most}.`);
+  if (!digits.test(value)) throw invalidParameter(parameter, `"${parameter.key}" takes a number of rows.`);
+  if (Number(value) > most) throw invalidParameter(parameter, `"${parameter.key}" may be at most ${most}.`);
 }
 
-function limitOf({ parameter, value }: Choice, byDefault: number): Fragment {
-  if (value === null) return plain('', ` limit ${byDefault}`);
+function limitOf({ parameter, value }: ListingParameter, byDefault: number): Fragment {
+  if (value === null) return textFragment('', ` limit ${byDefault}`);
   return counted('limit', parameter, value);
 }
 
-function offsetOf({ parameter, value }: Choice): Fragment {
-  if (value === null) return plain('', '');
-  if (!digits.test(value)) throw refusedValue(parameter, `"${parameter.key}" takes a number of rows.`);
+function offsetOf({ parameter, value }: ListingParameter): Fragment {
+  if (value === null) return textFragment('', '');
+  if (!digits.test(value)) throw invalidParameter(parameter, `"${parameter.key}" takes a number of rows.`);
   return counted('offset', parameter, value);
 }
 

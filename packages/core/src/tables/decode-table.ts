@@ -31,7 +31,7 @@ export interface Table {
 }
 
 /** OIDs of the types that PostgreSQL can compare. */
-export interface Comparable {
+export interface ComparableTypes {
   readonly ordered: ReadonlySet<number>;
   readonly equal: ReadonlySet<number>;
 }
@@ -49,14 +49,14 @@ const identities = { '': null, a: 'always', d: 'byDefault' } as const;
 /** Bits of `pg_relation_is_updatable`: one shifted by PostgreSQL's number of the command. */
 const bits = { update: 4, insert: 8, delete: 16 } as const;
 
-export interface Reading {
+export interface DecodeContext {
   readonly typeOf: TypeLookup;
-  readonly comparable: Comparable;
+  readonly comparable: ComparableTypes;
   /** By the OID of the type of columns. */
   readonly operators: ReadonlyMap<number, TypeOperators>;
 }
 
-export function decodeTable(facts: JsonObject, reading: Reading): Table {
+export function decodeTable(facts: JsonObject, reading: DecodeContext): Table {
   const writable = readInteger(facts, 'writable');
   const messages = readArrayOrNull(facts, 'constraints', decodeMessage) ?? [];
   return Object.freeze({
@@ -73,13 +73,13 @@ export function decodeTable(facts: JsonObject, reading: Reading): Table {
   });
 }
 
-export function decodeComparable(facts: JsonObject): Comparable {
+export function decodeComparableTypes(facts: JsonObject): ComparableTypes {
   const oids = (member: string): ReadonlySet<number> => new Set(readArray(facts, member, (_, value) => Number(value)));
   return { ordered: oids('ordered'), equal: oids('equal') };
 }
 
 /** @returns the OID of the type, and its operators */
-export function decodeOperators(facts: JsonObject): readonly [type: number, operators: TypeOperators] {
+export function decodeTypeOperators(facts: JsonObject): readonly [type: number, operators: TypeOperators] {
   const { members, path: where } = toJsonObject(`${facts.path}.names`, facts.members['names']);
   const names = Object.entries(members).map(([meaning, name]) => {
     const [schema, operator] = Array.isArray(name) ? name.map(String) : [];
@@ -99,8 +99,8 @@ function decodeMessage(where: string, value: unknown): readonly [constraint: str
   ];
 }
 
-function decodeColumn(facts: JsonObject, { typeOf, comparable, operators }: Reading): TableColumn {
-  const type = typeOf(readInteger(facts, 'type'), `${facts.path}.type`);
+function decodeColumn(facts: JsonObject, { typeOf: findType, comparable, operators }: DecodeContext): TableColumn {
+  const type = findType(readInteger(facts, 'type'), `${facts.path}.type`);
   const display = readTextOrNull(facts, 'display');
   const own = operators.get(type.baseOid);
   const identity = readText(facts, 'identity') in identities ? readText(facts, 'identity') : '';
@@ -119,7 +119,7 @@ function decodeColumn(facts: JsonObject, { typeOf, comparable, operators }: Read
 }
 
 /** Arrays compare as their elements do; rows only when all their fields do, so their text is compared instead. */
-function comparisonOf(type: TypeFacts, comparable: Comparable): Comparison {
+function comparisonOf(type: TypeFacts, comparable: ComparableTypes): Comparison {
   if (type.element !== undefined) return comparisonOf(type.element, comparable);
   if (type.kind === 'enum' || type.kind === 'range') return 'ordered';
   if (comparable.ordered.has(type.baseOid)) return 'ordered';

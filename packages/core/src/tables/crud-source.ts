@@ -7,9 +7,15 @@ import { tableOperations } from '../catalog/table.ts';
 import { decodeTypeRow, createTypeLookup } from '../catalog/type-lookup.ts';
 import type { QueryBuilder } from '../ports/ports.ts';
 import { buildTableQuery } from './build-table-query.ts';
-import { operations, routineOf } from './operations.ts';
-import { type CrudOptions, type CrudSettings, settingsOf } from './options.ts';
-import { type Comparable, decodeComparable, decodeOperators, decodeTable, type Table } from './table-row.ts';
+import { operationDefinitions, toRoutine } from './operations.ts';
+import { type CrudOptions, type ResolvedCrudOptions, resolveCrudOptions } from './crud-options.ts';
+import {
+  type ComparableTypes,
+  decodeComparableTypes,
+  decodeTypeOperators,
+  decodeTable,
+  type Table,
+} from './decode-table.ts';
 import { customTablesSql, tablesSql } from './tables.sql.ts';
 
 /** A source of endpoints that makes their commands itself. */
@@ -25,7 +31,7 @@ const rowKinds = { type: 'type', comparable: 'comparable', operators: 'operators
  * @throws RangeError for an option that cannot be, which it names
  */
 export function crudSource(options: CrudOptions = {}): CrudSource {
-  const settings = settingsOf(options);
+  const settings = resolveCrudOptions(options);
   const custom = settings.query === null ? null : customTablesSql(settings.query);
   return Object.freeze({
     name: 'crud',
@@ -51,7 +57,7 @@ const filterNames = [
 ] as const;
 
 /** Each filter of its own takes the place of the gateway's. */
-function ownFilters(settings: CrudSettings, filters: Filters): Filters {
+function ownFilters(settings: ResolvedCrudOptions, filters: Filters): Filters {
   return Object.fromEntries(filterNames.map((name) => [name, settings[name] ?? filters[name] ?? null]));
 }
 
@@ -63,14 +69,14 @@ function decodeRows(rows: readonly (readonly (string | null)[])[]): readonly Tab
   const factsOf = (wanted: keyof typeof rowKinds): readonly (typeof read)[number]['facts'][] =>
     read.filter(({ kind }) => kind === wanted).map(({ facts }) => facts);
   const typeOf = createTypeLookup(factsOf('type').map(decodeTypeRow));
-  const comparable = joined(factsOf('comparable').map(decodeComparable));
-  const operatorsOf = new Map(factsOf('operators').map(decodeOperators));
+  const comparable = joined(factsOf('comparable').map(decodeComparableTypes));
+  const operatorsOf = new Map(factsOf('operators').map(decodeTypeOperators));
   return factsOf('table')
     .map((facts) => decodeTable(facts, { typeOf, comparable, operators: operatorsOf }))
     .toSorted((left, right) => compare(left.schema, right.schema) || compare(left.name, right.name));
 }
 
-function joined(parts: readonly Comparable[]): Comparable {
+function joined(parts: readonly ComparableTypes[]): ComparableTypes {
   return {
     ordered: new Set(parts.flatMap(({ ordered }) => [...ordered])),
     equal: new Set(parts.flatMap(({ equal }) => [...equal])),
@@ -83,12 +89,12 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : 1;
 }
 
-async function routinesOf(tables: readonly Table[], settings: CrudSettings): Promise<readonly Routine[]> {
+async function routinesOf(tables: readonly Table[], settings: ResolvedCrudOptions): Promise<readonly Routine[]> {
   const routines: Routine[] = [];
   for (const table of tables) {
     for (const operation of tableOperations) {
-      if (!settings.operations.has(operation) || !operations[operation].exists(table)) continue;
-      const routine = routineOf(table, operation, settings);
+      if (!settings.operations.has(operation) || !operationDefinitions[operation].isAvailable(table)) continue;
+      const routine = toRoutine(table, operation, settings);
       // In order, so that a host sees what it would see of a list.
       // oxlint-disable-next-line no-await-in-loop
       if (settings.created === null || (await settings.created(routine, operation))) routines.push(routine);

@@ -1,4 +1,4 @@
-import { crudOptions } from './option-table.ts';
+import { crudOptionsValidator } from './option-table.ts';
 import type { Routine } from '../catalog/routine.ts';
 import type { Filters } from '../catalog/routine-source.ts';
 import { type PageLimits, type TableOperation, tableOperations } from '../catalog/table.ts';
@@ -34,7 +34,7 @@ export interface CrudOptions extends Filters {
 }
 
 /** All options, each with its value. */
-export interface CrudSettings extends Filters {
+export interface ResolvedCrudOptions extends Filters {
   readonly operations: ReadonlySet<TableOperation>;
   readonly patterns: Readonly<Record<TableOperation, string>>;
   readonly created: NonNullable<CrudOptions['created']> | null;
@@ -48,8 +48,8 @@ export interface CrudSettings extends Filters {
 const defaultLimits: PageLimits = { defaultLimit: 100, maxLimit: 1_000 };
 
 /** @throws RangeError that names the option which cannot be */
-export function settingsOf(options: CrudOptions): CrudSettings {
-  const faults = crudOptions.validate(options, '');
+export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
+  const faults = crudOptionsValidator.validate(options, '');
   if (faults.length > 0) throw new RangeError(`crudSource: ${faults.join('\n')}`);
   const { created, commentsMode, query, allowUnfilteredDelete, listing, listingLimits, crudTypes, ...rest } = options;
   return {

@@ -1,0 +1,286 @@
+import type { GatewayRequest } from '../http/request.ts';
+import { Problem } from '../http/problem.ts';
+import type { HeaderList } from '../http/response.ts';
+import type { AccessControl } from '../auth/authorize.ts';
+import type { Broadcast, Observer } from '../ports/ports.ts';
+import { sha256, toExecutionKey, toIdentityKey } from './execution-id.ts';
+import type { ReplayLimits } from './replay-buffer.ts';
+import { parseEvent, serializeEvent, type StreamEvent } from './stream-event.ts';
+import { Stream, type StreamDefinition } from './stream.ts';
+import {
+  allowsAnonymous,
+  type AuthorizedCaller,
+  authorizeSubscriber,
+  type PrivilegeChecker,
+  type StreamEndpoint,
+} from './subscriber-authorization.ts';
+import { type SubscriberLimits, SubscriberRegistry, toQuotaKey } from './subscriber-registry.ts';
+import { createCachedConcat, type DisconnectReason, Subscriber, type SubscriberOptions } from './subscriber.ts';
+
+export interface EventStreamsOptions {
+  readonly access: AccessControl;
+  /** Null: calls do not change the database role. */
+  readonly privileges: PrivilegeChecker | null;
+  readonly broadcast: Broadcast;
+  readonly observe: Observer;
+  /** Milliseconds. */
+  readonly heartbeat: number;
+  readonly limits: SubscriberLimits;
+  readonly replay: ReplayLimits;
+  /** Most bytes in the queue of one subscriber. */
+  readonly maxQueuedBytes: number;
+  /** Response headers of every stream. */
+  readonly headers: HeaderList;
+}
+
+/** Topics of the broadcast. */
+const eventTopic = 'events';
+const signOutTopic = 'sign-out';
+
+/** Milliseconds between two flushes: events in between are written together. */
+const flushInterval = 10;
+/** Heartbeats are spread over slots, at least this many milliseconds apart. */
+const minSlotInterval = 250;
+const maxSlots = 60;
+
+/** All event streams of a gateway. A refresh of the catalog updates the definitions and keeps the subscribers. */
+export class EventStreams {
+  readonly headers: HeaderList;
+  readonly #options: EventStreamsOptions;
+  readonly #streams = new Map<string, Stream>();
+  readonly #subscribers: SubscriberRegistry;
+  readonly #slotCount: number;
+  /** Subscribers with queued bytes. */
+  readonly #unflushed = new Set<Subscriber>();
+  readonly #unsubscribe: readonly (() => void)[];
+  #heartbeatTimer: NodeJS.Timeout | undefined;
+  #flushScheduled = false;
+  #lastFlush = 0;
+  #closed = false;
+  /** The last three digits of this instance's event ids; the digits before are microseconds. */
+  readonly #idSuffix = Math.floor(Math.random() * 1_000);
+  #lastId = 0;
+  readonly #firstId: number;
+
+  constructor(options: EventStreamsOptions) {
+    this.#options = options;
+    this.headers = options.headers;
+    this.#slotCount = Math.min(maxSlots, Math.max(1, Math.floor(options.heartbeat / minSlotInterval)));
+    this.#subscribers = new SubscriberRegistry(options.limits, this.#slotCount);
+    this.#firstId = this.#nextId();
+    const { broadcast } = options;
+    this.#unsubscribe = [
+      broadcast.subscribe(eventTopic, (received) => {
+        if (received.kind === 'gap') return this.#sendGap();
+        const event = parseEvent(received.payload);
+        if (event !== null) this.deliver(event);
+      }),
+      broadcast.subscribe(signOutTopic, (received) => {
+        if (received.kind === 'message') this.#endSession(received.payload);
+      }),
+    ];
+  }
+
+  /** Replaces the definitions. Subscribers of removed streams are disconnected. */
+  update(definitions: Iterable<StreamDefinition>): void {
+    const paths = new Set<string>();
+    for (const definition of definitions) {
+      paths.add(definition.path);
+      const stream = this.#streams.get(definition.path);
+      if (stream === undefined) this.#streams.set(definition.path, this.#createStream(definition));
+      else stream.definition = definition;
+    }
+    for (const [path, stream] of this.#streams) {
+      if (paths.has(path)) continue;
+      this.#streams.delete(path);
+      for (const subscriber of Array.from(stream.subscribers)) subscriber.end('unpublished');
+    }
+  }
+
+  /** Sends an event to the subscribers of every instance. */
+  publish(event: StreamEvent): void {
+    this.deliver(event);
+    this.#options.broadcast.publish(eventTopic, serializeEvent(event));
+  }
+
+  /** Sends an event to the subscribers of this instance. */
+  deliver(event: StreamEvent): void {
+    this.#streams.get(event.path)?.deliver(event);
+  }
+
+  /** Reports to the subscribers of a stream, on this instance, that events may be missing. */
+  deliverGap(path: string): void {
+    this.#streams.get(path)?.sendGap('connection-lost');
+  }
+
+  /** @throws Problem 401 or 403 for a caller that may receive no event of the stream */
+  authorize({ endpoints }: StreamDefinition, request: GatewayRequest): Promise<AuthorizedCaller> {
+    return authorizeSubscriber(endpoints, request, this.#options);
+  }
+
+  /**
+   * @param executionId selects the events of scope `self`; null: none of them
+   * @throws Problem `no-free-stream` or `too-many-streams`
+   */
+  subscribe(
+    { path }: StreamDefinition,
+    request: GatewayRequest,
+    authorized: AuthorizedCaller,
+    executionId: string | null,
+  ): Subscriber {
+    const stream = this.#streams.get(path);
+    if (stream === undefined || this.#closed) throw new Problem('no-free-stream', { headers: ['retry-after', '1'] });
+    const { caller } = authorized;
+    const { claimTypes } = this.#options.access;
+    const identityKey = toIdentityKey(caller, claimTypes);
+    const address = request.remoteAddress;
+    this.#subscribers.checkLimits(toQuotaKey(caller === null ? null : identityKey, address), caller !== null);
+    const options: SubscriberOptions = {
+      ...authorized,
+      request,
+      path,
+      identityKey,
+      address,
+      executionKey: executionId === null ? null : toExecutionKey(executionId, caller, claimTypes),
+      sessionHash: (caller?.session ?? null) === null ? null : sha256(caller!.session!),
+      maxQueuedBytes: this.#options.maxQueuedBytes,
+      maxReplayBytes: 2 * this.#options.replay.bytes,
+      onDisconnect: (disconnected, reason) => this.#remove(disconnected, reason),
+    };
+    const subscriber = new Subscriber(options, stream.lastEventId);
+    this.#subscribers.add(subscriber);
+    stream.add(subscriber, request.header('last-event-id') ?? null);
+    this.#heartbeatTimer ??= setInterval(() => this.#sendHeartbeats(), this.#options.heartbeat / this.#slotCount);
+    this.#heartbeatTimer.unref();
+    return subscriber;
+  }
+
+  /** Disconnects the subscribers of a session, on every instance. */
+  endSession(session: string): void {
+    const sessionHash = sha256(session);
+    this.#endSession(sessionHash);
+    this.#options.broadcast.publish(signOutTopic, sessionHash);
+  }
+
+  /** Ends all streams. Later subscriptions are refused. */
+  close(): void {
+    this.#closed = true;
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    for (const subscriber of this.#subscribers) subscriber.end('closing');
+    clearInterval(this.#heartbeatTimer);
+  }
+
+  #endSession(sessionHash: string): void {
+    for (const subscriber of this.#subscribers.findBySession(sessionHash)) subscriber.end('signed-out');
+  }
+
+  #sendGap(): void {
+    for (const stream of this.#streams.values()) stream.sendGap('connection-lost');
+  }
+
+  #createStream(definition: StreamDefinition): Stream {
+    return new Stream(definition, {
+      replay: this.#options.replay,
+      claimTypes: this.#options.access.claimTypes,
+      nextId: () => this.#nextId(),
+      isOwnId: (id) => id % 1_000 === this.#idSuffix && id >= this.#firstId && id <= this.#lastId,
+      requestFlush: (subscriber) => this.#requestFlush(subscriber),
+    });
+  }
+
+  #nextId(): number {
+    this.#lastId = Math.max(this.#lastId + 1_000, Date.now() * 1_000 + this.#idSuffix);
+    return this.#lastId;
+  }
+
+  #remove(subscriber: Subscriber, reason: DisconnectReason): void {
+    const { path } = subscriber.options;
+    this.#subscribers.delete(subscriber);
+    this.#unflushed.delete(subscriber);
+    this.#streams.get(path)?.remove(subscriber);
+    if (reason === 'slow') this.#options.observe({ kind: 'stream-dropped', path });
+    if (this.#subscribers.size > 0) return;
+    clearInterval(this.#heartbeatTimer);
+    this.#heartbeatTimer = undefined;
+  }
+
+  #requestFlush(subscriber: Subscriber): void {
+    this.#unflushed.add(subscriber);
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    const delay = this.#lastFlush + flushInterval - performance.now();
+    if (delay <= 0) setImmediate(() => this.#flush());
+    else setTimeout(() => this.#flush(), delay);
+  }
+
+  #flush(): void {
+    this.#flushScheduled = false;
+    this.#lastFlush = performance.now();
+    const concatenate = createCachedConcat();
+    const unflushed = [...this.#unflushed];
+    this.#unflushed.clear();
+    for (const subscriber of unflushed) subscriber.flush(concatenate);
+  }
+
+  #sendHeartbeats(): void {
+    for (const subscriber of this.#subscribers.nextSlot()) {
+      if (subscriber.checkStalled()) subscriber.drop();
+      else {
+        this.#streams.get(subscriber.options.path)?.sendHeartbeat(subscriber);
+        void this.#reauthorize(subscriber);
+      }
+    }
+  }
+
+  /** Ends a subscription whose caller may no longer open the stream. */
+  async #reauthorize(subscriber: Subscriber): Promise<void> {
+    const definition = this.#streams.get(subscriber.options.path)?.definition;
+    if (definition === undefined || subscriber.checking || this.#isAlwaysAuthorized(subscriber, definition)) return;
+    subscriber.checking = true;
+    try {
+      const { caller, endpointScheme, executable } = await this.authorize(definition, subscriber.options.request);
+      const identityKey = toIdentityKey(caller, this.#options.access.claimTypes);
+      if (identityKey !== subscriber.options.identityKey) subscriber.end('signed-out');
+      subscriber.caller = caller;
+      subscriber.endpointScheme = endpointScheme;
+      subscriber.executable = executable;
+      subscriber.failedChecks = 0;
+    } catch (error) {
+      this.#endUnauthorized(subscriber, error);
+    }
+    subscriber.checking = false;
+  }
+
+  /** Whether an anonymous subscriber needs no check: the stream is public, and no database role decides. */
+  #isAlwaysAuthorized({ caller }: Subscriber, { endpoints }: StreamDefinition): boolean {
+    return caller === null && this.#options.privileges === null && allowsAnonymous(endpoints);
+  }
+
+  /** One failed check in a row is tolerated: the database may be unreachable for a moment. */
+  #endUnauthorized(subscriber: Subscriber, error: unknown): void {
+    const refused = error instanceof Problem && error.status < 500;
+    subscriber.failedChecks++;
+    if (refused || subscriber.failedChecks > 1) subscriber.end('signed-out');
+  }
+}
+
+/** Returns the streams by every spelling of their path: as is, percent-encoded, and with a trailing slash. */
+export function indexStreams(streamEndpoints: readonly StreamEndpoint[]): ReadonlyMap<string, StreamDefinition> {
+  const byPath = new Map<string, StreamEndpoint[]>();
+  for (const streamEndpoint of streamEndpoints) {
+    const { events } = streamEndpoint.endpoint;
+    if (events === null) continue;
+    const group = byPath.get(events.path);
+    if (group === undefined) byPath.set(events.path, [streamEndpoint]);
+    else group.push(streamEndpoint);
+  }
+  return new Map(
+    [...byPath].flatMap(([path, endpoints]) => {
+      const definition: StreamDefinition = { path, endpoints };
+      return [path, encodeURI(path)].flatMap((spelling) => [
+        [spelling, definition] as const,
+        [`${spelling}/`, definition] as const,
+      ]);
+    }),
+  );
+}
