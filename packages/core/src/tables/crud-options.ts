@@ -1,7 +1,20 @@
-import { crudOptionsValidator } from './option-table.ts';
 import type { Routine } from '../catalog/routine.ts';
 import type { Filters } from '../catalog/routine-source.ts';
 import { type PageLimits, type TableOperation, tableOperations } from '../catalog/table.ts';
+import {
+  callback,
+  boolean,
+  optionGroup,
+  type Validator,
+  arrayOf,
+  nonEmptyString,
+  nullable,
+  oneOf,
+  type OptionValidators,
+  union,
+  string,
+  integer,
+} from '../validation/validators.ts';
 
 /** An operation, or all of them. */
 export type CrudType = TableOperation | 'all';
@@ -44,6 +57,38 @@ export interface ResolvedCrudOptions extends Filters {
   readonly listing: boolean;
   readonly limits: PageLimits;
 }
+
+const crudType = oneOf(...tableOperations, 'all');
+const names = nullable(arrayOf(nonEmptyString));
+const similarTo = nullable(string);
+
+const limits: OptionValidators<PageLimits> = { defaultLimit: integer({ min: 1 }), maxLimit: integer({ min: 1 }) };
+
+/** What every option of `crudSource` takes; the compiler holds it equal to the type of the options. */
+const table: OptionValidators<CrudOptions> = {
+  crudTypes: union(crudType, arrayOf(crudType)),
+  returningUrlPattern: string,
+  onConflictDoNothingUrlPattern: string,
+  onConflictDoNothingReturningUrlPattern: string,
+  onConflictDoUpdateUrlPattern: string,
+  onConflictDoUpdateReturningUrlPattern: string,
+  created: nullable(callback()),
+  commentsMode: nullable(oneOf('onlyWithHttpTag', 'parseAll', 'ignore')),
+  query: nullable(string),
+  allowUnfilteredDelete: boolean,
+  listing: boolean,
+  listingLimits: optionGroup<Partial<PageLimits>>(limits),
+  includeSchemas: names,
+  excludeSchemas: names,
+  includeNames: names,
+  excludeNames: names,
+  schemaSimilarTo: similarTo,
+  schemaNotSimilarTo: similarTo,
+  nameSimilarTo: similarTo,
+  nameNotSimilarTo: similarTo,
+};
+
+const crudOptionsValidator: Validator<CrudOptions> = optionGroup(table);
 
 const defaultLimits: PageLimits = { defaultLimit: 100, maxLimit: 1_000 };
 
