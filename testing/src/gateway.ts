@@ -1,6 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createGateway, type Gateway, type GatewayOptions, type Observation } from '@pgway/core';
+import {
+  createGateway,
+  createPasswordHasher,
+  type Gateway,
+  type GatewayOptions,
+  type Observation,
+  type PasswordHasher,
+} from '@pgway/core';
 import { afterAll, beforeAll } from 'vitest';
 import { freshDatabase, type TestDatabase } from './database.ts';
 
@@ -32,13 +39,23 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
+/** The password hasher of test gateways with authentication: the 600,000 rounds of the default take 0.2 s. */
+export const quickHasher: PasswordHasher = createPasswordHasher({ rounds: 1000 });
+
 /** Runs the SQL in a fresh database and publishes it on a port of its own. */
 export async function startGateway(sql: string, options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
   const database = await freshDatabase(sql);
   const observations: Observation[] = [];
   const observer = (observation: Observation): void => void observations.push(observation);
   try {
-    const gateway = await createGateway({ connectionString: database.connectionString, observer, ...options });
+    const gateway = await createGateway({
+      connectionString: database.connectionString,
+      observer,
+      ...options,
+      ...(options.authentication === undefined
+        ? {}
+        : { authentication: { passwordHasher: quickHasher, ...options.authentication } }),
+    });
     const server = createServer(gateway.middleware);
     const url = await listen(server);
     return {

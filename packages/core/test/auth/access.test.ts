@@ -1,7 +1,7 @@
 import { createGateway } from '@pgway/core';
 import { startGateway, type TestGateway, useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
-import { cookieOf, hashOfSecret, ownPage, people } from './people.ts';
+import { cookieOf, defaultHashOfSecret, ownPage, people } from './people.ts';
 
 type Send = TestGateway['send'];
 
@@ -118,7 +118,7 @@ describe('HTTP Basic', () => {
   const gateway = useGateway(
     `create function one() returns int language sql stable as $$ select 1 $$;
     comment on function one is 'HTTP
-    basic_auth ada ${hashOfSecret}
+    basic_auth ada ${defaultHashOfSecret}
     realm "The" house';
     create function closed() returns int language sql stable as $$ select 1 $$;
     comment on function closed is 'HTTP

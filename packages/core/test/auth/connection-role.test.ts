@@ -1,28 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { type AuthScheme, createGateway, type Gateway, type GatewayOptions } from '@pgway/core';
+import { createGateway, type Gateway, type GatewayOptions } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { roleByHeader } from './role-by-header.ts';
 
 /* The role of the connection has fewer rights than that of a caller: plans of the caller serve nobody else. */
 
 const unique = randomBytes(6).toString('hex');
 const member = `member_${unique}`;
 const login = `login_${unique}`;
-
-const byHeader: AuthScheme = {
-  name: 'header',
-  authenticate: (request) => {
-    const role = request.header('x-role');
-    return role === undefined
-      ? null
-      : { scheme: 'header', claims: [['db_role', role]], session: null, sentByBrowser: false };
-  },
-  challenge: () => null,
-  signIn: null,
-  signOut: null,
-  routes: [],
-};
 
 const db = useDatabase(`
   create schema inner_part;
@@ -66,7 +53,7 @@ async function start(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
   const gateway = await createGateway({
     connectionString: connectionString(),
     poolSize: 1,
-    authentication: { schemes: [byHeader], databaseRole: { claim: 'db_role' } },
+    authentication: { schemes: [roleByHeader], databaseRole: { claim: 'db_role' } },
     ...options,
   });
   onTestFinished(() => gateway.close());

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGateway, crudSource, type GatewayOptions } from '@pgway/core';
-import { pgbouncerVersion, startGateway, startPgBouncer, type TestGateway } from '@pgway/testing';
+import { pgbouncerVersion, quickHasher, startGateway, startPgBouncer, type TestGateway } from '@pgway/testing';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { cookieOf, ownPage, people } from './people.ts';
@@ -43,7 +43,10 @@ const nothingLeft = [
 
 /** Another gateway over the database of the first. */
 async function another(options: GatewayOptions): Promise<TestGateway['send']> {
-  const gateway = await createGateway(options);
+  const gateway = await createGateway({
+    ...options,
+    authentication: { passwordHasher: quickHasher, ...options.authentication },
+  });
   const server = createServer(gateway.middleware);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type AuthScheme,
-  createGateway,
-  crudSource,
-  functionsSource,
-  type Gateway,
-  type GatewayOptions,
-} from '@pgway/core';
+import { createGateway, crudSource, functionsSource, type Gateway, type GatewayOptions } from '@pgway/core';
 import { pgbouncerVersion, startPgBouncer, useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { roleByHeader } from './role-by-header.ts';
 
 /* Privileges under a role context are those of the caller, also where a connection has served a caller with more of them. */
 
@@ -17,21 +11,6 @@ const unique = randomBytes(6).toString('hex');
 const member = `member_${unique}`;
 /** Lacks one right at a time. */
 const guest = `guest_${unique}`;
-
-/** The role that a request names runs its calls. */
-const byHeader: AuthScheme = {
-  name: 'header',
-  authenticate: (request) => {
-    const role = request.header('x-role');
-    return role === undefined
-      ? null
-      : { scheme: 'header', claims: [['db_role', role]], session: null, sentByBrowser: false };
-  },
-  challenge: () => null,
-  signIn: null,
-  signOut: null,
-  routes: [],
-};
 
 const db = useDatabase(`
   create schema inner_part;
@@ -96,7 +75,7 @@ async function start(options: Partial<GatewayOptions> = {}): Promise<Ask> {
     connectionString: db.connectionString,
     poolSize: 1,
     routineSources: [functionsSource(), crudSource()],
-    authentication: { schemes: [byHeader], databaseRole: { claim: 'db_role' } },
+    authentication: { schemes: [roleByHeader], databaseRole: { claim: 'db_role' } },
     ...options,
   });
   onTestFinished(() => gateway.close());
@@ -196,7 +175,7 @@ test('a caller without a role has the role of the connection, whatever one a cal
     connectionString: db.connectionString,
     poolSize: 1,
     connectionReset: 'never',
-    authentication: { schemes: [byHeader], databaseRole: { claim: 'db_role' } },
+    authentication: { schemes: [roleByHeader], databaseRole: { claim: 'db_role' } },
   });
   onTestFinished(() => gateway.close());
   const post = {

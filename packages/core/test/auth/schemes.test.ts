@@ -224,6 +224,7 @@ describe('a challenge command', () => {
     create function broken() returns text language sql stable as $$ select 'in' $$;
     comment on function broken is 'HTTP
     challenge_command = select * from nowhere where x = $1';`,
+    { authentication: {} },
   );
   const call = async (line: string, user: string, password: string): Promise<readonly [number, string]> => {
     const { status, body } = await gateway.send(line, { headers: basic(user, password) });
