@@ -4,29 +4,29 @@ import { filterCondition, filterValues } from './filters.sql.ts';
 import { queryCatalog } from './query-catalog.ts';
 import type { Filters } from './routine-source.ts';
 
-/** Questions to the catalog about what the sources of endpoints say nothing of: what is missing, and what may not be called. */
+/** Catalog queries for start-up warnings: unknown schemas, unsupported objects, missing privileges. */
 
 const schemasSql = 'select nspname from pg_namespace order by 1';
 
-/** The names of all schemas. */
+/** Returns the names of all schemas. */
 export async function readSchemaNames(database: Database): Promise<readonly string[]> {
   const rows = await queryCatalog(database, schemasSql, []);
   return rows.map(([name]) => name!);
 }
 
-/** Why an object with an `HTTP` line is no endpoint. */
+/** The reason why an object with an `HTTP` line is not an endpoint. */
 export type UnsupportedObjectKind = 'aggregate' | 'window' | 'language' | 'partition';
 
 export interface UnsupportedObject {
   readonly kind: UnsupportedObjectKind;
-  /** With its schema and arguments. */
+  /** The qualified name; for a routine, with its arguments. */
   readonly signature: string;
   readonly comment: string;
   /** The language of a routine, the parent of a partition. */
   readonly detail: string;
 }
 
-const unpublishableSql = `select case p.prokind when 'a' then 'aggregate' when 'w' then 'window' else 'language' end,
+const unsupportedObjectsSql = `select case p.prokind when 'a' then 'aggregate' when 'w' then 'window' else 'language' end,
     format('%s.%s(%s)', n.nspname, p.proname, pg_get_function_arguments(p.oid)), d.description, l.lanname
   from pg_proc p
     join pg_namespace n on n.oid = p.pronamespace
@@ -48,12 +48,12 @@ union all
     and ${filterCondition('n.nspname::text', 'c.relname::text')}
 order by 2`;
 
-/** Objects whose comment speaks of HTTP, and which no source lists. */
+/** Returns objects with "http" in their comment that no source lists. */
 export async function readUnsupportedObjects(
   database: Database,
   filters: Filters,
 ): Promise<readonly UnsupportedObject[]> {
-  const rows = await queryCatalog(database, unpublishableSql, filterValues(filters));
+  const rows = await queryCatalog(database, unsupportedObjectsSql, filterValues(filters));
   return rows.map(([kind, signature, comment, detail]) => ({
     kind: kind as UnsupportedObjectKind,
     signature: signature!,
@@ -62,9 +62,9 @@ export async function readUnsupportedObjects(
   }));
 }
 
-/** What a role lacks. */
+/** The privileges that a role lacks. */
 export interface MissingPrivileges {
-  /** The role that was asked about; null: there is none of that name. */
+  /** The role; null when it does not exist. */
   readonly role: string | null;
   /** Schemas without USAGE. */
   readonly schemas: ReadonlySet<string>;
@@ -72,7 +72,7 @@ export interface MissingPrivileges {
   readonly routines: ReadonlySet<string>;
 }
 
-/** A routine by schema, name and the OIDs of its input types. */
+/** Returns the key of a routine from schema, name and the OIDs of its input types. */
 export function routineKey(schema: string, name: string, types: readonly number[]): string {
   return JSON.stringify([schema, name, types.join(' ')]);
 }
@@ -88,8 +88,8 @@ union all
   where n.nspname = any ($2::name[]) and not has_function_privilege($1::name, p.oid, 'execute')`;
 
 /**
- * What the role may not use of these schemas and the routines in them.
- * @param role null: that of the connection
+ * Returns the privileges that a role lacks on the schemas and the routines in them.
+ * @param role null: the role of the connection
  */
 export async function readMissingPrivileges(
   database: Database,

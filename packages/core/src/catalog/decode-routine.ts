@@ -20,7 +20,7 @@ import type { TypeLookup } from './type-lookup.ts';
 type Mode = 'in' | 'out' | 'inout' | 'variadic' | 'table';
 
 interface Argument {
-  /** Null when the author gave none. */
+  /** Null for an unnamed argument. */
   readonly name: string | null;
   readonly mode: Mode;
   readonly type: TypeFacts;
@@ -30,41 +30,41 @@ const modes = { i: 'in', o: 'out', b: 'inout', v: 'variadic', t: 'table' } as co
 const kinds = { f: 'function', p: 'procedure' } as const;
 const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
 
-export function decodeRoutine(facts: JsonObject, typeOf: TypeLookup): Routine {
-  const kind = readCode(facts, 'kind', kinds);
-  const schema = readText(facts, 'schema');
-  const name = readText(facts, 'name');
-  const all = readArguments(facts, typeOf);
-  const definition = readTextOrNull(facts, 'definition');
-  const parameters = inputParameters(facts, all);
-  const given = parameters.map((parameter) => labelOf(parameter)).join(', ');
+export function decodeRoutine(object: JsonObject, lookupType: TypeLookup): Routine {
+  const kind = readCode(object, 'kind', kinds);
+  const schema = readText(object, 'schema');
+  const name = readText(object, 'name');
+  const args = readArguments(object, lookupType);
+  const definition = readTextOrNull(object, 'definition');
+  const parameters = inputParameters(object, args);
+  const signature = parameters.map((parameter) => displayParameter(parameter)).join(', ');
   return Object.freeze({
     kind,
     schema,
     name,
     parameters,
-    outputs: kind === 'procedure' ? outputPlaces(all) : Object.freeze([]),
-    result: Object.freeze(decodeResult(facts, all, typeOf)),
-    volatility: readCode(facts, 'volatility', volatilities),
-    strict: readBoolean(facts, 'strict'),
-    language: readText(facts, 'language'),
-    comment: readTextOrNull(facts, 'comment'),
-    signature: `${label(schema)}.${label(name)}(${given})`,
+    outputs: kind === 'procedure' ? outputOnlyParameters(args) : Object.freeze([]),
+    result: Object.freeze(decodeResult(object, args, lookupType)),
+    volatility: readCode(object, 'volatility', volatilities),
+    strict: readBoolean(object, 'strict'),
+    language: readText(object, 'language'),
+    comment: readTextOrNull(object, 'comment'),
+    signature: `${label(schema)}.${label(name)}(${signature})`,
     ...(definition === null ? {} : { definition }),
   });
 }
 
-function readArguments(facts: JsonObject, typeOf: TypeLookup): readonly Argument[] {
-  const types = readArray(facts, 'types', (where, value) => typeOf(decodeInteger(where, value), where));
-  const names = readArrayOrNull(facts, 'names', decodeText) ?? [];
-  const given = readArrayOrNull(facts, 'modes', (where, value) => decodeCode(where, value, modes));
-  if (given && given.length !== types.length) {
+function readArguments(object: JsonObject, lookupType: TypeLookup): readonly Argument[] {
+  const types = readArray(object, 'types', (where, value) => lookupType(decodeInteger(where, value), where));
+  const names = readArrayOrNull(object, 'names', decodeText) ?? [];
+  const argumentModes = readArrayOrNull(object, 'modes', (where, value) => decodeCode(where, value, modes));
+  if (argumentModes && argumentModes.length !== types.length) {
     throw malformedRow(
-      `${facts.path}.modes`,
-      `must be as long as types (${types.length}); its length is ${given.length}`,
+      `${object.path}.modes`,
+      `must be as long as types (${types.length}); its length is ${argumentModes.length}`,
     );
   }
-  return types.map((type, index) => ({ name: names[index] || null, mode: given?.[index] ?? 'in', type }));
+  return types.map((type, index) => ({ name: names[index] || null, mode: argumentModes?.[index] ?? 'in', type }));
 }
 
 function isInput(argument: Argument): boolean {
@@ -75,9 +75,9 @@ function isOutput(argument: Argument): boolean {
   return argument.mode === 'out' || argument.mode === 'inout' || argument.mode === 'table';
 }
 
-function inputParameters(facts: JsonObject, all: readonly Argument[]): readonly RoutineParameter[] {
-  const inputs = all.filter(isInput);
-  const firstDefault = inputs.length - readInteger(facts, 'defaults');
+function inputParameters(object: JsonObject, args: readonly Argument[]): readonly RoutineParameter[] {
+  const inputs = args.filter(isInput);
+  const firstDefault = inputs.length - readInteger(object, 'defaults');
   return Object.freeze(
     inputs.map(({ name, mode, type }, index) =>
       Object.freeze({
@@ -92,43 +92,43 @@ function inputParameters(facts: JsonObject, all: readonly Argument[]): readonly 
   );
 }
 
-function outputPlaces(all: readonly Argument[]): Routine['outputs'] {
-  const places = all.flatMap((argument, index) => {
-    const before = all.slice(0, index).filter(isInput).length + 1;
+function outputOnlyParameters(args: readonly Argument[]): Routine['outputs'] {
+  const parameters = args.flatMap((argument, index) => {
+    const before = args.slice(0, index).filter(isInput).length + 1;
     return argument.mode === 'out' ? [Object.freeze({ name: argument.name, before })] : [];
   });
-  return Object.freeze(places);
+  return Object.freeze(parameters);
 }
 
-function decodeResult(facts: JsonObject, all: readonly Argument[], typeOf: TypeLookup): RoutineResult {
-  const returns = typeOf(readInteger(facts, 'returns'), `${facts.path}.returns`);
-  const set = readBoolean(facts, 'set');
-  const outputs = all.filter(isOutput);
-  const display = displayOf(returns, set, outputs);
-  const isProcedure = readText(facts, 'kind') === 'p';
+function decodeResult(object: JsonObject, args: readonly Argument[], lookupType: TypeLookup): RoutineResult {
+  const returns = lookupType(readInteger(object, 'returns'), `${object.path}.returns`);
+  const set = readBoolean(object, 'set');
+  const outputs = args.filter(isOutput);
+  const display = displayResult(returns, set, outputs);
+  const isProcedure = readText(object, 'kind') === 'p';
 
-  // PostgreSQL makes a row of the output parameters when there are several, or when a procedure has any.
+  // Several output parameters, or any of a procedure, form a row.
   if (outputs.length > 1 || (isProcedure && outputs.length > 0)) {
     return { kind: 'composite', set, columns: columnsOf(outputs), named: false, display };
   }
   if (returns.builtin === 'void') return { kind: 'void', set, columns: Object.freeze([]), named: false, display };
   if (returns.builtin === 'record') return { kind: 'record', set, columns: Object.freeze([]), named: false, display };
-  // A single column of `returns table` that is composite is spread out by PostgreSQL, like a result of that type.
+  // PostgreSQL expands a single composite column of `returns table`, like a result of that type.
   if (returns.fields) return { kind: 'composite', set, columns: returns.fields, named: true, type: returns, display };
   if (outputs[0]?.mode === 'table') {
     return { kind: 'composite', set, columns: columnsOf(outputs), named: false, display };
   }
-  const column = Object.freeze({ name: outputs[0]?.name ?? readText(facts, 'name'), type: returns });
+  const column = Object.freeze({ name: outputs[0]?.name ?? readText(object, 'name'), type: returns });
   return { kind: 'scalar', set, columns: Object.freeze([column]), named: false, display };
 }
 
 function columnsOf(outputs: readonly Argument[]): readonly Column[] {
-  // Unnamed output parameters are called so by PostgreSQL.
+  // The names that PostgreSQL gives to unnamed output parameters.
   const columns = outputs.map(({ name, type }, index) => Object.freeze({ name: name ?? `column${index + 1}`, type }));
   return Object.freeze(columns);
 }
 
-function displayOf(returns: TypeFacts, set: boolean, outputs: readonly Argument[]): string {
+function displayResult(returns: TypeFacts, set: boolean, outputs: readonly Argument[]): string {
   if (outputs.some(({ mode }) => mode === 'table')) {
     const columns = outputs.map(({ name, type }) => `${label(name ?? '')} ${type.display}`);
     return `TABLE(${columns.join(', ')})`;
@@ -136,6 +136,6 @@ function displayOf(returns: TypeFacts, set: boolean, outputs: readonly Argument[
   return set ? `SETOF ${returns.display}` : returns.display;
 }
 
-function labelOf({ name, type, variadic }: RoutineParameter): string {
+function displayParameter({ name, type, variadic }: RoutineParameter): string {
   return [...(variadic ? ['VARIADIC'] : []), ...(name === null ? [] : [label(name)]), type.display].join(' ');
 }

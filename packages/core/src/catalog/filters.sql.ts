@@ -3,16 +3,16 @@ import type { Value } from '../postgres/port.ts';
 import type { Filters } from './routine-source.ts';
 
 /**
- * The eight filters as the parameters that every catalog query binds, in this order:
+ * Returns the eight filters as the parameters of a catalog query, in this order:
  * `$1` includeSchemas, `$2` excludeSchemas, `$3` includeNames, `$4` excludeNames (text[]), `$5` schemaSimilarTo,
- * `$6` schemaNotSimilarTo, `$7` nameSimilarTo, `$8` nameNotSimilarTo (text). A filter that lets everything pass is NULL.
+ * `$6` schemaNotSimilarTo, `$7` nameSimilarTo, `$8` nameNotSimilarTo (text). A filter without effect is NULL.
  */
 export function filterValues(filters: Filters): readonly Value[] {
   return [
-    arrayText(filters.includeSchemas),
-    arrayText(filters.excludeSchemas),
-    arrayText(filters.includeNames),
-    arrayText(filters.excludeNames),
+    nameArray(filters.includeSchemas),
+    nameArray(filters.excludeSchemas),
+    nameArray(filters.includeNames),
+    nameArray(filters.excludeNames),
     filters.schemaSimilarTo || null,
     filters.schemaNotSimilarTo || null,
     filters.nameSimilarTo || null,
@@ -20,13 +20,13 @@ export function filterValues(filters: Filters): readonly Value[] {
   ];
 }
 
-/** The parameters with their types, for a query that may leave some of them out. */
+/** The parameters with their types, for a query that does not use all of them. */
 export const filterParameters: string = Array.from(
   { length: 8 },
   (_, index) => `$${index + 1}::pg_catalog.text${index < 4 ? '[]' : ''}`,
 ).join(', ');
 
-/** The condition that the filters make on two expressions of type text. */
+/** Returns the condition of the filters on two expressions of type text. */
 export function filterCondition(schema: string, name: string): string {
   return `($1::text[] is null or ${schema} = any ($1))
     and ($2::text[] is null or ${schema} <> all ($2))
@@ -38,6 +38,6 @@ export function filterCondition(schema: string, name: string): string {
     and ($8::text is null or ${name} not similar to $8)`;
 }
 
-function arrayText(names: readonly string[] | null | undefined): string | null {
+function nameArray(names: readonly string[] | null | undefined): string | null {
   return names?.length ? arrayLiteral(names) : null;
 }

@@ -9,17 +9,17 @@ import type { Filters, RoutineSource } from './routine-source.ts';
 import { decodeTypeRow, createTypeLookup } from './type-lookup.ts';
 
 export interface FunctionsOptions {
-  /** Replaces the built-in query; `customFunctionsSql` documents its parameters and columns. Null or blank for none. */
+  /** A custom query in place of the built-in one; `customFunctionsSql` documents its parameters and columns. */
   readonly query?: string | null;
-  /** Reads the statement that creates each routine, too: only generators want it. A query of one's own gives what it gives. */
+  /** Whether the built-in query also reads CREATE statements, which only generators need. */
   readonly definitions?: boolean;
 }
 
 const rowKinds = { type: 'type', routine: 'routine' } as const;
 
 /**
- * The functions and procedures of a database, ordered by schema, name and argument types.
- * Reading throws `MalformedRow` for a row that is not as documented, and what the database answers to the query itself.
+ * Creates the source for functions and procedures, ordered by schema, name and argument types.
+ * Its `read` throws `MalformedRow` for an invalid row, and the errors of the query.
  */
 export function functionsSource(options: FunctionsOptions = {}): RoutineSource {
   const builtin = options.definitions === true ? functionsWithDefinitionsSql : functionsSql;
@@ -28,7 +28,7 @@ export function functionsSource(options: FunctionsOptions = {}): RoutineSource {
     name: 'functions',
     async read(database: Database, filters: Filters): Promise<readonly Routine[]> {
       const values = filterValues(filters);
-      // An author's query finds names as everything else on the connection does.
+      // A custom query uses the search_path of the connection.
       return decodeRows(
         await (custom === null ? queryCatalog(database, builtin, values) : database.query(custom, values)),
       );
@@ -46,7 +46,7 @@ function decodeRows(rows: readonly (readonly (string | null)[])[]): readonly Rou
   return Object.freeze(routines.sort(byName));
 }
 
-/** By code units, so that the order does not depend on a locale. */
+/** Compares by code units, so that the order does not depend on a locale. */
 function byName(left: Routine, right: Routine): number {
   return compare(left.schema, right.schema) || compare(left.name, right.name) || compare(inputs(left), inputs(right));
 }

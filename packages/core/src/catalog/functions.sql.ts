@@ -2,14 +2,15 @@ import { filterCondition, filterParameters } from './filters.sql.ts';
 import { reachedTypes, typeRows } from './types.sql.ts';
 
 /**
- * Lists functions and procedures with every type that they reach, in one statement, on PostgreSQL 13 and later.
+ * Lists functions and procedures with all types that they refer to, in one statement, on PostgreSQL 13 and later.
  *
- * Left out are what no request could call: aggregates, window functions, whatever takes or returns a pseudo-type other than `void`
- * and `record` results (triggers, polymorphic routines, which need to know the type of their caller's values, `internal`),
- * unless it has a comment, whose author may have to be told; what is not the author's: members of extensions, languages `c` and `internal`, `information_schema` and schemas `pg_*`.
+ * Excluded are:
+ * - aggregates and window functions
+ * - routines without a comment that use pseudo-types (triggers, polymorphic routines, `internal`), other than `void` and `record` results
+ * - members of extensions, languages `c` and `internal`, `information_schema` and schemas `pg_*`
  *
- * Routines that the connection's own role may not execute stay in: a request may run as another role, and a grant may come
- * later. PostgreSQL decides at the call, and its refusal is a 403.
+ * Routines that the role of the connection may not execute are included: a request may run as another role. PostgreSQL checks the
+ * privilege at the call.
  *
  * The parameters are those of `filterValues`. The columns are `kind` and `facts`; see `customFunctionsSql`.
  */
@@ -57,24 +58,23 @@ union all
   from listed left join pg_catalog.pg_description d
     on d.objoid = listed.oid and d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objsubid = 0`;
 
-/** The same with the statement that creates each routine. */
+/** The same query with the CREATE statement of each routine. */
 export const functionsWithDefinitionsSql: string = functionsSql.replace(
   "'comment', d.description",
   "'comment', d.description,\n    'definition', pg_catalog.pg_get_functiondef(listed.oid)",
 );
 
 /**
- * An author's query in place of the built-in one, for other versions of PostgreSQL or another choice of routines. It is one
- * `select` (or `with … select`, or `values`) that may use the parameters of `filterValues`, any of them or none, and gives two
- * columns, each row being a type or a routine, in any order:
+ * Wraps a custom query in place of the built-in one, for another choice of routines. The query is a `select`, `with … select` or
+ * `values` statement. It may use the parameters of `filterValues`, and returns types and routines in any order, with two columns:
  *
  * - `kind`: `type` or `routine`
- * - `facts`: a JSON object (json, jsonb or text), whose members are named after what they hold in PostgreSQL's catalogs.
- *   Types are referred to by OID, as a number or as digits; a member that may be null may be missing.
+ * - `facts`: a JSON object (json, jsonb or text) with the members below. Type references are OIDs, as numbers or strings of digits.
+ *   A nullable member may be missing.
  *
  * Facts of a routine:
  * - `kind`: `pg_proc.prokind`, `f` function or `p` procedure
- * - `schema`, `name`: as they are, not quoted
+ * - `schema`, `name`: not quoted
  * - `types`: array of the types of all parameters, `coalesce(proallargtypes, proargtypes)`
  * - `names`: array of their names, `""` for an unnamed one, or null: `proargnames`
  * - `modes`: array of their modes, `i` in, `o` out, `b` inout, `v` variadic, `t` table, or null when all are in: `proargmodes`
@@ -84,15 +84,15 @@ export const functionsWithDefinitionsSql: string = functionsSql.replace(
  * - `strict`: true or false: `proisstrict`
  * - `language`: `pg_language.lanname`
  * - `comment`: `obj_description(oid, 'pg_proc')`, or null
- * - `definition`: `pg_get_functiondef(oid)`, or null; only generators want it
+ * - `definition`: `pg_get_functiondef(oid)`, or null; only generators need it
  *
- * Facts of a type; every type that a routine or another type refers to needs a row:
+ * Facts of a type; each referenced type needs a row:
  * - `oid`, `schema`, `name`: `pg_type.oid`, its schema, `typname`
- * - `display`: as people write it: `format_type(oid, null)`
+ * - `display`: `format_type(oid, null)`
  * - `kind`: `typtype`, `b` base, `c` composite, `d` domain, `e` enum, `p` pseudo, `r` range, `m` multirange
- * - `category`: `typcategory`; `S` tells that an empty string is a value of it
+ * - `category`: `typcategory`; `S` means a string type, for which an empty string is a valid value
  * - `base`: type under a domain, else null: `typbasetype`
- * - `delimiter`: what stands between elements in the text of an array of it, null for a comma: `nullif(typdelim, ',')`
+ * - `delimiter`: the delimiter in array literals, null for a comma: `nullif(typdelim, ',')`
  * - `element`: type of an array's elements, else null: `typelem`
  * - `fields`: of a composite, else null: array of objects with `name`, `type` and `display` (null, or the type with its
  *   modifiers, `character varying(10)`)
@@ -100,7 +100,7 @@ export const functionsWithDefinitionsSql: string = functionsSql.replace(
  * - `castToJson`: true when it is not built in and a function casts it to json
  */
 export function customFunctionsSql(query: string): string {
-  // The parameters are named before the author's text, so that they have their types in it and may all be left out.
+  // The subquery declares the types of all parameters, so that the custom query may omit any of them.
   return `select custom.kind, custom.facts from (select ${filterParameters}) as filters, (
 ${query.replace(/[;\s]+$/, '')}
 ) as custom`;

@@ -2,16 +2,15 @@ import type { Database, TextTable, Value } from '../postgres/port.ts';
 import { setConfigStatement } from '../postgres/settings.ts';
 import { createTextRowSink } from '../postgres/query.ts';
 
-/** The temporary schema is named last: PostgreSQL would otherwise search it first. */
+/** Names pg_temp last, because PostgreSQL would otherwise search it first. */
 const searchPath = ['search_path', 'pg_catalog, pg_temp'] as const;
 
-/** How long the catalog may take to answer; milliseconds. */
-const timeout = 60_000;
+const timeoutMs = 60_000;
 
 /**
- * Runs a catalog query of the gateway's own. It is parsed and run with a `search_path` of PostgreSQL's own schema, so that operators,
- * functions and types that a user has created elsewhere are not found.
- * @param setting one more for its transaction
+ * Runs a built-in catalog query with `search_path` set to `pg_catalog`, so that user-defined operators, functions and types have
+ * no effect on it.
+ * @param setting an additional setting of the transaction
  */
 export function queryCatalog(
   database: Database,
@@ -27,7 +26,7 @@ export function queryCatalog(
         { statement: { name: '', sql }, values, rows },
       ],
       mayShare: false,
-      timeout,
+      timeout: timeoutMs,
       done: () => resolve(rows.rows),
       failed: reject,
     });

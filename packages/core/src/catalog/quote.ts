@@ -1,23 +1,24 @@
 /**
- * A name as PostgreSQL reads it back unchanged, whatever it holds. Throws a RangeError for what can be no name at all:
- * the empty string and NUL.
+ * Quotes an identifier for SQL.
+ * @throws RangeError for an empty name or one with NUL
  */
 export function quoteIdentifier(name: string): string {
-  if (name === '' || name.includes('\0')) throw new RangeError('A name in SQL is not empty and holds no NUL');
+  if (name === '' || name.includes('\0'))
+    throw new RangeError(`an SQL identifier must not be empty or contain NUL: ${JSON.stringify(name)}`);
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A name for people, quoted when it would be misread otherwise. */
+/** Returns an identifier for display, quoted when it needs quotes in SQL. */
 export function displayIdentifier(name: string): string {
   return /^[\p{Ll}_][\p{Ll}\d_$]*$/u.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
 /**
- * A text as a literal of SQL, for what an author has written: whatever a request sends is bound and never written. Throws a
- * RangeError for NUL, which no text of PostgreSQL can hold.
+ * Quotes a string literal for SQL; for text of database authors only, as values of requests are always bound.
+ * @throws RangeError for text with NUL, which PostgreSQL cannot store
  */
 export function quoteLiteral(text: string): string {
-  if (text.includes('\0')) throw new RangeError('A text in SQL holds no NUL');
-  // With `E`, backslashes mean the same whatever `standard_conforming_strings` says.
+  if (text.includes('\0')) throw new RangeError('an SQL string literal must not contain NUL');
+  // In an `E` string, backslashes do not depend on `standard_conforming_strings`.
   return `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

@@ -1,7 +1,7 @@
 import type { Database } from '../postgres/port.ts';
 import type { Routine } from './routine.ts';
 
-/** Which names are wanted; each null or empty member lets everything pass. Patterns are PostgreSQL's SIMILAR TO. */
+/** Filters on names; a null or empty member has no effect. Patterns are those of SIMILAR TO. */
 export interface Filters {
   readonly includeSchemas?: readonly string[] | null;
   readonly excludeSchemas?: readonly string[] | null;
@@ -13,7 +13,7 @@ export interface Filters {
   readonly nameNotSimilarTo?: string | null;
 }
 
-/** The seam for whatever can supply routines: the built-in functions and procedures, and others by plug-in. */
+/** A source of routines: the built-in one for functions and procedures, the one for tables, or a custom one. */
 export interface RoutineSource {
   readonly name: string;
   read(database: Database, filters: Filters): Promise<readonly Routine[]>;

@@ -1,94 +1,94 @@
 import type { RelationKind, TableAccess } from './table.ts';
 import type { Column, TypeFacts } from './type-facts.ts';
 
-/** What the catalog says, as frozen facts. Nothing here decides how anything is published. */
+/** Routines as the catalog describes them, as frozen data. Nothing here decides how a routine is published. */
 
 export interface RoutineParameter {
-  /** Null when the author gave none. */
+  /** Null for an unnamed parameter. */
   readonly name: string | null;
-  /** From 1, among the input parameters. */
+  /** The position among the input parameters, from 1. */
   readonly position: number;
   readonly type: TypeFacts;
   readonly hasDefault: boolean;
   readonly variadic: boolean;
-  /** `inout` also stands among the result's columns. */
+  /** An `inout` parameter is also a result column. */
   readonly mode: 'in' | 'inout';
 }
 
 /**
- * What a call gives.
+ * The result of a call.
  * - `void`: nothing (void functions, procedures without output parameters)
  * - `scalar`: one value of a type that is not composite
- * - `composite`: a row of known columns: a composite or table type, `returns table`, output parameters
- * - `record`: a row whose columns only the call itself knows (`returns record` without output parameters)
+ * - `composite`: rows of known columns: a composite or table type, `returns table`, output parameters
+ * - `record`: rows whose columns are known only at the call (`returns record` without output parameters)
  */
 export interface RoutineResult {
   readonly kind: 'void' | 'scalar' | 'composite' | 'record';
   readonly set: boolean;
   /**
-   * For scalar: the one column, named after the routine or its single output parameter. For composite: its columns, under the
-   * names that `select * from routine()` (or CALL) gives them. Otherwise none.
+   * For scalar: one column, named after the routine or its only output parameter. For composite: the columns of
+   * `select * from routine()` (or CALL). Otherwise none.
    */
   readonly columns: readonly Column[];
-  /** True when the columns come from a named composite or table type (a NULL of which is possible), not from parameters. */
+  /** Whether the columns come from a composite or table type, whose value may be NULL, and not from parameters. */
   readonly named: boolean;
-  /** The composite or table type when `named`, a domain over one as itself. */
+  /** The composite or table type when `named`, or a domain over one. */
   readonly type?: TypeFacts;
-  /** The declared type for people: `integer`, `SETOF library.book`, `TABLE(a integer, b text)`, `record`, `void`. */
+  /** The declared type for display: `integer`, `SETOF library.book`, `TABLE(a integer, b text)`, `record`, `void`. */
   readonly display: string;
 }
 
-/** What the calls of an endpoint may do to the session that they run in. */
+/** The effects that the calls of an endpoint may have on their session. */
 export interface SessionEffects {
-  /** They may leave something in it. */
+  /** They may leave settings, locks, temporary tables or the like. */
   readonly alters: boolean;
-  /** They may have to wait for others, as for a row lock. */
+  /** They may wait for other sessions, as for a row lock. */
   readonly mayBlock: boolean;
 }
 
-/** Answers what a routine, a relation or a statement may do to its session, with everything that it uses. */
+/** Looks up the session effects of a routine, relation or statement, including those of the objects that it uses. */
 export interface SessionEffectsLookup {
-  /** Of all overloads together. A routine that the catalog does not tell of may do anything. */
+  /** The effects of all overloads together. An unknown routine may have every effect. */
   routine(schema: string, name: string): SessionEffects;
   relation(schema: string, name: string): SessionEffects;
   statement(sql: string): SessionEffects;
 }
 
-/** What a source decides of the path and verb of what it tells of, where its comment says nothing. */
+/** The default method and path of a routine whose comment sets none. */
 export interface DefaultRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `{0}` stands for the path that the name or the comment gives. */
+  /** `{0}` is replaced by the path from the name or the comment. */
   readonly urlPattern: string;
 }
 
 export interface Routine {
-  /** The name of the source that told of it; set by whoever asks the sources. */
+  /** The name of its source; the gateway sets it. */
   readonly source?: string;
   readonly kind: 'function' | 'procedure' | RelationKind;
-  /** In place of what kind, name and volatility imply. */
+  /** Overrides the route that kind, name and volatility imply. */
   readonly route?: DefaultRoute;
-  /** In place of kind and volatility. */
+  /** Overrides the tags that kind and volatility imply. */
   readonly tags?: readonly string[];
-  /** In place of the host's option. */
+  /** Overrides the option of the host. */
   readonly commentsMode?: 'onlyWithHttpTag' | 'parseAll' | 'ignore';
-  /** For an operation on a table or view; its parameters are columns. Absent for functions and procedures. */
+  /** The operation on a table or view, whose columns are the parameters. Absent for functions and procedures. */
   readonly table?: TableAccess;
   readonly schema: string;
   readonly name: string;
   readonly parameters: readonly RoutineParameter[];
   /**
-   * Output-only parameters of a procedure: CALL wants a placeholder for each. `before` is the position, from 1, of the input
-   * parameter that it stands before; one more than their number when it stands after the last.
+   * Output-only parameters of a procedure, each of which needs a placeholder in CALL. `before` is the position, from 1, of the
+   * next input parameter; after the last one, their number plus one.
    */
   readonly outputs: readonly { readonly name: string | null; readonly before: number }[];
   readonly result: RoutineResult;
   readonly volatility: 'volatile' | 'stable' | 'immutable';
   readonly strict: boolean;
   readonly language: string;
-  /** The whole database comment, or null. */
+  /** The comment on the routine, or null. */
   readonly comment: string | null;
-  /** `schema.name(p_id integer, VARIADIC p_names text[])`, of the input parameters: identity and label of the routine. */
+  /** `schema.name(p_id integer, VARIADIC p_names text[])`, with the input parameters: identifies the routine. */
   readonly signature: string;
-  /** The statement that creates it, where the source was asked for it. */
+  /** The CREATE statement, when the source was asked for it. */
   readonly definition?: string;
 }

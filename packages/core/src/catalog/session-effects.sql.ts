@@ -1,11 +1,11 @@
 /**
- * What routines and relations are made of, as text in which names can be found: `kind` (`routine`, `relation`, `writes`, `type` or `implicit`), `schema`,
- * `name`, `language` (of routines) and `source`.
+ * Lists the source texts of routines and relations. Columns: `kind`, `schema`, `name`, `language` (of routines) and `source`. Kinds:
  *
- * The source of a routine is its body with the defaults of its parameters; of an aggregate, its functions. A relation has two: what runs
- * whenever it is used (its view, its policies), and under `writes` what runs when it is written to (the functions of its triggers, rules,
- * defaults, constraints, and the names of its domains, of its partitions and of the tables that its foreign keys lead to). That of a domain is
- * its checks. Functions behind operators and casts are `implicit`: no text names them where they are used.
+ * - `routine`: the body and the parameter defaults; of an aggregate, its functions
+ * - `relation`: the view definition and the policies
+ * - `writes`: triggers, rules, defaults and constraints of a relation, and the names of its domains, partitions and referencing tables
+ * - `type`: the checks of a domain
+ * - `implicit`: functions of operators and casts, which no text names
  */
 export const sessionEffectsSql: string = `
   select 'routine' as kind, n.nspname::pg_catalog.text as schema, p.proname::pg_catalog.text as name,
@@ -21,14 +21,14 @@ export const sessionEffectsSql: string = `
   from pg_catalog.pg_proc p
     join pg_catalog.pg_namespace n on n.oid = p.pronamespace
     join pg_catalog.pg_language l on l.oid = p.prolang
-  where ${authored('n')} and l.lanname::pg_catalog.text not in ('internal', 'c')
+  where ${isUserSchema('n')} and l.lanname::pg_catalog.text not in ('internal', 'c')
 union all
   select 'routine', n.nspname::pg_catalog.text, p.proname::pg_catalog.text, 'sql',
     pg_catalog.concat_ws(' ', a.aggtransfn::pg_catalog.text, a.aggfinalfn::pg_catalog.text, a.aggmtransfn::pg_catalog.text)
   from pg_catalog.pg_aggregate a
     join pg_catalog.pg_proc p on p.oid = a.aggfnoid
     join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-  where ${authored('n')}
+  where ${isUserSchema('n')}
 union all
   select 'relation', n.nspname::pg_catalog.text, c.relname::pg_catalog.text, '',
     pg_catalog.concat_ws(' ',
@@ -37,7 +37,7 @@ union all
           pg_catalog.pg_get_expr(o.polwithcheck, o.polrelid)), ' ')
         from pg_catalog.pg_policy o where o.polrelid = c.oid))
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${authored('n')}
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${isUserSchema('n')}
 union all
   select 'writes', n.nspname::pg_catalog.text, c.relname::pg_catalog.text, '',
     pg_catalog.concat_ws(' ',
@@ -59,22 +59,22 @@ union all
         from pg_catalog.pg_inherits i join pg_catalog.pg_class f on f.oid = i.inhrelid
         where i.inhparent = c.oid))
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p', 'v', 'f') and ${authored('n')}
+  where c.relkind in ('r', 'p', 'v', 'f') and ${isUserSchema('n')}
 union all
   select 'type', n.nspname::pg_catalog.text, t.typname::pg_catalog.text, '',
     pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ')
   from pg_catalog.pg_constraint k
     join pg_catalog.pg_type t on t.oid = k.contypid
     join pg_catalog.pg_namespace n on n.oid = t.typnamespace
-  where ${authored('n')}
+  where ${isUserSchema('n')}
   group by n.nspname, t.typname
 union all
   select 'implicit', n.nspname::pg_catalog.text, p.proname::pg_catalog.text, '', ''
   from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-  where ${authored('n')} and (
+  where ${isUserSchema('n')} and (
     exists (select from pg_catalog.pg_operator o where o.oprcode::pg_catalog.oid = p.oid)
     or exists (select from pg_catalog.pg_cast c where c.castfunc = p.oid))`;
 
-function authored(namespace: string): string {
+function isUserSchema(namespace: string): string {
   return `${namespace}.nspname::pg_catalog.text !~ '^pg_' and ${namespace}.nspname::pg_catalog.text <> 'information_schema'`;
 }

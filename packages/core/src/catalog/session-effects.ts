@@ -4,74 +4,77 @@ import type { SessionEffects, SessionEffectsLookup } from './routine.ts';
 import { sessionEffectsSql } from './session-effects.sql.ts';
 import { type StatementEffects, analyzeForeignSource, analyzeSql } from './statement-effects.ts';
 
-/** Of a database whose catalog could not be read. */
+/** The effects in a database whose catalog could not be read: every call may have every effect. */
 export const unknownSessionEffects: SessionEffectsLookup = Object.freeze({
-  routine: () => anything,
-  relation: () => anything,
-  statement: () => anything,
+  routine: () => allEffects,
+  relation: () => allEffects,
+  statement: () => allEffects,
 });
 
-const anything: SessionEffects = Object.freeze({ alters: true, mayBlock: true });
-/** PostgreSQL locks a relation to show the view that reads it: the start does not wait for the end of a migration. */
+const allEffects: SessionEffects = Object.freeze({ alters: true, mayBlock: true });
+/** PostgreSQL locks the relations of a view to show its definition. A running migration must not block the start. */
 const lockTimeout = ['lock_timeout', '2s'] as const;
-const readable: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
+const analyzableLanguages: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
 
-interface Thing extends StatementEffects {
+interface CatalogObject extends StatementEffects {
   readonly id: string;
   readonly name: string;
-  /** It runs when a relation is written to, by statements that may block anyway. */
+  /** Whether the object runs only when a relation is written to, by statements that may block anyway. */
   readonly onWrite: boolean;
-  /** It runs where no text names it. */
+  /** Whether the object runs without being named in any text: functions of operators and casts. */
   readonly isImplicit: boolean;
 }
 
 /**
- * Reads the source of all routines and relations, and finds those that may alter their session or wait, by themselves or by what they
- * name: a word that is the name of such a routine or relation counts as a use of it, in whatever schema it is.
- * @param refused told why PostgreSQL did not show them: each of them may do anything then
+ * Reads the source of all routines and relations and determines which ones may alter their session or block, directly or through
+ * objects that they name. A word counts as a use of every object of that name, in any schema.
+ * @param onUnreadable receives the error of PostgreSQL; then every object may have every effect
  */
 export async function readSessionEffects(
   database: Database,
-  refused: (reason: string) => void,
+  onUnreadable: (reason: string) => void,
 ): Promise<SessionEffectsLookup> {
   try {
-    return usesOf((await queryCatalog(database, sessionEffectsSql, [], lockTimeout)).map(thingOf));
+    return createLookup((await queryCatalog(database, sessionEffectsSql, [], lockTimeout)).map(toCatalogObject));
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    refused(error.message);
+    onUnreadable(error.message);
     return unknownSessionEffects;
   }
 }
 
-function usesOf(things: readonly Thing[]): SessionEffectsLookup {
-  const altering = namesReached(things, ({ alters }) => alters);
-  // An operator or a cast may be anywhere.
-  if (things.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownSessionEffects;
-  const read = things.filter(({ onWrite }) => !onWrite);
-  const blocking = namesReached(read, ({ mayBlock }) => mayBlock);
-  const useOf = ({ alters, mayBlock, words }: StatementEffects): SessionEffects => ({
-    alters: alters || meets(words, altering),
-    mayBlock: mayBlock || meets(words, blocking),
+function createLookup(objects: readonly CatalogObject[]): SessionEffectsLookup {
+  const altering = findDependents(objects, ({ alters }) => alters);
+  // An operator or a cast can occur anywhere.
+  if (objects.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownSessionEffects;
+  const read = objects.filter(({ onWrite }) => !onWrite);
+  const blocking = findDependents(read, ({ mayBlock }) => mayBlock);
+  const sessionEffects = ({ alters, mayBlock, words }: StatementEffects): SessionEffects => ({
+    alters: alters || intersects(words, altering),
+    mayBlock: mayBlock || intersects(words, blocking),
   });
-  const uses = new Map<string, SessionEffects>();
-  for (const thing of things) {
-    const { alters, mayBlock } = useOf(thing);
-    const other = uses.get(thing.id) ?? { alters: false, mayBlock: false };
-    uses.set(thing.id, { alters: alters || other.alters, mayBlock: (mayBlock && !thing.onWrite) || other.mayBlock });
+  const effectsByKey = new Map<string, SessionEffects>();
+  for (const object of objects) {
+    const { alters, mayBlock } = sessionEffects(object);
+    const other = effectsByKey.get(object.id) ?? { alters: false, mayBlock: false };
+    effectsByKey.set(object.id, {
+      alters: alters || other.alters,
+      mayBlock: (mayBlock && !object.onWrite) || other.mayBlock,
+    });
   }
   return {
-    routine: (schema, name) => uses.get(idOf('routine', schema, name)) ?? anything,
-    relation: (schema, name) => uses.get(idOf('relation', schema, name)) ?? anything,
-    statement: (sql) => useOf(analyzeSql(sql)),
+    routine: (schema, name) => effectsByKey.get(objectKey('routine', schema, name)) ?? allEffects,
+    relation: (schema, name) => effectsByKey.get(objectKey('relation', schema, name)) ?? allEffects,
+    statement: (sql) => sessionEffects(analyzeSql(sql)),
   };
 }
 
-function thingOf([kind, schema, name, language, source]: readonly (string | null)[]): Thing {
+function toCatalogObject([kind, schema, name, language, source]: readonly (string | null)[]): CatalogObject {
   const text = source ?? '';
   const routine = kind === 'routine';
-  const effects = routine && !readable.has(language!) ? analyzeForeignSource(text) : analyzeSql(text);
+  const effects = routine && !analyzableLanguages.has(language!) ? analyzeForeignSource(text) : analyzeSql(text);
   return {
-    id: idOf(kind === 'writes' ? 'relation' : kind!, schema!, name!),
+    id: objectKey(kind === 'writes' ? 'relation' : kind!, schema!, name!),
     name: name!,
     onWrite: kind === 'writes',
     isImplicit: kind === 'implicit',
@@ -79,31 +82,34 @@ function thingOf([kind, schema, name, language, source]: readonly (string | null
   };
 }
 
-function idOf(kind: string, schema: string, name: string): string {
+function objectKey(kind: string, schema: string, name: string): string {
   return JSON.stringify([kind, schema, name]);
 }
 
-/** The names of the things that have an effect, and of all that use one of those names. */
-function namesReached(things: readonly Thing[], has: (thing: Thing) => boolean): ReadonlySet<string> {
-  const users = new Map<string, string[]>();
-  for (const { words, name } of things) {
+/** Returns the names of the objects with an effect, and of all objects that use them directly or indirectly. */
+function findDependents(
+  objects: readonly CatalogObject[],
+  hasEffect: (object: CatalogObject) => boolean,
+): ReadonlySet<string> {
+  const usersByWord = new Map<string, string[]>();
+  for (const { words, name } of objects) {
     for (const word of words) {
-      const known = users.get(word);
-      if (known === undefined) users.set(word, [name]);
+      const known = usersByWord.get(word);
+      if (known === undefined) usersByWord.set(word, [name]);
       else known.push(name);
     }
   }
   const reached = new Set<string>();
-  const waiting = things.filter(has).map(({ name }) => name);
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+  const pending = objects.filter(hasEffect).map(({ name }) => name);
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (reached.has(name)) continue;
     reached.add(name);
-    waiting.push(...(users.get(name) ?? []));
+    pending.push(...(usersByWord.get(name) ?? []));
   }
   return reached;
 }
 
-function meets(words: ReadonlySet<string>, names: ReadonlySet<string>): boolean {
+function intersects(words: ReadonlySet<string>, names: ReadonlySet<string>): boolean {
   for (const word of words) if (names.has(word)) return true;
   return false;
 }

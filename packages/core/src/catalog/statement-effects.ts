@@ -1,21 +1,21 @@
 import { type SqlToken, tokenizeSql } from './tokenize-sql.ts';
 
-/** What a routine, a relation or a statement may do beyond its result, as far as its own text tells. */
+/** The possible effects of a routine, relation or statement on its session, from its own text. */
 export interface StatementEffects {
-  /** It may leave something in its session: a setting, a role, a lock, a temporary table, a listened channel, a cursor. */
+  /** Whether it may leave a setting, a role, a lock, a temporary table, a listened channel or a cursor in its session. */
   readonly alters: boolean;
-  /** It may have to wait for others, as for a row lock. */
+  /** Whether it may wait for other sessions, as for a row lock. */
   readonly mayBlock: boolean;
-  /** Every name that it may use. */
+  /** All names that it may use. */
   readonly words: ReadonlySet<string>;
 }
 
-/** Behind these, and at the beginning, a statement begins. */
+/** A statement begins at the start of the text and after these tokens. */
 const statementEdges: ReadonlySet<string> = new Set([';', 'begin', 'then', 'else', 'loop', 'atomic']);
 const alteringStatements: ReadonlySet<string> = new Set(['set', 'reset', 'listen', 'prepare', 'discard', 'load']);
-/** SET of the transaction alone. */
+/** Words after SET that limit it to the transaction. */
 const transactionScopes: ReadonlySet<string> = new Set(['local', 'constraints', 'transaction']);
-/** Functions and views whose use lasts longer than the transaction. */
+/** Functions and views with effects beyond the transaction. */
 const alteringNames: ReadonlySet<string> = new Set([
   'pg_advisory_lock',
   'pg_advisory_lock_shared',
@@ -25,7 +25,7 @@ const alteringNames: ReadonlySet<string> = new Set([
   'pg_temp',
   'setseed',
   'set_limit',
-  // These run a statement that is given as text.
+  // These run statements from text.
   'query_to_xml',
   'query_to_xml_and_xmlschema',
   'query_to_xmlschema',
@@ -40,20 +40,20 @@ const blockingWords: ReadonlySet<string> = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 const advisoryLock = /^pg_(try_)?advisory_/;
-/** A statement made at run time that begins with one of these alters a session only by what it names. */
+/** A dynamic statement that begins with one of these alters a session only through the objects that it names. */
 const plainStatements =
   /^\s*\(*\s*(?:select|with|insert|update|delete|merge|truncate|values|analyze|alter table|drop|refresh materialized view|create (?:unique )?index|create table|notify|comment|grant|revoke|lock)\b/i;
-/** A routine whose name comes at run time. */
+/** A routine call whose name is a placeholder of `format`. */
 const calledByFormat = /(?<!\binto\s+(?:%(?:\d+\$)?I\.)?)%(?:\d+\$)?[Is]\s*\(/i;
-/** Characters; longer text is not looked at. */
+/** Characters; longer text is not analyzed. */
 const longestText = 1_000_000;
 
-/** The effects of a statement, or of the body of a routine in SQL or PL/pgSQL. */
+/** Returns the effects of a statement, or of the body of a routine in SQL or PL/pgSQL. */
 export function analyzeSql(text: string): StatementEffects {
   if (text.length > longestText) return { ...analyzeForeignSource(text), alters: true };
   const tokens = tokenizeSql(text);
   const dynamic = tokens.some(({ kind, text: word }) => kind === 'word' && (word === 'execute' || word === 'do'));
-  // What is executed at run time stands in string literals, mostly.
+  // Dynamic statements are mostly in string literals.
   const inner = dynamic ? tokens.flatMap((token) => (token.kind === 'literal' ? [analyzeSql(token.text)] : [])) : [];
   const words = new Set(tokens.flatMap(({ kind, text: word }) => (kind === 'word' ? [word] : [])));
   for (const effects of inner) for (const word of effects.words) words.add(word);
@@ -68,7 +68,7 @@ export function analyzeSql(text: string): StatementEffects {
 const foreignWord =
   /\b(set|reset|listen|prepare|discard|load|set_config|temp|temporary|hold|setseed|pg_settings|pg_(try_)?advisory_lock(_shared)?)\b/i;
 
-/** The effects of a routine in a language whose statements cannot be told from the rest of its text: every word counts. */
+/** Returns the effects of a routine in another language, where every word counts. */
 export function analyzeForeignSource(text: string): StatementEffects {
   const words = new Set(text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu)?.map((word) => word.toLowerCase()));
   return { alters: foreignWord.test(text), mayBlock: true, words };
@@ -82,12 +82,12 @@ function altersAt(tokens: readonly SqlToken[], index: number): boolean {
   if (text === 'hold') return wordAt(tokens, index - 1) === 'with';
   if (text === 'execute') return executesAnything(tokens, index + 1);
   if (!alteringStatements.has(text)) return false;
-  // `set local.tenant` is a setting of that name.
+  // `set local.tenant` sets a setting named "local.tenant".
   const scoped = transactionScopes.has(wordAt(tokens, index + 1)) && tokens[index + 2]?.text !== '.';
   return begins(tokens, index) && !(text === 'set' && scoped);
 }
 
-/** Whether a statement begins here: at an edge, or behind a label. */
+/** Returns whether a statement begins here: at an edge, or after a label. */
 function begins(tokens: readonly SqlToken[], index: number): boolean {
   const before = tokens[index - 1];
   if (before === undefined || statementEdges.has(before.text)) return true;
@@ -99,7 +99,7 @@ function wordAt(tokens: readonly SqlToken[], index: number): string {
   return token?.kind === 'word' ? token.text : '';
 }
 
-/** Whether the last argument of `set_config` is true: then the setting ends with the transaction. */
+/** Returns whether the last argument of `set_config` is true, which limits the setting to the transaction. */
 function isLocal(tokens: readonly SqlToken[], open: number): boolean {
   let depth = 0;
   for (let index = open; index < tokens.length; index++) {
@@ -110,7 +110,7 @@ function isLocal(tokens: readonly SqlToken[], open: number): boolean {
   return false;
 }
 
-/** `, true`, `=> true` or `:= true`: a value, and no part of an expression. */
+/** Matches `, true`, `=> true` or `:= true`: a plain value, not part of an expression. */
 function isTrue(tokens: readonly SqlToken[], index: number): boolean {
   const value = tokens[index];
   if (value?.kind === 'symbol' || !['true', 't'].includes(value?.text.toLowerCase() ?? '')) return false;
@@ -118,7 +118,7 @@ function isTrue(tokens: readonly SqlToken[], index: number): boolean {
   return sign.endsWith(',') || sign === '=>' || sign === ':=';
 }
 
-/** Whether the statement that EXECUTE runs is not known to begin harmlessly, or calls a routine whose name comes at run time. */
+/** Returns whether the dynamic statement of EXECUTE is unknown, may alter the session, or calls a routine by a dynamic name. */
 function executesAnything(tokens: readonly SqlToken[], start: number): boolean {
   // `create trigger … execute function`, `grant execute on`
   if (['function', 'procedure', 'on'].includes(wordAt(tokens, start))) return false;
@@ -127,7 +127,7 @@ function executesAnything(tokens: readonly SqlToken[], start: number): boolean {
   return !isPlainExpression(tokens, start, null);
 }
 
-/** A variable to which statements that begin harmlessly are assigned, and nothing else. */
+/** Returns whether only harmless statements are assigned to a variable. */
 function isPlainVariable(tokens: readonly SqlToken[], name: string): boolean {
   const used = tokens.flatMap((token, index) => (token.kind === 'word' && token.text === name ? [index] : []));
   if (used.some((index) => wordAt(tokens, index - 1) === 'into')) return false;
@@ -150,7 +150,7 @@ function isPlainExpression(tokens: readonly SqlToken[], start: number, own: stri
   return (kind === 'word' && text === own) || (kind === 'literal' && plainStatements.test(text));
 }
 
-/** Temporary tables last as long as the session, unless they are dropped on commit. */
+/** Returns whether temporary tables remain in the session: those without ON COMMIT DROP. */
 function leavesTables(tokens: readonly SqlToken[]): boolean {
   const texts = tokens.map(({ kind, text }) => (kind === 'word' ? text : ''));
   const made = texts.filter(

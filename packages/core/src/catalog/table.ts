@@ -1,6 +1,6 @@
 import type { Column } from './type-facts.ts';
 
-/** What the catalog says of tables and views, and what can be done to their rows. */
+/** Tables and views as the catalog describes them, and the operations on their rows. */
 
 export type RelationKind = 'table' | 'partitioned table' | 'foreign table' | 'view' | 'materialized view';
 
@@ -21,57 +21,57 @@ export const tableOperations = [
 export type TableOperation = (typeof tableOperations)[number];
 
 /**
- * How two values of a type compare.
- * - `ordered`: by `=` and `<`
- * - `equal`: by `=` alone
- * - `none`: PostgreSQL has no equality of them (json, xml, points); their text is compared
+ * The comparison operators of a type.
+ * - `ordered`: `=` and `<`
+ * - `equal`: `=` only
+ * - `none`: no equality (json, xml, points); the text of values is compared
  */
 export type Comparison = 'ordered' | 'equal' | 'none';
 
-/** The operators of a type that are not PostgreSQL's own, as the type's default operator class names them. */
+/** The operators of the default operator class of a type that is not built in. */
 export interface TypeOperators {
-  /** The type that they take, as it stands in SQL; columns of other types have to be cast to it. */
+  /** The operand type in SQL, to which columns of other types are cast. */
   readonly type: string;
-  /** `operator("public".=)`, by what it stands for: `=`, `<`, `<=`, `>`, `>=`, `~~` (LIKE), `~~*` (ILIKE). */
+  /** Qualified operators such as `operator("public".=)`, by symbol: `=`, `<`, `<=`, `>`, `>=`, `~~` (LIKE), `~~*` (ILIKE). */
   readonly names: Readonly<Record<string, string>>;
 }
 
 export interface TableColumn extends Column {
-  /** No row has NULL here, old ones included, and none can get one. Of a view only where its one table says so. */
+  /** No row can have NULL. In a view, only when its only table guarantees it. */
   readonly notNull: boolean;
-  /** By a default of its own or of its domain. */
+  /** Whether the column or its domain has a default. */
   readonly hasDefault: boolean;
   readonly identity: 'always' | 'byDefault' | null;
-  /** Computed from other columns: it cannot be written. */
+  /** Whether the column is generated and cannot be written. */
   readonly generated: boolean;
   /** False for a column of a view that is an expression. */
   readonly writable: boolean;
-  /** Among the primary key; of a view, among the columns that are its table's primary key. */
+  /** Whether the column is part of the primary key; in a view, of that of its table. */
   readonly key: boolean;
   readonly comparison: Comparison;
-  /** Absent: values are compared by the operators of `pg_catalog`. */
+  /** Absent: the operators of `pg_catalog` apply. */
   readonly operators?: TypeOperators;
 }
 
-/** How far a listing goes: rows in one answer. */
+/** Limits on the rows of one response with pagination. */
 export interface PageLimits {
-  /** When the client says nothing. */
+  /** The limit without a request of the client. */
   readonly defaultLimit: number;
-  /** What the client may ask for. */
+  /** The highest limit that the client may request. */
   readonly maxLimit: number;
 }
 
-/** One operation on a table or view, for those routines that are one. */
+/** The table operation of a routine. */
 export interface TableAccess {
   readonly operation: TableOperation;
   readonly columns: readonly TableColumn[];
-  /** The rows carry `xmin`, which changes with every update. */
+  /** Whether the rows include `xmin`, which changes with every update. */
   readonly versioned: boolean;
-  /** Order, pages and operators without a word in the comment; null: only where the comment says so. */
+  /** Limits of a listing by default; null: only comments enable listings. */
   readonly listing: PageLimits | null;
-  /** The bounds where a comment asks for a listing. */
+  /** Limits of a listing that a comment enables. */
   readonly listingLimits: PageLimits;
   readonly allowUnfilteredDelete: boolean;
-  /** What to say when a constraint is violated, by `schema.table.constraint`: the comments of the constraints. */
+  /** Messages for constraint violations: the comments on the constraints, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
 }

@@ -1,13 +1,13 @@
-/** A word in lower case (a quoted identifier as it is), one other character, or the contents of a string literal. */
+/** A token: a word in lower case (a quoted identifier unchanged), a single other character, or the contents of a string literal. */
 export interface SqlToken {
   readonly kind: 'word' | 'symbol' | 'literal';
   readonly text: string;
 }
 
-/** Bytes; PostgreSQL cuts longer names. */
-const longestName = 63;
+/** Bytes; PostgreSQL truncates longer names. */
+const maxNameLength = 63;
 
-/** What begins like two of them is the first. PostgreSQL manual, section 4.1, "Lexical Structure"; an unclosed string goes to the end. */
+/** The first matching alternative wins; an unclosed string extends to the end. PostgreSQL manual, "Lexical Structure". */
 const lexeme = new RegExp(
   [
     String.raw`(?<skip>\s+|--[^\r\n]*)`,
@@ -22,34 +22,35 @@ const lexeme = new RegExp(
   'y',
 );
 
-/** The tokens of SQL or PL/pgSQL. Text that is neither gives tokens that mean nothing. */
+/** Splits SQL or PL/pgSQL into tokens. Never throws; other text yields meaningless tokens. */
 export function tokenizeSql(text: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
   lexeme.lastIndex = 0;
-  for (let found = lexeme.exec(text); found !== null; found = lexeme.exec(text)) {
-    const groups = found.groups!;
-    if (groups['comment'] === undefined) tokens.push(...tokenOf(groups));
+  for (let match = lexeme.exec(text); match !== null; match = lexeme.exec(text)) {
+    const groups = match.groups!;
+    if (groups['comment'] === undefined) tokens.push(...toToken(groups));
     else lexeme.lastIndex = commentEnd(text, lexeme.lastIndex);
     if (lexeme.lastIndex >= text.length) break;
   }
   return tokens;
 }
 
-function tokenOf(groups: Readonly<Record<string, string | undefined>>): readonly SqlToken[] {
+function toToken(groups: Readonly<Record<string, string | undefined>>): readonly SqlToken[] {
   const { escaped, plain, dollar, quoted, word, symbol } = groups;
   const literal = escaped ?? plain ?? dollar;
   if (literal !== undefined) return [{ kind: 'literal', text: literal }];
-  if (quoted !== undefined) return [{ kind: 'word', text: cut(quoted.replaceAll('""', '"')) }];
-  // PostgreSQL lowers letters of ASCII alone.
-  if (word !== undefined) return [{ kind: 'word', text: cut(word.replaceAll(/[A-Z]+/g, (run) => run.toLowerCase())) }];
+  if (quoted !== undefined) return [{ kind: 'word', text: truncateName(quoted.replaceAll('""', '"')) }];
+  // PostgreSQL folds only ASCII letters to lower case.
+  if (word !== undefined)
+    return [{ kind: 'word', text: truncateName(word.replaceAll(/[A-Z]+/g, (run) => run.toLowerCase())) }];
   return symbol === undefined ? [] : [{ kind: 'symbol', text: symbol }];
 }
 
-function cut(name: string): string {
-  return name.length * 3 <= longestName ? name : Buffer.from(name).subarray(0, longestName).toString();
+function truncateName(name: string): string {
+  return name.length * 3 <= maxNameLength ? name : Buffer.from(name).subarray(0, maxNameLength).toString();
 }
 
-/** Behind a comment that began before `start`; comments may be nested. */
+/** Returns the end of a comment that began before `start`; comments may be nested. */
 function commentEnd(text: string, start: number): number {
   let position = start;
   for (let depth = 1; depth > 0;) {

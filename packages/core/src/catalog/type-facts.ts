@@ -1,26 +1,26 @@
-/** How a type's text becomes JSON; decided by the type alone, the way PostgreSQL's own `to_json` decides. */
+/** The conversion of values of a type to JSON; follows the rules of `to_json`. */
 export type JsonForm = 'number' | 'boolean' | 'timestamp' | 'timestamptz' | 'json' | 'string' | 'converted';
-// 'converted': arrays, composites and whatever has a cast to json: the statement asks PostgreSQL for `to_json` of it.
+// 'converted': arrays, composites and types with a cast to json, for which the statement calls `to_json`.
 
-/** A type as it is written in SQL and as it becomes JSON. Domains are described by their base type but named as themselves. */
+/** A type in SQL and JSON. A domain has its own name and the properties of its base type. */
 export interface TypeFacts {
-  /** Quoted and qualified, without modifiers, safe to stand in SQL: `"pg_catalog"."int4"`. */
+  /** The quoted and qualified name for SQL, without modifiers: `"pg_catalog"."int4"`. */
   readonly sql: string;
-  /** For people: `integer`, `character varying(10)`, `library.isbn`. Fields of composites alone have modifiers. */
+  /** The name for display: `integer`, `character varying(10)`, `library.isbn`. Only fields of composites have modifiers. */
   readonly display: string;
   readonly oid: number;
-  /** The OID under a chain of domains, else the same as `oid`: PostgreSQL describes result columns by it. */
+  /** The OID of the base type of a domain, else `oid`. RowDescription messages contain it. */
   readonly baseOid: number;
-  /** `pg_type.typtype` after domains are resolved; arrays are `base`, multiranges are `range`. */
+  /** `pg_type.typtype` of the base type; arrays are `base`, multiranges are `range`. */
   readonly kind: 'base' | 'composite' | 'enum' | 'range' | 'pseudo';
   readonly json: JsonForm;
-  /** True for text, varchar, bpchar, name, string types of extensions (citext) and domains over them: '' is a value of it. */
+  /** True for text, varchar, bpchar, name, string types of extensions (citext) and domains over them: '' is a valid value. */
   readonly textual: boolean;
-  /** The name of the resolved type in pg_catalog when it is one of PostgreSQL's own (`int4`, `jsonb`, `bytea`), else null. */
+  /** The name of the base type in pg_catalog when it is built in (`int4`, `jsonb`, `bytea`), else null. */
   readonly builtin: string | null;
-  /** Of a type with a cast to json of its own: what its input function takes of that JSON, pairs as hstore writes them or JSON itself. */
+  /** The input format for JSON values of a type with its own cast to json: hstore pairs, or JSON text. */
   readonly jsonInput?: 'hstore' | 'json';
-  /** What stands between elements in the text of an array of this type; absent: a comma. */
+  /** The delimiter between elements in array literals of this type; absent: a comma. */
   readonly delimiter?: string;
   /** The element type of an array. */
   readonly element?: TypeFacts;

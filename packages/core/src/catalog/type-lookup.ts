@@ -14,9 +14,9 @@ import {
 import { quoteIdentifier } from './quote.ts';
 import type { Column, JsonForm, TypeFacts } from './type-facts.ts';
 
-/** A type as the catalog query lists it: its own facts, with references to others by OID. */
+/** A row of the catalog query for types; it refers to other types by OID. */
 export interface TypeRow {
-  readonly where: string;
+  readonly path: string;
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
@@ -37,8 +37,11 @@ interface FieldRow {
   readonly display: string | null;
 }
 
-/** Gives the facts of a type by its OID; `where` names who refers to it, for the error when there is no row for it. */
-export type TypeLookup = (oid: number, where: string) => TypeFacts;
+/**
+ * Returns a type by its OID.
+ * @throws MalformedRow for an unknown OID; `path` names the reference
+ */
+export type TypeLookup = (oid: number, path: string) => TypeFacts;
 
 const kinds = {
   b: 'base',
@@ -50,8 +53,8 @@ const kinds = {
   r: 'range',
 } as const;
 
-/** The JSON form of PostgreSQL's own types; those that are not here are strings unless their structure says otherwise. */
-const builtinForms: ReadonlyMap<string, JsonForm> = new Map([
+/** The JSON form of built-in types; the others are strings, unless their structure implies another form. */
+const builtinJsonForms: ReadonlyMap<string, JsonForm> = new Map([
   ['int2', 'number'],
   ['int4', 'number'],
   ['int8', 'number'],
@@ -67,49 +70,53 @@ const builtinForms: ReadonlyMap<string, JsonForm> = new Map([
   ['anyarray', 'converted'],
 ]);
 
-const builtinTexts: ReadonlySet<string> = new Set(['text', 'varchar', 'bpchar', 'name']);
+const builtinTextTypes: ReadonlySet<string> = new Set(['text', 'varchar', 'bpchar', 'name']);
 
-/** What PostgreSQL assigns before the first object of a user. */
+/** FirstNormalObjectId of PostgreSQL: built-in objects have lower OIDs. */
 const firstUserOid = 16384;
 
-export function decodeTypeRow(facts: JsonObject): TypeRow {
+export function decodeTypeRow(object: JsonObject): TypeRow {
   return {
-    where: facts.path,
-    oid: readInteger(facts, 'oid'),
-    schema: readText(facts, 'schema'),
-    name: readText(facts, 'name'),
-    display: readText(facts, 'display'),
-    kind: readCode(facts, 'kind', kinds),
-    category: readText(facts, 'category'),
-    base: readIntegerOrNull(facts, 'base'),
-    delimiter: readTextOrNull(facts, 'delimiter'),
-    element: readIntegerOrNull(facts, 'element'),
-    fields: readArrayOrNull(facts, 'fields', decodeFieldRow),
-    labels: readArrayOrNull(facts, 'labels', decodeText),
-    castToJson: readBoolean(facts, 'castToJson'),
+    path: object.path,
+    oid: readInteger(object, 'oid'),
+    schema: readText(object, 'schema'),
+    name: readText(object, 'name'),
+    display: readText(object, 'display'),
+    kind: readCode(object, 'kind', kinds),
+    category: readText(object, 'category'),
+    base: readIntegerOrNull(object, 'base'),
+    delimiter: readTextOrNull(object, 'delimiter'),
+    element: readIntegerOrNull(object, 'element'),
+    fields: readArrayOrNull(object, 'fields', decodeFieldRow),
+    labels: readArrayOrNull(object, 'labels', decodeText),
+    castToJson: readBoolean(object, 'castToJson'),
   };
 }
 
-function decodeFieldRow(where: string, value: unknown): FieldRow {
-  const facts = toJsonObject(where, value);
-  return { name: readText(facts, 'name'), type: readInteger(facts, 'type'), display: readTextOrNull(facts, 'display') };
+function decodeFieldRow(path: string, value: unknown): FieldRow {
+  const object = toJsonObject(path, value);
+  return {
+    name: readText(object, 'name'),
+    type: readInteger(object, 'type'),
+    display: readTextOrNull(object, 'display'),
+  };
 }
 
-/** Joins rows to frozen facts; each type is made once and shared by all who refer to it. */
+/** Resolves the references between rows. Each type is created once, frozen, and shared. */
 export function createTypeLookup(rows: readonly TypeRow[]): TypeLookup {
   const byOid = new Map(rows.map((row) => [row.oid, row]));
-  const made = new Map<number, TypeFacts>();
+  const types = new Map<number, TypeFacts>();
   const inProgress = new Set<number>();
-  const lookup: TypeLookup = (oid, where) => {
-    const known = made.get(oid);
-    if (known) return known;
+  const lookup: TypeLookup = (oid, path) => {
+    const existing = types.get(oid);
+    if (existing) return existing;
     const row = byOid.get(oid);
-    if (!row) throw malformedRow(where, `is type ${oid}, which has no row`);
-    if (inProgress.has(oid)) throw malformedRow(row.where, `describes type ${row.display}, which contains itself`);
+    if (!row) throw malformedRow(path, `is type ${oid}, which has no row`);
+    if (inProgress.has(oid)) throw malformedRow(row.path, `describes type ${row.display}, which contains itself`);
     inProgress.add(oid);
     const facts = makeType(row, lookup);
     inProgress.delete(oid);
-    made.set(oid, facts);
+    types.set(oid, facts);
     return facts;
   };
   return lookup;
@@ -117,28 +124,27 @@ export function createTypeLookup(rows: readonly TypeRow[]): TypeLookup {
 
 function makeType(row: TypeRow, lookup: TypeLookup): TypeFacts {
   const sql = `${quoteIdentifier(row.schema)}.${quoteIdentifier(row.name)}`;
-  const own = { sql, display: row.display, oid: row.oid };
+  const names = { sql, display: row.display, oid: row.oid };
   if (row.kind === 'domain') {
-    if (row.base === null) throw malformedRow(`${row.where}.base`, 'must be the type under the domain; it is null');
-    return Object.freeze({ ...lookup(row.base, `${row.where}.base`), ...own });
+    if (row.base === null) throw malformedRow(`${row.path}.base`, 'must be the type under the domain; it is null');
+    return Object.freeze({ ...lookup(row.base, `${row.path}.base`), ...names });
   }
   const builtin = row.schema === 'pg_catalog' && row.oid < firstUserOid ? row.name : null;
   return Object.freeze({
-    ...own,
+    ...names,
     baseOid: row.oid,
     kind: row.kind,
     json: jsonForm(row, builtin),
-    textual: builtin === null ? row.category === 'S' : builtinTexts.has(builtin),
+    textual: builtin === null ? row.category === 'S' : builtinTextTypes.has(builtin),
     builtin,
-    ...textForms(row),
-    ...(row.element !== null && { element: lookup(row.element, `${row.where}.element`) }),
+    ...textFormat(row),
+    ...(row.element !== null && { element: lookup(row.element, `${row.path}.element`) }),
     ...(row.fields && { fields: makeFields(row, row.fields, lookup) }),
     ...(row.labels && { labels: row.labels }),
   });
 }
 
-/** What the text of its values needs, where that is not the usual. */
-function textForms({ name, kind, castToJson, delimiter }: TypeRow): Pick<TypeFacts, 'delimiter' | 'jsonInput'> {
+function textFormat({ name, kind, castToJson, delimiter }: TypeRow): Pick<TypeFacts, 'delimiter' | 'jsonInput'> {
   return {
     ...(delimiter !== null && { delimiter }),
     ...(castToJson && kind === 'base' && { jsonInput: name === 'hstore' ? 'hstore' : 'json' }),
@@ -147,16 +153,16 @@ function textForms({ name, kind, castToJson, delimiter }: TypeRow): Pick<TypeFac
 
 function makeFields(row: TypeRow, fields: readonly FieldRow[], lookup: TypeLookup): readonly Column[] {
   const columns = fields.map(({ name, type, display }, index) => {
-    const facts = lookup(type, `${row.where}.fields[${index}].type`);
+    const facts = lookup(type, `${row.path}.fields[${index}].type`);
     return Object.freeze({ name, type: display === null ? facts : Object.freeze({ ...facts, display }) });
   });
   return Object.freeze(columns);
 }
 
-/** The same questions in the same order as `to_json` asks: known types, arrays, composites, a cast to json, else a string. */
+/** Follows the order of the rules of `to_json`: known types, arrays, composites, a cast to json, else a string. */
 function jsonForm(row: TypeRow, builtin: string | null): JsonForm {
-  const known = builtin === null ? undefined : builtinForms.get(builtin);
-  if (known) return known;
+  const existing = builtin === null ? undefined : builtinJsonForms.get(builtin);
+  if (existing) return existing;
   if (row.element !== null || row.kind === 'composite' || row.castToJson) return 'converted';
   return 'string';
 }

@@ -1,9 +1,9 @@
 /**
- * Two pieces of a catalog query. Before them stands a common table expression `wanted (oid)`: the types that the query's own
- * rows refer to. `reachedTypes` adds every type inside those: bases of domains, elements of arrays, fields of composites.
+ * A common table expression with all types inside those of `wanted (oid)`: bases of domains, elements of arrays, fields of composites.
+ * The query defines `wanted` before it: the types that its rows refer to.
  *
- * Types pass through arrays for the planner's sake: it cannot guess how many there are and would guess millions, and a plan that seems
- * so dear is compiled first (JIT), which takes twenty times as long as running it.
+ * The OIDs pass through arrays: otherwise the planner estimates millions of rows, and JIT compilation takes twenty times as long as the
+ * query.
  */
 export const reachedTypes = `reached (oid) as (
     select w.oid from pg_catalog.unnest(array(select wanted.oid from wanted)) w (oid)
@@ -22,9 +22,8 @@ export const reachedTypes = `reached (oid) as (
 )`;
 
 /**
- * One row `('type', facts)` per reached type; `TypeRow` names the members of the facts.
- * A field of a type with modifiers has them in its `display`. `castToJson` looks where `to_json` looks: only types that
- * PostgreSQL does not bring itself (their OIDs begin at 16384) may have a cast to json, and it must be a function.
+ * Returns one row `('type', facts)` per reached type; `TypeRow` lists the members of the facts. The `display` of a field includes
+ * type modifiers. As in `to_json`, `castToJson` considers only functions as casts, and only types that are not built in (OID 16384 or higher).
  */
 export const typeRows = `select 'type' as kind, pg_catalog.json_build_object(
     'oid', t.oid::int8,

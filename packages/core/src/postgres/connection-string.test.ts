@@ -10,7 +10,7 @@ const certificate = join(directory, 'root.crt');
 writeFileSync(certificate, 'a certificate');
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** What the text says, or the one error that is meant for whoever wrote it. */
+/** Returns the parsed settings, or the error message for the author of the text. */
 function read(text: string): { readonly settings?: ConnectionSettings; readonly message: string } {
   try {
     return { settings: parseConnectionString(text), message: '' };

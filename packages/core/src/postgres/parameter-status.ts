@@ -24,7 +24,7 @@ export class ParameterStatusTracker {
   readonly #initialValues: ReadonlyMap<string, string>;
   readonly #changed = new Set<string>();
 
-  /** @param values of the first of `reportedNames`, in their order; of the others nothing is known, and nobody looks after them */
+  /** @param values the initial values of the first `trackedParameters`, in their order; further ones are not tracked */
   constructor(values: readonly (string | null)[] = []) {
     this.#initialValues = new Map(values.map((value, index) => [trackedParameters[index]!, value ?? '']));
   }

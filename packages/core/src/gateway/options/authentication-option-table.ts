@@ -84,7 +84,7 @@ const keyGroup = optionGroup(keyMembers);
 /** One of `secret`, `pem` and `jwk`, with or without an id. */
 const jwtKey: Validator<JwtKey> = {
   expected: keyGroup.expected,
-  types: keyGroup.types,
+  runtimeTypes: keyGroup.runtimeTypes,
   validate: (value, path) => {
     const faults = keyGroup.validate(value, path);
     if (faults.length > 0) return faults;
