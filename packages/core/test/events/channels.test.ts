@@ -21,7 +21,11 @@ info_scope authorize staff';
 `;
 
 async function start(options: Partial<GatewayOptions> = {}, more = ''): Promise<TestGateway> {
-  const gateway = await startGateway(sql + more, { authentication: { schemes: [people().scheme] }, ...options });
+  const gateway = await startGateway(sql + more, {
+    authentication: { schemes: [people().scheme] },
+    events: { heartbeat: 3600 },
+    ...options,
+  });
   onTestFinished(() => gateway.close());
   return gateway;
 }

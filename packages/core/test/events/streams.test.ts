@@ -31,7 +31,7 @@ info_scope all';
 `;
 
 describe('a stream', () => {
-  const gateway = useGateway(sql);
+  const gateway = useGateway(sql, { events: { heartbeat: 3600 } });
 
   test('begins with a head, a comment and its place, and has what calls raise', async () => {
     const stream = await openStream(gateway.url, '/api/everybody/progress');
