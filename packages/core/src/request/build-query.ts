@@ -9,21 +9,21 @@ export interface BoundStatement {
   readonly statement: Statement;
   /** `$1`, `$2`, … */
   readonly arguments: readonly Value[];
-  /** Whose values these are; null: none of the client's. */
+  /** For each value the parameter that it comes from; null for values that no client sent. */
   readonly valueSources: readonly (ValueSource | null)[];
 }
 
 /** A call with the statement that makes it. */
 export interface ExecutableCall extends InjectedCall, BoundStatement {
-  /** Runs before the statement; its row holds the values of these headers. */
+  /** Runs before the statement; its row holds the values of the response headers `names`. */
   readonly headerQuery: (BoundStatement & { readonly names: readonly string[] }) | null;
-  /** The refusal when the statement gives no row; null: that is as good an answer as any. */
+  /** The problem to respond with when the statement returns no row; null: an empty result is fine. */
   readonly noRowProblem: Problem | null;
 }
 
-/** The routine's own call, made at start for each choice of its parameters. */
+/** Returns the call with the routine's own statement, which was prepared at start. */
 export function buildQuery(call: InjectedCall): ExecutableCall {
-  // Member by member: this is on every request's way, where a spread costs more than all of it.
+  // Property by property: every request passes here, and a spread costs several times as much.
   const { candidate, parameters, values, settings } = call;
   return {
     candidate,
@@ -38,50 +38,43 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
   };
 }
 
-/** A command that the endpoint's source makes. */
+/** Returns the call with the statement that the endpoint's source builds. */
 export async function buildCustomQuery(
   call: InjectedCall,
-  make: QueryBuilder,
+  queryBuilder: QueryBuilder,
   request: GatewayRequest,
 ): Promise<ExecutableCall> {
   const { candidate, parameters, values, settings } = call;
-  const made = await make({ endpoint: candidate.endpoint, parameters, values, request });
+  const query = await queryBuilder({ endpoint: candidate.endpoint, parameters, values, request });
   return {
     candidate,
     parameters,
     values,
-    settings: made.settings === undefined ? settings : [...settings, ...made.settings],
-    statement: candidate.customStatement(made, columnsOf(made, call)),
-    arguments: made.values ?? values,
-    valueSources: made.valueSources ?? (made.values === undefined ? parameters : []),
-    headerQuery: headOf(made, call),
-    noRowProblem: made.noRowProblem ?? null,
+    settings: query.settings === undefined ? settings : [...settings, ...query.settings],
+    statement: candidate.customStatement(query, expectedColumns(query, call)),
+    arguments: query.values ?? values,
+    valueSources: query.valueSources ?? (query.values === undefined ? parameters : []),
+    headerQuery: buildHeaderQuery(query, call),
+    noRowProblem: query.noRowProblem ?? null,
   };
 }
 
-function headOf({ headerQuery: head }: Query, { candidate }: InjectedCall): ExecutableCall['headerQuery'] {
-  if (head === undefined) return null;
-  const { names, values, valueSources: owners } = head;
-  return {
-    statement: candidate.customStatement(
-      head,
-      names.map(() => null),
-    ),
-    arguments: values,
-    valueSources: owners,
-    names,
-  };
+function buildHeaderQuery({ headerQuery }: Query, { candidate }: InjectedCall): ExecutableCall['headerQuery'] {
+  if (headerQuery === undefined) return null;
+  const { names, values, valueSources } = headerQuery;
+  const columns = names.map(() => null);
+  return { statement: candidate.customStatement(headerQuery, columns), arguments: values, valueSources, names };
 }
 
-/** Rows that are only counted may have any columns. */
-function columnsOf({ noRowProblem: noRow }: Query, { candidate }: InjectedCall): Statement['columns'] {
-  const countedOnly = noRow !== undefined && candidate.endpoint.result.kind === 'nothing';
-  return countedOnly ? undefined : candidate.expectedColumns;
+/** Undefined for rows that are only counted: they may have any columns. */
+function expectedColumns({ noRowProblem }: Query, { candidate }: InjectedCall): Statement['columns'] {
+  const isOnlyCounted = noRowProblem !== undefined && candidate.endpoint.result.kind === 'nothing';
+  return isOnlyCounted ? undefined : candidate.expectedColumns;
 }
 
-/** Tells the observer what is about to run, and with which values. */
+/** Reports the statement that is about to run, with its values, to the observer. */
 export function logCommand(observe: Observer, call: ExecutableCall, request: GatewayRequest): void {
-  const { candidate, valueSources: owners, arguments: values, statement } = call;
-  const named = values.map((value, index) => ({ name: owners[index]?.name ?? `$${index + 1}`, value }));
-  observe({ kind: 'command', endpoint: candidate.endpoint, request, sql: statement.sql, parameters: named });
+  const { candidate, valueSources, arguments: values, statement } = call;
+  const parameters = values.map((value, index) => ({ name: valueSources[index]?.name ?? `$${index + 1}`, value }));
+  observe({ kind: 'command', endpoint: candidate.endpoint, request, sql: statement.sql, parameters });
 }

@@ -12,92 +12,94 @@ import { isStale } from './stale-endpoint.ts';
 import { loginStatuses } from './sqlstate.ts';
 import type { ValueSource } from '../ports/ports.ts';
 
-/** How far a request came. */
-interface Attempt {
+/** The endpoints of the request's route, and the call if one was built. */
+interface FailedRequest {
   readonly call: ExecutableCall | null;
   readonly targets: readonly Pick<CompiledEndpoint, 'endpoint'>[];
 }
 
-/** The answer to a request whose stage has thrown; the observer hears of it. */
+/** Turns the error of a stage into the response, and reports it to the observer. */
 export async function handleError(
   error: unknown,
   request: GatewayRequest,
-  { call, targets }: Attempt,
+  failed: FailedRequest,
   pipeline: Pipeline,
 ): Promise<GatewayResponse> {
-  const { problemOptions: refusal, observe } = pipeline;
-  // Nobody is left to answer; the host closes what is still open.
+  const { problemOptions, observe } = pipeline;
+  // The client has disconnected: the response reaches only the host's own logging (499, as nginx has it).
   if (error instanceof CallCancelled) return { kind: 'whole', status: 499, headers: [], body: null };
-  const endpoint = meant({ call, targets });
+  const endpoint = findEndpoint(failed);
   const database = endpoint === null ? pipeline.database : selectDatabase(pipeline, endpoint);
-  const refused = isStale(error) ? null : await findInvalidParameter(error, call, database);
+  const invalidParameter = isStale(error) ? null : await findInvalidParameter(error, failed.call, database);
   const constraintMessages = endpoint?.constraintMessages ?? {};
-  const { mappedCodes, showRowDetails: rowDetails } = refusal;
+  const { mappedCodes, showRowDetails: rowDetails } = problemOptions;
   const statuses = endpoint?.signIn?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
-  const problem = toProblem(error, { statuses, invalidParameter: refused, constraintMessages, rowDetails });
-  const correlationId = problem.status >= 500 || !refusal.showDatabaseMessage ? request.id : null;
-  const reason = error instanceof Error ? error : new Error(String(error));
-  observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: reason });
-  return problemResponse(problem, correlationId, refusal);
+  const problem = toProblem(error, { statuses, invalidParameter, constraintMessages, rowDetails });
+  const correlationId = problem.status >= 500 || !problemOptions.showDatabaseMessage ? request.id : null;
+  const cause = error instanceof Error ? error : new Error(String(error));
+  observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: cause });
+  return problemResponse(problem, correlationId, problemOptions);
 }
 
-/** Of overloads, none was meant before one was chosen. */
-function meant({ call, targets }: Attempt): Endpoint | null {
+/** The endpoint that the request called; null while there are several overloads to select from. */
+function findEndpoint({ call, targets }: FailedRequest): Endpoint | null {
   const [candidate = null] = call !== null ? [call.candidate] : targets.length === 1 ? targets : [];
   return candidate?.endpoint ?? null;
 }
 
 /**
- * Classes of errors with which a type's input function refuses a text: most use 22, domains 23; those that look names up
- * (regclass) or parse a language of their own (jsonpath, tsquery) use 42, which is elsewhere no fault of the client.
+ * Classes of SQLSTATEs with which an input function refuses a value: 22 for most types, 23 for domains, and 42 for types that
+ * look up names (`regclass`) or parse a language (`jsonpath`, `tsquery`).
  */
-const refusalClasses: ReadonlySet<string> = new Set(['22', '23', '42']);
+const invalidValueClasses: ReadonlySet<string> = new Set(['22', '23', '42']);
 
 /**
- * The parameter whose text PostgreSQL could not read; null when the error was about something else. PostgreSQL tells its
- * number in a context line from 14 on, in words of its own language; where it does not, each value is tried alone.
+ * The parameter whose value PostgreSQL refused; null for any other error. From version 14 on, PostgreSQL gives its number in a
+ * context line. When the line is missing or translated, each value is tried in a query of its own.
  */
-export async function findInvalidParameter(
+async function findInvalidParameter(
   error: unknown,
   call: ExecutableCall | null,
   database: Database,
 ): Promise<ValueSource | null> {
   if (call === null || !(error instanceof DatabaseError) || error.phase !== 'bind') return null;
-  const formula = formulaAt(call, error.step);
-  if (formula === null || !refusalClasses.has(error.diagnostics.code.slice(0, 2))) return null;
+  const statement = statementOfStep(call, error.step);
+  if (statement === null || !invalidValueClasses.has(error.diagnostics.code.slice(0, 2))) return null;
   const number = /\bparameter \$(\d+)/.exec(error.diagnostics.where ?? '')?.[1];
-  return number === undefined ? tryEach(formula, database) : (formula.valueSources[Number(number) - 1] ?? null);
+  return number === undefined
+    ? tryEachValue(statement, database)
+    : (statement.valueSources[Number(number) - 1] ?? null);
 }
 
-/** The steps of a call stand in the order settings, head, statement; null for settings. */
-function formulaAt(call: ExecutableCall, step: number | undefined): BoundStatement | null {
-  const formulas = [
+/** The steps of a call are settings, header query and statement, in this order. Null for the settings. */
+function statementOfStep(call: ExecutableCall, step: number | undefined): BoundStatement | null {
+  const statements = [
     ...(call.settings.length > 0 ? [null] : []),
     ...(call.headerQuery === null ? [] : [call.headerQuery]),
     call,
   ];
-  return formulas[step ?? -1] ?? null;
+  return statements[step ?? -1] ?? null;
 }
 
-async function tryEach(
-  { valueSources: owners, arguments: values }: BoundStatement,
+async function tryEachValue(
+  { valueSources, arguments: values }: BoundStatement,
   database: Database,
 ): Promise<ValueSource | null> {
-  for (const [index, owner] of owners.entries()) {
-    // One after the other: the first is the one that PostgreSQL stopped at.
+  for (const [index, source] of valueSources.entries()) {
+    // In order: PostgreSQL stopped at the first invalid value.
     // oxlint-disable-next-line no-await-in-loop
-    if (owner !== null && !(await isTaken(values[index]!, owner, database))) return owner;
+    if (source !== null && !(await isValid(values[index]!, source, database))) return source;
   }
   return null;
 }
 
-async function isTaken(value: Value, { type }: ValueSource, database: Database): Promise<boolean> {
+async function isValid(value: Value, { type }: ValueSource, database: Database): Promise<boolean> {
   if (value === null) return true;
   try {
     await database.query(`select $1::${type.sql}`, [value]);
     return true;
   } catch (error) {
-    // The connection may have gone meanwhile: that says nothing of the value.
+    // A lost connection says nothing about the value.
     return !(error instanceof DatabaseError);
   }
 }

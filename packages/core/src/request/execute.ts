@@ -24,8 +24,8 @@ import { type HostRunner, toConversionError, OutputConversion } from './procedur
 import { restoringSettings, settingsStep } from '../auth/settings.ts';
 
 /**
- * What came of a call: all of it, or its beginning with more to come; the headers that its head has told; and what is to be said
- * of an answer that is kept.
+ * The result of a call: its whole body, or a stream that has begun. `headerRow` is null without a header query, `cacheHeaders`
+ * unless the body comes from the response cache or goes there.
  */
 export type CallResult = {
   readonly headerRow: { readonly headers: HeaderList } | null;
@@ -35,225 +35,230 @@ export type CallResult = {
   | { readonly kind: 'stream'; readonly body: ByteSource }
 );
 
+/** Headers of a cached response: `age`, `cache-control`, `etag`. */
 export interface CacheHeaders {
   readonly headers: HeaderList;
-  /** Whether the entity tag among them is the cache's own. */
+  /** Whether the cache made the entity tag, so that it validates the body. */
   readonly validates: boolean;
 }
 
-/** What is to be done where a call makes kept answers void. */
+/** Invalidates the cached responses that a call makes obsolete. */
 export interface Invalidation {
-  /** Tells other instances, in the transaction of the call; null: there is no channel for that. */
+  /** The step that notifies other instances when the call's transaction commits; null: there is no channel. */
   step(endpoint: Endpoint): Step | null;
-  /** The call has succeeded. Never rejects. */
+  /** Called when the call has succeeded. Never rejects. */
   done(endpoint: Endpoint): void | Promise<void>;
 }
 
 export interface ExecutionContext extends NoticeEventContext {
   readonly database: Database;
-  /** Those that an endpoint may name. */
+  /** The databases that endpoints select with `connection`. */
   readonly namedDatabases: ReadonlyMap<string, Database>;
-  /** Milliseconds, where the endpoint says nothing and the connection is the host's. */
+  /** Milliseconds; the default for calls on a connection that the host provides. */
   readonly timeout: number;
-  /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
+  /** Milliseconds without progress after which a stream is aborted. */
   readonly slowClientTimeout: number;
   onNotice(endpoint: Endpoint, notice: Notice): void;
-  /** A call of the endpoint has left a setting of its connection changed. */
+  /** A call has left a session setting changed. */
   onSettingLeft(endpoint: Endpoint, setting: string): void;
   readonly invalidation: Invalidation;
   /** Null: calls run under the role of their connection. */
   readonly databaseRole: DatabaseRole | null;
-  /** Gives a connection of the host's for a request, null for one of ours. Null: the host gives none at all. */
+  /** Asks the host for the connection of a request; it resolves to null for a pooled one. Null: the host provides none. */
   readonly provideConnection: ((request: GatewayRequest, endpoint: Endpoint) => Promise<HostRunner | null>) | null;
-}
-
-/**
- * Runs the call: settings and routine in one round trip and one implicit transaction.
- * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, CallCancelled, ColumnMismatch
- */
-export function execute(execution: ExecutionContext, task: ExecutionInput): Promise<CallResult> {
-  const { endpoint } = task.call.candidate;
-  const notice = noticeOf(execution, task);
-  if (execution.provideConnection === null) return runOn(selectDatabase(execution, endpoint), execution, task, notice);
-  return execution.provideConnection(task.request, endpoint).then((theirs) => {
-    const runner = theirs ?? selectDatabase(execution, endpoint);
-    return runOn(runner, execution, { ...task, isHostConnection: theirs !== null }, notice);
-  });
-}
-
-type NoticeListener = (notice: Notice) => void;
-
-/** Notices are told to the observer; of some endpoints they are events as well. */
-function noticeOf(execution: ExecutionContext, { call, request, caller }: ExecutionInput): NoticeListener {
-  const { endpoint } = call.candidate;
-  const tell: NoticeListener = (notice) => execution.onNotice(endpoint, notice);
-  if (endpoint.events === null) return tell;
-  const raise = createNoticeListener(execution, endpoint, request, caller ?? null);
-  return (notice) => {
-    raise(notice);
-    tell(notice);
-  };
 }
 
 export interface ExecutionInput {
   readonly call: ExecutableCall;
   readonly format: Format;
   readonly request: GatewayRequest;
-  /** Null: nobody who is known. */
+  /** Null: anonymous. */
   readonly caller?: Caller | null;
-  /** Sees the rows on their way to the answer. */
+  /** Wraps the sink of the rows, to read them before the response writer does. */
   readonly tapRows?: (next: Required<RowSink>) => RowSink;
-  /** The transaction may go on after the call. */
+  /** Whether the host provides the connection: its transaction may continue after the call. */
   readonly isHostConnection?: boolean;
-  /** An answer up to this is wanted whole. */
+  /** A response up to this limit is held back until it is whole. */
   readonly holdLimit?: SizeLimit;
-  /** Takes what ends the call, where its client's leaving alone is no reason to. */
+  /** Receives the function that cancels the call. Without it, the call is cancelled when its client disconnects. */
   readonly onCancellable?: (cancel: () => void) => void;
+}
+
+/**
+ * Runs the call: settings and routine in one round trip and one implicit transaction.
+ * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, CallCancelled, ColumnMismatch
+ */
+export function execute(context: ExecutionContext, input: ExecutionInput): Promise<CallResult> {
+  const { endpoint } = input.call.candidate;
+  const onNotice = noticeListener(context, input);
+  if (context.provideConnection === null) return runOn(selectDatabase(context, endpoint), context, input, onNotice);
+  return context.provideConnection(input.request, endpoint).then((hostRunner) => {
+    const runner = hostRunner ?? selectDatabase(context, endpoint);
+    return runOn(runner, context, { ...input, isHostConnection: hostRunner !== null }, onNotice);
+  });
+}
+
+type NoticeListener = (notice: Notice) => void;
+
+/** Notices go to the observer, and become events of endpoints that have events. */
+function noticeListener(context: ExecutionContext, { call, request, caller }: ExecutionInput): NoticeListener {
+  const { endpoint } = call.candidate;
+  const report: NoticeListener = (notice) => context.onNotice(endpoint, notice);
+  if (endpoint.events === null) return report;
+  const raiseEvent = createNoticeListener(context, endpoint, request, caller ?? null);
+  return (notice) => {
+    raiseEvent(notice);
+    report(notice);
+  };
 }
 
 function runOn(
   runner: Runner | HostRunner,
-  execution: ExecutionContext,
-  {
-    call,
-    format,
-    request,
-    isHostConnection: lasting = false,
-    tapRows: watch,
-    holdLimit: hold,
-    onCancellable: endWith,
-  }: ExecutionInput,
+  context: ExecutionContext,
+  { call, format, request, isHostConnection = false, tapRows, holdLimit, onCancellable }: ExecutionInput,
   notice: NoticeListener,
 ): Promise<CallResult> {
-  const { endpoint, latency: pace, sessionUse } = call.candidate;
-  const { slowClientTimeout, invalidation } = execution;
-  const settled = endpoint.invalidates.length === 0 ? null : () => invalidation.done(endpoint);
-  const last = settled === null ? null : invalidation.step(endpoint);
+  const { endpoint, latency, sessionUse } = call.candidate;
+  const { slowClientTimeout, invalidation } = context;
+  const invalidate = endpoint.invalidates.length === 0 ? null : () => invalidation.done(endpoint);
+  const lastStep = invalidate === null ? null : invalidation.step(endpoint);
   return new Promise((resolve, reject) => {
-    const told = call.headerQuery === null ? null : new HeaderRow(call.headerQuery.names);
-    const answering = new ResponseWriter(
+    const headerRow = call.headerQuery === null ? null : new HeaderRow(call.headerQuery.names);
+    const writer = new ResponseWriter(
       format,
-      { bufferRows: endpoint.bufferRows, sizeHint: pace.sizeHint, slowClientTimeout, hold: hold ?? null },
+      { bufferRows: endpoint.bufferRows, sizeHint: latency.sizeHint, slowClientTimeout, holdLimit: holdLimit ?? null },
       {
-        whole: (body, rows) => resolve({ kind: 'whole', body, rows, headerRow: told, cacheHeaders: null }),
-        stream: (body) => resolve({ kind: 'stream', body, headerRow: told, cacheHeaders: null }),
+        whole: (body, rows) => resolve({ kind: 'whole', body, rows, headerRow, cacheHeaders: null }),
+        stream: (body) => resolve({ kind: 'stream', body, headerRow, cacheHeaders: null }),
         failed: reject,
       },
     );
-    const counting = call.noRowProblem === null ? null : new RowCounter(answering);
-    const rows = counting ?? watch?.(answering) ?? answering;
-    const half = call.candidate.convertsOutput ? new OutputConversion(call, rows) : null;
-    const made: Call = {
-      steps: stepsOf(call, { rows: half ?? rows, told, lasting, last }),
-      mayShare: pace.isFast && !sessionUse.alters,
-      expectedMs: pace.expectedMs,
+    const counter = call.noRowProblem === null ? null : new RowCounter(writer);
+    const rows = counter ?? tapRows?.(writer) ?? writer;
+    const conversion = call.candidate.convertsOutput ? new OutputConversion(call, rows) : null;
+    const databaseCall: Call = {
+      steps: buildSteps(call, { rows: conversion ?? rows, headerRow, isHostConnection, lastStep }),
+      mayShare: latency.isFast && !sessionUse.alters,
+      expectedMs: latency.expectedMs,
       mayBlock: sessionUse.mayBlock,
       altersSession: sessionUse.alters,
       idempotent: endpoint.volatility !== 'volatile',
-      role: roleOf(execution, call),
-      // A procedure that could commit would go on without its settings, and so without its role.
+      role: selectRole(context, call),
+      // A COMMIT inside a procedure would end the settings of the call, its role among them.
       atomic: endpoint.kind === 'procedure',
-      timeout: endpoint.timeoutMs ?? timeoutOf(execution, lasting),
+      timeout: endpoint.timeoutMs ?? defaultTimeout(context, isHostConnection),
       notice,
-      done: (elapsed, left) => {
-        if (left !== null) settingLeft(execution, call.candidate, left);
-        if (counting?.rows === 0) answering.failed(call.noRowProblem!);
-        else answering.done();
-        pace.record(elapsed, answering.bytesOut);
+      done: (elapsed, changedSetting) => {
+        if (changedSetting !== null) reportSetting(context, call.candidate, changedSetting);
+        if (counter?.rows === 0) writer.failed(call.noRowProblem!);
+        else writer.done();
+        latency.record(elapsed, writer.bytesOut);
       },
-      failed: (error) => answering.failed(error),
+      failed: (error) => writer.failed(error),
     };
-    const handle = start(runner, made, { half, settled, lasting });
-    answering.attachCall(handle);
-    if (endWith === undefined) request.onDisconnect(() => handle.cancel());
-    else endWith(() => handle.cancel());
+    const handle = start(runner, databaseCall, { conversion, invalidate, isHostConnection });
+    writer.attachCall(handle);
+    if (onCancellable === undefined) request.onDisconnect(() => handle.cancel());
+    else onCancellable(() => handle.cancel());
   });
 }
 
-/** The calls of the endpoint have their connection to themselves from now on, and it is reset after each of them. */
-function settingLeft(execution: ExecutionContext, operation: CompiledEndpoint, setting: string): void {
-  operation.markAltersSession();
-  execution.onSettingLeft(operation.endpoint, setting);
+/** Later calls of the endpoint get a connection of their own, which is reset after each call. */
+function reportSetting(context: ExecutionContext, candidate: CompiledEndpoint, setting: string): void {
+  candidate.markAltersSession();
+  context.onSettingLeft(candidate.endpoint, setting);
 }
 
-/** On a connection of our own, the session knows. */
-function timeoutOf({ timeout }: ExecutionContext, lasting: boolean): number | null {
-  return lasting ? timeout : null;
+/** Null for pooled connections: their sessions have the default timeout already. */
+function defaultTimeout({ timeout }: ExecutionContext, isHostConnection: boolean): number | null {
+  return isHostConnection ? timeout : null;
 }
 
-/** The role that one of the call's settings sets; with a role context, callers without one have that of the connection. */
-function roleOf({ databaseRole }: ExecutionContext, { settings }: ExecutableCall): string | null | undefined {
-  const set = settings.findLast(([name]) => name.toLowerCase() === 'role');
-  return set?.[1] ?? (databaseRole === null ? undefined : null);
+/** The role in the call's settings. Null: the connection's own role; undefined: roles are not in use. */
+function selectRole({ databaseRole }: ExecutionContext, { settings }: ExecutableCall): string | null | undefined {
+  const role = settings.findLast(([name]) => name.toLowerCase() === 'role');
+  return role?.[1] ?? (databaseRole === null ? undefined : null);
 }
 
-/** What the success of a call brings about before anybody hears of it. Never rejects. */
-type Settled = (() => void | Promise<void>) | null;
+type Invalidate = (() => void | Promise<void>) | null;
 
-/** Whoever has the answer to a write, or its end, finds nothing kept of before. */
-function settling(call: Call, settled: Settled): Call {
-  if (settled === null) return call;
-  const done: Call['done'] = (elapsed, left) => {
-    const first = settled();
-    if (first === undefined) call.done(elapsed, left);
-    else void first.then(() => call.done(elapsed, left));
+/** Invalidates cached responses before the call reports its success: the next request must not read an old one. */
+function withInvalidation(call: Call, invalidate: Invalidate): Call {
+  if (invalidate === null) return call;
+  const done: Call['done'] = (elapsed, changedSetting) => {
+    const pending = invalidate();
+    if (pending === undefined) call.done(elapsed, changedSetting);
+    else void pending.then(() => call.done(elapsed, changedSetting));
   };
   const failed: Call['failed'] = (error) => {
-    // It may have been committed: nothing that was kept before may outlive it.
-    if (error instanceof OutcomeUnknown) void settled();
+    // The call may have been committed.
+    if (error instanceof OutcomeUnknown) void invalidate();
     call.failed(error);
   };
   return { ...call, done, failed };
 }
 
-interface Start {
-  /** Null: the call's own rows are the answer. */
-  readonly half: OutputConversion | null;
-  readonly settled: Settled;
-  readonly lasting: boolean;
+interface StartOptions {
+  /** Null: the call's own rows are the result. */
+  readonly conversion: OutputConversion | null;
+  readonly invalidate: Invalidate;
+  readonly isHostConnection: boolean;
 }
 
-/** Runs the call; where its row is to be converted, then the one that does it: with the same settings, in what is left of the time. */
-function start(runner: Runner | HostRunner, call: Call, { half, settled, lasting }: Start): CallHandle {
-  if (half === null) return runner.run(settling(call, settled));
+/** Starts the call, and after it the conversion of its output: with the same settings, in the rest of the time. */
+function start(
+  runner: Runner | HostRunner,
+  call: Call,
+  { conversion, invalidate, isHostConnection }: StartOptions,
+): CallHandle {
+  if (conversion === null) return runner.run(withInvalidation(call, invalidate));
   const { timeout } = call;
-  const convert: Call['done'] = (elapsed, left) =>
-    half.follow(
+  const convert: Call['done'] = (elapsed, changedSetting) =>
+    conversion.attach(
       runner.run({
         ...call,
-        steps: stepsOf(half.call, { rows: half.sink, told: null, lasting, last: null }),
+        steps: buildSteps(conversion.call, {
+          rows: conversion.sink,
+          headerRow: null,
+          isHostConnection,
+          lastStep: null,
+        }),
         timeout: timeout === null || timeout === 0 ? timeout : Math.max(1, timeout - elapsed),
         atomic: false,
-        done: (more, alsoLeft) => call.done(elapsed + more, left ?? alsoLeft),
+        done: (conversionElapsed, other) => call.done(elapsed + conversionElapsed, changedSetting ?? other),
         failed: (error) => call.failed(toConversionError(error)),
       }),
     );
-  const before = 'withoutRelease' in runner ? runner.withoutRelease : runner;
-  half.follow(before.run(settling({ ...call, done: convert }, settled)));
-  return half;
+  const first = 'withoutRelease' in runner ? runner.withoutRelease : runner;
+  conversion.attach(first.run(withInvalidation({ ...call, done: convert }, invalidate)));
+  return conversion;
 }
 
-interface Readers {
+interface StepOptions {
   readonly rows: RowSink;
-  readonly told: RowSink | null;
-  /** The transaction may go on after the call. */
-  readonly lasting: boolean;
-  /** Behind all else. */
-  readonly last: Step | null;
+  readonly headerRow: RowSink | null;
+  readonly isHostConnection: boolean;
+  readonly lastStep: Step | null;
 }
 
-/** Settings, head and statement, in this order; most calls are the statement alone. */
-function stepsOf(call: ExecutableCall, { rows, told, lasting, last }: Readers): readonly Step[] {
+/** Returns settings, header query, statement and last step, in this order. Most calls have only the statement. */
+function buildSteps(
+  call: ExecutableCall,
+  { rows, headerRow, isHostConnection, lastStep }: StepOptions,
+): readonly Step[] {
   const step: Step = { statement: call.statement, values: call.arguments, rows };
-  const { settings, headerQuery: head } = call;
-  if (settings.length === 0 && head === null && last === null) return [step];
+  const { settings, headerQuery } = call;
+  if (settings.length === 0 && headerQuery === null && lastStep === null) return [step];
   const steps = [
-    ...(head === null ? [] : [{ statement: head.statement, values: head.arguments, rows: told! }]),
+    ...(headerQuery === null
+      ? []
+      : [{ statement: headerQuery.statement, values: headerQuery.arguments, rows: headerRow! }]),
     step,
-    ...(last === null ? [] : [last]),
+    ...(lastStep === null ? [] : [lastStep]),
   ];
   if (settings.length === 0) return steps;
-  if (!lasting) return [settingsStep(settings), ...steps];
+  if (!isHostConnection) return [settingsStep(settings), ...steps];
+  // The transaction of the host continues: its settings are restored after the call.
   const { before, after } = restoringSettings(settings);
   return [before, ...steps, after];
 }

@@ -1,94 +1,85 @@
 import type { GatewayRequest } from '../http/request.ts';
-import { type Handle, cancelOnThrow, type GatewayResponse } from '../http/response.ts';
-import { withCallerHeaders } from '../auth/caller-headers.ts';
-import { handleError } from './error-handler.ts';
-import type { Pipeline } from './pipeline.ts';
-import { type RefreshStaleEndpoint, isStale, canRetry } from './stale-endpoint.ts';
-import { bind } from './bind/bind.ts';
-import { executeCached } from './cache/cached-execution.ts';
+import { cancelOnThrow, type GatewayResponse, type Handle } from '../http/response.ts';
 import { authorize, isPublic, refuseAnonymousCrossSite } from '../auth/authorize.ts';
-import { parseInput, type RequestInput } from './parse/parse-input.ts';
-import { lookUpRoute, checkUriLength } from './route-lookup.ts';
-import { injectValues } from './inject.ts';
-import { buildQuery, buildCustomQuery, type ExecutableCall, logCommand } from './build-query.ts';
+import { withCallerHeaders } from '../auth/caller-headers.ts';
+import { hashParameters } from '../auth/hash-parameters.ts';
+import { bind } from './bind/bind.ts';
+import { buildCustomQuery, buildQuery, type ExecutableCall, logCommand } from './build-query.ts';
+import { executeCached } from './cache/cached-execution.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
+import { handleError } from './error-handler.ts';
 import { runHooks } from './hooks.ts';
+import { injectValues } from './inject.ts';
+import { loginOrLogout } from './login.ts';
+import { parseInput, type RequestInput } from './parse/parse-input.ts';
+import type { Pipeline } from './pipeline.ts';
 import type { Caller } from '../ports/ports.ts';
 import { respond } from './respond.ts';
-import { hashParameters } from '../auth/hash-parameters.ts';
-import { loginOrLogout } from './login.ts';
 import { respondWithoutCall } from './responses-without-call.ts';
-import type { CompiledEndpoint } from './compiled-endpoint.ts';
+import { checkUriLength, lookUpRoute } from './route-lookup.ts';
+import { pipelineForRetry, type RefreshStaleEndpoint } from './stale-endpoint.ts';
 
-/** Answers requests with what is published; where that is stale, with what a refresh gives, once. */
-export function createHandle(pipeline: () => Pipeline, heal: RefreshStaleEndpoint): Handle {
+/** Runs the stages for each request. A stale endpoint is refreshed, and its request runs a second time. */
+export function createHandle(pipeline: () => Pipeline, refreshStale: RefreshStaleEndpoint): Handle {
   return async (request) => {
-    // A refresh swaps the pipeline; an attempt stays with the one it began with.
-    const first = await attempt(request, pipeline(), null);
+    const first = await runStages(request, pipeline(), null);
     if ('response' in first) return first.response;
-    const second = await repeated(first, request, heal);
-    if ('response' in second) return second.response;
-    const { error, caller, current } = second;
-    return withCallerHeaders(await handleError(error, request, second, current), caller);
+    const refreshed = await pipelineForRetry(first, refreshStale);
+    const last = refreshed === null ? first : await runStages(request, refreshed, first.input);
+    if ('response' in last) return last.response;
+    return withCallerHeaders(await handleError(last.error, request, last, last.pipeline), last.caller);
   };
 }
 
-async function repeated(first: Refused, request: GatewayRequest, heal: RefreshStaleEndpoint): Promise<Attempt> {
-  const { error, call, current, given } = first;
-  if (call === null || !isStale(error)) return first;
-  const { endpoint } = call.candidate;
-  const next = await heal(current, endpoint, error);
-  return next !== null && canRetry(error, endpoint, current) ? attempt(request, next, given) : first;
-}
-
 /**
- * The recipe of a request: match → admit → collect → bind → fill → formulate → recall → execute → respond. Every stage gives its product or throws.
- * @param earlier what the client has sent, where an earlier attempt has read it
+ * Route lookup → authorize → parse input → bind → inject → build query → hooks → execute, or reply from the cache → respond.
+ * Each stage returns its product or throws a `Problem`.
+ * @param earlierInput the input of the first attempt: a body can be read only once
  */
-export async function attempt(
+async function runStages(
   request: GatewayRequest,
-  current: Pipeline,
-  earlier: RequestInput | null,
-): Promise<Attempt> {
-  const routed = lookUpRoute(request, current);
-  if (routed.kind !== 'match') return { response: await respondWithoutCall(routed, request, current) };
-  let call: ExecutableCall | null = null;
+  pipeline: Pipeline,
+  earlierInput: RequestInput | null,
+): Promise<{ readonly response: GatewayResponse | undefined } | FailedAttempt> {
+  const route = lookUpRoute(request, pipeline);
+  if (route.kind !== 'match') return { response: await respondWithoutCall(route, request, pipeline) };
+  const { access, hooks } = pipeline;
+  let candidates = route.targets;
   let caller: Caller | null = null;
-  let given: RequestInput | null = null;
+  let input: RequestInput | null = null;
+  let call: ExecutableCall | null = null;
   try {
-    checkUriLength(request, current.maxUriLength);
-    const { access } = current;
-    let candidates = routed.targets;
+    checkUriLength(request, pipeline.maxUriLength);
     if (isPublic(candidates, access)) refuseAnonymousCrossSite(candidates, request, access);
     else ({ candidates, caller } = await authorize(candidates, request, access));
-    const collected = parseInput(earlier, request, candidates[0]!.endpoint, current.maxBodySize);
-    given = collected instanceof Promise ? await collected : collected;
-    const bound = bind(candidates, { input: given, path: routed.path, ignoreUnknown: current.ignoreUnknown });
-    const filled = injectValues(bound, { request, caller }, current);
-    const ready = filled.candidate.hashesParameters ? await hashParameters(filled, request, current.login) : filled;
-    const { queryBuilder: make, endpoint } = ready.candidate;
-    call = make === null ? buildQuery(ready) : await buildCustomQuery(ready, make, request);
-    if (current.logsCommands) logCommand(current.observe, call, request);
-    const answer = current.hooks === null ? null : await runHooks(current.hooks, call, request);
-    if (answer !== null) return { response: withCallerHeaders(answer, caller) };
-    if (endpoint.signIn !== null) return { response: await loginOrLogout(current, call, { request, caller }) };
-    const { format, writeHeaders: head } = call.candidate.selectRepresentation(request.header('accept'));
-    const headers = head(call);
-    const outcome = await executeCached(current, { call, format, request, caller }, caller);
-    const respondNow = () => withCallerHeaders(respond(request, { format, headers, outcome }), caller);
-    return { response: cancelOnThrow(outcome, respondNow) };
+    const parsed = parseInput(earlierInput, request, candidates[0]!.endpoint, pipeline.maxBodySize);
+    input = parsed instanceof Promise ? await parsed : parsed;
+    const bound = bind(candidates, { input, path: route.path, ignoreUnknown: pipeline.ignoreUnknown });
+    const injected = injectValues(bound, { request, caller }, pipeline);
+    const { endpoint, queryBuilder, hashesParameters } = injected.candidate;
+    const complete = hashesParameters ? await hashParameters(injected, request, pipeline.login) : injected;
+    call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, queryBuilder, request);
+    if (pipeline.logsCommands) logCommand(pipeline.observe, call, request);
+    const hookResponse = hooks === null ? null : await runHooks(hooks, call, request);
+    if (hookResponse !== null) return { response: withCallerHeaders(hookResponse, caller) };
+    if (endpoint.signIn !== null) return { response: await loginOrLogout(pipeline, call, { request, caller }) };
+    const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'));
+    const headers = writeHeaders(call);
+    const result = await executeCached(pipeline, { call, format, request, caller }, caller);
+    const toResponse = () => withCallerHeaders(respond(request, { format, headers, result }), caller);
+    return { response: cancelOnThrow(result, toResponse) };
   } catch (error) {
-    return { error, current, targets: routed.targets, call, caller, given };
+    return { error, pipeline, targets: route.targets, call, caller, input };
   }
 }
 
-/** Where a request was refused, and what had been made of it. */
-export interface Refused {
+/** The error of a stage, with the products of the stages before it. */
+interface FailedAttempt {
   readonly error: unknown;
-  readonly current: Pipeline;
+  /** The pipeline that the attempt ran with: a refresh may have replaced it since. */
+  readonly pipeline: Pipeline;
   readonly targets: readonly CompiledEndpoint[];
   readonly call: ExecutableCall | null;
   readonly caller: Caller | null;
-  readonly given: RequestInput | null;
+  readonly input: RequestInput | null;
 }
-
-export type Attempt = { readonly response: GatewayResponse | undefined } | Refused;

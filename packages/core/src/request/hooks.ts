@@ -7,43 +7,44 @@ import { framingHeaderNames } from '../endpoints/comment/header-names.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { checkHeader } from '../response/response-headers.ts';
 
-/** An answer of the host's own. */
+/** The response of a hook, which ends the request. */
 export interface HookResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | null;
 }
 
-type Perhaps<Product> = Product | undefined | void;
-type Eventually<Product> = Product | Promise<Product>;
+type HookResult = HookResponse | undefined | void | Promise<HookResponse | undefined | void>;
 
+/** The argument of `validateParameters`. */
 export interface ParameterHookContext {
   readonly endpoint: Endpoint;
   readonly parameter: EndpointParameter;
-  /** As PostgreSQL will get it: text, or null. */
+  /** The value in PostgreSQL's text format, or null. */
   readonly value: Value;
   readonly request: GatewayRequest;
 }
 
+/** The argument of `commandCallback`. */
 export interface CommandHookContext {
   readonly endpoint: Endpoint;
   readonly request: GatewayRequest;
-  /** The statement that is about to run; `$1` is the first of the values. */
+  /** The statement that is about to run; `$1` is the first of `values`. */
   readonly sql: string;
-  /** Those that were given. */
+  /** The parameters that have values: from the client or from the gateway. */
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
 }
 
-/** What a host may say about a call before it runs. An answer ends the request; nothing lets it go on. */
+/** The host's callbacks before a call runs. A returned response ends the request; otherwise it continues. */
 export interface Hooks {
-  /** For each parameter of the call, those that the gateway fills among them. */
-  readonly validateParameters: ((parameter: ParameterHookContext) => Eventually<Perhaps<HookResponse>>) | null;
-  /** After the command is made and before it runs. */
-  readonly commandCallback: ((command: CommandHookContext) => Eventually<Perhaps<HookResponse>>) | null;
+  /** Called for each parameter of the call, injected ones included. */
+  readonly validateParameters: ((context: ParameterHookContext) => HookResult) | null;
+  /** Called once the statement is built. */
+  readonly commandCallback: ((context: CommandHookContext) => HookResult) | null;
 }
 
-/** Asks the host. Null: the call goes on. What a hook throws is a failure of the request. */
+/** Runs the hooks in order. Null: the call continues. An error of a hook fails the request. */
 export async function runHooks(
   hooks: Hooks,
   call: ExecutableCall,
@@ -54,28 +55,32 @@ export async function runHooks(
   const { parameters, values } = call;
   if (validateParameters !== null) {
     for (const [index, parameter] of parameters.entries()) {
-      // In order: the first objection is the answer.
+      // In order: the first response ends the request.
       // oxlint-disable-next-line no-await-in-loop
-      const objection = await validateParameters({ endpoint, parameter, value: values[index]!, request });
-      if (objection) return toResponse(objection);
+      const response = await validateParameters({ endpoint, parameter, value: values[index]!, request });
+      if (response) return toGatewayResponse(response);
     }
   }
   if (commandCallback === null) return null;
   const { sql } = call.statement;
-  const answer = await commandCallback({ endpoint, request, sql, parameters, values: call.arguments });
-  return answer ? toResponse(answer) : null;
+  const response = await commandCallback({ endpoint, request, sql, parameters, values: call.arguments });
+  return response ? toGatewayResponse(response) : null;
 }
 
 /**
- * The gateway frames the answer: a length of the host's beside ours would make two of them, and some statuses have no body.
- * @throws Problem for an answer that cannot be sent: a hook may have put a client's own words into it
+ * Drops framing headers, such as `content-length`, which the gateway sets itself.
+ * @throws Problem for an invalid status, body or header: a hook may have copied text of the client into it
  */
-function toResponse({ status, headers = {}, body = null }: HookResponse): GatewayResponse {
+function toGatewayResponse({ status, headers = {}, body = null }: HookResponse): GatewayResponse {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
-    throw new Problem('internal', { detail: `A hook has answered with the status ${status}.` });
+    throw new Problem('internal', {
+      detail: `A hook has returned the status ${status}; return an integer from 200 to 599.`,
+    });
   }
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    throw new Problem('internal', { detail: 'A hook has answered with a body that is neither text nor bytes.' });
+    throw new Problem('internal', {
+      detail: 'A hook has returned a body that is neither a string nor a Uint8Array.',
+    });
   }
   const list = Object.entries(headers)
     .filter(([name]) => !framingHeaderNames.has(name.toLowerCase()))

@@ -8,17 +8,18 @@ import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { headersAsJson, type RequestHeaderOptions } from './request-headers.ts';
 import type { Setting } from '../auth/settings.ts';
 
-/** A call with everything that the gateway itself adds to what the client has sent. */
+/** A bound call with the values and settings that the gateway adds. */
 export interface InjectedCall extends BoundCall<CompiledEndpoint> {
+  /** Transaction settings, as `set_config(name, value, true)` takes them. */
   readonly settings: readonly Setting[];
 }
 
 export interface InjectOptions {
   readonly requestHeaders: RequestHeaderOptions & {
-    /** The setting that holds the headers where an endpoint wants them there. */
+    /** The setting that holds the headers for endpoints that read them with `current_setting`. */
     readonly contextKey: string;
   };
-  /** Settings of every call, where connections of the host's may serve it, which hold none of ours. */
+  /** Settings of every call on a connection that the host provides: the gateway did not configure its session. */
   readonly sessionSettings: readonly Setting[];
   readonly claimTypes: ClaimTypes;
   readonly contextKeys: ContextKeys;
@@ -26,68 +27,68 @@ export interface InjectOptions {
   readonly databaseRole: DatabaseRole | null;
 }
 
-/** Adds what does not come from the client: settings of the transaction, and parameters that the gateway fills. */
+/** Adds transaction settings, and parameters whose values do not come from the client. */
 export function injectValues(
   bound: BoundCall<CompiledEndpoint>,
-  calling: CallContext,
+  context: CallContext,
   options: InjectOptions,
 ): InjectedCall {
   const { candidate, parameters, values } = bound;
-  const settings = settingsOf(candidate.endpoint, calling, options);
-  const added = candidate.injectsValues ? additions(bound, calling, options) : none;
-  return added.length === 0 ? { candidate, parameters, values, settings } : withAdditions(bound, added, settings);
+  const settings = buildSettings(candidate.endpoint, context, options);
+  const added = candidate.injectsValues ? injectedParameters(bound, context, options) : none;
+  return added.length === 0 ? { candidate, parameters, values, settings } : addParameters(bound, added, settings);
 }
 
-type Addition = readonly [parameter: EndpointParameter, value: Value];
+type ParameterValue = readonly [parameter: EndpointParameter, value: Value];
 
-const none: readonly Addition[] = [];
+const none: readonly ParameterValue[] = [];
 const noSettings: readonly Setting[] = [];
 
-function settingsOf(endpoint: Endpoint, calling: CallContext, options: InjectOptions): readonly Setting[] {
-  const { timeoutMs: timeout, planCacheMode, requestHeaders, userContext } = endpoint;
-  const { sessionSettings: everyCall, databaseRole } = options;
-  const plain = timeout === null && planCacheMode === null && requestHeaders.mode !== 'context' && !userContext;
-  if (plain && everyCall.length === 0 && databaseRole === null) return noSettings;
-  const settings = [...everyCall];
-  if (databaseRole !== null) settings.push(...roleSettings(calling, databaseRole));
-  if (userContext) settings.push(...contextSettings(calling, options.contextKeys, options.claimTypes));
-  if (timeout !== null) settings.push(['statement_timeout', String(timeout)]);
+function buildSettings(endpoint: Endpoint, context: CallContext, options: InjectOptions): readonly Setting[] {
+  const { timeoutMs, planCacheMode, requestHeaders, userContext } = endpoint;
+  const { sessionSettings, databaseRole } = options;
+  const hasNone = timeoutMs === null && planCacheMode === null && requestHeaders.mode !== 'context' && !userContext;
+  if (hasNone && sessionSettings.length === 0 && databaseRole === null) return noSettings;
+  const settings = [...sessionSettings];
+  if (databaseRole !== null) settings.push(...roleSettings(context, databaseRole));
+  if (userContext) settings.push(...contextSettings(context, options.contextKeys, options.claimTypes));
+  if (timeoutMs !== null) settings.push(['statement_timeout', String(timeoutMs)]);
   if (planCacheMode !== null) settings.push(['plan_cache_mode', planCacheMode]);
   if (requestHeaders.mode === 'context') {
     const { contextKey } = options.requestHeaders;
-    settings.push([contextKey, headersAsJson(calling.request, options.requestHeaders)]);
+    settings.push([contextKey, headersAsJson(context.request, options.requestHeaders)]);
   }
   return settings;
 }
 
-/** What the gateway gives; what the routine has a default for and nobody knows is left to that. */
-function additions(
+/** The parameters that the gateway fills. An unknown value leaves an optional parameter to its default. */
+function injectedParameters(
   { candidate, parameters }: BoundCall<CompiledEndpoint>,
-  calling: CallContext,
+  context: CallContext,
   options: InjectOptions,
-): readonly Addition[] {
+): readonly ParameterValue[] {
   const { endpoint } = candidate;
   const { requestHeaders } = endpoint;
-  return endpoint.parameters.flatMap((parameter): readonly Addition[] => {
+  return endpoint.parameters.flatMap((parameter): readonly ParameterValue[] => {
     if (parameter.injectedValue !== undefined) {
-      const value = resolveInjectedValue(parameter, calling, options.claimTypes);
+      const value = resolveInjectedValue(parameter, context, options.claimTypes);
       return value === null && parameter.optional ? [] : [[parameter, value]];
     }
-    // The request's headers, when the request itself does not give the parameter.
+    // The request headers fill their parameter unless the client has given it a value.
     const takesHeaders = requestHeaders.mode === 'parameter' && requestHeaders.position === parameter.position;
     if (!takesHeaders || parameters.includes(parameter)) return [];
-    return [[parameter, headersAsJson(calling.request, options.requestHeaders)]];
+    return [[parameter, headersAsJson(context.request, options.requestHeaders)]];
   });
 }
 
-/** In the routine's order, which the statement of all parameters counts on. */
-function withAdditions(
+/** Merges the parameters in the routine's order: the statement for all parameters relies on it. */
+function addParameters(
   { candidate, parameters, values }: BoundCall<CompiledEndpoint>,
-  added: readonly Addition[],
+  added: readonly ParameterValue[],
   settings: readonly Setting[],
 ): InjectedCall {
-  const all = [...parameters.map((parameter, index): Addition => [parameter, values[index]!]), ...added];
-  all.sort(([one], [other]) => one.position - other.position);
+  const all = [...parameters.map((parameter, index): ParameterValue => [parameter, values[index]!]), ...added];
+  all.sort(([a], [b]) => a.position - b.position);
   return {
     candidate,
     parameters: all.map(([parameter]) => parameter),

@@ -29,14 +29,14 @@ export async function loginOrLogout(
       headers: () => commentHeaders(endpoint),
     });
   }
-  const { rows, outcome } = await run(execution, call, request);
+  const { rows, result } = await run(execution, call, request);
   const names = schemeNames(rows, columnsOf(endpoint.result));
   const response = await logout({ request, caller, names, observe }, options);
   const session = caller?.session ?? null;
   if (session !== null) execution.streams.endSession(session);
-  if (!options.serializeResponse || names.length === 0 || outcome.kind === 'stream') return asPrivate(response);
-  const { format, writeHeaders: head } = call.candidate.selectRepresentation(undefined);
-  const rowResponse = respond(request, { format, headers: head(call), outcome });
+  if (!options.serializeResponse || names.length === 0 || result.kind === 'stream') return asPrivate(response);
+  const { format, writeHeaders } = call.candidate.selectRepresentation(undefined);
+  const rowResponse = respond(request, { format, headers: writeHeaders(call), result });
   return asPrivate({ ...rowResponse, headers: [...rowResponse.headers, ...response.headers] });
 }
 
@@ -53,16 +53,16 @@ function columnsOf(result: ResultShape): readonly ResultColumn[] {
 interface LoginResult {
   readonly rows: readonly LoginRow[];
   /** The routine's own response. */
-  readonly outcome: CallResult;
+  readonly result: CallResult;
 }
 
 async function run(execution: ExecutionContext, call: ExecutableCall, request: GatewayRequest): Promise<LoginResult> {
   let texts: TextRows | null = null;
   const { format } = call.candidate.selectRepresentation(undefined);
-  const outcome = await execute(execution, { call, format, request, tapRows: (next) => (texts = new TextRows(next)) });
+  const result = await execute(execution, { call, format, request, tapRows: (next) => (texts = new TextRows(next)) });
   // A result that needs streaming has more rows than are read.
-  if (outcome.kind === 'stream') outcome.body.cancel();
-  return { rows: (texts as TextRows | null)?.rows ?? [], outcome };
+  if (result.kind === 'stream') result.body.cancel();
+  return { rows: (texts as TextRows | null)?.rows ?? [], result };
 }
 
 const maxRows = 100;

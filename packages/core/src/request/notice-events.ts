@@ -8,7 +8,7 @@ import { applyScopeHint } from '../events/subscriber-authorization.ts';
 import { readExecutionId, toExecutionKey } from '../events/execution-id.ts';
 import type { EventStreams } from '../events/event-streams.ts';
 
-/** What has to be known for the messages of a call to become events. */
+/** Dependencies of events that calls raise. */
 export interface NoticeEventContext {
   readonly streams: EventStreams;
   readonly access: { readonly claimTypes: ClaimTypes };
@@ -16,8 +16,8 @@ export interface NoticeEventContext {
 }
 
 /**
- * Makes events of what a call raises with `RAISE INFO`, as it is raised.
- * @throws Problem `invalid-execution-id` for one that others might guess
+ * Returns a listener that turns each `RAISE INFO` of a call into an event, while the call runs.
+ * @throws Problem `invalid-execution-id` for a guessable execution id
  */
 export function createNoticeListener(
   { streams, access, observe }: NoticeEventContext,
@@ -25,14 +25,14 @@ export function createNoticeListener(
   request: GatewayRequest,
   caller: Caller | null,
 ): (notice: Notice) => void {
-  const { path, scope: usual } = endpoint.events!;
+  const { path, scope: endpointScope } = endpoint.events!;
   const id = readExecutionId(request);
   const key = id === null ? null : toExecutionKey(id, caller, access.claimTypes);
   return ({ severity, message, hint }) => {
     if (severity !== 'INFO') return;
-    const asked = hint === undefined ? usual : hintedScope(usual, hint);
-    if (asked === null) observe({ kind: 'unknown-hint', endpoint, hint: hint! });
-    const scope = asked ?? usual;
+    const messageScope = hint === undefined ? endpointScope : readHint(endpointScope, hint);
+    if (messageScope === null) observe({ kind: 'unknown-hint', endpoint, hint: hint! });
+    const scope = messageScope ?? endpointScope;
     if (scope.kind === 'self' && key === null) return;
     streams.publish({
       path,
@@ -44,7 +44,7 @@ export function createNoticeListener(
   };
 }
 
-/** Null: the hint is none of ours, and may be meant for people. */
-function hintedScope(usual: EventScope, hint: string): EventScope | null {
-  return applyScopeHint(usual, parseEventScope(hint.split(/[\s,]+/).filter((word) => word !== '')));
+/** Null: the hint names no scope; it may be meant for readers of the log. */
+function readHint(endpointScope: EventScope, hint: string): EventScope | null {
+  return applyScopeHint(endpointScope, parseEventScope(hint.split(/[\s,]+/).filter((word) => word !== '')));
 }

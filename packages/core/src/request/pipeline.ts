@@ -9,10 +9,10 @@ import type { Observer } from '../ports/ports.ts';
 import type { ProblemOptions } from './problem-response.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
 
-/** What the start has decided for all requests; a refresh makes a new one. */
+/** Endpoints and options that all requests share, made at start. A refresh makes a new pipeline. */
 export interface Pipeline extends CachedExecutionContext, InjectOptions {
   readonly router: Router<CompiledEndpoint>;
-  /** EventStreams of events, by the paths of requests for them. */
+  /** Event streams by the path of their requests. */
   readonly streamPlans: ReadonlyMap<string, StreamDefinition>;
   readonly access: AccessControl;
   readonly login: LoginOptions;
@@ -25,9 +25,8 @@ export interface Pipeline extends CachedExecutionContext, InjectOptions {
     /** Whether details may hold all values of a row that a constraint has refused. */
     readonly showRowDetails: boolean;
   };
-  /** Null when the host has none: most requests ask nobody. */
+  /** Null when the host has no hooks, so that most requests skip the stage. */
   readonly hooks: Hooks | null;
   readonly observe: Observer;
-  /** Whether the observer wants to hear of every command. */
   readonly logsCommands: boolean;
 }

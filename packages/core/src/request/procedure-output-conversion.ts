@@ -10,19 +10,19 @@ import {
 import type { ExecutableCall } from './build-query.ts';
 import { readFields } from '../response/rows.ts';
 
-/** A connection of the host's for one request. */
+/** A connection that the host provides for one request. */
 export interface HostRunner extends Runner {
-  /** For a call that another one follows: the host has its connection back only if it fails. */
+  /** Runs the first of two calls: the connection is released only if it fails. */
   readonly withoutRelease: Runner;
 }
 
 /**
- * The procedure's own call, when PostgreSQL has to convert what it gives: keeps its row, which becomes the values of another
- * statement. One handle stands for both, whichever of them runs.
+ * The first of two calls for a procedure whose output PostgreSQL has to convert. Keeps the output row, which becomes the values
+ * of a second statement. As a handle it controls the call that is running.
  */
 export class OutputConversion implements RowSink, CallHandle {
   readonly #call: ExecutableCall;
-  /** Takes the converted row. */
+  /** Receives the converted row. */
   readonly sink: RowSink;
   #row: readonly Value[] = [];
   #running: CallHandle | null = null;
@@ -38,11 +38,11 @@ export class OutputConversion implements RowSink, CallHandle {
     return true;
   }
 
-  /** The call that converts the row, with the settings of the first. */
+  /** The second call, with the settings of the first. */
   get call(): ExecutableCall {
     const { candidate, parameters, values, settings } = this.#call;
     const statement = candidate.conversionStatement(this.#row);
-    const owners = this.#row.map(() => null);
+    const valueSources = this.#row.map(() => null);
     return {
       candidate,
       parameters,
@@ -50,15 +50,15 @@ export class OutputConversion implements RowSink, CallHandle {
       settings,
       statement,
       arguments: this.#row,
-      valueSources: owners,
+      valueSources,
       headerQuery: null,
       noRowProblem: null,
     };
   }
 
-  follow(running: CallHandle): void {
+  attach(running: CallHandle): void {
     this.#running = running;
-    // Its client may have left between the two.
+    // The client may have disconnected between the two calls.
     if (this.#cancelled) running.cancel();
   }
 
@@ -73,14 +73,12 @@ export class OutputConversion implements RowSink, CallHandle {
 }
 
 /**
- * What the second statement reads is none of the client's: its errors are no refusals of a parameter. And nobody is asked to try again
- * what has been done.
+ * Hides what would blame the client or invite a retry: the values of the second statement are not the client's, and the
+ * procedure has already run.
  */
 export function toConversionError(error: Error): Error {
   if (error instanceof AcquireTimeout || error instanceof ConnectionLost) {
-    return new Error(`the procedure was called, but what it gave could not be converted: ${error.message}`, {
-      cause: error,
-    });
+    return new Error(`the procedure ran, but its output could not be converted: ${error.message}`, { cause: error });
   }
   return error instanceof DatabaseError ? new DatabaseError(error.diagnostics, error.step, 'execute') : error;
 }

@@ -4,43 +4,44 @@ import type { CallResult } from './execute.ts';
 import type { Format } from '../response/format.ts';
 import { isNotModified } from '../http/conditional-request.ts';
 
-export interface Answer {
+export interface ExecutedCall {
   readonly format: Format;
+  /** The endpoint's headers, content type first. */
   readonly headers: HeaderList;
-  readonly outcome: CallResult;
+  readonly result: CallResult;
 }
 
-/** The answer of a call that went well, as the request wants it. */
-export function respond(request: GatewayRequest, answer: Answer): GatewayResponse {
-  const response = responseOf(answer);
-  const { headerRow: told, cacheHeaders: kept } = answer.outcome;
-  // Only what the call itself has told, or what is known of a kept answer, can be an entity tag.
-  const tagged = told !== null || kept?.validates === true;
-  const asked = tagged && isNotModified(request, response) ? notModified(response) : response;
-  return request.method === 'HEAD' ? withoutBody(asked) : asked;
+/** Makes the response of a successful call: 200, 204 or 304, without a body for HEAD. */
+export function respond(request: GatewayRequest, executed: ExecutedCall): GatewayResponse {
+  const response = toResponse(executed);
+  const { headerRow, cacheHeaders } = executed.result;
+  // Entity tags come from the header row or from the cache. One that the author wrote for all responses validates none.
+  const hasValidator = headerRow !== null || cacheHeaders?.validates === true;
+  const conditional = hasValidator && isNotModified(request, response) ? notModified(response) : response;
+  return request.method === 'HEAD' ? withoutBody(conditional) : conditional;
 }
 
-function responseOf({ format, headers: own, outcome }: Answer): GatewayResponse {
-  const { headerRow: told, cacheHeaders: kept } = outcome;
-  const said = told === null ? own : [...own, ...told.headers];
-  const headers = kept === null ? said : [...said, ...kept.headers];
-  if (outcome.kind === 'stream') return { kind: 'stream', status: 200, headers, body: outcome.body };
-  const { body, rows } = outcome;
+function toResponse({ format, headers: endpointHeaders, result }: ExecutedCall): GatewayResponse {
+  const { headerRow, cacheHeaders } = result;
+  const rowHeaders = headerRow === null ? endpointHeaders : [...endpointHeaders, ...headerRow.headers];
+  const headers = cacheHeaders === null ? rowHeaders : [...rowHeaders, ...cacheHeaders.headers];
+  if (result.kind === 'stream') return { kind: 'stream', status: 200, headers, body: result.body };
+  const { body, rows } = result;
   if (rows === 0 && format.whenEmpty === 'noContent') {
-    // Whatever the author's headers say, there is no content for a content type to describe.
+    // Without the content type, which stands first: there is no content.
     return { kind: 'whole', status: 204, headers: headers.slice(2), body: null };
   }
-  return { kind: 'whole', status: 200, headers, body, isShared: kept !== null };
+  return { kind: 'whole', status: 200, headers, body, isShared: cacheHeaders !== null };
 }
 
-/** The client has it already. A stream is of no use then, and its work is stopped. */
+/** The client has this representation already. The call behind a stream is cancelled. */
 function notModified(response: GatewayResponse): GatewayResponse {
   if (response.kind === 'stream') response.body.cancel();
-  // The content type stands first, and there is no content.
+  // Without the content type, which stands first: there is no content.
   return { kind: 'whole', status: 304, headers: response.headers.slice(2), body: null };
 }
 
-/** The answer to HEAD: all but the body. */
+/** The response to HEAD: the same status and headers. */
 function withoutBody(response: GatewayResponse): GatewayResponse {
   if (response.kind === 'whole') {
     const length = response.body === null ? [] : ['content-length', String(Buffer.byteLength(response.body))];

@@ -9,35 +9,27 @@ import { problemResponse } from './problem-response.ts';
 import { readStreamExecutionId } from '../events/execution-id.ts';
 import type { EventStreams } from '../events/event-streams.ts';
 
-/** Nothing runs in the database for these. Undefined: the request is not ours. */
+/** Answers a request that calls no routine. Undefined: no route has its path. */
 export async function respondWithoutCall(
-  routed: Exclude<RouteLookup, { readonly kind: 'match' }>,
+  route: Exclude<RouteLookup, { readonly kind: 'match' }>,
   request: GatewayRequest,
   pipeline: Pipeline,
 ): Promise<GatewayResponse | undefined> {
-  switch (routed.kind) {
-    case 'none':
+  switch (route.kind) {
+    case 'not-found':
       return undefined;
-    case 'method':
-      return otherMethod(request, routed.allowed, pipeline);
+    case 'method-not-allowed':
+      return respondToOtherMethod(request, route.allowed, pipeline);
     case 'stream':
-      return streamed(routed.plan, request, pipeline);
+      return respondWithStream(route.plan, request, pipeline);
   }
 }
 
-async function streamed(plan: StreamDefinition, request: GatewayRequest, pipeline: Pipeline): Promise<GatewayResponse> {
-  try {
-    return await openEventStream(plan, request, pipeline.streams);
-  } catch (error) {
-    return handleError(error, request, { call: null, targets: plan.endpoints }, pipeline);
-  }
-}
-
-/** The path is ours and the method is not: a host's own handlers may still want it. */
-function otherMethod(
+/** Answers OPTIONS and 405 as a fallback: the host may have a handler for the method. */
+function respondToOtherMethod(
   request: GatewayRequest,
   allowed: readonly string[],
-  { problemOptions: refusal }: Pipeline,
+  { problemOptions }: Pipeline,
 ): GatewayResponse {
   const allow = ['allow', allowed.join(', ')];
   if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers: allow, body: null, isFallback: true };
@@ -45,14 +37,26 @@ function otherMethod(
     detail: `${request.method} is not answered here; try ${allowed.join(', ')}.`,
     headers: allow,
   });
-  return { ...problemResponse(problem, null, refusal), isFallback: true };
+  return { ...problemResponse(problem, null, problemOptions), isFallback: true };
+}
+
+async function respondWithStream(
+  plan: StreamDefinition,
+  request: GatewayRequest,
+  pipeline: Pipeline,
+): Promise<GatewayResponse> {
+  try {
+    return await openEventStream(plan, request, pipeline.streams);
+  } catch (error) {
+    return handleError(error, request, { call: null, targets: plan.endpoints }, pipeline);
+  }
 }
 
 /**
- * The answer to a request for a stream: refused before its first byte, or without end.
- * @throws Problem 400 for an execution id that others might guess, 401, 403; 429 and 503 when there are too many
+ * Authorizes the subscriber and opens the stream.
+ * @throws Problem 400 for a guessable execution id, 401, 403; 429 and 503 when there are too many streams
  */
-export async function openEventStream(
+async function openEventStream(
   plan: StreamDefinition,
   request: GatewayRequest,
   streams: EventStreams,

@@ -8,16 +8,16 @@ import type { Pipeline } from './pipeline.ts';
 /** The methods of an event stream, besides OPTIONS. */
 const streamMethods: readonly string[] = ['GET', 'HEAD'];
 
-/** Where a request goes: endpoints that may answer it, a stream of events, or nowhere. */
+/** The candidate endpoints of a request, its event stream, or the reason why there is neither. */
 export type RouteLookup = RouteResult<CompiledEndpoint> | { readonly kind: 'stream'; readonly plan: StreamDefinition };
 
-/** A stream comes before a pattern that fits its path as well. */
+/** Finds the route of a request. An event stream wins over a path pattern that matches as well. */
 export function lookUpRoute(request: GatewayRequest, { streamPlans, router }: Pipeline): RouteLookup {
   const plan = streamPlans.get(request.path);
   if (plan === undefined) return router.match(request.method, request.path);
   if (streamMethods.includes(request.method)) return { kind: 'stream', plan };
-  const routed = router.match(request.method, request.path);
-  return routed.kind === 'none' ? { kind: 'method', allowed: [...streamMethods, 'OPTIONS'] } : routed;
+  const route = router.match(request.method, request.path);
+  return route.kind === 'not-found' ? { kind: 'method-not-allowed', allowed: [...streamMethods, 'OPTIONS'] } : route;
 }
 
 /** @throws Problem `uri-too-long` */

@@ -10,8 +10,8 @@ export interface RouteMatch<Target> {
 export type RouteResult<Target> =
   | ({ readonly kind: 'match' } & RouteMatch<Target>)
   /** The path is ours, the method is not. */
-  | { readonly kind: 'method'; readonly allowed: readonly string[] }
-  | { readonly kind: 'none' };
+  | { readonly kind: 'method-not-allowed'; readonly allowed: readonly string[] }
+  | { readonly kind: 'not-found' };
 
 export interface Router<Target> {
   /** @param path as sent: percent-encoded, without the query */
@@ -31,7 +31,7 @@ interface RouteNode<Target> {
 }
 
 const noParameters: ReadonlyMap<string, string> = new Map();
-const none = { kind: 'none' } as const;
+const none = { kind: 'not-found' } as const;
 
 function branch<Target>(): RouteNode<Target> {
   return { literals: new Map(), parameter: null, methods: new Map(), names: new Map() };
@@ -89,7 +89,7 @@ function refuse<Target>(...known: readonly (Methods<Target> | undefined)[]): Rou
   if (allowed.size === 0) return none;
   if (allowed.has('GET')) allowed.add('HEAD');
   allowed.add('OPTIONS');
-  return { kind: 'method', allowed: [...allowed].toSorted() };
+  return { kind: 'method-not-allowed', allowed: [...allowed].toSorted() };
 }
 
 /** An author may write a path percent-encoded, as a URL is; a path that is the same without that comes first. */

@@ -1,9 +1,10 @@
 import { ColumnMismatch, DatabaseError, type Diagnostics } from '../postgres/port.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { ExecutableCall } from './build-query.ts';
 import type { Pipeline } from './pipeline.ts';
 
-/** SQLSTATEs with which PostgreSQL refuses a statement whose names or types are gone. */
-const goneStates: ReadonlySet<string> = new Set([
+/** SQLSTATEs of statements that name a dropped object or type (PostgreSQL manual, appendix A). */
+const droppedObjectStates: ReadonlySet<string> = new Set([
   '42703', // undefined_column
   '42883', // undefined_function
   '42P01', // undefined_table
@@ -15,37 +16,50 @@ const goneStates: ReadonlySet<string> = new Set([
 /** `cached plan must not change result type` */
 const featureNotSupported = '0A000';
 
-/** An endpoint that is not what the database has: its routine or table was changed after the catalog was read. */
+/** The routine or table of the endpoint was changed or dropped after the catalog was read. */
 export type StaleError = ColumnMismatch | DatabaseError;
 
-/** Reads the catalog again for an endpoint that is stale. Returns what is published then; null when it is the same as before. */
+/** Reads the catalog again. Resolves to the new pipeline, or to null when nothing has changed. */
 export type RefreshStaleEndpoint = (stale: Pipeline, endpoint: Endpoint, error: StaleError) => Promise<Pipeline | null>;
 
-/** Whether the statement of the gateway, not one inside the routine's body, names what the database does not have. */
+/** Whether the gateway's own statement names a dropped object; errors inside the routine's body do not count. */
 export function isStale(error: unknown): error is StaleError {
   if (error instanceof ColumnMismatch) return true;
   if (!(error instanceof DatabaseError) || error.phase === 'execute') return false;
   const { code, where, routine } = error.diagnostics;
-  // Bodies of functions, and parameters that cannot be read, have a context.
+  // PostgreSQL adds a context to errors in function bodies and in parameter values.
   if (where !== undefined) return false;
   if (code === featureNotSupported) return routine === 'RevalidateCachedQuery';
-  return goneStates.has(code) && (error.phase === 'parse' || isAboutStatement(error.diagnostics));
+  return droppedObjectStates.has(code) && (error.phase === 'parse' || isAboutStatement(error.diagnostics));
 }
 
-/** What a parameter of a type such as regclass refuses has no position in the statement. */
+/** Whether the error has a position in the statement: an unknown name in a `regclass` value has none. */
 function isAboutStatement({ code, position }: Diagnostics): boolean {
   return position !== undefined || code === '42P10' || code === '42809';
 }
 
 /**
- * Whether the call may be made again. PostgreSQL has refused the statement before any of it ran; columns may have turned out to be
- * others after it ran. A transaction of the host's has failed with the statement, and a sign-in runs commands after its routine.
+ * The refreshed pipeline for a second attempt; null when the endpoint is not stale or must not run again.
  */
-export function canRetry(
-  error: StaleError,
-  { volatility, signIn }: Endpoint,
-  { provideConnection: provide }: Pipeline,
-): boolean {
-  if (provide !== null || signIn !== null) return false;
+export async function pipelineForRetry(
+  {
+    error,
+    call,
+    pipeline,
+  }: { readonly error: unknown; readonly call: ExecutableCall | null; readonly pipeline: Pipeline },
+  refreshStale: RefreshStaleEndpoint,
+): Promise<Pipeline | null> {
+  if (call === null || !isStale(error)) return null;
+  const { endpoint } = call.candidate;
+  const refreshed = await refreshStale(pipeline, endpoint, error);
+  return canRetry(error, endpoint, pipeline) ? refreshed : null;
+}
+
+/**
+ * Whether a second call has no side effects of the first. A `DatabaseError` here means that the statement did not run; a
+ * column mismatch shows only after it ran. The transaction of a host's connection has failed, and a login runs more commands.
+ */
+function canRetry(error: StaleError, { volatility, signIn }: Endpoint, { provideConnection }: Pipeline): boolean {
+  if (provideConnection !== null || signIn !== null) return false;
   return error instanceof DatabaseError || volatility !== 'volatile';
 }

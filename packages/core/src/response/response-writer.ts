@@ -29,7 +29,7 @@ export interface ResponseWriterOptions {
   /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
   readonly slowClientTimeout: number;
   /** An answer up to this is held back until it is whole, however slowly it comes; null: none is for that alone. */
-  readonly hold: SizeLimit | null;
+  readonly holdLimit: SizeLimit | null;
 }
 
 export interface SizeLimit {
@@ -61,7 +61,7 @@ export class ResponseWriter implements RowSink, ByteSource {
   constructor(format: Format, manner: ResponseWriterOptions, events: ResponseEvents) {
     this.#format = format;
     this.#bufferRows = manner.bufferRows;
-    this.#hold = manner.hold;
+    this.#hold = manner.holdLimit;
     this.#slowClientTimeout = manner.slowClientTimeout;
     this.#events = events;
     this.#out = new ByteBuffer(manner.sizeHint);

@@ -39,7 +39,7 @@ function textOf({ endpoint, form, given, settings, sql, head, made }: Sketch): s
     valueSources: made ? [...parameters, null] : parameters,
     headerQuery: head === null ? null : { statement: { name: '', sql: head }, arguments: [head], valueSources: [null] },
   };
-  return createCacheKey(cachings.get(endpoint)!, told, { scope: '', form, made }).text;
+  return createCacheKey(cachings.get(endpoint)!, told, { scope: '', contentType: form, isCustomQuery: made }).text;
 }
 
 const all = endpointOf('HTTP\ncached');

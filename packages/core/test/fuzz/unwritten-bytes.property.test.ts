@@ -125,7 +125,7 @@ function answered(
     const send = (chunk: Uint8Array): void => void sent.push(Buffer.from(chunk).toString('latin1'));
     const answering = new ResponseWriter(
       format,
-      { bufferRows, sizeHint: 256, slowClientTimeout: 1_000, hold: null },
+      { bufferRows, sizeHint: 256, slowClientTimeout: 1_000, holdLimit: null },
       {
         whole: (body, count) => {
           send(body);

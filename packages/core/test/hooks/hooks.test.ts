@@ -216,7 +216,7 @@ describe('per call', () => {
     const failed = observations.find(({ kind }) => kind === 'request-failed');
     expect(failed).toMatchObject({
       status: 500,
-      error: { message: expect.stringContaining('neither text nor bytes') },
+      error: { message: expect.stringContaining('neither a string nor a Uint8Array') },
     });
   });
 });

@@ -3,45 +3,46 @@ import type { Statement, Value } from '../../postgres/port.ts';
 import type { CacheKey } from '../../ports/ports.ts';
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 
-/** What is known at start of an endpoint whose answers are kept. */
+/** The caching rules of an endpoint, made at start. */
 export interface CachePolicy {
   /** `schema.name`. */
   readonly routine: string;
-  /** Changes with everything that is planned of the endpoint, so that no answer outlives what it was made by. */
+  /** A hash of the whole endpoint: after a change of its plan, responses from before are not found. */
   readonly fingerprint: string;
-  /** By position less one: whether the parameter tells answers apart. */
+  /** By position less one: whether responses vary by the parameter. */
   readonly variesBy: readonly boolean[];
+  /** Milliseconds; null: until an invalidation. */
   readonly expires: number | null;
-  /** Whether anybody may be given the answer of anybody else, as far as the endpoint alone can tell. */
+  /** Whether responses are the same for all callers. */
   readonly isPublic: boolean;
-  /** Headers that the author has set: they are what is said, and ours stay out. */
+  /** Lower-case names of the headers that the comment sets: the cache does not set them too. */
   readonly authorHeaders: ReadonlySet<string>;
 }
 
-/** @param personal whether a call depends on more than its parameters */
-export function createCachePolicy(endpoint: Endpoint, personal: boolean): CachePolicy {
-  const { schema, name, parameters, cache, requestHeaders, responseHeaders: headers } = endpoint;
+/** @param isPersonal whether a call depends on more than its parameters */
+export function createCachePolicy(endpoint: Endpoint, isPersonal: boolean): CachePolicy {
+  const { schema, name, parameters, cache, requestHeaders, responseHeaders } = endpoint;
   return {
     routine: `${schema}.${name}`,
     fingerprint: createHash('sha256').update(JSON.stringify(endpoint)).digest('base64url').slice(0, 22),
-    variesBy: parameters.map((parameter) => tells(endpoint, parameter)),
+    variesBy: parameters.map((parameter) => isInKey(endpoint, parameter)),
     expires: cache!.expiresInMs,
     isPublic:
-      !personal &&
+      !isPersonal &&
       requestHeaders.mode === 'ignore' &&
       parameters.every(({ injectedValue }) => injectedValue === undefined),
-    authorHeaders: new Set(headers.map((header) => header.name.toLowerCase())),
+    authorHeaders: new Set(responseHeaders.map((header) => header.name.toLowerCase())),
   };
 }
 
-/** What the gateway fills in of the caller and of the request is never the author's to leave out. */
-function tells({ cache, requestHeaders }: Endpoint, { position, injectedValue }: EndpointParameter): boolean {
+/** The comment can leave parameters out of the key, but not those that the gateway fills. */
+function isInKey({ cache, requestHeaders }: Endpoint, { position, injectedValue }: EndpointParameter): boolean {
   if (cache!.parameters === null || cache!.parameters.includes(position) || injectedValue !== undefined) return true;
   return requestHeaders.mode === 'parameter' && requestHeaders.position === position;
 }
 
-/** Characters; a longer text is known by its hash. */
-const longestText = 1_024;
+/** Characters; longer keys are hashed. */
+const maxKeyLength = 1_024;
 
 interface KeyStatement {
   readonly statement: Statement;
@@ -60,60 +61,58 @@ export interface CacheKeyInput extends KeyStatement {
 export interface CacheKeyContext {
   /** The database. */
   readonly scope: string;
-  /** The content type of the answer. */
-  readonly form: string;
-  /** Whether the endpoint's source has made the statement, by more than the parameters. */
-  readonly made: boolean;
+  readonly contentType: string;
+  /** Whether a query builder made the statement, which may depend on more than the parameters. */
+  readonly isCustomQuery: boolean;
 }
 
 /**
- * The key of a call. Everything that its answer may depend on stands in it, each part with its kind and length before it, so that no
- * two different calls have one text: the endpoint as it is planned, the form of the answer, the parameters that tell answers
- * apart, and every setting of the transaction, which is all that the call knows of its caller.
+ * Returns the cache key of a call. It holds everything that the response depends on: the endpoint's plan, the content type, the
+ * parameters that responses vary by, and all settings, which are all that the call knows of its caller. Each part starts with its
+ * kind and length, so that two different calls never have the same text.
  */
 export function createCacheKey(
-  caching: CachePolicy,
+  policy: CachePolicy,
   call: CacheKeyInput,
-  { scope, form, made }: CacheKeyContext,
+  { scope, contentType, isCustomQuery }: CacheKeyContext,
 ): CacheKey {
-  let text = caching.fingerprint + part('d', scope) + part('f', form);
+  let text = policy.fingerprint + part('d', scope) + part('f', contentType);
   const { parameters, values, settings } = call;
-  if (made) text += ofStatement(caching, call);
+  if (isCustomQuery) text += statementKey(policy, call);
   for (let index = 0; index < parameters.length; index++) {
     const { position } = parameters[index]!;
-    if (caching.variesBy[position - 1] === true) text += `p${position}${ofValue(values[index]!)}`;
+    if (policy.variesBy[position - 1] === true) text += `p${position}${valueKey(values[index]!)}`;
   }
   for (const [name, value] of settings) text += part('s', name) + part('=', value);
-  return { routine: caching.routine, text: text.length > longestText ? hashed(text) : text };
+  return { routine: policy.routine, text: text.length > maxKeyLength ? hash(text) : text };
 }
 
-/** The text of a statement holds nothing that a client has sent; values that nobody has given are the source's own. */
-function ofStatement(
-  caching: CachePolicy,
+/** The text of a statement holds no client input. Values without a parameter come from the query builder and are in the key. */
+function statementKey(
+  policy: CachePolicy,
   { statement, arguments: values, valueSources, headerQuery, parameters }: CacheKeyInput,
 ): string {
   let text = part('q', statement.sql);
-  for (const [index, owner] of valueSources.entries()) {
-    const parameter = owner === null ? undefined : parameters.find(({ name }) => name === owner.name);
-    if (parameter === undefined || caching.variesBy[parameter.position - 1] === true) {
-      text += `a${index}${ofValue(values[index]!)}`;
+  for (const [index, source] of valueSources.entries()) {
+    const parameter = source === null ? undefined : parameters.find(({ name }) => name === source.name);
+    if (parameter === undefined || policy.variesBy[parameter.position - 1] === true) {
+      text += `a${index}${valueKey(values[index]!)}`;
     }
   }
   if (headerQuery === null) return text;
-  return (
-    text + part('h', headerQuery.statement.sql) + headerQuery.arguments.map((value) => `v${ofValue(value)}`).join('')
-  );
+  const headerValues = headerQuery.arguments.map((value) => `v${valueKey(value)}`).join('');
+  return text + part('h', headerQuery.statement.sql) + headerValues;
 }
 
 function part(kind: string, text: string): string {
   return `${kind}${text.length}:${text}`;
 }
 
-function ofValue(value: Value): string {
+function valueKey(value: Value): string {
   if (value === null) return 'n';
   return typeof value === 'string' ? part('t', value) : part('b', Buffer.from(value).toString('latin1'));
 }
 
-function hashed(text: string): string {
+function hash(text: string): string {
   return `#${createHash('sha256').update(text).digest('base64url')}`;
 }

@@ -6,205 +6,207 @@ import { toCachedResponse, toCallResult } from './cached-response.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { ExecutableCall } from '../build-query.ts';
 
-/** Where answers are kept, and the calls that are about to give one; lives as long as the gateway. */
+/** The cache and the calls that are about to fill it. Lives as long as the gateway. */
 export interface ResponseCache {
   readonly cache: Cache;
-  /** The database that the answers are of. */
+  /** The database that the responses come from. */
   readonly scope: string;
-  /** What is larger is not kept. */
+  /** Larger responses are not cached. */
   readonly sizeLimit: SizeLimit;
-  /** By version and key. */
+  /** By version and cache key. */
   readonly inFlight: Map<string, SingleFlight>;
 }
 
 export interface CachedExecutionContext extends ExecutionContext {
-  /** Null: nothing is kept. */
+  /** Null: caching is off. */
   readonly responseCache: ResponseCache | null;
-  /** Whether an answer depends on nobody as far as the host's options can tell. */
+  /** Whether the host's options allow shared caches to store responses. */
   readonly isPublic: boolean;
 }
 
-/** A request that looks for a kept answer. */
-interface Search {
-  readonly current: CachedExecutionContext;
-  readonly keeping: ResponseCache;
-  readonly caching: CachePolicy;
-  readonly task: ExecutionInput;
+interface Lookup {
+  readonly context: CachedExecutionContext;
+  readonly responseCache: ResponseCache;
+  readonly cachePolicy: CachePolicy;
+  readonly input: ExecutionInput;
   readonly key: CacheKey;
   readonly caller: Caller | null;
 }
 
 /**
- * Gives the answer that is kept, or that another request is about to get; makes the call where there is none, or where nothing
- * is kept.
+ * Returns the cached response, or joins the same call of another request. Executes the call on a cache miss, and for endpoints
+ * that are not cached.
  * @throws as `execute` does
  */
 export function executeCached(
-  current: CachedExecutionContext,
-  task: ExecutionInput,
+  context: CachedExecutionContext,
+  input: ExecutionInput,
   caller: Caller | null,
 ): Promise<CallResult> {
-  const { responseCache: keeping } = current;
-  const { cachePolicy: caching, queryBuilder: make } = task.call.candidate;
-  if (caching === null || keeping === null) return execute(current, task);
-  const { scope } = keeping;
-  const key = createCacheKey(caching, task.call, { scope, form: task.format.contentType, made: make !== null });
-  return search({ current, keeping, caching, task, key, caller });
+  const { responseCache } = context;
+  const { cachePolicy, queryBuilder } = input.call.candidate;
+  if (cachePolicy === null || responseCache === null) return execute(context, input);
+  const key = createCacheKey(cachePolicy, input.call, {
+    scope: responseCache.scope,
+    contentType: input.format.contentType,
+    isCustomQuery: queryBuilder !== null,
+  });
+  return lookUp({ context, responseCache, cachePolicy, input, key, caller });
 }
 
-async function search(looking: Search): Promise<CallResult> {
-  const { keeping, key, caller, current, task } = looking;
+async function lookUp(lookup: Lookup): Promise<CallResult> {
+  const { responseCache, key, caller, context, input } = lookup;
   for (;;) {
-    const asked = keeping.cache.get(key);
-    // One look after the other; what is at hand costs no turn.
+    const pending = responseCache.cache.get(key);
+    // An in-memory hit is not awaited: that would cost a turn of the event loop.
     // oxlint-disable-next-line no-await-in-loop
-    const look = asked instanceof Promise ? await asked : asked;
-    if (look.response !== null) return given(looking, look.response, true);
-    // Its answer would renew a cookie: it is this caller's alone.
-    if (caller?.headers !== undefined) return execute(current, task);
-    const place = placeOf(look, key);
-    const flight = keeping.inFlight.get(place);
-    if (flight === undefined) return lead(looking, place, look.version);
+    const found = pending instanceof Promise ? await pending : pending;
+    if (found.response !== null) return toResult(lookup, found.response, true);
+    // The response would carry a refreshed cookie of this caller.
+    if (caller?.headers !== undefined) return execute(context, input);
+    const flightKey = createFlightKey(found, key);
+    const flight = responseCache.inFlight.get(flightKey);
+    if (flight === undefined) return executeAsLeader(lookup, flightKey, found.version);
     // oxlint-disable-next-line no-await-in-loop
-    const answer = await follow(flight, task);
-    if (answer === 'alone') return execute(current, task);
-    if (answer !== 'again') return given(looking, answer, false);
+    const response = await follow(flight, input);
+    if (response === 'not-shareable') return execute(context, input);
+    if (response !== 'retry') return toResult(lookup, response, false);
   }
 }
 
-/** Who looks after an answer was made void does not wait for a call that began before. */
-function placeOf({ version }: CacheMiss, { text }: CacheKey): string {
+/** After an invalidation, requests do not join a call that started before it: the version differs. */
+function createFlightKey({ version }: CacheMiss, { text }: CacheKey): string {
   return `${version} ${text}`;
 }
 
-function given({ caching, current, task, caller }: Search, answer: CachedResponse, again: boolean): CallResult {
-  const { request } = task;
-  const shared = current.isPublic && caching.isPublic;
-  return toCallResult(answer, {
-    cachePolicy: caching,
-    request,
-    isPublic: shared,
-    isHit: again,
+function toResult(
+  { cachePolicy, context, input, caller }: Lookup,
+  response: CachedResponse,
+  isHit: boolean,
+): CallResult {
+  return toCallResult(response, {
+    cachePolicy,
+    request: input.request,
+    isPublic: context.isPublic && cachePolicy.isPublic,
+    isHit,
     refreshesCredentials: caller?.headers !== undefined,
   });
 }
 
-/** Makes the call, for all who come for its answer meanwhile. */
-async function lead(looking: Search, place: string, version: string): Promise<CallResult> {
-  const { current, keeping, task, key, caching } = looking;
-  const { cache, sizeLimit: bounds, inFlight: flights } = keeping;
-  const flight = new SingleFlight(task.call, () => flights.delete(place));
-  flights.set(place, flight);
-  flight.join(task.request);
+/** Executes the call for this request and all followers, and stores its response. */
+async function executeAsLeader(lookup: Lookup, flightKey: string, version: string): Promise<CallResult> {
+  const { context, responseCache, input, key, cachePolicy } = lookup;
+  const { cache, sizeLimit, inFlight } = responseCache;
+  const flight = new SingleFlight(input.call, () => inFlight.delete(flightKey));
+  inFlight.set(flightKey, flight);
+  flight.join(input.request);
   try {
-    const outcome = await execute(current, {
-      ...task,
-      holdLimit: bounds,
-      onCancellable: (cancel) => flight.endWith(cancel),
+    const result = await execute(context, {
+      ...input,
+      holdLimit: sizeLimit,
+      onCancellable: (cancel) => flight.cancelWith(cancel),
     });
-    const answer = toCachedResponse(outcome, bounds);
-    flight.resolve(answer);
-    if (answer === null) return outcome;
-    const stored = cache.set(key, answer, { version, expires: caching.expires });
-    // Nobody waits for that, but who comes meanwhile finds the answer here.
-    if (stored !== undefined) void stored.then(() => remove(flights, place, flight));
-    else flights.delete(place);
-    return given(looking, answer, false);
+    const response = toCachedResponse(result, sizeLimit);
+    flight.resolve(response);
+    if (response === null) return result;
+    const stored = cache.set(key, response, { version, expires: cachePolicy.expires });
+    // Until the cache has stored the response, requests find it in the flight.
+    if (stored !== undefined) void stored.then(() => remove(inFlight, flightKey, flight));
+    else inFlight.delete(flightKey);
+    return toResult(lookup, response, false);
   } catch (error) {
     flight.reject(error);
     throw error;
   } finally {
-    if (!flight.successful) remove(flights, place, flight);
+    if (!flight.hasResponse) remove(inFlight, flightKey, flight);
   }
 }
 
-function remove(flights: Map<string, SingleFlight>, place: string, flight: SingleFlight): void {
-  if (flights.get(place) === flight) flights.delete(place);
+function remove(inFlight: Map<string, SingleFlight>, flightKey: string, flight: SingleFlight): void {
+  if (inFlight.get(flightKey) === flight) inFlight.delete(flightKey);
 }
 
-/** `alone`: its answer cannot be shared; `again`: it has failed, which says nothing of a call with other values. */
+/** Waits for the leader's response. `retry`: the leader failed with other values than those of this call. */
 async function follow(
   flight: SingleFlight,
   { call, request }: ExecutionInput,
-): Promise<CachedResponse | 'alone' | 'again'> {
+): Promise<CachedResponse | 'not-shareable' | 'retry'> {
   flight.join(request);
   try {
-    return (await flight.answer) ?? 'alone';
+    return (await flight.response) ?? 'not-shareable';
   } catch (error) {
-    if (flight.isOf(call)) throw error;
-    return 'again';
+    if (flight.hasValuesOf(call)) throw error;
+    return 'retry';
   }
 }
 
-/** One call whose answer several requests wait for. It goes on as long as one of them does. */
-export class SingleFlight {
-  /** Null: it is none that can be shared. */
-  readonly answer: Promise<CachedResponse | null>;
+/** One call whose response several requests wait for. It is cancelled when all of them have disconnected. */
+class SingleFlight {
+  /** Null: the response cannot be shared. */
+  readonly response: Promise<CachedResponse | null>;
   readonly #call: ExecutableCall;
-  readonly #abandoned: () => void;
-  #resolve!: (answer: CachedResponse | null) => void;
+  readonly #onAbandoned: () => void;
+  #resolve!: (response: CachedResponse | null) => void;
   #reject!: (error: unknown) => void;
   #waiting = 0;
   #cancel: (() => void) | null = null;
-  #over = false;
-  /** Whether it has an answer for all. */
-  successful = false;
+  #isSettled = false;
+  hasResponse = false;
 
   /**
-   * @param call that of the request that leads
-   * @param abandoned told right before it is cancelled because nobody waits any more
+   * @param call the call of the leader
+   * @param onAbandoned called before the call is cancelled because no request waits for it
    */
-  constructor(call: ExecutableCall, abandoned: () => void) {
+  constructor(call: ExecutableCall, onAbandoned: () => void) {
     this.#call = call;
-    this.#abandoned = abandoned;
-    this.answer = new Promise((resolve, reject) => {
+    this.#onAbandoned = onAbandoned;
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // The leader hears of a failure by itself; there may be nobody else.
-    this.answer.catch(() => undefined);
+    // The leader handles the rejection itself; without followers it would be unhandled.
+    this.response.catch(() => undefined);
   }
 
-  /** Whether a call has the very same values, so that it would fail with the same. */
-  isOf({ values, arguments: own }: ExecutableCall): boolean {
-    return equal(this.#call.values, values) && equal(this.#call.arguments, own);
+  /** Whether a call has the same values, and so would fail with the same error. */
+  hasValuesOf({ values, arguments: statementValues }: ExecutableCall): boolean {
+    return isSame(this.#call.values, values) && isSame(this.#call.arguments, statementValues);
   }
 
   join(request: GatewayRequest): void {
     this.#waiting++;
     request.onDisconnect(() => {
       this.#waiting--;
-      this.#endIfAbandoned();
+      this.#cancelIfAbandoned();
     });
   }
 
-  /** Takes what ends the call. */
-  endWith(cancel: () => void): void {
+  /** Receives the function that cancels the call. */
+  cancelWith(cancel: () => void): void {
     this.#cancel = cancel;
-    this.#endIfAbandoned();
+    this.#cancelIfAbandoned();
   }
 
-  /** The call has come out well; who leaves from now on has no say in it. */
-  resolve(answer: CachedResponse | null): void {
-    this.#over = true;
-    this.successful = answer !== null;
-    this.#resolve(answer);
+  resolve(response: CachedResponse | null): void {
+    this.#isSettled = true;
+    this.hasResponse = response !== null;
+    this.#resolve(response);
   }
 
   reject(error: unknown): void {
-    this.#over = true;
+    this.#isSettled = true;
     this.#reject(error);
   }
 
-  #endIfAbandoned(): void {
-    if (this.#over || this.#waiting > 0 || this.#cancel === null) return;
-    this.#over = true;
-    this.#abandoned();
+  #cancelIfAbandoned(): void {
+    if (this.#isSettled || this.#waiting > 0 || this.#cancel === null) return;
+    this.#isSettled = true;
+    this.#onAbandoned();
     this.#cancel();
   }
 }
 
-/** Bytes are the same only when they are the same piece: to compare them may cost more than a call. */
-function equal(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((value, index) => value === other[index]);
+/** Compares bytes by identity: comparing their content may cost more than a call. */
+function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((value, index) => value === b[index]);
 }
