@@ -1,30 +1,105 @@
 export { type FetchHandler, type Gateway, type Health, type NodeMiddleware, createGateway } from './gateway/gateway.ts';
-export type { EventsOptions, GatewayOptions, EndpointSource } from './gateway/options/options.ts';
+export type {
+  AuthenticationResult,
+  ClaimValues,
+  HostAuthentication,
+  HostRequest,
+} from './gateway/host-authentication.ts';
+export {
+  type ColumnDefinitions,
+  defineRoutine,
+  type ParameterDefinition,
+  type ResultDefinition,
+  type RoutineDefinition,
+  type TypeName,
+} from './gateway/define-routine.ts';
+export type {
+  CacheOptions,
+  GatewayConnectionOptions,
+  EventsOptions,
+  GatewayOptions,
+  GeneralOptions,
+  ResolvedOptions,
+  EndpointSource,
+  StartHooks,
+} from './gateway/options/options.ts';
 export type {
   AuthenticationOptions,
   BasicOptions,
   BearerOptions,
   CookieOptions,
+  DatabaseRoleOptions,
   DataProtectionOptions,
   JwtOptions,
   SessionOptions,
 } from './gateway/options/authentication-options.ts';
 export { createPasswordHasher, type PasswordHasherOptions } from './auth-schemes/password.ts';
-export type { Routine } from './catalog/routine.ts';
-export { functionsSource } from './catalog/functions-source.ts';
-export type { RelationKind, TableColumn, TableOperation } from './catalog/table.ts';
+export type { BearerSchemeOptions } from './auth-schemes/bearer.ts';
+export type { CookieSchemeOptions } from './auth-schemes/cookie.ts';
+export type { JwksOptions } from './auth-schemes/jwks.ts';
+export type { ClaimPaths } from './auth-schemes/jwt-claims.ts';
+export type { JwtAlgorithm, JwtKey } from './auth-schemes/jwt-keys.ts';
+export type { JwtSchemeOptions, JwtVersions } from './auth-schemes/jwt.ts';
+export type { TokenEncryption } from './auth-schemes/keys/key-ring.ts';
+export type { LoginRateLimitOptions } from './auth-schemes/login-rate-limiter.ts';
+export type { RateLimitOptions } from './auth-schemes/rate-limiter.ts';
+export type { SessionSchemeOptions } from './auth-schemes/session-scheme.ts';
+export type { NewSession, SessionStore } from './auth-schemes/sessions.ts';
+export type { DefaultRoute, Routine, RoutineParameter, RoutineResult, SessionEffects } from './catalog/routine.ts';
+export type { Column, JsonForm, TypeFacts } from './catalog/type-facts.ts';
+export { type FunctionsOptions, functionsSource } from './catalog/functions-source.ts';
+export type {
+  Comparison,
+  PageLimits,
+  RelationKind,
+  TableAccess,
+  TableColumn,
+  TableOperation,
+  TypeOperators,
+} from './catalog/table.ts';
+export type {
+  Call,
+  CallHandle,
+  ChannelEvent,
+  Database,
+  Diagnostics,
+  Notice,
+  QueryOptions,
+  RowSink,
+  Runner,
+  Statement,
+  Step,
+  TextTable,
+  Value,
+} from './postgres/port.ts';
 export type { Filters, RoutineSource } from './catalog/routine-source.ts';
 export type {
-  ResultShape,
-  ResultColumn,
+  BasicAuthentication,
+  CachePolicy,
+  TypedClientOptions,
   Endpoint,
   EndpointEvents,
   EndpointParameter,
+  EventScope,
+  InjectedValue,
+  Listing,
   Method,
+  OutputColumn,
+  ParameterField,
+  ParameterSource,
+  RawFormat,
+  RequestHeadersBinding,
+  ResponseHeader,
+  ResultColumn,
+  ResultShape,
+  SignIn,
   TableEndpoint,
+  UploadOptions,
 } from './endpoints/endpoint.ts';
+export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
+export type { EndpointAuthenticationOptions, EndpointOptions } from './endpoints/options.ts';
 export type { Diagnostic } from './endpoints/diagnostic.ts';
-export type { CommandHookContext, HookResponse, ParameterHookContext } from './request/hooks.ts';
+export type { CommandHookContext, HookResponse, Hooks, ParameterHookContext } from './request/hooks.ts';
 export type {
   LoginAttempt,
   LoginOutcome,
@@ -62,7 +137,9 @@ export type {
   SignInResponse,
   ValueSource,
 } from './ports/ports.ts';
-export { Problem } from './ports/ports.ts';
+export type { FetchConnection } from './adapters/fetch.ts';
+export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';
+export type { ByteSink, ByteSource, Handle, StreamResponse, WholeResponse } from './http/response.ts';
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
 export type { CrudOptions, CrudType } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';

@@ -51,6 +51,9 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     },
     index: {
       modules: [
+        'adapters',
+        'http',
+        'postgres',
         'validation',
         'catalog',
         'endpoints',

@@ -19,7 +19,8 @@ export interface FetchConnection {
 /** For hosts that speak WHATWG fetch. `undefined` means that the request is not ours. */
 export type FetchHandler = (request: Request, connection?: FetchConnection) => Promise<Response | undefined>;
 
-class FetchRequest implements GatewayRequest {
+/** A request of WHATWG fetch. */
+export class FetchRequest implements GatewayRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -28,7 +29,7 @@ class FetchRequest implements GatewayRequest {
   readonly #request: Request;
   #id: string | null = null;
 
-  constructor(request: Request, connection: FetchConnection | undefined) {
+  constructor(request: Request, connection?: FetchConnection) {
     const url = new URL(request.url);
     this.method = request.method;
     this.path = url.pathname;

@@ -33,12 +33,15 @@ export class NodeRequest implements GatewayRequest {
   readonly path: string;
   readonly query: string;
   readonly #incoming: MaybeParsed;
-  readonly #outgoing: ServerResponse;
+  readonly #outgoing: ServerResponse | null;
   readonly #body: Readable;
   #id: string | null = null;
 
-  /** @param body the bytes of the body, where the host has put another stream in their place */
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse, body: Readable = incoming) {
+  /**
+   * @param outgoing null for a request that the host answers
+   * @param body the bytes of the body, where the host has put another stream in their place
+   */
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse | null, body: Readable = incoming) {
     const url = relative(incoming.url ?? '/');
     const mark = url.indexOf('?');
     this.method = incoming.method ?? 'GET';
@@ -84,6 +87,7 @@ export class NodeRequest implements GatewayRequest {
 
   onDisconnect(listener: () => void): void {
     const outgoing = this.#outgoing;
+    if (outgoing === null) return;
     // Gone already, while a hook or the body was waited for.
     if (outgoing.destroyed) return listener();
     // It closes once: `on` spares the wrapper that `once` needs.

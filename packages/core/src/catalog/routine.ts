@@ -89,6 +89,8 @@ export interface Routine {
   readonly comment: string | null;
   /** `schema.name(p_id integer, VARIADIC p_names text[])`, with the input parameters: identifies the routine. */
   readonly signature: string;
+  /** The SQL of every call, when it is not a call of the routine. Its effects on the session are read from it. */
+  readonly statement?: string;
   /** The CREATE statement, when the source was asked for it. */
   readonly definition?: string;
 }

@@ -156,6 +156,20 @@ export function buildSelectList({ result, raw }: Pick<Endpoint, 'result' | 'raw'
 }
 
 /**
+ * Wraps a query of the host whose columns are those of the endpoint's result, where PostgreSQL has to convert values to JSON or a composite
+ * column is returned as its fields. Any other query stays as it is.
+ */
+export function convertQuery({ result, raw }: Pick<Endpoint, 'result' | 'raw'>, sql: string): string {
+  const columns = 'columns' in result ? result.columns : 'column' in result ? [result.column] : [];
+  const isText = raw !== null || (result.kind === 'value' && result.media === 'text');
+  if (isText || columns.every(({ type, parentColumn }) => type.json !== 'converted' && parentColumn === undefined))
+    return sql;
+  const list = columns.map((column) => asJson(column, reference('"q"', column)));
+  // The line break ends a comment of the query's last line.
+  return `with "q" (${resultNames(columns).join(', ')}) as (${sql}\n) select ${list.join(', ')} from "q"`;
+}
+
+/**
  * A single row of a named type may be NULL, and in FROM that would turn into a row of NULLs. So the value is made first,
  * once (`offset 0` keeps PostgreSQL from putting the call in place of every reference), and then taken apart. `is distinct
  * from null` asks for the value itself: a row whose fields are all NULL is still a row.

@@ -1,16 +1,18 @@
 import { createOriginReader, type OriginReader } from '../adapters/forwarded.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { Handle } from '../http/response.ts';
 import { StartError } from './start-error.ts';
 
+/** Returns the request with the client's address and scheme in place of the proxy's. */
+export type ResolveClient = (request: GatewayRequest) => GatewayRequest;
+
 /**
- * Lets everybody behind it see the client as the trusted proxies tell of it: its address and whether its connection is encrypted.
- * @throws StartError for what is no address
+ * Resolves the client behind trusted proxies.
+ * @throws StartError for an entry that is not an address, a CIDR block or `loopback`
  */
-export function withClientOrigin(handle: Handle, trustedProxies: readonly string[]): Handle {
-  if (trustedProxies.length === 0) return handle;
+export function clientResolver(trustedProxies: readonly string[]): ResolveClient {
+  if (trustedProxies.length === 0) return (request) => request;
   const originOf = readerOf(trustedProxies);
-  return (request) => handle(seenAs(request, originOf));
+  return (request) => seenAs(request, originOf);
 }
 
 function readerOf(trustedProxies: readonly string[]): OriginReader {

@@ -2,9 +2,10 @@ import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
 import { type Authentication, openAuthentication } from './open-authentication.ts';
 import { authenticationDefaults } from './options/authentication-options.ts';
-import { withClientOrigin } from './client-origin.ts';
+import { clientResolver } from './client-origin.ts';
+import { type HostAuthentication, hostAuthentication } from './host-authentication.ts';
 import { type GatewayCache, openCache } from './open-cache.ts';
-import { openConnections } from './connections.ts';
+import { type Connections, openConnections } from './connections.ts';
 import { type Events, openEvents } from './open-events.ts';
 import { checkServers } from './server-version.ts';
 import type { Handle } from '../http/response.ts';
@@ -31,111 +32,138 @@ import { validateOptions } from './options/validate-options.ts';
 
 export type { FetchHandler, NodeMiddleware };
 
-export interface Gateway {
-  /** What is published now. */
+/** A gateway: answers requests by the endpoints of a database. */
+export interface Gateway extends HostAuthentication {
+  /** The endpoints in use. */
   readonly endpoints: readonly Endpoint[];
-  /** What the authors of comments should know. */
+  /** Errors and warnings about comments and options. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The gateway itself: a request to its answer, or undefined when the request is not ours. */
+  /** Returns the response to a request; undefined for a request that no endpoint matches. */
   readonly handle: Handle;
   /** For `node:http`, Connect and Express: `app.use(gateway.middleware)`. */
   readonly middleware: NodeMiddleware;
-  /** For hosts that speak WHATWG fetch. */
+  /** For hosts that use WHATWG fetch. */
   readonly fetch: FetchHandler;
-  /** Reads the catalog again and swaps all endpoints at once; on failure the old ones stay. */
+  /** Reads the catalog again and replaces all endpoints at once. When it fails, the old endpoints stay. */
   refresh(): Promise<void>;
-  /** What works: the gateway goes on without what does not, and comes back to it by itself. */
+  /** Tells which optional services work. The gateway serves requests without them and reconnects by itself. */
   health(): Health;
-  /** Ends all streams and opens no more: before a server waits for its running requests to end. */
+  /** Ends all event streams and refuses new ones, so that a server can then wait for its running requests. */
   endStreams(): void;
-  /** Ends all streams, lets running calls finish, for some seconds, and closes every connection. */
+  /** Ends all event streams, waits some seconds for running calls, and closes every connection. */
   close(): Promise<void>;
 }
 
-/** Null: it works; otherwise why it does not. */
+/** Null for a service that works; otherwise the reason why it does not. */
 export interface Health {
-  /** What reaches the other instances of the gateway. */
+  /** The broadcast to other instances of the gateway. */
   readonly broadcast: string | null;
 }
 
 /**
- * Reads the database's catalog, plans its endpoints and gives a gateway that answers them.
- * @param wanted a connection string, or options with one or with a data source
- * @throws StartError when the database cannot be reached or read, or is older than 13
+ * Reads the catalog of the database, builds its endpoints and returns a gateway that serves them.
+ *
+ * @param given a connection string, or options with a connection string or a data source
+ * @throws StartError for invalid options, and for a database that cannot be reached, cannot be read or is older than 13
  */
-export async function createGateway(wanted: string | GatewayOptions): Promise<Gateway> {
-  const options = optionsOf(wanted);
-  const observe = observerOf(options);
-  const connections = openConnections(options, observe);
-  let authentication: Authentication | null = null;
-  let events: Events | null = null;
-  let caching: GatewayCache | null = null;
-  const read = async (): Promise<void> => {
-    const own = ownRoutes({ refresh: read, options, authentication: authentication!, observe });
-    const parts = { connections, authentication: authentication!, streams: events!.streams, caching: caching!, own };
-    const next = await loadEndpoints(parts, options, observe);
-    await events!.adopt(next.pipeline.streamPlans.values());
-    published = next;
-    await caching!.published(next.endpoints);
+export async function createGateway(given: string | GatewayOptions): Promise<Gateway> {
+  const options = resolveOptions(given);
+  const observe = createObserver(options);
+  const resolveClient = clientResolver(options.authentication.trustedProxies);
+  let loaded: LoadedEndpoints | undefined;
+  const services = await openServices(options, observe, (sql) => loaded?.altersSession(sql) ?? true);
+  const { authentication, events, cache, notifications } = services;
+  const load = async (): Promise<void> => {
+    const own = builtInRoutes(load, options, authentication);
+    const next = await loadEndpoints({ ...services, streams: events.streams, caching: cache, own }, options, observe);
+    await events.adopt(next.pipeline.streamPlans.values());
+    loaded = next;
+    await cache.published(next.endpoints);
   };
-  let published: LoadedEndpoints | undefined;
-  let notifications: NotificationRefresh | null = null;
-  const close = async (): Promise<void> => {
-    notifications?.stop();
-    authentication?.close();
-    await events?.close();
-    // Calls that still run have answers to keep, and some to make void.
-    await connections.close();
-    await caching?.close();
-  };
-  try {
-    await checkServers(connections, options.startRetry, observe);
-    const needs = { connections, altersSession: (sql: string) => published?.altersSession(sql) ?? true };
-    authentication = await openAuthentication(options, needs, observe);
-    notifications = await refreshOnNotify(connections, options.refreshOnNotify, observe);
-    events = await openEvents(options.events, authentication, connections, observe);
-    caching = await openCache(options, connections, observe);
-    await read();
-  } catch (error) {
-    await close();
+  await load().catch(async (error: unknown) => {
+    await services.close();
     throw toStartError(error);
-  }
-  const { streams, broadcast } = events;
-  const reread = serialize(read);
-  notifications?.start(reread);
-  const shared = shareRefreshes(reread, broadcast, observe);
-  const handle = handleOf(() => published!, { refresh: shared.refresh, reread, options, authentication, observe });
+  });
+  const reload = serialize(load);
+  notifications?.start(reload);
+  const shared = shareRefreshes(reload, events.broadcast, observe);
+  const pipeline = (): Pipeline => loaded!.pipeline;
+  const endpointHandle = createHandle(pipeline, refreshStaleEndpoints(pipeline, reload, observe));
+  const routes = builtInRoutes(shared.refresh, options, authentication);
+  const inner = withBuiltInRoutes(endpointHandle, routes, { options, observe });
+  // The client behind trusted proxies first, then built-in routes, then database endpoints.
+  const handle = deliverLargeBodies((request) => inner(resolveClient(request)), options.slowClientTimeout * 1_000);
   return {
     get endpoints() {
-      return published!.endpoints;
+      return loaded!.endpoints;
     },
     get diagnostics() {
-      return published!.diagnostics;
+      return loaded!.diagnostics;
     },
     handle,
     middleware: nodeMiddleware(handle, options),
     fetch: fetchHandler(handle, options),
+    ...hostAuthentication(authentication, resolveClient, observe),
     refresh: shared.refresh,
-    health: () => ({ broadcast: broadcast.health() }),
-    endStreams: () => streams.close(),
-    close: async () => {
+    health: () => ({ broadcast: events.broadcast.health() }),
+    endStreams: () => events.streams.close(),
+    close: () => {
       shared.stop();
-      await close();
+      return services.close();
     },
   };
 }
 
-interface Doors {
-  readonly refresh: () => Promise<void>;
-  /** Of this instance alone. */
-  readonly reread: () => Promise<void>;
-  readonly options: ResolvedOptions;
+/** Everything that a gateway opens once. A refresh of the endpoints leaves it open. */
+interface Services {
+  readonly connections: Connections;
   readonly authentication: Authentication;
-  readonly observe: Observer;
+  readonly events: Events;
+  readonly cache: GatewayCache;
+  /** Null without the option `refreshOnNotify`. */
+  readonly notifications: NotificationRefresh | null;
+  close(): Promise<void>;
 }
 
-/** What is answered without a routine. */
-function ownRoutes({ refresh, options, authentication }: Omit<Doors, 'reread'>): readonly SchemeRoute[] {
+/** @throws StartError after closing what was opened */
+async function openServices(
+  options: ResolvedOptions,
+  observe: Observer,
+  altersSession: (sql: string) => boolean,
+): Promise<Services> {
+  const connections = openConnections(options, observe);
+  const opened: { -readonly [Name in keyof Services]?: Services[Name] } = {};
+  const close = async (): Promise<void> => {
+    opened.notifications?.stop();
+    opened.authentication?.close();
+    await opened.events?.close();
+    // Before the cache: running calls still store and invalidate responses.
+    await connections.close();
+    await opened.cache?.close();
+  };
+  try {
+    await checkServers(connections, options.startRetry, observe);
+    const authentication = await openAuthentication(options, { connections, altersSession }, observe);
+    opened.authentication = authentication;
+    const notifications = await refreshOnNotify(connections, options.refreshOnNotify, observe);
+    opened.notifications = notifications;
+    const events = await openEvents(options.events, authentication, connections, observe);
+    opened.events = events;
+    const cache = await openCache(options, connections, observe);
+    opened.cache = cache;
+    return { connections, authentication, notifications, events, cache, close };
+  } catch (error) {
+    await close();
+    throw toStartError(error);
+  }
+}
+
+/** The routes of the gateway itself: refresh, those of the authentication schemes, antiforgery. */
+function builtInRoutes(
+  refresh: () => Promise<void>,
+  options: ResolvedOptions,
+  authentication: Authentication,
+): readonly SchemeRoute[] {
   return [
     ...refreshRoute(refresh, options, authentication.access),
     ...authentication.routes,
@@ -143,48 +171,39 @@ function ownRoutes({ refresh, options, authentication }: Omit<Doors, 'reread'>):
   ];
 }
 
-/** From the wall inwards: the client as proxies tell of it, the endpoints of our own, those of the database. */
-function handleOf(published: () => LoadedEndpoints, doors: Doors): Handle {
-  const { options, reread, observe } = doors;
-  const pipeline = (): Pipeline => published().pipeline;
-  const inner = withBuiltInRoutes(
-    createHandle(pipeline, refreshStaleEndpoints(pipeline, reread, observe)),
-    ownRoutes(doors),
-    doors,
-  );
-  const handle = withClientOrigin(inner, options.authentication.trustedProxies);
-  return deliverLargeBodies(handle, options.slowClientTimeout * 1_000);
-}
-
-/** Undefined is the same as not given. @throws StartError for what cannot be meant */
-function optionsOf(wanted: string | GatewayOptions): ResolvedOptions {
-  const own = typeof wanted === 'string' ? { connectionString: wanted } : wanted;
-  validateOptions(own);
-  const present = given(own) as GatewayOptions & Pick<ResolvedOptions, 'connectionString'>;
+/**
+ * Adds the defaults. An option that is undefined counts as not given.
+ * @throws StartError with one line for each invalid option
+ */
+function resolveOptions(given: string | GatewayOptions): ResolvedOptions {
+  const options = typeof given === 'string' ? { connectionString: given } : given;
+  validateOptions(options);
+  const present = withoutUndefined(options) as GatewayOptions & Pick<ResolvedOptions, 'connectionString'>;
   return {
     ...endpointDefaults,
     ...generalDefaults,
     ...present,
-    authentication: { ...authenticationDefaults, ...given(present.authentication) },
-    events: { ...eventsDefaults, ...given(present.events) },
+    authentication: { ...authenticationDefaults, ...withoutUndefined(present.authentication) },
+    events: { ...eventsDefaults, ...withoutUndefined(present.events) },
   };
 }
 
-function given<Given extends object>(options: Given | undefined): Partial<Given> {
-  return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined)) as Partial<Given>;
+function withoutUndefined<Options extends object>(options: Options | undefined): Partial<Options> {
+  const present = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as Partial<Options>;
 }
 
-/** The host's own observer hears everything, its logger what the log options let through. */
-function observerOf(options: ResolvedOptions): Observer {
+/** Passes observations to the host's observer and, filtered by the log options, to its logger. */
+function createObserver(options: ResolvedOptions): Observer {
   const { observer, logger } = options;
   const log = logger === null ? null : logObserver(logger, options);
-  const listeners = [observer, log].filter((listener) => listener !== null);
+  const observers = [observer, log].filter((observe) => observe !== null);
   return (observation) => {
-    for (const listener of listeners) {
+    for (const observe of observers) {
       try {
-        listener(observation);
+        observe(observation);
       } catch {
-        // What is only watched must not be changed by who watches; there is nobody left to tell.
+        // An observer must not affect the request. Its errors are dropped.
       }
     }
   };

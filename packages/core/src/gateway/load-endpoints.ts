@@ -59,7 +59,13 @@ export async function loadEndpoints(
   const changed = validateEndpointChanges(await reviewed(plan.endpoints, options), connectionNames);
   tell(changed.diagnostics, options, observe);
   const uses = await sessionUsesOf(changed.endpoints, main, { connections, observe });
-  const used = addSessionEffects(changed.endpoints, { uses, connectionReset: options.connectionReset });
+  const used = addSessionEffects(changed.endpoints, {
+    uses,
+    connectionReset: options.connectionReset,
+    statements: new Map(
+      routines.flatMap(({ signature, statement }) => (statement === undefined ? [] : [[signature, statement]])),
+    ),
+  });
   const reachable = excludeBuiltInRoutes(used, parts.own);
   tell(reachable.diagnostics, options, observe);
   const endpoints = Object.freeze(reachable.endpoints);

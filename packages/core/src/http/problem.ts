@@ -48,36 +48,71 @@ export const problemTypes = {
 
 export type ProblemCode = keyof typeof problemTypes;
 
-/** What a problem says beyond its code; the members travel in the answer under these names. */
+/** The members of a problem beside its code. */
 export interface ProblemDetails {
   /** Names the culprit and what to do. */
   readonly detail?: string;
   readonly title?: string;
   readonly status?: number;
-  /** Further members of the answer, such as `parameters`, `code` (SQLSTATE), `constraint`. */
+  /** The URI of the problem type (RFC 9457, section 3.1.1). Default: `urn:pgway:problem:<code>`, for a code of the host `urn:problem:<code>`. */
+  readonly type?: string;
+  /** Further members of the response, such as `parameters`, `code` (SQLSTATE), `constraint`. */
   readonly members?: Readonly<Record<string, unknown>>;
   /** Further response headers, names and values in turn. */
   readonly headers?: readonly string[];
   readonly cause?: unknown;
 }
 
-/** A stage's refusal: the only thing that a stage throws on purpose. */
+/** A problem of the host's own: its code is in no table, so that status and title are required. */
+export type HostProblemDetails = ProblemDetails & Required<Pick<ProblemDetails, 'status' | 'title'>>;
+
+const codePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+
+/** An error that becomes a problem response (RFC 9457). Stages and callbacks of the host throw it. */
 export class Problem extends Error {
-  readonly code: ProblemCode;
+  /** The last part of `type`: one of `problemTypes`, or a code of the host. */
+  readonly code: string;
+  readonly type: string;
   readonly status: number;
   readonly title: string;
   readonly detail: string | undefined;
   readonly members: Readonly<Record<string, unknown>>;
   readonly headers: readonly string[];
 
-  constructor(code: ProblemCode, details: ProblemDetails = {}) {
-    super(details.detail ?? details.title ?? problemTypes[code].title, { cause: details.cause });
+  constructor(code: ProblemCode, details?: ProblemDetails);
+  /** @throws TypeError for a code that is not in kebab case, a status outside 400 to 599, or an empty title */
+  constructor(code: string, details: HostProblemDetails);
+  constructor(code: string, details: ProblemDetails = {}) {
+    const { status, title, type } = isKnown(code) ? knownProblem(code) : hostProblem(code, details);
+    super(details.detail ?? details.title ?? title, { cause: details.cause });
     this.name = 'Problem';
     this.code = code;
-    this.status = details.status ?? problemTypes[code].status;
-    this.title = details.title ?? problemTypes[code].title;
+    this.type = details.type ?? type;
+    this.status = details.status ?? status;
+    this.title = details.title ?? title;
     this.detail = details.detail;
     this.members = details.members ?? {};
     this.headers = details.headers ?? [];
   }
+}
+
+type Defaults = Required<Pick<ProblemDetails, 'status' | 'title' | 'type'>>;
+
+function isKnown(code: string): code is ProblemCode {
+  return Object.hasOwn(problemTypes, code);
+}
+
+function knownProblem(code: ProblemCode): Defaults {
+  return { ...problemTypes[code], type: `urn:pgway:problem:${code}` };
+}
+
+/** @throws TypeError */
+function hostProblem(code: string, { status = 0, title = '' }: ProblemDetails): Defaults {
+  const fault = (message: string): TypeError => new TypeError(`new Problem(${JSON.stringify(code)}): ${message}`);
+  if (!codePattern.test(code)) throw fault('the code must be in kebab case, such as "out-of-stock"');
+  if (!Number.isInteger(status) || status < 400 || status > 599) {
+    throw fault('a code of your own needs a status from 400 to 599');
+  }
+  if (title === '') throw fault('a code of your own needs a title');
+  return { status, title, type: `urn:problem:${code}` };
 }

@@ -51,7 +51,7 @@ export async function buildCustomQuery(
     parameters,
     values,
     settings: query.settings === undefined ? settings : [...settings, ...query.settings],
-    statement: candidate.customStatement(query, expectedColumns(query, call)),
+    statement: candidate.customStatement(query, expectedColumns(call)),
     arguments: query.values ?? values,
     valueSources: query.valueSources ?? (query.values === undefined ? parameters : []),
     headerQuery: buildHeaderQuery(query, call),
@@ -66,10 +66,9 @@ function buildHeaderQuery({ headerQuery }: Query, { candidate }: InjectedCall): 
   return { statement: candidate.customStatement(headerQuery, columns), arguments: values, valueSources, names };
 }
 
-/** Undefined for rows that are only counted: they may have any columns. */
-function expectedColumns({ noRowProblem }: Query, { candidate }: InjectedCall): Statement['columns'] {
-  const isOnlyCounted = noRowProblem !== undefined && candidate.endpoint.result.kind === 'nothing';
-  return isOnlyCounted ? undefined : candidate.expectedColumns;
+/** Undefined for a result without content: its rows are discarded, whatever their columns are. */
+function expectedColumns({ candidate }: InjectedCall): Statement['columns'] {
+  return candidate.endpoint.result.kind === 'nothing' ? undefined : candidate.expectedColumns;
 }
 
 /** Reports the statement that is about to run, with its values, to the observer. */

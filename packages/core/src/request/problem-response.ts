@@ -16,7 +16,7 @@ export function problemResponse(
 ): WholeResponse {
   const { status } = problem;
   if (bodilessStatuses.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
-  const hidden = problem.code === 'internal' || (tellsOfDatabase(problem) && !options.showDatabaseMessage);
+  const hidden = problem.code === 'internal' || (hasDatabaseMessage(problem) && !options.showDatabaseMessage);
   const correlation = correlationId === null ? {} : { correlationId };
   return options.format === 'text'
     ? answer(problem, 'text/plain; charset=utf-8', hidden ? hiddenText(correlationId) : text(problem, options))
@@ -27,9 +27,11 @@ export function problemResponse(
       );
 }
 
-/** PostgreSQL's message, or the signatures of routines. */
-function tellsOfDatabase({ members }: Problem): boolean {
-  return typeof members['code'] === 'string' || members['signatures'] !== undefined;
+/** Whether the problem shows PostgreSQL's message or the signatures of routines. */
+function hasDatabaseMessage({ code, members }: Problem): boolean {
+  return (
+    Object.hasOwn(problemTypes, code) && (typeof members['code'] === 'string' || members['signatures'] !== undefined)
+  );
 }
 
 function answer(problem: Problem, contentType: string, body: string): WholeResponse {
@@ -37,23 +39,18 @@ function answer(problem: Problem, contentType: string, body: string): WholeRespo
   return { kind: 'whole', status: problem.status, headers, body };
 }
 
-/** Where a problem type is told apart; the last part is the code. */
-function typeOf(code: ProblemCode): string {
-  return `urn:pgway:problem:${code}`;
-}
-
 function open(problem: Problem): object {
-  const { code, title, status, detail, members } = problem;
-  return { type: typeOf(code), title, status, ...(detail === undefined ? {} : { detail }), ...members };
+  const { type, title, status, detail, members } = problem;
+  return { type, title, status, ...(detail === undefined ? {} : { detail }), ...members };
 }
 
 function masked(problem: Problem): object {
-  const { code, status, members } = problem;
+  const { code, type, status, members } = problem;
   const { parameters } = members;
   const named = parameters === undefined ? {} : { parameters };
   return {
-    type: typeOf(code),
-    title: problemTypes[code].title,
+    type,
+    title: problemTypes[code as ProblemCode].title,
     status,
     ...named,
   };

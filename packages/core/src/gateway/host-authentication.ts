@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+import { FetchRequest } from '../adapters/fetch.ts';
+import { NodeRequest } from '../adapters/node.ts';
+import { authorize } from '../auth/authorize.ts';
+import { selectScheme } from '../auth/login-options.ts';
+import { logout } from '../auth/logout.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { HeaderList } from '../http/response.ts';
+import type { Caller, Claim, Observer } from '../ports/ports.ts';
+import type { ResolveClient } from './client-origin.ts';
+import type { Authentication } from './open-authentication.ts';
+
+/** A request that the host answers itself: of `node:http` (Express, Fastify's `request.raw`), of WHATWG fetch, or the gateway's own. */
+export type HostRequest = IncomingMessage | Request | GatewayRequest;
+
+type ClaimValue = string | number | boolean;
+
+/** Claims by name; a list is one claim for each of its values. The names of id, name and roles are options of the gateway. */
+export type ClaimValues = Readonly<Record<string, ClaimValue | readonly ClaimValue[]>>;
+
+/** What the host sends to the client after a sign-in or sign-out. */
+export interface AuthenticationResult {
+  /** For `new Headers(headers)`, `new Response(body, { headers })`, or `appendHeader` of `node:http`. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The tokens as JSON; null where the headers are all (cookies). */
+  readonly body: string | null;
+}
+
+/** The gateway's authentication for the host's own routes. */
+export interface HostAuthentication {
+  /**
+   * Returns the caller of a request; null for an anonymous one.
+   * @throws Problem 401 for a token that is refused; 503 when the sessions cannot be checked
+   */
+  authenticate(request: HostRequest): Promise<Caller | null>;
+  /**
+   * Signs a caller in whom the host has authenticated: starts a session and returns its cookie or tokens.
+   * @param options `scheme`: the name of the scheme; default the gateway's default scheme
+   * @throws Error without a scheme that can sign in
+   */
+  signIn(
+    request: HostRequest,
+    claims: ClaimValues,
+    options?: { readonly scheme?: string },
+  ): Promise<AuthenticationResult>;
+  /** Ends the caller's session on every instance, and returns the headers that remove its cookie. */
+  signOut(request: HostRequest): Promise<AuthenticationResult>;
+}
+
+export function hostAuthentication(
+  { access, login }: Authentication,
+  resolveClient: ResolveClient,
+  observe: Observer,
+): HostAuthentication {
+  const convert = (request: HostRequest): GatewayRequest => resolveClient(toGatewayRequest(request));
+  const identify = async (request: GatewayRequest): Promise<Caller | null> =>
+    (await authorize([anyCaller], request, access)).caller;
+  return {
+    authenticate: (request) => identify(convert(request)),
+    signIn: async (request, claims, { scheme: name } = {}) => {
+      const scheme = selectScheme(login, name ?? null, 'signIn');
+      if (!scheme?.signIn) throw noScheme(name);
+      const { headers, body } = await scheme.signIn(toClaims(claims), convert(request));
+      return { headers: pairs(headers), body };
+    },
+    signOut: async (request) => {
+      const converted = convert(request);
+      const caller = await identify(converted);
+      const { headers } = await logout({ request: converted, caller, names: [], observe }, login);
+      return { headers: pairs(headers), body: null };
+    },
+  };
+}
+
+/** Authorization that every caller passes, so that the caller is identified and nothing more. */
+const anyCaller = {
+  endpoint: { authorization: { required: false, roles: [] }, basicAuthentication: null },
+  needsCaller: true,
+  changesData: false,
+  endpointScheme: null,
+};
+
+function toGatewayRequest(request: HostRequest): GatewayRequest {
+  if (request instanceof Request) return new FetchRequest(request);
+  return 'rawHeaders' in request ? new NodeRequest(request, null) : request;
+}
+
+/** @throws TypeError for a value that is no claim */
+function toClaims(values: ClaimValues): readonly Claim[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((item: unknown) => toClaim(name, item)),
+  );
+}
+
+function toClaim(name: string, value: unknown): Claim {
+  if (typeof value === 'string') return [name, value];
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) {
+    return [name, String(value), 'json'];
+  }
+  throw new TypeError(`signIn: the claim "${name}" must be a string, a number or a boolean, or a list of them`);
+}
+
+function noScheme(name: string | undefined): Error {
+  return new Error(
+    name === undefined
+      ? 'signIn: no scheme can sign in; enable authentication.cookie or authentication.bearer'
+      : `signIn: there is no scheme "${name}" that can sign in; enable it in the option authentication`,
+  );
+}
+
+function pairs(headers: HeaderList): AuthenticationResult['headers'] {
+  return Array.from(
+    { length: headers.length / 2 },
+    (_, index) => [headers[2 * index]!, headers[2 * index + 1]!] as const,
+  );
+}

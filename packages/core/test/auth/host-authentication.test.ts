@@ -1,0 +1,134 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createGateway, type Gateway, Problem } from '@pgway/core';
+import { freshDatabase, type TestDatabase } from '@pgway/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+/** A host with routes of its own beside those of the gateway: `/sso` signs in, `/me` tells the caller, `/bye` signs out. */
+
+const sql = `
+  create function whoami() returns text language sql stable as
+    $$ select current_setting('request.user_id', true) || ' ' || current_setting('request.user_roles', true) $$;
+  comment on function whoami is 'HTTP GET
+authorize
+user_context';
+`;
+
+let database: TestDatabase;
+let gateway: Gateway;
+let url: string;
+const server = createServer((request, response) => {
+  const route = routes[request.url ?? ''];
+  if (route === undefined) return gateway.middleware(request, response);
+  void route(request, response).catch((error: unknown) => {
+    response.statusCode = error instanceof Problem ? error.status : 500;
+    response.end(String((error as Error).message));
+  });
+});
+
+const routes: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>> = {
+  '/sso': async (request, response) => {
+    const claims = { id: '7', name: 'ada', roles: ['admin', 'writer'], level: 3, verified: true };
+    const { headers, body } = await gateway.signIn(request, claims);
+    for (const [name, value] of headers) response.appendHeader(name, value);
+    response.end(body ?? '');
+  },
+  '/tokens': async (request, response) => {
+    const { headers, body } = await gateway.signIn(request, { id: '8', roles: 'admin' }, { scheme: 'bearer' });
+    for (const [name, value] of headers) response.appendHeader(name, value);
+    response.end(body ?? '');
+  },
+  '/me': async (request, response) => {
+    const caller = await gateway.authenticate(request);
+    response.end(JSON.stringify(caller === null ? null : { scheme: caller.scheme, claims: caller.claims }));
+  },
+  '/bye': async (request, response) => {
+    const { headers } = await gateway.signOut(request);
+    for (const [name, value] of headers) response.appendHeader(name, value);
+    response.end();
+  },
+};
+
+beforeAll(async () => {
+  database = await freshDatabase(sql);
+  gateway = await createGateway({
+    connectionString: database.connectionString,
+    authentication: { cookie: true, bearer: true },
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await gateway.close();
+  await database.drop();
+});
+
+async function cookieOf(path: string): Promise<string> {
+  const [cookie] = (await fetch(url + path, { method: 'POST' })).headers.getSetCookie();
+  return cookie!.split(';', 1)[0]!;
+}
+
+describe('sign-in by the host', () => {
+  test('a caller that the host signs in by cookie is known to endpoints and to the host', async () => {
+    const cookie = await cookieOf('/sso');
+    const endpoint = await fetch(`${url}/api/whoami`, { headers: { cookie } });
+    expect([endpoint.status, await endpoint.text()]).toEqual([200, '7 {admin,writer}']);
+    const host = await fetch(`${url}/me`, { headers: { cookie } });
+    expect(await host.json()).toEqual({
+      scheme: 'cookie',
+      claims: [
+        ['id', '7'],
+        ['name', 'ada'],
+        ['roles', 'admin'],
+        ['roles', 'writer'],
+        ['level', '3', 'json'],
+        ['verified', 'true', 'json'],
+      ],
+    });
+  });
+
+  test('by tokens, where the host names the scheme', async () => {
+    const tokens = (await (await fetch(`${url}/tokens`, { method: 'POST' })).json()) as Record<string, string>;
+    const authorization = `Bearer ${Object.values(tokens).find((value) => typeof value === 'string' && value.length > 40)!}`;
+    const endpoint = await fetch(`${url}/api/whoami`, { headers: { authorization } });
+    expect([endpoint.status, await endpoint.text()]).toEqual([200, '8 {admin}']);
+  });
+
+  test('an anonymous request has no caller; a token that is refused is a 401', async () => {
+    expect(await (await fetch(`${url}/me`)).text()).toBe('null');
+    const refused = await fetch(`${url}/me`, { headers: { authorization: 'Bearer forged' } });
+    expect(refused.status).toBe(401);
+  });
+
+  test('sign-out ends the session, also for a copy of the cookie', async () => {
+    const cookie = await cookieOf('/sso');
+    const bye = await fetch(`${url}/bye`, { method: 'POST', headers: { cookie } });
+    expect(bye.headers.getSetCookie()[0]).toMatch(/^pgway=;.*Max-Age=0/i);
+    expect((await fetch(`${url}/api/whoami`, { headers: { cookie } })).status).toBe(401);
+  });
+
+  test('requests of WHATWG fetch are taken as well', async () => {
+    const signedIn = await gateway.signIn(new Request('http://localhost/sso'), { id: '9' });
+    const response = new Response(signedIn.body, {
+      headers: new Headers(signedIn.headers.map(([name, value]): [string, string] => [name, value])),
+    });
+    const cookie = response.headers.getSetCookie()[0]!.split(';', 1)[0]!;
+    const caller = await gateway.authenticate(new Request('http://localhost/me', { headers: { cookie } }));
+    expect(caller?.claims).toEqual([['id', '9']]);
+  });
+
+  test.each([
+    [{ id: Number.NaN }, {}, 'signIn: the claim "id" must be a string, a number or a boolean, or a list of them'],
+    [{ id: null as never }, {}, 'signIn: the claim "id" must be a string, a number or a boolean, or a list of them'],
+    [
+      { id: '1' },
+      { scheme: 'saml' },
+      'signIn: there is no scheme "saml" that can sign in; enable it in the option authentication',
+    ],
+  ])('%j %j is a mistake of the host', async (claims, options, message) => {
+    await expect(gateway.signIn(new Request('http://localhost/'), claims, options)).rejects.toThrow(message);
+  });
+});
