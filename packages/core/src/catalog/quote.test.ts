@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { quoteIdentifier, quoteLiteral } from './quote.ts';
 
-test('quotes a name so that it stays one', () => {
+test('quotes identifiers', () => {
   expect(quoteIdentifier('select')).toBe('"select"');
   expect(quoteIdentifier('a"; drop table b; --')).toBe('"a""; drop table b; --"');
 });
@@ -10,7 +10,7 @@ test.each(['', 'a\0b'])('refuses %j', (name) => {
   expect(() => quoteIdentifier(name)).toThrow(RangeError);
 });
 
-test('quotes a text so that nothing in it ends it', () => {
+test('quotes string literals', () => {
   expect(quoteLiteral(`a'b\\c`)).toBe(`E'a''b\\\\c'`);
   expect(quoteLiteral('')).toBe(`E''`);
   expect(() => quoteLiteral('a\0')).toThrow(RangeError);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { analyzeForeignSource, analyzeSql } from './statement-effects.ts';
 
-describe('a statement or body that may leave something in its session', () => {
+describe('a statement or body that may alter its session', () => {
   test.each([
     ['set role x', 'SET of the session'],
     ['SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY', 'session characteristics'],
@@ -67,13 +67,13 @@ describe('a statement or body that may leave something in its session', () => {
     ['/* a /* nested */ set role x; */ select 1', 'words in nested comments'],
   ])('not: %s (%s)', (text) => expect(analyzeSql(text).alters).toBe(false));
 
-  test('of another language, every word counts', () => {
+  test('in another language, every word counts', () => {
     expect(analyzeForeignSource('plpy.execute("set role x")')).toMatchObject({ alters: true, mayBlock: true });
     expect(analyzeForeignSource('return 1')).toMatchObject({ alters: false, mayBlock: true });
   });
 });
 
-describe('a statement that may wait for others', () => {
+describe('a statement that may block', () => {
   test.each(['insert into t values (1)', 'select 1 from t for update', 'call p()', 'select pg_sleep(1)', 'lock t'])(
     '%s',
     (text) => expect(analyzeSql(text).mayBlock).toBe(true),

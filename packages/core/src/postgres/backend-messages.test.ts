@@ -4,7 +4,7 @@ import { readDiagnostics } from './backend-messages.ts';
 
 const body = (...fields: string[]): Buffer => Buffer.from(`${fields.map((field) => `${field}\0`).join('')}\0`);
 
-test('every field by its name; the severity that is not translated wins', () => {
+test('reads every field; the nonlocalized severity wins', () => {
   const message = body(
     'SBŁĄD',
     'VERROR',
@@ -51,7 +51,7 @@ test('reads between its bounds only', () => {
   expect(readDiagnostics(message, start, end)).toEqual({ severity: 'ERROR', code: '40001', message: 'here' });
 });
 
-test('whatever the bytes are, it ends and gives text', () => {
+test('terminates for any bytes and returns text', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.nat({ max: 60 }), (bytes, length) => {
       const chunk = Buffer.from(bytes);

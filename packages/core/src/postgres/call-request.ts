@@ -43,9 +43,9 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   /** The caller has abandoned the call: its rows are dropped, and it fails with `CallCancelled`. */
   isAbandoned = false;
   /** The statement was cancelled because of the timeout of the call. */
-  timedOut = false;
+  hasTimedOut = false;
   /** The sink applies back-pressure. */
-  stalled = false;
+  isStalled = false;
   /** The call runs on another connection: its outcome here is dropped. */
   isRequeued = false;
   /** Whether the first step discards the plans of another role. No call may join before that is done. */
@@ -89,12 +89,12 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   /** Whether the outcome is no longer needed, so that the statement may be cancelled. */
   get isObsolete(): boolean {
-    return this.isAbandoned || this.timedOut || this.isRequeued;
+    return this.isAbandoned || this.hasTimedOut || this.isRequeued;
   }
 
   /** Whether another call may follow on the connection: this one is short, still needed, and does not wait for locks. */
   get mayBeFollowed(): boolean {
-    if (this.isObsolete || this.stalled || this.switchesRole) return false;
+    if (this.isObsolete || this.isStalled || this.switchesRole) return false;
     const { mayShare, mayBlock, altersSession } = this.call;
     return mayShare && mayBlock !== true && altersSession !== true;
   }
@@ -129,7 +129,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     this.#isDelivered = true;
     const fields = chunk.readUInt16BE(start);
     validateDataRow(chunk, start + 2, end, fields);
-    if (!rows.row(chunk, start + 2, fields)) this.stalled = true;
+    if (!rows.row(chunk, start + 2, fields)) this.isStalled = true;
   }
 
   override notice(notice: Diagnostics): void {
@@ -198,7 +198,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   #timeoutOr(error: Error, now: number): Error {
     if (!(error instanceof DatabaseError) || error.diagnostics.code !== queryCanceled) return error;
     const { timeout } = this;
-    const isOwnTimeout = this.timedOut || (timeout > 0 && now - this.startedAt >= timeout * timeoutTolerance);
+    const isOwnTimeout = this.hasTimedOut || (timeout > 0 && now - this.startedAt >= timeout * timeoutTolerance);
     return isOwnTimeout ? this.#timeoutError() : error;
   }
 
@@ -221,7 +221,7 @@ function isStalePreparedStatement(error: Error): boolean {
  * Returns whether a short call may join the pipeline.
  * @param now `performance.now()`
  */
-export function mayBeFollowed(requests: readonly PipelinedRequest[], now: number): boolean {
+export function canAppendCall(requests: readonly PipelinedRequest[], now: number): boolean {
   const first = requests[0];
   if (first !== undefined && now - first.startedAt > maxShareAgeMs) return false;
   for (const request of requests) if (!(request instanceof CallRequest) || !request.mayBeFollowed) return false;

@@ -54,20 +54,20 @@ describe('forms', () => {
     ['postgres://y:p[/z@localhost:5433/x', 'the connection string has an "@" after its host'],
     ['postgres://y:1/z@localhost:5433/x', 'the connection string has an "@" after its host'],
     ['postgres://y:1?z@localhost:5433/x', 'the connection string has an "@" after its host'],
-  ])('%s: a password that ends the account early is refused, with the way to write it', (text, reason) => {
+  ])('%s: a password that ends the user info early is rejected with a hint on escaping', (text, reason) => {
     expect(() => parseConnectionString(text)).toThrow(
       `${reason}; write "@", ":", "/", "?" and "#" in a user name or password as %40, %3A, %2F, %3F and %23`,
     );
   });
 
-  test('an "@" in a password needs no encoding, and may have one', () => {
+  test('an "@" in a password may be encoded or not', () => {
     const settings = { host: 'h', user: 'y', password: 'p@z#', ssl: 'prefer' };
     expect(parseConnectionString('postgres://y:p@z%23@h')).toEqual(settings);
     expect(parseConnectionString('postgres://y:p%40z%23@h')).toEqual(settings);
     expect(() => parseConnectionString('postgres://y:p%z@h')).toThrow('write a literal "%" as %25');
   });
 
-  test('further settings, in every spelling', () => {
+  test('settings in every spelling', () => {
     const settings = {
       host: 'h',
       applicationName: 'an app',
@@ -153,7 +153,7 @@ describe('values with special characters', () => {
     expect([password(text), host]).toEqual([expected, 'h']);
   });
 
-  test('whatever is quoted as its form wants comes back', () => {
+  test('values quoted by the rules of their form are parsed back', () => {
     const secret = fc.string({
       unit: fc.constantFrom(...Array.from('ab =;\'"\\@:/?#%&+żó🐢\t')),
       minLength: 1,
@@ -185,7 +185,7 @@ describe('values with special characters', () => {
   });
 });
 
-describe('what is wrong is said, and nothing secret', () => {
+describe('errors name the fault and no secret', () => {
   test.each([
     ['', 'the connection string is empty'],
     ['  ', 'the connection string is empty'],
@@ -214,7 +214,7 @@ describe('what is wrong is said, and nothing secret', () => {
     expect(read(text).message).not.toContain('s3cret');
   });
 
-  test('no character that ends a password early makes the rest of it visible', () => {
+  test('no error shows the rest of a password after an unescaped character', () => {
     for (const end of [
       '@',
       ':',
@@ -253,7 +253,7 @@ describe('what is wrong is said, and nothing secret', () => {
     }
   });
 
-  test('whatever the text is, it is read or refused with one clear error', () => {
+  test('any text is parsed or throws a ConnectionStringError', () => {
     const piece = fc.constantFrom(
       'postgres://',
       'host=',

@@ -44,7 +44,7 @@ const message = fc.record({
 });
 
 describe('frames', () => {
-  test('every message comes out whole and in order, wherever the bytes were cut', () => {
+  test('messages are complete and in order for any split of the bytes', () => {
     fc.assert(
       fc.property(
         fc.array(message, { maxLength: 12 }),
@@ -73,14 +73,14 @@ describe('frames', () => {
     expect(messages[1]!.body.equals(body)).toBe(true);
   });
 
-  test('a whole message in one packet is handed over in place', () => {
+  test('a complete message in one chunk is not copied', () => {
     const packet = encode({ type: 7, body: Buffer.from('body') });
     const chunks: Buffer[] = [];
     new MessageParser((_type, chunk) => void chunks.push(chunk)).push(packet);
     expect(chunks[0]).toBe(packet);
   });
 
-  test.each([-1, 0, 3, -2_147_483_648, 0x4000_0001, 0x7fff_ffff])('an announced length of %i is refused', (length) => {
+  test.each([-1, 0, 3, -2_147_483_648, 0x4000_0001, 0x7fff_ffff])('a message length of %i is rejected', (length) => {
     const head = Buffer.alloc(5, 0x44);
     head.writeInt32BE(length, 1);
     const { frames, messages } = collector();

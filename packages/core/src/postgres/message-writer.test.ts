@@ -7,7 +7,7 @@ const hex = (outgoing: MessageWriter): string => outgoing.take().toString('hex')
 const bytes = (...parts: (string | number[])[]): string =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string))).toString('hex');
 
-test('each message as the protocol writes it', () => {
+test('writes each message as in the protocol', () => {
   const outgoing = new MessageWriter();
   outgoing.parse('né', 'select $1');
   expect(hex(outgoing)).toBe(bytes('P', [0, 0, 0, 20], 'né', [0], 'select $1', [0], [0, 0]));
@@ -40,7 +40,7 @@ test('each message as the protocol writes it', () => {
   expect(outgoing.length).toBe(0);
 });
 
-test('any values, in any number of messages, can be read back', () => {
+test('any values in any number of messages can be read back', () => {
   const value = fc.oneof(
     fc.constant(null),
     fc.string({ unit: 'binary', maxLength: 60 }),
@@ -63,7 +63,7 @@ test('any values, in any number of messages, can be read back', () => {
   );
 });
 
-test('what cannot be written is cut back, and what stood before it stays', () => {
+test('a failed write is truncated, and earlier messages remain', () => {
   const outgoing = new MessageWriter();
   outgoing.sync();
   const before = outgoing.length;

@@ -56,10 +56,10 @@ export interface PendingCall {
   readonly call: Call;
   /** Milliseconds; 0 means no timeout. */
   readonly timeout: number;
-  readonly stalled: boolean;
+  readonly isStalled: boolean;
   /** Whether the outcome is no longer needed, so that the statement may be cancelled. */
   readonly isObsolete: boolean;
-  timedOut: boolean;
+  hasTimedOut: boolean;
 }
 
 /** The outcome of the transaction of a request whose connection was lost. */

@@ -43,7 +43,7 @@ export class SessionState {
   }
 
   /** A setting that differs from its initial value; null for none. */
-  get changed(): string | null {
+  get changedSetting(): string | null {
     return this.#parameters.changedParameter;
   }
 
@@ -51,7 +51,7 @@ export class SessionState {
   settingLeftBy(request: PipelinedRequest): string | null {
     if (!(request instanceof CallRequest)) return null;
     if (request.switchesRole && !request.hasSwitchedRole) this.#role = undefined;
-    return request.call.altersSession === true || this.taintedBy !== null ? null : this.changed;
+    return request.call.altersSession === true || this.taintedBy !== null ? null : this.changedSetting;
   }
 
   /** Returns whether the plans of the session were made for this role. */

@@ -12,7 +12,7 @@ import { adaptCall, type ConnectionMode, dedicatedConnection, setRoleSteps, roll
 import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import { settleLostRequests, requeueFollowers, type Requeue, requeueTainted } from './requeue.ts';
-import { mayBeFollowed, CallRequest } from './call-request.ts';
+import { canAppendCall, CallRequest } from './call-request.ts';
 import { SessionState } from './session-state.ts';
 
 /** The callbacks of a session to its owner: the pool, the listener or a host-provided connection. */
@@ -124,8 +124,8 @@ export class Session {
    * @param now `performance.now()`: a first request that runs for long may wait for a lock and block the calls behind it
    */
   canShare(call: Call, now: number): boolean {
-    if (!this.#open || this.#flow.isPaused || this.#preparing > 0 || this.state.changed !== null) return false;
-    if (!mayBeFollowed(this.#requests, now) || this.state.switchesRole(call)) return false;
+    if (!this.#open || this.#flow.isPaused || this.#preparing > 0 || this.state.changedSetting !== null) return false;
+    if (!canAppendCall(this.#requests, now) || this.state.switchesRole(call)) return false;
     return this.#mode.unnamed || this.#statements.missing(call.steps).length === 0;
   }
 
@@ -142,7 +142,7 @@ export class Session {
   }
 
   resume(request: CallRequest): void {
-    request.stalled = false;
+    request.isStalled = false;
     // Only the first request of the pipeline controls the flow.
     if (this.#requests[0] === request) this.#flow.resume();
   }
@@ -243,7 +243,7 @@ export class Session {
   }
 
   #handleReset(error: Error | null): void {
-    const changed = this.#requests.length === 0 ? this.state.changed : null;
+    const changed = this.#requests.length === 0 ? this.state.changedSetting : null;
     const reason = error?.message ?? (changed === null ? null : `${changed} still differs from its initial value`);
     if (reason !== null) this.#disconnect(`the session could not be reset: ${reason}`);
   }
@@ -268,9 +268,9 @@ export class Session {
   #chunkEnd(): void {
     const first = this.#requests[0];
     if (!(first instanceof CallRequest)) return;
-    if (first.rows?.chunkEnd?.() === false) first.stalled = true;
+    if (first.rows?.chunkEnd?.() === false) first.isStalled = true;
     // A stalled call must not block calls behind it: then the socket is not paused, and the sink has to buffer.
-    if (first.stalled && this.#requests.length === 1) this.#flow.pause();
+    if (first.isStalled && this.#requests.length === 1) this.#flow.pause();
   }
 
   #message(type: number, chunk: Buffer, start: number, end: number): void {

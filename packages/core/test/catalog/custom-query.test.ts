@@ -50,7 +50,7 @@ const expected: Routine = {
   signature: 'app.f(a integer)',
 };
 
-describe('a query of the author', () => {
+describe('a custom query', () => {
   test('replaces the built-in one; the order of its rows does not matter', async () => {
     expect(await read({}, rows(['routine', routine], ['type', integerType]))).toStrictEqual([expected]);
   });
@@ -69,7 +69,7 @@ describe('a query of the author', () => {
     expect(await read({}, query.replace('; --', '--'))).toStrictEqual([expected]);
   });
 
-  test('has the filters as parameters with their types, and uses which it wants', async () => {
+  test('receives the filters as typed parameters and may omit any', async () => {
     const query = `select kind, facts from (${rows(['routine', routine], ['type', integerType])}) as listed
       where kind = 'type' or (cardinality($3) = 2 and $8 is null)`;
     expect(await read({ includeNames: ['f', 'g'] }, query)).toStrictEqual([expected]);
@@ -125,7 +125,7 @@ describe('a malformed row is an error that names the member', () => {
     await expect(read({}, query)).rejects.toMatchObject({ name: 'MalformedRow' });
   });
 
-  test('a missing column is what PostgreSQL says of it', async () => {
+  test('a missing column is the error of PostgreSQL', async () => {
     await expect(read({}, 'select 1 as kind')).rejects.toThrow('column custom.facts does not exist');
   });
 });

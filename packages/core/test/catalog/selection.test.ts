@@ -49,12 +49,12 @@ describe('filters', () => {
     expect(await names(filters)).toStrictEqual(expected);
   });
 
-  test('a pattern that PostgreSQL refuses is its error', async () => {
+  test('an invalid pattern is the error of PostgreSQL', async () => {
     await expect(read({ nameSimilarTo: '(' })).rejects.toThrow('invalid regular expression');
   });
 });
 
-describe('left out', () => {
+describe('excluded', () => {
   test.each<[string, string]>([
     ['aggregates', 'create aggregate app.it(integer) (sfunc = int4pl, stype = integer)'],
     ['trigger functions', `create function app.it() returns trigger language plpgsql as 'begin end'`],
@@ -86,7 +86,7 @@ describe('left out', () => {
     await create(`alter extension plpgsql drop function app.member(); drop function app.member()`);
   });
 
-  test('information_schema and pg_catalog, also when they are asked for', async () => {
+  test('information_schema and pg_catalog, also when included by name', async () => {
     await create(`create function information_schema.mine() returns integer language sql as 'select 1'`);
     expect(await names({ includeSchemas: ['information_schema', 'pg_catalog'] })).toStrictEqual([]);
   });
@@ -105,7 +105,7 @@ describe('kept', () => {
     expect(found).toStrictEqual(['app.secret']);
   });
 
-  test('what the query asks is PostgreSQL itself, whatever else is in the search path', async () => {
+  test('the query uses only pg_catalog, whatever the search path', async () => {
     await create(`create schema trap;
       create function trap.format_type(oid, integer) returns text language sql as $$select 'trapped'$$;
       create function trap.quote_ident(name) returns text language sql as $$select 'trapped'$$;

@@ -117,7 +117,7 @@ describe('rows', () => {
     { name: 'price', type: { ...numeric, display: 'numeric(6,2)' } },
   ];
 
-  test('a table type has the columns that are left, with their modifiers', async () => {
+  test('a table type has its columns that are not dropped, with their modifiers', async () => {
     const type = {
       sql: '"library"."book"',
       display: 'library.book',
@@ -135,7 +135,7 @@ describe('rows', () => {
     expect((await routine('out_row')).result).toStrictEqual(book);
   });
 
-  test('a single composite column of `returns table` is spread, as PostgreSQL does', async () => {
+  test('a single composite column of `returns table` is expanded, as in PostgreSQL', async () => {
     const { result } = await routine('spread');
     expect(result.columns).toStrictEqual(bookColumns);
     expect(result).toMatchObject({ kind: 'composite', set: true, named: true, display: 'TABLE(b library.book)' });
@@ -179,7 +179,7 @@ describe('rows', () => {
     });
   });
 
-  test('several output parameters make a row; unnamed ones are called as PostgreSQL calls them', async () => {
+  test('several output parameters form a row; unnamed ones have the names of PostgreSQL', async () => {
     const mixed = await routine('mixed');
     expect(mixed.parameters).toStrictEqual([
       { ...input, name: 'a', position: 1, type: integer },
@@ -206,7 +206,7 @@ describe('rows', () => {
     });
   });
 
-  test('a record without a definition has no columns that the catalog knows', async () => {
+  test('a record without a definition has no known columns', async () => {
     const result = { kind: 'record', set: false, columns: [], named: false, display: 'record' };
     expect((await routine('any_row')).result).toStrictEqual(result);
     expect((await routine('any_rows')).result).toStrictEqual({ ...result, set: true, display: 'SETOF record' });
@@ -261,7 +261,7 @@ describe('procedures', () => {
     });
   });
 
-  test('output-only parameters tell which input they stand before', async ({ skip }) => {
+  test('output-only parameters have the position of the next input', async ({ skip }) => {
     if (serverVersion() < 14) skip('PostgreSQL 13 has none');
     await create(`create procedure library.do_out(out x integer, a integer, out text, out z text,
       inout b integer default 2) language sql as $$select 1, 'u'::text, 'z'::text, 2$$`);
@@ -301,7 +301,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('output parameters between do not disturb the count', async () => {
+  test('output parameters in between do not affect the count', async () => {
     await create(`create function library.between(a integer, out o integer, b integer default 1, out p integer)
       language sql as 'select 1, 2'`);
     const { parameters } = await routine('between');
@@ -335,7 +335,7 @@ describe('parameters', () => {
     expect(signature).toBe('library.sum(start integer, VARIADIC numbers integer[])');
   });
 
-  test('overloads are routines of their own, in the order of their types', async () => {
+  test('overloads are separate routines, ordered by their types', async () => {
     await create(`create schema overloads;
       create function overloads.f(a text) returns integer language sql as 'select 1';
       create function overloads.f(a integer, b text) returns integer language sql as 'select 1';
@@ -385,7 +385,7 @@ describe('names', () => {
   });
 });
 
-test('everything that is read is frozen', async () => {
+test('all results are frozen', async () => {
   const unfrozen: unknown[] = [];
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;

@@ -67,7 +67,7 @@ const point = (): Promise<TypeFacts> =>
     ],
   });
 
-describe('domains are what their base is, under their own name', () => {
+describe('domains have the properties of their base type and their own name', () => {
   test('over a base type, also through another domain', async () => {
     const isbn = await hidden('isbn', { baseOid: 25, textual: true, builtin: 'text' });
     expect(await parameterType('isbn')).toStrictEqual(isbn);
@@ -144,7 +144,7 @@ describe('structure', () => {
     expect(type).toMatchObject({ kind: 'range', builtin: 'int4multirange', json: 'string' });
   });
 
-  test('the names of PostgreSQL for bit and char bring no length of one', async () => {
+  test('bit and char have no length of one in their names', async () => {
     const cast = async (name: string, given: string): Promise<string | null> =>
       value(`select '${given}'::${(await parameterType(name)).sql}`);
     expect(await cast('letters', '10110')).toBe('10110');

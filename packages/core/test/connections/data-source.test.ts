@@ -31,7 +31,7 @@ async function get(gateway: Awaited<ReturnType<typeof createGateway>>, path: str
   return `${response!.status} ${await response!.text()}`;
 }
 
-test('connections come from the pool, and go back closed: its other users get none of ours', async () => {
+test('connections come from the pool and are returned to be closed', async () => {
   const pool = poolOf();
   const gateway = await createGateway({ dataSource: pool, poolSize: 2 });
   expect(await get(gateway, '/api/zone')).toBe('200 UTC');
@@ -49,7 +49,7 @@ test('connections come from the pool, and go back closed: its other users get no
   expect([pool.totalCount, pool.idleCount]).toEqual([1, 1]);
 });
 
-test('what the host asks of a new connection is done before ours', async () => {
+test('the queries of the host on a new connection run first', async () => {
   const pool = poolOf();
   pool.on('connect', (client) => {
     void client.query(`select pg_sleep(0.05)`);
@@ -60,7 +60,7 @@ test('what the host asks of a new connection is done before ours', async () => {
   await gateway.close();
 });
 
-test('a connection that the server ends is replaced', async () => {
+test('a connection that the server closes is replaced', async () => {
   const pool = poolOf();
   const gateway = await createGateway({ dataSource: pool, poolSize: 1 });
   const answer = await get(gateway, '/api/nap?seconds=0');
@@ -70,7 +70,7 @@ test('a connection that the server ends is replaced', async () => {
   expect(pool.totalCount).toBe(0);
 });
 
-test('a caller that leaves is cancelled on the server', async () => {
+test('an abandoned request is cancelled on the server', async () => {
   const gateway = await createGateway({ dataSource: poolOf(), poolSize: 1 });
   const leaving = new AbortController();
   const left = gateway.fetch(new Request('http://gateway/api/nap?seconds=20', { signal: leaving.signal }));
@@ -85,7 +85,7 @@ test('a caller that leaves is cancelled on the server', async () => {
   await gateway.close();
 });
 
-test('what is wrong with it is said at the start', async () => {
+test('an invalid data source is reported at start', async () => {
   const ended = new Pool({ connectionString: database.connectionString });
   await ended.end();
   await expect(createGateway({ dataSource: ended })).rejects.toThrow(

@@ -64,8 +64,8 @@ async function notes(): Promise<readonly string[]> {
   return rows.map((row) => row['entry'] as string);
 }
 
-describe("in a transaction of the host's", () => {
-  test('what the call does is undone with it, or stays with it', async () => {
+describe('in a transaction of the host', () => {
+  test('the effects of the call are rolled back or committed with it', async () => {
     await client.query('begin');
     await client.query(`insert into note values ('theirs')`);
     expect(await add('ours')).toBe('200 ours');
@@ -81,7 +81,7 @@ describe("in a transaction of the host's", () => {
     expect(released).toEqual([null, null, null]);
   });
 
-  test('settings are those of the gateway in the call, and those of the host again behind it', async () => {
+  test('the settings of the gateway apply to the call, those of the host are restored after it', async () => {
     const shown = async (): Promise<unknown> => {
       const { rows } =
         await client.query(`select current_setting('TimeZone') as zone, current_setting('DateStyle') as style,
@@ -101,7 +101,7 @@ describe("in a transaction of the host's", () => {
     expect(await shown()).toMatchObject({ zone: 'Asia/Tokyo', headers: '' });
   });
 
-  test('an error fails the transaction, as any error does, and a savepoint saves it', async () => {
+  test('an error aborts the transaction, and a savepoint recovers it', async () => {
     await client.query('begin');
     expect(await add('a')).toBe('200 a');
     await client.query('savepoint before');
@@ -114,7 +114,7 @@ describe("in a transaction of the host's", () => {
     expect(released).toEqual([null, null, null]);
   });
 
-  test('calls that come at the same time take turns, and so do queries of the host', async () => {
+  test('concurrent calls and queries of the host take turns', async () => {
     await client.query('begin');
     const outcomes = await Promise.all([
       add('a'),
@@ -136,7 +136,7 @@ describe("in a transaction of the host's", () => {
   });
 });
 
-test('without a transaction each call is one, and nothing of ours is left on the connection', async () => {
+test('without a transaction each call has its own, and leaves no session state', async () => {
   expect(await add('a')).toBe('200 a');
   expect(await send('GET /api/settings', { headers: { 'x-agent': 'me' } })).toContain('"agent":"me"');
   const { rows } = await client.query(`select current_setting('statement_timeout') as timeout,
@@ -145,7 +145,7 @@ test('without a transaction each call is one, and nothing of ours is left on the
   expect(await notes()).toEqual(['a']);
 });
 
-test('what the host listens to on it arrives, also during a call', async () => {
+test('notifications for the host arrive, also during a call', async () => {
   const heard: (string | undefined)[] = [];
   client.on('notification', ({ payload }) => void heard.push(payload));
   await client.query('listen news');
@@ -156,7 +156,7 @@ test('what the host listens to on it arrives, also during a call', async () => {
   await expect.poll(() => heard).toEqual(['during', 'after']);
 });
 
-test('a caller that leaves is cancelled, and the client works for the host when it is told', async () => {
+test('an abandoned call is cancelled, and the client is then usable for the host', async () => {
   const leaving = new AbortController();
   const left = send('GET /api/nap?seconds=20', { signal: leaving.signal }).catch(() => 'left');
   await expect
@@ -171,7 +171,7 @@ test('a caller that leaves is cancelled, and the client works for the host when 
 });
 
 describe('a client of a pool', () => {
-  test('is released once, behind every answer', async () => {
+  test('is released once, after every response', async () => {
     const pool = new Pool({ connectionString: database.connectionString, max: 1 });
     onTestFinished(() => pool.end());
     let releases = 0;
@@ -191,8 +191,8 @@ describe('a client of a pool', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('a connection that is lost: 503, and the release is told', async () => {
+describe('failures', () => {
+  test('a lost connection: 503, and release receives the error', async () => {
     const { rows } = await client.query('select pg_backend_pid() as pid');
     const napping = send('GET /api/nap?seconds=20');
     await expect
@@ -215,7 +215,7 @@ describe('what goes wrong', () => {
     expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 
-  test('a client that is none, and a provider that throws: an error, and no hang', async () => {
+  test('an invalid client and a provider that throws: an error, not a hang', async () => {
     provide = () => ({ client: { query: async () => [] } });
     expect(await add('a')).toMatch(/^503 /);
     provide = () => {
@@ -238,7 +238,7 @@ describe('what goes wrong', () => {
   });
 });
 
-test.each([null, undefined])("%s leaves the request to the gateway's own connections", async (given) => {
+test.each([null, undefined])('%s makes the request use the connections of the gateway', async (given) => {
   provide = () => given;
   await client.query('begin');
   expect(await add('ours')).toBe('200 ours');
@@ -246,7 +246,7 @@ test.each([null, undefined])("%s leaves the request to the gateway's own connect
   expect(await notes()).toEqual(['ours']);
 });
 
-test('a provider that gives no client is told what it should give', async () => {
+test('a provider without a client gets an error that says what to return', async () => {
   provide = () => ({}) as never;
   expect(await add('ours')).toMatch(/^503 /);
   expect(observations.findLast(({ kind }) => kind === 'request-failed')).toMatchObject({

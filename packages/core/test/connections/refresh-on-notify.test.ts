@@ -49,7 +49,7 @@ async function get(gateway: Gateway, path: string): Promise<string> {
   return response === undefined ? 'not ours' : `${response.status} ${await response.text()}`;
 }
 
-test('a routine that is created appears, and one that is dropped goes, without a call of refresh', async () => {
+test('a created routine appears and a dropped one disappears without a call of refresh', async () => {
   const gateway = await start();
   expect(await get(gateway, '/api/second')).toBe('not ours');
   await database.query(publish('second'));
@@ -59,7 +59,7 @@ test('a routine that is created appears, and one that is dropped goes, without a
   await until('it is gone', () => !paths(gateway).includes('/api/second'));
 });
 
-test('the start is one reading, a migration of many statements another one', async () => {
+test('the catalog is read once at start and once for a migration of many statements', async () => {
   const gateway = await start();
   expect(readings()).toBe(1);
   await database.query(Array.from({ length: 40 }, (_, n) => publish(`many_${n}`)).join('\n'));
@@ -67,7 +67,7 @@ test('the start is one reading, a migration of many statements another one', asy
   expect(readings()).toBe(2);
 });
 
-test('what is notified during a refresh makes one more', async () => {
+test('a notification during a refresh causes another one', async () => {
   let release: () => void = () => undefined;
   let reading = 0;
   const gateway = await start({
@@ -86,7 +86,7 @@ test('what is notified during a refresh makes one more', async () => {
   expect(reading).toBe(3);
 });
 
-test('a listener that is cut off: the endpoints stay, and what was missed is made up for', async () => {
+test('a lost listener: the endpoints remain, and missed changes are loaded after the reconnect', async () => {
   const gateway = await start();
   const publishing = killListener().then(() => database.query(publish('second')));
   expect(await get(gateway, '/api/first')).toBe('200 1');
@@ -96,7 +96,7 @@ test('a listener that is cut off: the endpoints stay, and what was missed is mad
   await until('it is published', () => paths(gateway).includes('/api/third'));
 });
 
-test('a refresh that fails keeps the old endpoints, is told, and the next one works', async () => {
+test('a failed refresh keeps the endpoints and is reported, and the next one works', async () => {
   const gateway = await start({ strict: true });
   await database.query(`create function bad() returns int language sql as 'select 1';
     comment on function bad() is 'HTTP GET /api/first';`);
@@ -115,14 +115,14 @@ test('after close nothing listens any more', async () => {
   await expect.poll(connected).toEqual([]);
 });
 
-test('a name that no channel can have stops the start', async () => {
+test('an invalid channel name stops the start', async () => {
   await expect(start({ refreshOnNotify: '' })).rejects.toThrow(
     'refreshOnNotify: the channel name "" must have 1 to 63 bytes and no NUL',
   );
 });
 
-describe('behind a pooler that keeps no session', () => {
-  test('the listener needs a way past it', async () => {
+describe('behind a transaction pooler', () => {
+  test('listening needs listenConnectionString', async () => {
     await expect(start({ pooler: 'transaction' })).rejects.toThrow('needs listenConnectionString');
   });
 

@@ -48,7 +48,7 @@ const warnings = (observations: readonly Observation[]): readonly Observation[] 
   observations.filter(({ kind }) => kind === 'start-warning');
 
 describe('the role of the connection', () => {
-  test('a superuser is warned of, once', async () => {
+  test('a superuser causes one warning', async () => {
     const { get, observations } = await start({ connectionString: database.connectionString });
     await get('/api/me');
     expect(warnings(observations)).toEqual([
@@ -61,7 +61,7 @@ describe('the role of the connection', () => {
     ]);
   });
 
-  test('one that row-level security does not hold for is warned of, another one is not', async () => {
+  test('a role with BYPASSRLS causes a warning, another one does not', async () => {
     expect(warnings((await start({ connectionString: as(role, 'fresh') })).observations)).toEqual([]);
     await database.query(`alter role ${role} bypassrls`);
     onTestFinished(() => database.query(`alter role ${role} nobypassrls`).then(() => undefined));
@@ -84,7 +84,7 @@ describe('the role of the connection', () => {
 });
 
 describe('beforeConnectionOpen', () => {
-  test('gives a fresh password to every connection, and knows which one it is', async () => {
+  test('sets a password per connection and receives its name', async () => {
     const asked: (string | null)[] = [];
     const { get } = await start({
       connectionString: as(role, 'stale'),
@@ -102,7 +102,7 @@ describe('beforeConnectionOpen', () => {
     expect(asked).toEqual([null, 'elsewhere']);
   });
 
-  test('what it throws fails the opening, with its own words', async () => {
+  test('an exception fails the connection with its message', async () => {
     const broken = start({
       connectionString: database.connectionString,
       startRetry: 30,
@@ -113,7 +113,7 @@ describe('beforeConnectionOpen', () => {
     await expect(broken).rejects.toThrow(new StartError('beforeConnectionOpen failed: no token'));
   });
 
-  test('at a request it is 503, and the observer is told', async () => {
+  test('during a request the response is 503, and the observer is notified', async () => {
     let fails = false;
     const { get, observations } = await start({
       connectionString: database.connectionString,
@@ -136,7 +136,7 @@ describe('beforeConnectionOpen', () => {
     await expect.poll(() => get('/api/me')).toBe('200 postgres');
   });
 
-  test('one that never ends is given up within the connect timeout', async () => {
+  test('a callback that never resolves fails after the connect timeout', async () => {
     const hanging = start({
       connectionString: `${database.connectionString}?connect_timeout=1`,
       beforeConnectionOpen: () => new Promise<void>(() => undefined),
@@ -146,7 +146,7 @@ describe('beforeConnectionOpen', () => {
 });
 
 describe('startRetry', () => {
-  test('waits for a server that comes up later', async () => {
+  test('waits for a server that starts later', async () => {
     const proxy = await startProxy(database.connectionString);
     await proxy.off();
     const starting = start({ connectionString: proxy.connectionString, startRetry: 20 });
@@ -155,19 +155,19 @@ describe('startRetry', () => {
     expect(await (await starting).get('/api/me')).toBe('200 postgres');
   });
 
-  test('not longer than it says, and not at all without it', async () => {
+  test('waits no longer than configured, and not at all without it', async () => {
     const proxy = await startProxy(database.connectionString);
     await proxy.off();
     await expect(start({ connectionString: proxy.connectionString, startRetry: 0 })).rejects.toThrow('ECONNREFUSED');
     await expect(start({ connectionString: proxy.connectionString, startRetry: 0.3 })).rejects.toThrow('ECONNREFUSED');
   });
 
-  test('a wrong password does not get better by waiting', async () => {
+  test('a wrong password is not retried', async () => {
     await expect(start({ connectionString: as(role, 'wrong'), startRetry: 600 })).rejects.toThrow('user or password');
   });
 });
 
-test('several servers in one string: the one that answers and takes writes', async () => {
+test('several servers in one string: the first available writable one', async () => {
   const away = await startProxy(database.connectionString);
   await away.off();
   const url = new URL(database.connectionString);

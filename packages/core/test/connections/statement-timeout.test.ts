@@ -66,14 +66,14 @@ describe.each([['directly', false] as const, ...pooled])('%s', (_, isPooled) => 
     expect(await ask(gateway, 'GET /api/shown')).toBe(each.shown);
   });
 
-  test('what the database ends is 504', async () => {
+  test('a statement that the database cancels is 504', async () => {
     const server = await serverWith('150ms', isPooled);
     expect(await ask(await start(server, {}), 'POST /api/nap')).toBe('504');
     expect(await ask(await start(server, { commandTimeout: 0 }), 'POST /api/nap')).toBe('504');
   });
 });
 
-test('a session that is reset has the time limit that it began with', async () => {
+test('a reset session has its initial timeout', async () => {
   for (const [database, shown] of [
     [null, '30s'],
     ['2min', '2min'],

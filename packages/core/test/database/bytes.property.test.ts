@@ -133,14 +133,14 @@ function cutAt(bytes: Buffer, positions: readonly number[]): readonly Buffer[] {
   return cuts.slice(1).map((end, index) => bytes.subarray(cuts[index]!, end));
 }
 
-describe('the same answers, however the bytes arrive', () => {
+describe('results do not depend on how the bytes are split into chunks', () => {
   let natural: Awaited<ReturnType<typeof converse>>;
 
   beforeAll(async () => {
     natural = await converse(null, (bytes) => [bytes]);
   });
 
-  test('the conversation has what it should have', () => {
+  test('the recorded conversation contains every message type', () => {
     expect(natural.lengths.length).toBeGreaterThanOrEqual(6);
     expect(natural.answers).toHaveLength(8);
     expect(natural.answers[0]).toMatchObject({
@@ -163,7 +163,7 @@ describe('the same answers, however the bytes arrive', () => {
     expect(natural.answers[3]).toMatchObject({ code: '22012', step: 1 });
   });
 
-  test('all joined', async () => {
+  test('in one chunk', async () => {
     expect((await converse(natural.lengths, (bytes) => [bytes])).answers).toEqual(natural.answers);
   });
 
@@ -172,7 +172,7 @@ describe('the same answers, however the bytes arrive', () => {
     expect(single.answers).toEqual(natural.answers);
   });
 
-  test('cut in two at every position', async () => {
+  test('split in two at every position', async () => {
     const longest = Math.max(...natural.lengths);
     expect(longest).toBeGreaterThan(400);
     for (let position = 1; position < longest; position += longest / cases(longest)) {
@@ -181,7 +181,7 @@ describe('the same answers, however the bytes arrive', () => {
     }
   }, 120_000);
 
-  test('cut anywhere', async () => {
+  test('split at random positions', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 3_000 }), { maxLength: 40 }), async (positions) => {
         expect((await converse(natural.lengths, (bytes) => cutAt(bytes, positions))).answers).toEqual(natural.answers);

@@ -23,7 +23,7 @@ async function runs(backend: string, text: string): Promise<boolean> {
 }
 
 describe('cancel', () => {
-  test('in the queue: told at once, never sent', async () => {
+  test('in the queue: fails at once and is never sent', async () => {
     const database = open(db);
     const running = ask(database, ['select pg_sleep(0.2)']);
     const queued = ask(database, ['create table never ()']);
@@ -35,7 +35,7 @@ describe('cancel', () => {
     expect(await db.query(`select to_regclass('never') as made`)).toEqual([{ made: null }]);
   });
 
-  test('while its statement waits for a lock to be prepared', async () => {
+  test('while its statement waits for a lock during Parse', async () => {
     const database = open(db);
     const backend = await backendOf(database);
     const blocker = open(db);
@@ -51,7 +51,7 @@ describe('cancel', () => {
     expect(await errorOf(blocking)).toBe('CallCancelled');
   });
 
-  test('while it is being prepared: not executed', async () => {
+  test('while its statement is being prepared: not executed', async () => {
     const database = open(db);
     await backendOf(database);
     const asked = ask(database, [[named('insert into fruit values (1)')]]);
@@ -60,7 +60,7 @@ describe('cancel', () => {
     expect(await database.query('select * from fruit')).toEqual([]);
   });
 
-  test('while it runs: the statement ends on the server, and the session goes on', async () => {
+  test('while it runs: the statement ends on the server, and the session remains usable', async () => {
     const database = open(db);
     const backend = await backendOf(database);
     const asked = ask(database, ['select pg_sleep(21)']);
@@ -74,7 +74,7 @@ describe('cancel', () => {
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('before its statement has reached the server: cancelled all the same, and the session goes on', async () => {
+  test('before its statement has reached the server: cancelled, and the session remains usable', async () => {
     const proxy = await startProxy(db.connectionString);
     const database = open(proxy.connectionString);
     const backend = await backendOf(database);
@@ -88,7 +88,7 @@ describe('cancel', () => {
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('a statement that handles the cancel and ends well is still a cancelled call', async () => {
+  test('a statement that handles the cancel and succeeds is still a cancelled call', async () => {
     const database = open(db);
     const backend = await backendOf(database);
     const asked = ask(database, ['select stubborn()']);
@@ -98,7 +98,7 @@ describe('cancel', () => {
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('while rows stream and the reader has stopped', async () => {
+  test('while rows stream and the sink has paused', async () => {
     const database = open(db);
     const backend = await backendOf(database);
     let rows = 0;
@@ -113,7 +113,7 @@ describe('cancel', () => {
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('after it is done: of no effect, and never heard by the next call', async () => {
+  test('after completion: no effect on the next call', async () => {
     const database = open(db);
     const backend = await backendOf(database);
     const quick = named('select $1::int');
@@ -129,7 +129,7 @@ describe('cancel', () => {
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('a handle of an old call does not let the rows of another flow', async () => {
+  test('the handle of a completed call does not resume another call', async () => {
     const database = open(db);
     const old = ask(database, ['select 1']);
     await old.answer;

@@ -8,7 +8,7 @@ const db = useDatabase();
 /** 300 MB, far more than all socket buffers together. */
 const flood = `select repeat('x', 10000) from generate_series(1, 30000)`;
 
-test('a reader that takes no more stops the server; when it goes on, every row arrives', async () => {
+test('a paused sink stops the server; after resume, every row arrives', async () => {
   const proxy = await startProxy(db.connectionString);
   const database = open(proxy.connectionString);
   await backendOf(database);
@@ -51,7 +51,7 @@ test('a reader that takes no more stops the server; when it goes on, every row a
   expect(await database.query('select 1')).toEqual([['1']]);
 });
 
-test('a reader that is told at the end of a packet', async () => {
+test('a sink that pauses at the end of a chunk', async () => {
   const database = open(db);
   let rows = 0;
   let ends = 0;
@@ -64,7 +64,7 @@ test('a reader that is told at the end of a packet', async () => {
   expect(ends).toBeGreaterThan(100);
 });
 
-test('a slow reader does not hold up those behind it', async () => {
+test('a slow sink does not block later calls', async () => {
   const database = open(db);
   const some = named(`select repeat('x', 1000) from generate_series(1, 2000)`);
   const quick = named('select 1');
@@ -77,7 +77,7 @@ test('a slow reader does not hold up those behind it', async () => {
   expect(rows).toBe(2000);
 });
 
-test('nobody joins a connection whose reader has stopped', async () => {
+test('no call joins a connection whose sink has paused', async () => {
   const database = open(db, { acquireTimeout: 200 });
   const quick = named('select 1');
   const large = named(flood);
@@ -91,7 +91,7 @@ test('nobody joins a connection whose reader has stopped', async () => {
   expect(await rowsOf(ask(database, [[quick]], { mayShare: true }))).toEqual([['1']]);
 });
 
-test.each(['row', 'chunkEnd'] as const)('a sink whose %s throws ends its own connection only', async (member) => {
+test.each(['row', 'chunkEnd'] as const)('a sink whose %s throws closes only its own connection', async (member) => {
   const database = open(db, { poolSize: 2 });
   const other = ask(database, ['select pg_sleep(0.2)::text']);
   const broken = ask(database, ['select 1 from generate_series(1, 100000)'], {

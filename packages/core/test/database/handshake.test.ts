@@ -46,7 +46,7 @@ const broken: readonly (readonly [what: string, bytes: Buffer])[] = [
   ['a ReadyForQuery without a status', message('Z', Buffer.alloc(0))],
 ];
 
-describe('a server whose handshake is broken ends the attempt to connect, and holds up nothing', () => {
+describe('an invalid handshake ends the attempt to connect and blocks nothing', () => {
   test.each(broken)('%s', async (_, bytes) => {
     for (const piece of [bytes.length, 1]) {
       const connectionString = await hostileServer(bytes, piece);
@@ -56,7 +56,7 @@ describe('a server whose handshake is broken ends the attempt to connect, and ho
     }
   });
 
-  test('silence is ended by the connect timeout', async () => {
+  test('a silent server is limited by the connect timeout', async () => {
     const connectionString = (await hostileServer(Buffer.alloc(0), 1)).replace(
       'connect_timeout=5',
       'connect_timeout=1',

@@ -22,7 +22,7 @@ async function terminate(backend: string): Promise<void> {
   await db.query('select pg_terminate_backend($1)', [backend]);
 }
 
-describe('a connection that the server ends', () => {
+describe('a connection that the server closes', () => {
   test('while idle: the next call gets another one', async () => {
     const database = open(db);
     const backend = await backendOf(database);
@@ -39,7 +39,7 @@ describe('a connection that the server ends', () => {
     expect(next).not.toBe(backend);
   });
 
-  test('while calls run in a line: the first hears what the server said, those behind it never ran and run elsewhere', async () => {
+  test('with several calls in the pipeline: the first fails with the error, the others run on another connection', async () => {
     const database = open(db);
     await ask(database, [
       [nap, '0'],
@@ -73,7 +73,7 @@ describe('a connection that the server ends', () => {
     expect(await database.query('select 1')).toEqual([['1']]);
   });
 
-  test('while a reader has stopped', async () => {
+  test('while a sink has paused', async () => {
     const proxy = await startProxy(db.connectionString);
     const database = open(proxy.connectionString);
     let rows = 0;
@@ -90,8 +90,8 @@ describe('a connection that the server ends', () => {
   });
 });
 
-describe('a connection that breaks', () => {
-  test('after any number of bytes: never a wrong or partial answer, and every call is told once', async () => {
+describe('a connection that is lost', () => {
+  test('after any number of bytes: no wrong or partial result, and every call completes once', async () => {
     const proxy = await startProxy(db.connectionString);
     const whole = Array.from({ length: 50 }, (_, n) => [`row ${n}`, 'x'.repeat(n)]);
     const rows = named(`select 'row ' || n, repeat('x', n) from generate_series(0, 49) n`);
@@ -125,7 +125,7 @@ describe('a connection that breaks', () => {
     expect(await database.query('select 1')).toEqual([['1']]);
   });
 
-  test('with a second BindComplete, once the server has answered', async () => {
+  test('with a second BindComplete after the response', async () => {
     const proxy = await startProxy(db.connectionString);
     const database = open(proxy.connectionString);
     const lock = await holdLock(db.connectionString, 32);
@@ -137,7 +137,7 @@ describe('a connection that breaks', () => {
     expect(await database.query('select 1')).toEqual([['1']]);
   });
 
-  test('with bytes that are no protocol', async () => {
+  test('with bytes that violate the protocol', async () => {
     const proxy = await startProxy(db.connectionString);
     const database = open(proxy.connectionString);
     for (const bytes of [
@@ -174,7 +174,7 @@ describe('whether a lost call was executed', () => {
   const numbers = async (): Promise<readonly number[]> =>
     (await db.query('select n from written order by n')).map(({ n }) => Number(n));
 
-  test('the connection breaks after any number of bytes: what is told as not executed is not in the table', async () => {
+  test('lost after any number of bytes: a call that is reported as not executed has no effect', async () => {
     await db.query('truncate written');
     const proxy = await startProxy(db.connectionString);
     const database = open(proxy.connectionString, { acquireTimeout: 3_000 });
@@ -202,7 +202,7 @@ describe('whether a lost call was executed', () => {
     expect(told.unknown.length).toBeGreaterThan(3);
   });
 
-  test('a write that waits for a lock when its backend is ended was rolled back', async () => {
+  test('a write that waits for a lock when its backend is terminated is rolled back', async () => {
     const database = open(db);
     const backend = await backendOf(database);
     const lock = await holdLock(db.connectionString, 4);
@@ -214,7 +214,7 @@ describe('whether a lost call was executed', () => {
     expect(await numbers()).not.toContain(7000001);
   });
 
-  test('a procedure may have committed on its way', async () => {
+  test('a procedure may have committed before its end', async () => {
     await db.query(`create or replace procedure write_and_wait(n int) language plpgsql as $$ begin
       insert into written values (n);
       commit;
@@ -231,7 +231,7 @@ describe('whether a lost call was executed', () => {
     expect(await numbers()).toContain(7000002);
   });
 
-  test('a call that may be repeated is run again, and one that ends its own connection not for ever', async () => {
+  test('an idempotent call runs again; a call that ends its own connection is not retried forever', async () => {
     const database = open(db, { poolSize: 2 });
     const backend = await backendOf(database);
     const lock = await holdLock(db.connectionString, 4);
@@ -249,7 +249,7 @@ describe('whether a lost call was executed', () => {
 });
 
 describe('a server that cannot be reached', () => {
-  test('refused: callers hear soon, attempts are few, and service comes back by itself', async () => {
+  test('connection refused: calls fail soon, attempts are few, and the pool recovers', async () => {
     const proxy = await startProxy(db.connectionString);
     await proxy.off();
     // A port where connections are taken and ended at once counts the attempts.
@@ -272,7 +272,7 @@ describe('a server that cannot be reached', () => {
     await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
   });
 
-  test('it accepts and never answers: the connect timeout of the connection string ends it', async () => {
+  test('accepted without a response: the connect timeout of the connection string applies', async () => {
     const proxy = await startProxy(db.connectionString);
     proxy.swallow();
     const database = open(proxy.connectionString, { parameters: 'connect_timeout=1' });
@@ -281,7 +281,7 @@ describe('a server that cannot be reached', () => {
     expect(await errorOf(impatient.query('select 1'))).toBe('AcquireTimeout');
   });
 
-  test('it falls silent after the greeting: the connect timeout holds there too', async () => {
+  test('silent after the authentication: the connect timeout applies', async () => {
     const proxy = await startProxy(db.connectionString);
     // Measured: what the server sends until the first call is answered, and how much of it is the greeting.
     const measured = open(proxy.connectionString);
@@ -294,7 +294,7 @@ describe('a server that cannot be reached', () => {
     await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
   });
 
-  test('a wrong password and an unknown database are what the server says they are', async () => {
+  test('a wrong password and an unknown database fail with the errors of the server', async () => {
     const url = new URL(db.connectionString);
     url.password = 'wrong';
     expect(await errorOf(open(url.href).query('select 1'))).toBe('28P01');
@@ -304,7 +304,7 @@ describe('a server that cannot be reached', () => {
   });
 });
 
-test('a server that restarts: calls fail while it is away, and work when it is back, without any help', async () => {
+test('a server that restarts: calls fail during the outage and succeed after it', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'pgway-restart-'));
   onTestFinished(() => rm(dataDirectory, { recursive: true, force: true }));
   const start = (): ReturnType<typeof startPostgres> => startPostgres({ dataDirectory, durable: false });
@@ -331,14 +331,14 @@ test('a server that restarts: calls fail while it is away, and work when it is b
 });
 
 describe('time limits', () => {
-  test('the limit of the session ends a statement on the server, as a timeout', async () => {
+  test('the statement_timeout of the session ends a statement as a timeout', async () => {
     const database = open(db, { statementTimeout: 100 });
     const backend = await backendOf(database);
     expect(await errorOf(ask(database, ['select pg_sleep(20)'], { timeout: 100 }))).toBe('CallTimeout');
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('a cancel by somebody else is what the server says, no timeout', async () => {
+  test('a cancel by another session is the error of the server, not a timeout', async () => {
     const database = open(db);
     const backend = await backendOf(database);
     const asked = ask(database, ['select pg_sleep(22)'], { timeout: 10_000 });
@@ -350,14 +350,14 @@ describe('time limits', () => {
     expect(await errorOf(asked)).toBe('57014');
   });
 
-  test('a server that does not know the limit is told by a cancel', async () => {
+  test('a server without the timeout receives a cancel request', async () => {
     const database = open(db, { statementTimeout: 0 });
     const backend = await backendOf(database);
     expect(await errorOf(ask(database, ['select pg_sleep(20)'], { timeout: 100 }))).toBe('CallTimeout');
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('a server that does not answer any more is given up, while a call runs and while one is prepared', async () => {
+  test('a server that stops responding is dropped, during a call and during Parse', async () => {
     const proxy = await startProxy(db.connectionString);
     const running = open(proxy.connectionString, { statementTimeout: 100 });
     const preparing = open(proxy.connectionString, { statementTimeout: 100 });

@@ -40,7 +40,7 @@ test('no connection before the first call, and no more than the size', async () 
   expect(await connections('size')).toBe(2);
 });
 
-test('a queue that is full refuses at once, and never before run has returned', async () => {
+test('a full queue fails calls at once, but after run has returned', async () => {
   const pool = poolOf('full', { size: 1, maxQueueLength: 2 });
   await backendOf(pool);
   const running = ask(pool, ['select pg_sleep(0.2)']);
@@ -51,7 +51,7 @@ test('a queue that is full refuses at once, and never before run has returned', 
   expect(await Promise.all([running, ...queued].map((one) => errorOf(one)))).toEqual(['done', 'done', 'done']);
 });
 
-test('a bound on waiting', async () => {
+test('the acquire timeout', async () => {
   const pool = poolOf('waiting', { size: 1, acquireTimeout: 100 });
   // The bound holds for the opening of the connection too, which may take longer on a busy machine.
   await until('it is open', async () => (await errorOf(pool.query('select 1'))) === 'done');
@@ -63,7 +63,7 @@ test('a bound on waiting', async () => {
   expect(await pool.query('select 1')).toEqual([['1']]);
 });
 
-test('connections that nobody used are closed, and calls work while that happens', async () => {
+test('unused connections are closed without affecting calls', async () => {
   const pool = poolOf('idle', { size: 1, idleTimeoutMs: 1 });
   const echo = named('select $1::text');
   await pool.query('select 1');
@@ -77,7 +77,7 @@ test('connections that nobody used are closed, and calls work while that happens
   }
 });
 
-test('a connection that is being closed is not shared any more', async () => {
+test('a connection that is being closed takes no calls', async () => {
   const proxy = await startProxy(db.connectionString);
   const pool = poolOf('ending', {
     size: 1,
@@ -94,7 +94,7 @@ test('a connection that is being closed is not shared any more', async () => {
   expect(await rowsOf(asked)).toEqual([['x']]);
 });
 
-test('close lets running and waiting calls finish, leaves no connection, and refuses what comes later', async () => {
+test('close waits for running and queued calls, leaves no connection, and fails later calls', async () => {
   const pool = poolOf('closing', { size: 2 });
   await backendOf(pool);
   const asked = Array.from({ length: 6 }, (_, n) => ask(pool, [`select ${n} from pg_sleep(0.05)`]));
@@ -107,7 +107,7 @@ test('close lets running and waiting calls finish, leaves no connection, and ref
   await pool.close();
 });
 
-test('close while the last connection breaks: those who wait are told, and it ends', async () => {
+test('close while the last connection is lost: queued calls fail, and close completes', async () => {
   const pool = poolOf('breaking', { size: 1 });
   const backend = await backendOf(pool);
   const asked = [ask(pool, ['select pg_sleep(20)']), ask(pool, ['select 1']), ask(pool, ['select 2'])];
@@ -129,7 +129,7 @@ test('close without any call, and while a connection is being opened', async () 
   expect(await rowsOf(asked)).toEqual([['1']]);
 });
 
-test('calls that wait leave the queue by the handful when they may share', async () => {
+test('queued short calls are sent in batches', async () => {
   await db.query('create sequence counted');
   const proxy = await startProxy(db.connectionString);
   const database = open(proxy.connectionString);
@@ -156,7 +156,7 @@ test('calls that wait leave the queue by the handful when they may share', async
   await Promise.all([released, busy.answer, ...asked.map(({ answer }) => answer)]);
 });
 
-test('a query of the gateway fails in time when the server is gone without a word, and its connection is given up', async () => {
+test('an internal query times out on a dead connection, which is dropped', async () => {
   const proxy = await startProxy(db.connectionString);
   const database = open(proxy.connectionString);
   await backendOf(database);
@@ -166,7 +166,7 @@ test('a query of the gateway fails in time when the server is gone without a wor
   await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
 });
 
-test('a reset that is not answered ends its connection, and the next call has another one', async () => {
+test('a reset without a response drops the connection, and the next call gets another one', async () => {
   const proxy = await startProxy(db.connectionString);
   const database = open(proxy.connectionString, { acquireTimeout: 600_000 });
   const leave = named(`select set_config('app.x', 'left', false)`);

@@ -22,7 +22,7 @@ const user = named(`select set_config('request.user', $1::text, true)`);
 
 /** Everything here is true of a connection that keeps no session, whether or not there is a pooler. */
 function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: string) => Database): void {
-  test('every call brings its settings along, and leaves none', async () => {
+  test('every call sets its settings for its transaction only', async () => {
     const database = openDatabase({ planCacheMode: 'force_generic_plan', statementTimeout: 17_000 });
     const ours = ['UTC', 'ISO, MDY', '17s', 'force_generic_plan'];
     for (const name of ['ann', 'bob', 'eve']) {
@@ -32,7 +32,7 @@ function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: s
     expect(await database.query(`select current_setting('TimeZone')`)).toEqual([['UTC']]);
   });
 
-  test('options and time zone of the connection string hold in every call', async () => {
+  test('options and time zone of the connection string apply to every call', async () => {
     const options = encodeURIComponent(String.raw`-c statement_timeout=9s --application-name=a\ b -cwork_mem=7MB`);
     const database = openDatabase({}, `timezone=Asia/Tokyo&options=${options}`);
     const [row] = await rowsOf(ask(database, [[shown]]));
@@ -41,7 +41,7 @@ function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: s
     expect(settings).toEqual([['7MB', 'a b']]);
   });
 
-  test('an error says in which of the steps of the call it was', async () => {
+  test('an error has the index of its step', async () => {
     const database = openDatabase();
     const failing = ask(database, [
       [user, 'ann'],
@@ -53,14 +53,14 @@ function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: s
     expect(await rowsOf(ask(database, [[shown]]))).toMatchObject([{ 4: '' }]);
   });
 
-  test('columns that are not the expected ones are an error, and no row is handed over', async () => {
+  test('unexpected columns are an error, and no row is delivered', async () => {
     let rows = 0;
     const sink = { row: () => ++rows > 0 };
     const asked = ask(openDatabase(), [[named('select 1::int4', [[25]])]], { sink });
     expect([await errorOf(asked), rows]).toEqual(['ColumnMismatch', 0]);
   });
 
-  test('many calls at a time, sharing and not, get their own answers', async () => {
+  test('many concurrent calls, sharing or not, get their own results', async () => {
     const database = openDatabase({ poolSize: 4 });
     const asked = Array.from({ length: 300 }, (_, n) =>
       ask(database, [[user, `user ${n}`], [echo, `answer ${n}`], [shown]], { mayShare: n % 3 !== 0 }),
@@ -71,7 +71,7 @@ function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: s
     }
   });
 
-  test('a caller that leaves is cancelled, nobody else is', async () => {
+  test('an abandoned call is cancelled, and no other one', async () => {
     const database = openDatabase({ poolSize: 2, shareConnections: false });
     const lock = await holdLock(db.connectionString, 1);
     const [leaving, staying] = [1, 2].map((n) => ask(database, [`select ${n} from pg_advisory_xact_lock_shared(1)`]));
@@ -83,7 +83,7 @@ function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: s
     expect(await rowsOf(ask(database, [[echo, 'x']]))).toEqual([['x']]);
   });
 
-  test('the time limit travels too, and ends a call on the server', async () => {
+  test('the timeout is sent with the call and ends it on the server', async () => {
     const database = openDatabase({ statementTimeout: 150 });
     expect(await errorOf(ask(database, ['select nap(20)'], { timeout: 150 }))).toBe('CallTimeout');
     expect(await rowsOf(ask(database, [[echo, 'x']]))).toEqual([['x']]);
@@ -107,10 +107,10 @@ describe.skipIf(version === null)(`PgBouncer ${version} in transaction mode`, ()
         ...(parameters === undefined ? {} : { parameters }),
       });
 
-  describe('statements without names', () => {
+  describe('unnamed statements', () => {
     holds(openDatabase(false));
 
-    test('whoever gets the connection next finds nothing of ours on it, whatever became of the call', async () => {
+    test('the next client of the connection finds no session state, whatever the outcome of the call', async () => {
       const database = openDatabase(false)({ statementTimeout: 150 });
       await ask(database, [[user, 'ann']]).answer;
       await errorOf(ask(database, [[user, 'ann'], 'select 1 / 0']));
@@ -123,7 +123,7 @@ describe.skipIf(version === null)(`PgBouncer ${version} in transaction mode`, ()
       expect(rows).toEqual([{ timeout: '0', user: '', prepared: 0 }]);
     });
 
-    test('connections really are shared with others, and nothing is prepared on them', async () => {
+    test('connections are shared with other clients, and no statement is prepared on them', async () => {
       const databases = [1, 2, 3, 4, 5].map(() => openDatabase(false)());
       const napping = databases.map((database) => rowsOf(ask(database, ['select nap(0.1)'])));
       const backends = new Set((await Promise.all(napping)).map(([row]) => row![0]));
@@ -152,7 +152,7 @@ describe.skipIf(version === null)(`PgBouncer ${version} in session mode`, () => 
   });
 });
 
-describe('a server without a pooler, spoken to as if there were one', () => {
+describe('a direct connection in pooler mode', () => {
   const openDatabase =
     (preparedStatements: boolean) =>
     (options: Partial<DatabaseOptions> = {}, parameters?: string): Database =>
@@ -170,7 +170,7 @@ describe('a server without a pooler, spoken to as if there were one', () => {
   });
 });
 
-test('options that are no settings are refused behind a pooler', () => {
+test('options that are not settings are rejected behind a pooler', () => {
   const parameters = `options=${encodeURIComponent('-c work_mem=7MB -E')}`;
   expect(() => open(db, { pooler: 'transaction', parameters })).toThrow('can hold only settings: -c name=value');
 });

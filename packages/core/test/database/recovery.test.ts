@@ -30,8 +30,8 @@ async function connected(connectionString: string): Promise<Client> {
   return client;
 }
 
-describe('a server without a connection left', () => {
-  test('callers wait until there is one', async () => {
+describe('a server without a free connection', () => {
+  test('calls wait until one is free', async () => {
     const connectionString = await limited(1);
     const other = await connected(connectionString);
     const problems: string[] = [];
@@ -44,7 +44,7 @@ describe('a server without a connection left', () => {
     expect(problems[0]).toMatch(/^too many connections for role/);
   });
 
-  test('those who waited in vain hear why', async () => {
+  test('calls that time out report the reason', async () => {
     const connectionString = await limited(1);
     await connected(connectionString);
     let refusals = 0;
@@ -57,7 +57,7 @@ describe('a server without a connection left', () => {
     );
   });
 
-  test('with another connection at hand it is told besides, and the call is served by that one', async () => {
+  test('with another open connection, the error is reported and the call succeeds', async () => {
     const connectionString = await limited(1);
     const problems: string[] = [];
     const database = open(connectionString, {
@@ -79,7 +79,7 @@ describe('a server without a connection left', () => {
 const starting = Buffer.from('E\0\0\0\0SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0', 'latin1');
 starting.writeInt32BE(starting.length - 1, 1);
 
-test('a server that is starting: calls wait for it, not longer than for a connection', async () => {
+test('a server that is starting: calls wait, up to the acquire timeout', async () => {
   const proxy = await startProxy(db.connectionString);
   await proxy.off();
   const port = Number(new URL(proxy.connectionString).port);
@@ -108,7 +108,7 @@ test('a server that is starting: calls wait for it, not longer than for a connec
   await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
 });
 
-test('a server that is away: nobody waits long for the refusal, and the attempts are few', async () => {
+test('an unavailable server: calls fail soon, and attempts are few', async () => {
   const proxy = await startProxy(db.connectionString);
   const problems: string[] = [];
   const database = open(proxy.connectionString, {
@@ -127,7 +127,7 @@ test('a server that is away: nobody waits long for the refusal, and the attempts
   await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');
 });
 
-describe('close does not wait for ever', () => {
+describe('close does not wait forever', () => {
   function poolOf(name: string): Pool {
     return new Pool({
       open: createSessionOpener(parseConnectionString(`${db.connectionString}?application_name=${name}`), {}),
@@ -144,7 +144,7 @@ describe('close does not wait for ever', () => {
   const gone = async (name: string): Promise<boolean> =>
     (await db.query('select from pg_stat_activity where application_name = $1', [name])).length === 0;
 
-  test('for a call that runs: it is cancelled on the server, and those behind it are told', async () => {
+  test('for a running call: it is cancelled on the server, and later calls fail', async () => {
     const pool = poolOf('closing_running');
     await backendOf(pool);
     const asked = [ask(pool, ['select pg_sleep(600)']), ask(pool, ['select 1'])];
@@ -154,7 +154,7 @@ describe('close does not wait for ever', () => {
     await until('the server has ended it', () => gone('closing_running'));
   });
 
-  test('for a reader that has stopped', async () => {
+  test('for a paused sink', async () => {
     const pool = poolOf('closing_stalled');
     const stalled: RowSink = { row: () => false };
     const asked = ask(pool, [`select repeat('x', 1000) from generate_series(1, 100000)`], { sink: stalled });
@@ -164,7 +164,7 @@ describe('close does not wait for ever', () => {
     await until('the server has ended it', () => gone('closing_stalled'));
   });
 
-  test('for a server that takes a connection and says nothing', async () => {
+  test('for a server that accepts a connection and does not respond', async () => {
     const proxy = await startProxy(db.connectionString);
     proxy.swallow();
     const pool = new Pool({

@@ -72,7 +72,7 @@ async function serverOf(database: Database): Promise<string> {
   return found![0];
 }
 
-test('the first server that answers, in the order given; the next one while it is away, and it again when it is back', async () => {
+test('the first available server is used, in order; the next one during its outage', async () => {
   const proxy: Proxy = await startProxy(servers.primary);
   const hosts = [proxy.connectionString, servers.readOnly];
   expect(await serverOf(open(through(hosts)))).toBe('primary');
@@ -84,7 +84,7 @@ test('the first server that answers, in the order given; the next one while it i
   expect(await serverOf(open(through(hosts)))).toBe('primary');
 });
 
-test('a connection that is lost is opened again on whichever server answers then', async () => {
+test('a lost connection is reopened on the first available server', async () => {
   const proxy: Proxy = await startProxy(servers.primary);
   const database = open(through([proxy.connectionString, servers.readOnly]));
   expect(await serverOf(database)).toBe('primary');
@@ -94,7 +94,7 @@ test('a connection that is lost is opened again on whichever server answers then
   expect(await serverOf(database)).toBe('readOnly');
 });
 
-test('when none answers, the message names each of them', async () => {
+test('when all servers fail, the message names each of them', async () => {
   const one = await startProxy(servers.primary);
   const other = await startProxy(servers.primary);
   await one.off();
@@ -106,7 +106,7 @@ test('when none answers, the message names each of them', async () => {
   );
 });
 
-test('a server that refuses the password ends the search', async () => {
+test('a server that rejects the password ends the search', async () => {
   const wrong = through([servers.primary, servers.readOnly]).replace(':x@', ':wrong@');
   expect(await errorOf(open(wrong).query('select 1'))).toBe('28P01');
 });
@@ -138,7 +138,7 @@ describe('target_session_attrs', () => {
     await expect(database.query('select 1')).rejects.toThrow(`no connection to ${host}: ${reason}`);
   });
 
-  test('also behind a pooler that keeps no session', async () => {
+  test('also behind a transaction pooler', async () => {
     const list = [servers.standby, servers.primary];
     const database = open(through(list, 'target_session_attrs=read-write'), { pooler: 'transaction' });
     expect(await serverOf(database)).toBe('primary');

@@ -56,7 +56,7 @@ describe('several statements in one call', () => {
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('an error in a later statement undoes the earlier ones, and says where it was', async () => {
+  test('an error in a later statement rolls back the earlier ones and has its step index', async () => {
     const database = open(db, generic);
     const note = named('select note($1)');
     const divide = named('select 1 / $1::int');
@@ -100,7 +100,7 @@ describe('errors and notices', () => {
       code: '22012',
     },
   ] as const;
-  test.each(cases)('an error of $what tells its step and phase', async ({ steps, ...expected }) => {
+  test.each(cases)('an error of $what has its step and phase', async ({ steps, ...expected }) => {
     const database = open(db, generic);
     // The setting is prepared already, so that the faulty statement is not the first one that is being prepared.
     await ask(database, [[setting, 'x']]).answer;
@@ -115,7 +115,7 @@ describe('errors and notices', () => {
     expect(await database.query('select 1')).toEqual([['1']]);
   });
 
-  test('an error carries every field', async () => {
+  test('an error has every field', async () => {
     const database = open(db);
     const raise = `do $$ begin raise exception using message = 'żle', detail = 'a detail', hint = 'a hint',
       errcode = 'PX001', schema = 's', table = 't', column = 'c', datatype = 'd', constraint = 'n'; end $$`;
@@ -143,7 +143,7 @@ describe('errors and notices', () => {
     expect(syntax.diagnostics).toMatchObject({ code: '42601', position: expect.stringMatching(/^\d+$/) });
   });
 
-  test('notices come with every field, each to its own caller on a shared connection', async () => {
+  test('notices have every field and reach only their own call on a shared connection', async () => {
     const database = open(db);
     const tells = named('select tells($1)');
     await ask(database, [[tells, 'x']]).answer;
@@ -171,7 +171,7 @@ describe('errors and notices', () => {
     expect(answers[0]!.notices[1]).toMatchObject({ severity: 'WARNING', code: '01000' });
   });
 
-  test('values that no message can hold fail their own call only', async () => {
+  test('values that exceed the size of a message fail only their own call', async () => {
     const database = open(db);
     const backend = await backendOf(database);
     const tooMany = ask(database, [['select 1', ...Array.from({ length: 70_000 }, () => 'x')]]);
@@ -204,7 +204,7 @@ describe('prepared statements', () => {
     expect(await database.query(prepared)).toEqual(once);
   });
 
-  test('are evicted past 500, the least recently used first, and come back when they are wanted', async () => {
+  test('are evicted past 500, the least recently used first, and prepared again on use', async () => {
     const database = open(db);
     const statements = Array.from({ length: 520 }, (_, n) => named(`select ${n}`));
     for (const [n, statement] of statements.entries()) {
@@ -224,7 +224,7 @@ describe('prepared statements', () => {
     expect(await count()).toBeLessThanOrEqual(500);
   });
 
-  test('are evicted by the bytes of their SQL as well', async () => {
+  test('are also evicted by the size of their SQL', async () => {
     const database = open(db);
     for (let n = 0; n < 40; n++) {
       const long = named(`select ${n} /* ${'x'.repeat(30_000)} */`);
@@ -237,7 +237,7 @@ describe('prepared statements', () => {
     expect(Number(bytes)).toBeGreaterThan(256 * 1024);
   });
 
-  test.each(['deallocate all', 'discard all'])('%s behind our back is not noticed by callers', async (sql) => {
+  test.each(['deallocate all', 'discard all'])('an external %s is not visible to callers', async (sql) => {
     const database = open(db);
     const statement = named('select $1::int * 2');
     const other = named('select $1::int * 3');
@@ -253,7 +253,7 @@ describe('prepared statements', () => {
     expect(rows).toEqual([[['3']], [['4']], [['9']], [['8']], [['15']], [['12']]]);
   });
 
-  test('a statement that is stale while others share the connection', async () => {
+  test('a stale statement while other calls share the connection', async () => {
     const database = open(db);
     const statement = named('select $1::int * 2');
     const deallocate = 'deallocate all';
@@ -267,7 +267,7 @@ describe('prepared statements', () => {
     expect(rows).toEqual(asked.map((_, n) => (n % 4 === 0 ? [] : [[String(n * 2)]])));
   });
 
-  test('a table that changed its columns: prepared anew', async () => {
+  test('a table with changed columns: the statement is prepared again', async () => {
     const database = open(db);
     await db.query('create table changing (a int); insert into changing values (1)');
     const statement = named('select * from changing');
@@ -276,7 +276,7 @@ describe('prepared statements', () => {
     expect(await rowsOf(ask(database, [[statement]]))).toEqual([['1', 'new']]);
   });
 
-  test('columns that the reader does not expect: told so, and nothing was executed', async () => {
+  test('unexpected columns: an error, and nothing is executed', async () => {
     const database = open(db);
     const right = named(`select 1::int4, note('right')`, [[23, 20], null]);
     const wrongType = named(`select 1::int4, note('wrong type')`, [[25], null]);
@@ -291,7 +291,7 @@ describe('prepared statements', () => {
     await db.query('truncate log');
   });
 
-  test('a function that was made anew with other columns', async () => {
+  test('a function that was recreated with other columns', async () => {
     const database = open(db);
     const statement = named('select a, b from shape()', [[23], [25]]);
     expect(await rowsOf(ask(database, [[statement]]))).toEqual([['1', 'x']]);
@@ -304,7 +304,7 @@ describe('prepared statements', () => {
     expect(await db.query('select * from log')).toEqual([]);
   });
 
-  test('a statement that cannot be parsed leaves the others of its call usable', async () => {
+  test('a statement with a syntax error leaves the other statements of its call prepared', async () => {
     const database = open(db);
     const good = named('select 1');
     expect(await errorOf(ask(database, [[good], [named('select nowhere')]]))).toBe('42703');
@@ -334,7 +334,7 @@ describe('prepared statements', () => {
   });
 });
 
-describe('what a statement may leave behind', () => {
+describe('session state after a statement', () => {
   test.each(['begin', 'start transaction read only'])('%s: the connection is not used again', async (sql) => {
     const database = open(db);
     const backend = await backendOf(database);
@@ -345,7 +345,7 @@ describe('what a statement may leave behind', () => {
     expect(await backendOf(database)).not.toBe(backend);
   });
 
-  test('COPY TO STDOUT gives no rows and does no harm', async () => {
+  test('COPY TO STDOUT returns no rows and leaves the connection usable', async () => {
     const database = open(db);
     const backend = await backendOf(database);
     expect(await rowsOf(ask(database, ['copy fruit to stdout']))).toEqual([]);

@@ -13,7 +13,7 @@ const divide = named('select 100 / $1::int');
 const nap = named('select pg_sleep($1::float8)');
 const wait = named('select pg_advisory_xact_lock($1::int)');
 
-test('calls that wait share the connection: fifty answers in a few round trips', async () => {
+test('queued calls share the connection: fifty results in a few round trips', async () => {
   const database = open(db);
   await ask(database, [[echo, '']]).answer;
   const sleepers = Array.from({ length: 5 }, () => ask(database, [[nap, '0']], { mayShare: true }));
@@ -24,7 +24,7 @@ test('calls that wait share the connection: fifty answers in a few round trips',
   await Promise.all(sleepers.map(({ answer }) => answer));
 });
 
-test('every answer goes to its caller, and no error to another', async () => {
+test('every result and error reaches its own call', async () => {
   const question = fc.oneof(
     fc.record({ kind: fc.constant('echo' as const), value: fc.string({ unit: 'grapheme', maxLength: 30 }) }),
     fc.record({ kind: fc.constant('divide' as const), value: fc.constantFrom('0', '1', '7', 'x') }),
@@ -62,7 +62,7 @@ test('every answer goes to its caller, and no error to another', async () => {
   );
 });
 
-test('a call that must be alone gets its turn, however many others come', async () => {
+test('a call that may not share is not starved by others', async () => {
   const database = open(db);
   await ask(database, [[echo, '']]).answer;
   let running = true;
@@ -82,7 +82,7 @@ test('a call that must be alone gets its turn, however many others come', async 
   await Promise.all(streams);
 });
 
-test('a call is never behind one that may not share, nor does it join one', async () => {
+test('a call never follows or joins one that may not share', async () => {
   const database = open(db, { acquireTimeout: 150 });
   await until('it is open', async () => (await errorOf(ask(database, [[echo, '']]))) === 'done');
   const lock = await holdLock(db.connectionString, 1);
@@ -92,7 +92,7 @@ test('a call is never behind one that may not share, nor does it join one', asyn
   expect(await errorOf(alone)).toBe('done');
 });
 
-test('a caller that leaves is not cancelled while others share its connection, and they get their answers', async () => {
+test('an abandoned call is not cancelled while others share its connection, and they complete', async () => {
   const database = open(db);
   const backend = await backendOf(database);
   await ask(database, [[echo, '']]).answer;
@@ -113,7 +113,7 @@ test('a caller that leaves is not cancelled while others share its connection, a
   expect(await backendOf(database)).toBe(backend);
 });
 
-test('without sharing every call waits for its turn', async () => {
+test('without sharing, calls run one after the other', async () => {
   const database = open(db, { shareConnections: false });
   const asked = Array.from({ length: 20 }, (_, n) => ask(database, [[echo, String(n)]], { mayShare: true }));
   const rows = await Promise.all(asked.map((one) => rowsOf(one)));
@@ -121,7 +121,7 @@ test('without sharing every call waits for its turn', async () => {
 });
 
 describe('a call that waits for a lock', () => {
-  test('holds up nothing where it may block: four connections, forty callers', async () => {
+  test('blocks no other calls when marked with mayBlock: four connections, forty callers', async () => {
     const database = open(db, { poolSize: 4 });
     await ask(database, [[echo, '']]).answer;
     const lock = await holdLock(db.connectionString, 5);
@@ -134,7 +134,7 @@ describe('a call that waits for a lock', () => {
     expect(await errorOf(blocked)).toBe('done');
   });
 
-  test('lets those behind it go elsewhere that may be run twice', async () => {
+  test('releases idempotent calls behind it to other connections', async () => {
     const database = open(db, { poolSize: 2 });
     const [one, other] = [
       ask(database, [[echo, '']]),
@@ -156,7 +156,7 @@ describe('a call that waits for a lock', () => {
     expect(await errorOf(blocked)).toBe('done');
   });
 
-  test('takes no more calls when it has been running for long', async () => {
+  test('accepts no followers after it has run for long', async () => {
     const database = open(db, { poolSize: 1, acquireTimeout: 500 });
     await ask(database, [[echo, '']]).answer;
     await ask(database, [[wait, '0']]).answer;
@@ -172,7 +172,7 @@ describe('a call that waits for a lock', () => {
     expect(await errorOf(blocked)).toBe('done');
   });
 
-  test('leaves a connection to those that do not block, however many of its kind come', async () => {
+  test('leaves a connection for calls that do not block', async () => {
     const database = open(db, { poolSize: 4 });
     const lock = await holdLock(db.connectionString, 8);
     const blocked = Array.from({ length: 20 }, () => ask(database, [[wait, '8']], { mayBlock: true }));

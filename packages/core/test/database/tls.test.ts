@@ -82,7 +82,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     expect(await database.query(encrypted)).toEqual([[expected]]);
   });
 
-  test('verify-full: refused without the certificate, accepted with it, and only for its own name', async () => {
+  test('verify-full: rejected without the certificate, accepted with it, and only for the matching name', async () => {
     const unknown = open(at(server, 'localhost'), { parameters: 'sslmode=verify-full' });
     expect(await errorOf(unknown.query(encrypted))).toBe('ConnectionSetupError');
     const root = `sslrootcert=${encodeURIComponent(certificate)}`;
@@ -103,14 +103,14 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     );
   });
 
-  test('a server without TLS: prefer goes on without, require does not', async () => {
+  test('a server without TLS: prefer falls back, require fails', async () => {
     const preferring = open(plain.connectionString, { parameters: 'sslmode=prefer' });
     expect(await preferring.query(encrypted)).toEqual([['false']]);
     const requiring = open(plain.connectionString, { parameters: 'sslmode=require' });
     await expect(requiring.query(encrypted)).rejects.toThrow('does not support TLS, which sslmode');
   });
 
-  test('cancel and a stopped reader', async () => {
+  test('cancel while the sink is paused', async () => {
     const root = `sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`;
     const database = open(at(server, 'localhost'), { parameters: root });
     const backend = await backendOf(database);
@@ -140,7 +140,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('a root certificate that is none', async () => {
+  test('an invalid root certificate', async () => {
     const file = join(directory, 'broken.crt');
     await writeFile(file, 'no certificate');
     const broken = open(at(server, 'localhost'), {
