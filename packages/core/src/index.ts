@@ -143,20 +143,26 @@ export type { ByteSink, ByteSource, Handle, StreamResponse, WholeResponse } from
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
 export type { CrudOptions, CrudType } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';
-export { type GeneratedFile, GeneratorError } from './generators/file.ts';
-export { compareFiles, type ComparedFile, type FileState, type WriteOptions, writeFiles } from './generators/files.ts';
+export { type GeneratedFile, GeneratorError } from './generators/generated-file.ts';
+export {
+  compareFiles,
+  type FileComparison,
+  type FileState,
+  type WriteFilesOptions,
+  writeFiles,
+} from './generators/write-files.ts';
 export { type EndpointCreateHandler, httpFile, openApi, typescriptClient } from './generators/handlers.ts';
-export { httpDocuments, httpFiles } from './generators/http-file/generate.ts';
+export { httpDocuments, httpFiles } from './generators/http-file/http-files.ts';
 export { httpFileDefaults, type HttpFileOptions } from './generators/http-file/options.ts';
 export {
   openApiDiagnostics,
   openApiDocument,
   type OpenApiDocument,
   openApiFiles,
-} from './generators/openapi/generate.ts';
+} from './generators/openapi/document.ts';
 export { openApiDefaults, type OpenApiOptions } from './generators/openapi/options.ts';
-export { seenByClients } from './generators/seen-by-clients.ts';
-export { typescriptClientDiagnostics, typescriptClientFiles } from './generators/typescript/generate.ts';
+export { withClientParameters } from './generators/client-endpoint.ts';
+export { typescriptClientDiagnostics, typescriptClientFiles } from './generators/typescript/client-files.ts';
 export { typescriptClientDefaults, type TypescriptClientOptions } from './generators/typescript/options.ts';
 export { type LogOptions, logObserver } from './logging/log-observer.ts';
 export { StartError } from './gateway/start-error.ts';

@@ -114,7 +114,7 @@ const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly str
   },
   cache: { '@redis/client': ['cache/redis-client.ts'] },
   adapters: { fastify: ['adapters/fastify.ts'] },
-  generators: { node: ['generators/files.ts'] },
+  generators: { node: ['generators/write-files.ts'] },
 };
 
 /** Files that import each other's types. */

@@ -29,11 +29,11 @@ test('the names that a host can import', () => {
     'openApiDocument',
     'openApiFiles',
     'redisCache',
-    'seenByClients',
     'typescriptClient',
     'typescriptClientDefaults',
     'typescriptClientDiagnostics',
     'typescriptClientFiles',
+    'withClientParameters',
     'writeFiles',
   ]);
 });

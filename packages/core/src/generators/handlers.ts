@@ -1,12 +1,12 @@
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import type { GeneratedFile } from './file.ts';
-import { writeFiles } from './files.ts';
-import { httpFiles } from './http-file/generate.ts';
+import type { GeneratedFile } from './generated-file.ts';
+import { writeFiles } from './write-files.ts';
+import { httpFiles } from './http-file/http-files.ts';
 import { type HttpFileOptions, httpFileOptions } from './http-file/options.ts';
-import { openApiDiagnostics, openApiFiles } from './openapi/generate.ts';
+import { openApiDiagnostics, openApiFiles } from './openapi/document.ts';
 import { type OpenApiOptions, openApiOptions } from './openapi/options.ts';
-import { typescriptClientDiagnostics, typescriptClientFiles } from './typescript/generate.ts';
+import { typescriptClientDiagnostics, typescriptClientFiles } from './typescript/client-files.ts';
 import { type TypescriptClientOptions, typescriptClientOptions } from './typescript/options.ts';
 
 /** For the option `endpointCreateHandlers`: gets all endpoints, writes files, and returns what their authors should know. */
@@ -17,7 +17,7 @@ interface Generator {
   readonly diagnostics: (endpoints: readonly Endpoint[]) => readonly Diagnostic[];
 }
 
-function handler(
+function createHandler(
   { files, diagnostics }: Generator,
   { fileOverwrite }: { readonly fileOverwrite: boolean },
 ): EndpointCreateHandler {
@@ -33,7 +33,7 @@ function handler(
  */
 export function typescriptClient(given: Partial<TypescriptClientOptions>): EndpointCreateHandler {
   const options = typescriptClientOptions(given);
-  return handler(
+  return createHandler(
     {
       files: (endpoints, at) => typescriptClientFiles(endpoints, options, at),
       diagnostics: (endpoints) => typescriptClientDiagnostics(endpoints, options),
@@ -45,13 +45,13 @@ export function typescriptClient(given: Partial<TypescriptClientOptions>): Endpo
 /** Writes a file of requests to try, as `typescriptClient` writes its files. */
 export function httpFile(given: Partial<HttpFileOptions>): EndpointCreateHandler {
   const options = httpFileOptions(given);
-  return handler({ files: (endpoints, at) => httpFiles(endpoints, options, at), diagnostics: () => [] }, options);
+  return createHandler({ files: (endpoints, at) => httpFiles(endpoints, options, at), diagnostics: () => [] }, options);
 }
 
 /** Writes an OpenAPI document, as `typescriptClient` writes its files. */
 export function openApi(given: Partial<OpenApiOptions>): EndpointCreateHandler {
   const options = openApiOptions(given);
-  return handler(
+  return createHandler(
     {
       files: (endpoints) => openApiFiles(endpoints, options),
       diagnostics: (endpoints) => openApiDiagnostics(endpoints, options),

@@ -5,7 +5,7 @@ import { routine } from '../../test/support/routine.ts';
 import type { Routine } from '../catalog/routine.ts';
 import { buildEndpoints } from '../endpoints/build-endpoints.ts';
 import { endpointDefaults } from '../endpoints/options.ts';
-import { nameEndpoints, pascalCase, wordsOf } from './naming.ts';
+import { nameEndpoints, pascalCase, splitWords } from './naming.ts';
 
 const options = { urlPathPrefix: '/api', useRoutineNameInsteadOfEndpoint: false };
 
@@ -28,7 +28,7 @@ describe('the words of a name', () => {
     ["*/ '`${1}\n", ['1']],
     ['a\u200db\ufe0f', ['a', 'b']],
     ['', []],
-  ])('%j', (text, words) => expect(wordsOf(text)).toEqual(words));
+  ])('%j', (text, words) => expect(splitWords(text)).toEqual(words));
 
   test('a name without any is spelt', () => expect(pascalCase('*/')).toBe('U2a'));
 });

@@ -1,4 +1,6 @@
+import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import { escapeLine, quote } from './source-text.ts';
 
 /** How functions of clients, and operations of documents, are called after endpoints. */
 export interface NamingOptions {
@@ -28,20 +30,20 @@ const reserved: ReadonlySet<string> = new Set(
 );
 
 /** Parts of words; the rest of a name separates them, but for symbols, which are spelt. */
-const part = /[\p{ID_Continue}\p{S}]/u;
+const wordCharacter = /[\p{ID_Continue}\p{S}]/u;
 const symbol = /[^\p{ID_Continue}]/u;
 const separator = /[_$+<=>^`|~]|\p{Default_Ignorable_Code_Point}/u;
 
-const spelt = (character: string): string => `u${character.codePointAt(0)!.toString(16)}`;
+const codePointName = (character: string): string => `u${character.codePointAt(0)!.toString(16)}`;
 
 /** The words of a name or path: `/get_user-by.id` has four. A symbol such as an emoji is a word of its own, `u1f600`. */
-export function wordsOf(text: string): readonly string[] {
+export function splitWords(text: string): readonly string[] {
   const words: string[] = [];
   let inWord = false;
   for (const character of text) {
-    const counts = part.test(character) && !separator.test(character);
+    const counts = wordCharacter.test(character) && !separator.test(character);
     if (counts && symbol.test(character)) {
-      words.push(spelt(character));
+      words.push(codePointName(character));
       inWord = false;
     } else if (counts && inWord) {
       words.push(words.pop()! + character);
@@ -53,38 +55,38 @@ export function wordsOf(text: string): readonly string[] {
   return words;
 }
 
-function capitalised(word: string): string {
+function capitalize(word: string): string {
   const [first = '', ...rest] = word;
   return first.toUpperCase() + rest.join('');
 }
 
-function lowered(word: string): string {
+function uncapitalize(word: string): string {
   const [first = '', ...rest] = word;
   return first.toLowerCase() + rest.join('');
 }
 
 /** `GetUserById` of any name; of one without letters and digits, its characters spelt. */
 export function pascalCase(text: string): string {
-  const words = wordsOf(text);
+  const words = splitWords(text);
   const all =
     words.length > 0
       ? words
       : Array.from(text)
           .filter((character) => character !== '/')
-          .map(spelt);
-  return all.map(capitalised).join('');
+          .map(codePointName);
+  return all.map(capitalize).join('');
 }
 
 /** A name in camel case, which may be a reserved word: `getUserById`. */
 function camelCase(text: string): string {
   const pascal = pascalCase(text);
-  const [first = '', ...rest] = wordsOf(text);
-  const camel = first === '' ? lowered(pascal || 'root') : lowered(first) + rest.map(capitalised).join('');
+  const [first = '', ...rest] = splitWords(text);
+  const camel = first === '' ? uncapitalize(pascal || 'root') : uncapitalize(first) + rest.map(capitalize).join('');
   return /^\p{ID_Start}/u.test(camel) ? camel : `_${camel}`;
 }
 
 /** A name that a function can have. */
-function functionName(name: string): string {
+function avoidReserved(name: string): string {
   return reserved.has(name) ? `${name}_` : name;
 }
 
@@ -96,14 +98,14 @@ export function numberedName(name: string, isUsed: (name: string) => boolean): s
 }
 
 /** `insertOnConflictDoNothingReturning` is the pattern `on-conflict-do-nothing-returning`. */
-function patternOf(operation: string): string {
+function operationPattern(operation: string): string {
   return operation.replace(/^(select|insert|update|delete)/, '').replaceAll(/[A-Z]/g, '-$&');
 }
 
-function titleOf(endpoint: Endpoint, { urlPathPrefix, useRoutineNameInsteadOfEndpoint }: NamingOptions): string {
+function baseName(endpoint: Endpoint, { urlPathPrefix, useRoutineNameInsteadOfEndpoint }: NamingOptions): string {
   const { table, name, path, method } = endpoint;
   const own = useRoutineNameInsteadOfEndpoint
-    ? `${name}${table === null ? '' : patternOf(table.operation)}`
+    ? `${name}${table === null ? '' : operationPattern(table.operation)}`
     : withoutPrefix(path, urlPathPrefix ?? '');
   return table === null ? own : `${own}-${method.toLowerCase()}`;
 }
@@ -128,33 +130,33 @@ interface Candidate {
  * their signatures. Of other endpoints that would have one name the first keeps it; the others take the next free number.
  */
 export function nameEndpoints(endpoints: readonly Endpoint[], options: NamingOptions): readonly NamedEndpoint[] {
-  const candidates = candidatesOf(endpoints, options);
-  const owners = new Map<string, Endpoint>();
+  const candidates = toCandidates(endpoints, options);
+  const ownersByName = new Map<string, Endpoint>();
   const named = new Map<Endpoint, NamedEndpoint>();
-  const give = (endpoint: Endpoint, name: string, collidesWith: Endpoint | null): void => {
-    owners.set(name, endpoint);
+  const assign = (endpoint: Endpoint, name: string, collidesWith: Endpoint | null): void => {
+    ownersByName.set(name, endpoint);
     named.set(endpoint, { endpoint, name, collidesWith });
   };
   for (const { endpoint, camel, overload } of candidates) {
-    const name = functionName(camel);
-    if (overload === 0 && !owners.has(name)) give(endpoint, name, null);
+    const name = avoidReserved(camel);
+    if (overload === 0 && !ownersByName.has(name)) assign(endpoint, name, null);
   }
   // Numbers come last, so that no number takes the name that another path has by itself.
   for (const { endpoint, camel, overload } of candidates.toSorted((left, right) => left.overload - right.overload)) {
     if (named.has(endpoint)) continue;
-    const owner = owners.get(functionName(camel))!;
-    const name = numberedName(camel, (one) => owners.has(one));
-    give(endpoint, name, overload === 0 ? owner : null);
+    const owner = ownersByName.get(avoidReserved(camel))!;
+    const name = numberedName(camel, (one) => ownersByName.has(one));
+    assign(endpoint, name, overload === 0 ? owner : null);
   }
   return endpoints.map((endpoint) => named.get(endpoint)!);
 }
 
-function candidatesOf(endpoints: readonly Endpoint[], options: NamingOptions): readonly Candidate[] {
-  const titled = endpoints.map((endpoint) => ({ endpoint, title: titleOf(endpoint, options) }));
-  const siblings = grouped(titled, ({ endpoint, title }) => `${endpoint.path}\n${title}`);
+function toCandidates(endpoints: readonly Endpoint[], options: NamingOptions): readonly Candidate[] {
+  const titled = endpoints.map((endpoint) => ({ endpoint, title: baseName(endpoint, options) }));
+  const siblings = groupBy(titled, ({ endpoint, title }) => `${endpoint.path}\n${title}`);
   const candidates = new Map<Endpoint, Candidate>();
   for (const group of siblings.values()) {
-    const methods = grouped(group, ({ endpoint }) => endpoint.method);
+    const methods = groupBy(group, ({ endpoint }) => endpoint.method);
     for (const [method, overloads] of methods) {
       const suffix = methods.size > 1 && overloads[0]!.endpoint.table === null ? `-${method.toLowerCase()}` : '';
       overloads.toSorted(bySignature).forEach(({ endpoint, title }, overload) => {
@@ -165,7 +167,7 @@ function candidatesOf(endpoints: readonly Endpoint[], options: NamingOptions): r
   return endpoints.map((endpoint) => candidates.get(endpoint)!);
 }
 
-function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
     const group = groups.get(keyOf(item));
@@ -180,4 +182,30 @@ function bySignature({ endpoint: left }: { endpoint: Endpoint }, { endpoint: rig
   const fewer = left.parameters.length - right.parameters.length;
   if (fewer !== 0 || left.id === right.id) return fewer;
   return left.id < right.id ? -1 : 1;
+}
+
+/** A warning for each endpoint whose name has a number because another endpoint has the name without it. */
+export function nameCollisions(named: readonly NamedEndpoint[]): readonly Diagnostic[] {
+  return named.flatMap(({ endpoint, name, collidesWith }) =>
+    collidesWith === null
+      ? []
+      : [collisionDiagnostic(endpoint, `${requestLine(endpoint)} is called ${quote(name)}`, collidesWith)],
+  );
+}
+
+/** @param what what is called otherwise than it would be without the other endpoint */
+export function collisionDiagnostic(endpoint: Endpoint, what: string, other: Endpoint): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'name-collision',
+    routine: endpoint.id,
+    line: null,
+    message:
+      `${what} by generated clients and documents, because ${escapeLine(other.id)} (${requestLine(other)}) has the name ` +
+      'without the number; give one of them another path to choose the names yourself',
+  };
+}
+
+function requestLine({ method, path }: Endpoint): string {
+  return `${method} ${escapeLine(path)}`;
 }

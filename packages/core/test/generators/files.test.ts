@@ -10,10 +10,10 @@ let remove: () => Promise<void>;
 beforeEach(async () => ({ folder, remove } = await folderWith([])));
 afterEach(async () => remove());
 
-const file = (path: string, content: string, timeLines: readonly number[] = []): GeneratedFile => ({
+const file = (path: string, content: string, timestampLines: readonly number[] = []): GeneratedFile => ({
   path,
   content,
-  timeLines,
+  timestampLines,
 });
 const write = (files: readonly GeneratedFile[], overwrite = false): ReturnType<typeof writeFiles> =>
   writeFiles(files, { folder, overwrite });

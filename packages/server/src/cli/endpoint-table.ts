@@ -1,4 +1,4 @@
-import { type Endpoint, seenByClients } from '@pgway/core';
+import { type Endpoint, withClientParameters } from '@pgway/core';
 import { truncate, escapeControlCharacters, padToWidth, displayWidth } from '../terminal-text.ts';
 
 type EndpointParameter = Endpoint['parameters'][number];
@@ -69,7 +69,7 @@ function columnWidths(widest: readonly number[], columns: number): readonly numb
  */
 export function endpointTable(endpoints: readonly Endpoint[], columns: number): readonly string[] {
   if (endpoints.length === 0) return [];
-  const rows = seenByClients(endpoints).map((endpoint) => [
+  const rows = withClientParameters(endpoints).map((endpoint) => [
     endpoint.method,
     escapeControlCharacters(requestText(endpoint)),
     escapeControlCharacters(resultText(endpoint.result)),

@@ -1,5 +1,5 @@
-import { type CommentHeader, commentHeaders, GeneratorError } from '../file.ts';
-import { optionsFor, requireChoice } from '../check-options.ts';
+import { type CommentHeader, commentHeaders, GeneratorError } from '../generated-file.ts';
+import { resolveOptions, requireChoice } from '../resolve-options.ts';
 
 export interface HttpFileOptions {
   /** Where requests go: into files, to whoever serves them at a path, or both. */
@@ -37,7 +37,7 @@ export const httpFileDefaults: HttpFileOptions = Object.freeze({
 
 /** @throws GeneratorError that names the option which cannot be */
 export function httpFileOptions(given: Partial<HttpFileOptions>): HttpFileOptions {
-  const options = optionsFor(generator, httpFileDefaults, given);
+  const options = resolveOptions(generator, httpFileDefaults, given);
   requireChoice(generator, 'option', options.option, ['file', 'endpoint', 'both']);
   requireChoice(generator, 'fileMode', options.fileMode, ['database', 'schema']);
   requireChoice(generator, 'commentHeader', options.commentHeader, commentHeaders);

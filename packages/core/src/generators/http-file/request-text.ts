@@ -1,8 +1,8 @@
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
-import { pathPieces } from '../path.ts';
-import { literal, plainLine, plainLines } from '../text.ts';
+import { pathParts } from '../client-endpoint.ts';
+import { stringLiteral, escapeLine, escapeLines } from '../source-text.ts';
 import type { HttpFileOptions } from './options.ts';
-import { postgresText, queryPairs, type Sample, sampleOf } from './sample.ts';
+import { postgresSample, queryPairs, type Sample, sampleValue } from './sample.ts';
 
 /** An endpoint as a request to try: a comment, the request line, and for bodies a content type and a sample. */
 export function requestText(endpoint: Endpoint, options: HttpFileOptions): string {
@@ -18,11 +18,11 @@ function commentLines(endpoint: Endpoint, options: HttpFileOptions): readonly st
   const signature = endpoint.table === null ? `${kind} ${id}` : id;
   const head =
     commentHeader === 'full' && definition !== undefined
-      ? plainLines(definition.trim())
-      : [plainLine(signature), ...parameterLines(endpoint), `returns ${returnsOf(endpoint)}`];
-  const prose = commentHeaderIncludeComments && description !== '' ? ['', ...plainLines(description)] : [];
+      ? escapeLines(definition.trim())
+      : [escapeLine(signature), ...parameterLines(endpoint), `returns ${describeResult(endpoint)}`];
+  const prose = commentHeaderIncludeComments && description !== '' ? ['', ...escapeLines(description)] : [];
   const access = required
-    ? ['', `for ${roles.length === 0 ? 'signed-in callers' : roles.map(plainLine).join(', ')}`]
+    ? ['', `for ${roles.length === 0 ? 'signed-in callers' : roles.map(escapeLine).join(', ')}`]
     : [];
   return [...head, ...prose, ...access].map(commentLine);
 }
@@ -30,16 +30,16 @@ function commentLines(endpoint: Endpoint, options: HttpFileOptions): readonly st
 /** A line that begins with `@` would be an order to the client that reads the file (`# @name`, `# @prompt`). */
 function commentLine(line: string): string {
   const data = /^\s*@/.test(line) ? `"${line.trim()}"` : line;
-  return withoutVariables(`# ${data}`).trimEnd();
+  return escapeVariables(`# ${data}`).trimEnd();
 }
 
 function parameterLines({ parameters }: Endpoint): readonly string[] {
   return parameters.map(({ key, type, optional }) =>
-    plainLine(`  ${key}: ${type.display}${optional ? ', may be left out' : ''}`),
+    escapeLine(`  ${key}: ${type.display}${optional ? ', may be left out' : ''}`),
   );
 }
 
-function returnsOf({ result: answer, raw, signIn }: Endpoint): string {
+function describeResult({ result: answer, raw, signIn }: Endpoint): string {
   if (signIn !== null) return signIn.kind === 'login' ? 'tokens, a cookie, or a message' : 'nothing';
   if (raw !== null) return 'text';
   switch (answer.kind) {
@@ -50,9 +50,9 @@ function returnsOf({ result: answer, raw, signIn }: Endpoint): string {
     case 'values':
       return `an array of ${answer.column.type.display}`;
     case 'object':
-      return `an object of ${answer.columns.map(({ key }) => plainLine(key)).join(', ')}`;
+      return `an object of ${answer.columns.map(({ key }) => escapeLine(key)).join(', ')}`;
     case 'objects':
-      return `an array of objects of ${answer.columns.map(({ key }) => plainLine(key)).join(', ')}`;
+      return `an array of objects of ${answer.columns.map(({ key }) => escapeLine(key)).join(', ')}`;
     case 'record':
       return 'an array of texts';
     case 'records':
@@ -61,7 +61,7 @@ function returnsOf({ result: answer, raw, signIn }: Endpoint): string {
 }
 
 function pathText(endpoint: Endpoint): string {
-  const pieces = pathPieces(endpoint).map((piece) => {
+  const pieces = pathParts(endpoint).map((piece) => {
     if (piece.kind === 'text') return piece.text;
     const [, value] = queryPairs(piece.parameter)[0]!;
     return `/${encodeURIComponent(value)}`;
@@ -70,7 +70,7 @@ function pathText(endpoint: Endpoint): string {
 }
 
 /** Only what a request must have: what a listing takes, and columns that are compared, are many. */
-function inRequest({ parameters, bodyParameter, table }: Endpoint): readonly EndpointParameter[] {
+function requestParameters({ parameters, bodyParameter, table }: Endpoint): readonly EndpointParameter[] {
   const given = parameters.filter(({ inPath, position }) => !inPath && position !== bodyParameter);
   if (table === null || table.operation.startsWith('insert') || table.operation.startsWith('update')) return given;
   const keys = new Set(table.columns.flatMap(({ key, name }) => (key ? [name] : [])));
@@ -79,26 +79,26 @@ function inRequest({ parameters, bodyParameter, table }: Endpoint): readonly End
 
 function queryText(endpoint: Endpoint): string {
   if (endpoint.parameterSource !== 'query') return '';
-  const pairs = inRequest(endpoint).flatMap(queryPairs);
+  const pairs = requestParameters(endpoint).flatMap(queryPairs);
   const text = pairs.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&');
   return text === '' ? '' : `?${text}`;
 }
 
 function bodyLines(endpoint: Endpoint): readonly string[] {
   const { parameters, parameterSource, bodyParameter, upload } = endpoint;
-  if (upload !== null) return fileLines;
+  if (upload !== null) return multipartLines;
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const isJson = whole.type.json === 'json';
-    return [`Content-Type: ${isJson ? 'application/json' : 'text/plain'}`, '', postgresText(whole.type)];
+    return [`Content-Type: ${isJson ? 'application/json' : 'text/plain'}`, '', postgresSample(whole.type)];
   }
-  const given = inRequest(endpoint);
+  const given = requestParameters(endpoint);
   if (parameterSource !== 'body' || given.length === 0) return [];
-  const members = given.map(({ key, type }) => `  ${literal(key)}: ${jsonText(sampleOf(type))}`);
-  return ['Content-Type: application/json', '', withoutVariables(`{\n${members.join(',\n')}\n}`)];
+  const members = given.map(({ key, type }) => `  ${stringLiteral(key)}: ${jsonText(sampleValue(type))}`);
+  return ['Content-Type: application/json', '', escapeVariables(`{\n${members.join(',\n')}\n}`)];
 }
 
-const fileLines: readonly string[] = [
+const multipartLines: readonly string[] = [
   'Content-Type: multipart/form-data; boundary=part',
   '',
   '--part',
@@ -110,15 +110,15 @@ const fileLines: readonly string[] = [
 ];
 
 function jsonText(sample: Sample): string {
-  if (typeof sample === 'string') return literal(sample);
+  if (typeof sample === 'string') return stringLiteral(sample);
   if (typeof sample !== 'object' || sample === null) return JSON.stringify(sample);
   if (Array.isArray(sample)) return `[${sample.map(jsonText).join(', ')}]`;
   return `{${Object.entries(sample)
-    .map(([key, value]) => `${literal(key)}: ${jsonText(value)}`)
+    .map(([key, value]) => `${stringLiteral(key)}: ${jsonText(value)}`)
     .join(', ')}}`;
 }
 
 /** Two braces would be a variable of the file. In JSON, and for readers of a comment, an escape is the same character. */
-function withoutVariables(text: string): string {
+function escapeVariables(text: string): string {
   return text.replaceAll(/\{(?=\{)/g, String.raw`\u007b`);
 }

@@ -6,7 +6,7 @@ import type { NamedType } from '../../endpoints/named-type.ts';
 export type Sample = string | number | boolean | null | readonly Sample[] | { readonly [key: string]: Sample };
 
 /** Values that PostgreSQL reads as the type of that name; numbers, booleans and times are decided by their JSON form. */
-const texts: Readonly<Record<string, string>> = {
+const samplesByType: Readonly<Record<string, string>> = {
   date: '2025-01-31',
   time: '12:30:00',
   timetz: '12:30:00+00',
@@ -44,7 +44,7 @@ const texts: Readonly<Record<string, string>> = {
 const fractional: ReadonlySet<string | null> = new Set(['numeric', 'float4', 'float8']);
 
 /** A value to try, by the type of a parameter. */
-export function sampleOf(type: NamedType): Sample {
+export function sampleValue(type: NamedType): Sample {
   switch (type.json) {
     case 'number':
       return fractional.has(type.builtin) ? 1.5 : 1;
@@ -65,13 +65,13 @@ export function sampleOf(type: NamedType): Sample {
 
 function textSample({ builtin, kind }: NamedType): string {
   // Of ranges, also of those that authors have made, one text is always a value.
-  return (builtin === null ? undefined : texts[builtin]) ?? (kind === 'range' ? 'empty' : 'ABC');
+  return (builtin === null ? undefined : samplesByType[builtin]) ?? (kind === 'range' ? 'empty' : 'ABC');
 }
 
 function convertedSample({ element, fields }: NamedType): Sample {
-  if (element !== undefined) return element.labels?.length === 0 ? [] : [sampleOf(element)];
+  if (element !== undefined) return element.labels?.length === 0 ? [] : [sampleValue(element)];
   if (fields === undefined) return 'ABC';
-  return Object.fromEntries(fields.map(({ key, type }) => [key, sampleOf(type)]));
+  return Object.fromEntries(fields.map(({ key, type }) => [key, sampleValue(type)]));
 }
 
 /** A parameter in a query string or path: one text for each time that its key stands there. */
@@ -80,19 +80,19 @@ export function queryPairs({
   type,
   fields,
 }: EndpointParameter): readonly (readonly [key: string, value: string])[] {
-  if (fields !== null) return fields.map((field) => [field.key, textOf(sampleOf(field.type))]);
-  return [[key, textOf(sampleOf(type.element ?? type))]];
+  if (fields !== null) return fields.map((field) => [field.key, sampleText(sampleValue(field.type))]);
+  return [[key, sampleText(sampleValue(type.element ?? type))]];
 }
 
-export function textOf(sample: Sample): string {
+export function sampleText(sample: Sample): string {
   return typeof sample === 'object' ? JSON.stringify(sample) : String(sample);
 }
 
 /** The text of a value as PostgreSQL reads it: a body that is one parameter. */
-export function postgresText(type: NamedType): string {
+export function postgresSample(type: NamedType): string {
   if (type.json === 'converted') {
-    if (type.element !== undefined) return arrayLiteral([postgresText(type.element)]);
-    if (type.fields !== undefined) return recordLiteral(type.fields.map((field) => postgresText(field.type)));
+    if (type.element !== undefined) return arrayLiteral([postgresSample(type.element)]);
+    if (type.fields !== undefined) return recordLiteral(type.fields.map((field) => postgresSample(field.type)));
   }
-  return textOf(sampleOf(type));
+  return sampleText(sampleValue(type));
 }

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { GeneratorError } from '../file.ts';
-import { shown } from '../text.ts';
+import { GeneratorError } from '../generated-file.ts';
+import { quote } from '../source-text.ts';
 import type { OpenApiOptions } from './options.ts';
-import { tokens } from './responses.ts';
+import { tokensSchema } from './responses.ts';
 import type { Schema } from './schema.ts';
 
 /** The security scheme of endpoints with `basic_authentication`. */
@@ -10,7 +10,7 @@ export const basicScheme = 'basic';
 
 export const problemResponse: Schema = { $ref: '#/components/responses/Problem' };
 
-const problem: Schema = {
+const problemSchema: Schema = {
   type: 'object',
   description: 'Why a request was refused (RFC 9457); of errors of the database also what PostgreSQL tells.',
   properties: {
@@ -31,10 +31,10 @@ const problem: Schema = {
  * What operations refer to: only what one of them needs.
  * @throws GeneratorError when an endpoint needs a signed-in caller and there is no scheme to sign in with
  */
-export function componentsOf(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
-  const securitySchemes = securitySchemesOf(endpoints, options);
+export function componentsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+  const securitySchemes = securitySchemesObject(endpoints, options);
   return {
-    schemas: { Problem: problem, ...(endpoints.some(signsIn) ? { Tokens: tokens } : {}) },
+    schemas: { Problem: problemSchema, ...(endpoints.some(isLogin) ? { Tokens: tokensSchema } : {}) },
     responses: {
       Problem: {
         description: 'The request was refused',
@@ -45,16 +45,16 @@ export function componentsOf(endpoints: readonly Endpoint[], options: OpenApiOpt
   };
 }
 
-const signsIn = ({ signIn }: Endpoint): boolean => signIn?.kind === 'login';
+const isLogin = ({ signIn }: Endpoint): boolean => signIn?.kind === 'login';
 
-function securitySchemesOf(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): Schema {
+function securitySchemesObject(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): Schema {
   const needsCaller = endpoints.find(
     ({ authorization, basicAuthentication: basic }) => authorization.required && basic === null,
   );
   if (needsCaller !== undefined && Object.keys(securitySchemes).length === 0) {
     // Without a scheme the operation would read as one for everybody.
     throw new GeneratorError(
-      `openApi: ${shown(needsCaller.id)} needs a signed-in caller, and securitySchemes is empty; name at least one scheme`,
+      `openApi: ${quote(needsCaller.id)} needs a signed-in caller, and securitySchemes is empty; name at least one scheme`,
     );
   }
   // A scheme of that name in the options is the author's own description of it.

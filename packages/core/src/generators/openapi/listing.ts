@@ -4,7 +4,7 @@ import type { Schema } from './schema.ts';
 /** Pages, comparisons, counts and versions of tables, as parameters and headers. */
 
 /** What a query parameter takes that means more than the type of its column. */
-export interface Described {
+export interface ListingParameter {
   readonly description: string;
   readonly schema: Schema;
 }
@@ -12,7 +12,7 @@ export interface Described {
 const strings: Schema = { type: 'array', items: { type: 'string' } };
 
 /** Null for a parameter that is a plain value. */
-export function listingParameter(endpoint: Endpoint, parameter: EndpointParameter): Described | null {
+export function listingParameter(endpoint: Endpoint, parameter: EndpointParameter): ListingParameter | null {
   const { table, parameters } = endpoint;
   const listing = table?.listing ?? null;
   if (table === null || listing === null || parameter.inPath) return null;
@@ -38,7 +38,7 @@ export function listingParameter(endpoint: Endpoint, parameter: EndpointParamete
       };
     default:
       return parameter.repeatable === true
-        ? { description: comparisonText(table.columns, parameter), schema: strings }
+        ? { description: describeComparisons(table.columns, parameter), schema: strings }
         : null;
   }
 }
@@ -49,47 +49,54 @@ const operators = {
   none: ['eq.', 'neq.'],
 } as const;
 
-function comparisonText(columns: NonNullable<Endpoint['table']>['columns'], { name, type }: EndpointParameter): string {
+function describeComparisons(
+  columns: NonNullable<Endpoint['table']>['columns'],
+  { name, type }: EndpointParameter,
+): string {
   const { comparison = 'none' } = columns.find((column) => column.name === name) ?? {};
   const states = type.json === 'boolean' ? ['is.true', 'is.false', 'is.unknown'] : [];
   const words = [...operators[comparison], 'like.', 'ilike.', 'is.null', 'is.not_null', ...states];
   return `${type.display}: a value, or one of ${words.join(' ')}, each with an optional not. before it. Repeated keys are joined by "and".`;
 }
 
-const header = (name: string, description: string, schema: Schema): Schema => ({
+const headerParameter = (name: string, description: string, schema: Schema): Schema => ({
   name,
   in: 'header',
   description,
   schema,
 });
 
-const isListed = ({ table }: Endpoint): boolean => table !== null && table.listing !== null;
+const hasListing = ({ table }: Endpoint): boolean => table !== null && table.listing !== null;
 const isVersioned = ({ table }: Endpoint): boolean => table?.versioned === true;
 
 /** A select tells the version of its row where it has a listing. */
-export const tellsVersion = (endpoint: Endpoint): boolean => isListed(endpoint) && isVersioned(endpoint);
+export const returnsVersion = (endpoint: Endpoint): boolean => hasListing(endpoint) && isVersioned(endpoint);
 
 /** An update or delete is done only to the version that the request names. */
-export function takesVersion(endpoint: Endpoint): boolean {
+export function acceptsVersion(endpoint: Endpoint): boolean {
   return isVersioned(endpoint) && /^(?:update|delete)/.test(endpoint.table!.operation);
 }
 
 /** Headers that a request may have. */
 export function requestHeaders(endpoint: Endpoint): readonly Schema[] {
   return [
-    ...(isListed(endpoint)
+    ...(hasListing(endpoint)
       ? [
-          header('Prefer', 'count=exact asks for the number of all rows, X-Total-Count.', {
+          headerParameter('Prefer', 'count=exact asks for the number of all rows, X-Total-Count.', {
             type: 'string',
             examples: ['count=exact'],
           }),
         ]
       : []),
-    ...(tellsVersion(endpoint)
-      ? [header('If-None-Match', 'An ETag: 304 when the row still has this version', { type: 'string' })]
+    ...(returnsVersion(endpoint)
+      ? [headerParameter('If-None-Match', 'An ETag: 304 when the row still has this version', { type: 'string' })]
       : []),
-    ...(takesVersion(endpoint)
-      ? [header('If-Match', 'An ETag: 412, and nothing is done, unless the row has this version', { type: 'string' })]
+    ...(acceptsVersion(endpoint)
+      ? [
+          headerParameter('If-Match', 'An ETag: 412, and nothing is done, unless the row has this version', {
+            type: 'string',
+          }),
+        ]
       : []),
   ];
 }
@@ -97,7 +104,7 @@ export function requestHeaders(endpoint: Endpoint): readonly Schema[] {
 /** Headers of a response with rows. */
 export function responseHeaders(endpoint: Endpoint): Schema {
   return {
-    ...(isListed(endpoint)
+    ...(hasListing(endpoint)
       ? {
           'X-Total-Count': {
             description: 'The number of rows that the conditions select; sent for Prefer: count=exact',
@@ -106,7 +113,7 @@ export function responseHeaders(endpoint: Endpoint): Schema {
           'Preference-Applied': { description: 'count=exact', schema: { type: 'string' } },
         }
       : {}),
-    ...(tellsVersion(endpoint)
+    ...(returnsVersion(endpoint)
       ? {
           ETag: {
             description: 'The version of the row, when the conditions are equalities of the primary key',

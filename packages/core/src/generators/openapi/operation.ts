@@ -1,36 +1,35 @@
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
-import { plainLine } from '../text.ts';
-import { listingParameter, requestHeaders, responseHeaders, takesVersion, tellsVersion } from './listing.ts';
-import { markdown } from './markdown.ts';
+import { escapeLine } from '../source-text.ts';
+import { listingParameter, requestHeaders, responseHeaders, acceptsVersion, returnsVersion } from './listing.ts';
 import type { OpenApiOptions } from './options.ts';
 import { basicScheme, problemResponse } from './components.ts';
-import { type Content, type Success, successesOf } from './responses.ts';
-import { type Member, nullable, objectSchema, type Schema, schemaOf } from './schema.ts';
+import { type Content, type SuccessResponse, successResponses } from './responses.ts';
+import { type SchemaProperty, nullableSchema, objectSchema, type Schema, typeSchema } from './schema.ts';
 
 /** Endpoints of one method and path: one, or the overloads of a routine. */
-export interface OperationPlan {
+export interface OperationGroup {
   readonly id: string;
   readonly endpoints: readonly Endpoint[];
   /** The names of the path's parameters as this path has them, in its order. */
-  readonly inPath: readonly string[];
+  readonly pathNames: readonly string[];
 }
 
 /** An Operation Object. */
-export function operationOf({ id, endpoints, inPath }: OperationPlan, options: OpenApiOptions): Schema {
+export function operationObject({ id, endpoints, pathNames: inPath }: OperationGroup, options: OpenApiOptions): Schema {
   const [first] = endpoints;
-  const body = requestBodyOf(endpoints);
+  const body = requestBodyObject(endpoints);
   const parameters = [...pathParameters(first!, inPath), ...queryParameters(endpoints), ...headerParameters(endpoints)];
   const description = [...new Set(endpoints.map((endpoint) => endpoint.description))].filter((one) => one !== '');
   return {
     operationId: id,
     tags: [first!.schema],
-    summary: plainLine(endpoints.map((endpoint) => endpoint.id).join(' | ')),
-    ...(description.length === 0 ? {} : { description: markdown(description.join('\n\n')) }),
+    summary: escapeLine(endpoints.map((endpoint) => endpoint.id).join(' | ')),
+    ...(description.length === 0 ? {} : { description: escapeMarkdown(description.join('\n\n')) }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : { requestBody: body }),
-    responses: responsesOf(endpoints),
-    ...securityOf(endpoints, options),
+    responses: responsesObject(endpoints),
+    ...securityObject(endpoints, options),
   };
 }
 
@@ -39,21 +38,21 @@ function pathParameters(endpoint: Endpoint, names: readonly string[]): readonly 
   return names.map((name, index) => {
     const own = written[index];
     const parameter = endpoint.parameters.find((one) => one.inPath && (one.name === own || one.key === own));
-    const schema = parameter === undefined ? {} : schemaOf(parameter.type.element ?? parameter.type);
+    const schema = parameter === undefined ? {} : typeSchema(parameter.type.element ?? parameter.type);
     return { name, in: 'path', required: true, schema };
   });
 }
 
 /** A parameter of the query string. */
-interface QueryMember extends Member {
+interface QueryProperty extends SchemaProperty {
   readonly description: string;
 }
 
 /** The parameters of each endpoint; one is required when all of them require it. */
 function queryParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
-  const byKey = new Map<string, { readonly first: QueryMember; required: number }>();
+  const byKey = new Map<string, { readonly first: QueryProperty; required: number }>();
   for (const endpoint of endpoints.filter(({ parameterSource }) => parameterSource === 'query')) {
-    for (const one of endpoint.parameters.flatMap((parameter) => queryMembers(endpoint, parameter))) {
+    for (const one of endpoint.parameters.flatMap((parameter) => queryProperties(endpoint, parameter))) {
       const known = byKey.get(one.key) ?? { first: one, required: 0 };
       known.required += one.required ? 1 : 0;
       byKey.set(one.key, known);
@@ -62,7 +61,7 @@ function queryParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
   return [...byKey].map(([name, { first, required }]) => ({
     name,
     in: 'query',
-    description: markdown(first.description),
+    description: escapeMarkdown(first.description),
     ...(required === endpoints.length ? { required: true } : {}),
     schema: first.schema,
   }));
@@ -72,12 +71,12 @@ function headerParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
   return [...new Map(endpoints.flatMap(requestHeaders).map((one) => [one['name'], one])).values()];
 }
 
-function queryMembers(endpoint: Endpoint, parameter: EndpointParameter): readonly QueryMember[] {
+function queryProperties(endpoint: Endpoint, parameter: EndpointParameter): readonly QueryProperty[] {
   const { key, type, fields, inPath, position, optional } = parameter;
   if (inPath || position === endpoint.bodyParameter) return [];
   const listing = listingParameter(endpoint, parameter);
   if (listing !== null) return [{ key, required: false, ...listing }];
-  const member = (own: string, ofType: NamedType): QueryMember => ({
+  const member = (own: string, ofType: NamedType): QueryProperty => ({
     key: own,
     schema: querySchema(ofType),
     required: !optional,
@@ -88,62 +87,62 @@ function queryMembers(endpoint: Endpoint, parameter: EndpointParameter): readonl
 
 /** In a query string an array repeats its key, and what has no plain text is given as text: JSON, or PostgreSQL's own. */
 function querySchema(type: NamedType): Schema {
-  return type.element === undefined ? textual(type) : { type: 'array', items: textual(type.element) };
+  return type.element === undefined ? textSchema(type) : { type: 'array', items: textSchema(type.element) };
 }
 
-function textual(type: NamedType): Schema {
-  return type.json === 'json' || type.json === 'converted' ? { type: 'string' } : schemaOf(type);
+function textSchema(type: NamedType): Schema {
+  return type.json === 'json' || type.json === 'converted' ? { type: 'string' } : typeSchema(type);
 }
 
-function requestBodyOf(endpoints: readonly Endpoint[]): Schema | null {
-  const contents = endpoints.map(bodyOf);
+function requestBodyObject(endpoints: readonly Endpoint[]): Schema | null {
+  const contents = endpoints.map(endpointBody);
   const given = contents.filter((content) => content !== null);
   if (given.length === 0) return null;
   const isRequired = given.length === contents.length && given.every(({ required }) => required);
-  return { ...(isRequired ? { required: true } : {}), content: merged(given.map(({ content }) => content)) };
+  return { ...(isRequired ? { required: true } : {}), content: mergeContents(given.map(({ content }) => content)) };
 }
 
-const files: Schema = {
+const multipartSchema: Schema = {
   type: 'object',
   properties: { file: { type: 'array', items: { type: 'string', contentMediaType: 'application/octet-stream' } } },
 };
 
 /** A body that is one parameter is the text of its value, unless it is JSON. */
-function wholeSchema(type: NamedType): Schema {
-  const schema = schemaOf(type);
+function wholeBodySchema(type: NamedType): Schema {
+  const schema = typeSchema(type);
   return type.json === 'json' || schema['type'] === 'string' ? schema : { type: 'string' };
 }
 
-function bodyOf(endpoint: Endpoint): { readonly content: Content; readonly required: boolean } | null {
+function endpointBody(endpoint: Endpoint): { readonly content: Content; readonly required: boolean } | null {
   const { parameters, parameterSource, bodyParameter, upload } = endpoint;
-  if (upload !== null) return { content: { 'multipart/form-data': { schema: files } }, required: true };
+  if (upload !== null) return { content: { 'multipart/form-data': { schema: multipartSchema } }, required: true };
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const type = whole.type.json === 'json' ? 'application/json' : 'text/plain';
-    return { content: { [type]: { schema: wholeSchema(whole.type) } }, required: !whole.optional };
+    return { content: { [type]: { schema: wholeBodySchema(whole.type) } }, required: !whole.optional };
   }
-  const members = parameters.filter(({ inPath }) => !inPath).map((parameter) => memberOf(endpoint, parameter));
+  const members = parameters.filter(({ inPath }) => !inPath).map((parameter) => bodyProperty(endpoint, parameter));
   if (parameterSource === 'query' || members.length === 0) return null;
-  const fewest = fewestMembers(endpoint);
+  const fewest = minProperties(endpoint);
   const schema = { ...objectSchema(members), ...(fewest === 0 ? {} : { minProperties: fewest }) };
   const required = fewest > 0 || members.some((member) => member.required);
   return { content: { 'application/json': { schema } }, required };
 }
 
 /** An update needs a column to set, and one of the key unless the path has it. */
-function fewestMembers({ table, parameters }: Endpoint): number {
+function minProperties({ table, parameters }: Endpoint): number {
   if (table === null || !table.operation.startsWith('update')) return 0;
   const keys = new Set(table.columns.flatMap(({ key, name }) => (key ? [name] : [])));
   return parameters.some(({ inPath, name }) => inPath && keys.has(name)) ? 1 : 2;
 }
 
-function memberOf({ table }: Endpoint, { name, key, type, optional }: EndpointParameter): Member {
+function bodyProperty({ table }: Endpoint, { name, key, type, optional }: EndpointParameter): SchemaProperty {
   const notNull = table?.columns.find((column) => column.name === name)?.notNull === true;
-  return { key, schema: notNull ? schemaOf(type) : nullable(schemaOf(type)), required: !optional };
+  return { key, schema: notNull ? typeSchema(type) : nullableSchema(typeSchema(type)), required: !optional };
 }
 
 /** Each media type with the schemas of all that have it. */
-function merged(contents: readonly Content[]): Content {
+function mergeContents(contents: readonly Content[]): Content {
   const schemas = new Map<string, Map<string, Schema>>();
   for (const [type, { schema }] of contents.flatMap((content) => Object.entries(content))) {
     const known = schemas.get(type) ?? new Map<string, Schema>();
@@ -157,29 +156,31 @@ function merged(contents: readonly Content[]): Content {
   );
 }
 
-function responsesOf(endpoints: readonly Endpoint[]): Schema {
-  const successes = endpoints.flatMap(successesOf);
+function responsesObject(endpoints: readonly Endpoint[]): Schema {
+  const successes = endpoints.flatMap(successResponses);
   const statuses = [...new Set(successes.map(({ status }) => status))].toSorted();
   const headers = Object.assign({}, ...endpoints.map(responseHeaders)) as Schema;
   return {
     ...Object.fromEntries(
       statuses.map((status) => [
         status,
-        responseOf(
+        responseObject(
           successes.filter((one) => one.status === status),
           status === '200' ? headers : {},
         ),
       ]),
     ),
-    ...(endpoints.some(tellsVersion) ? { 304: { description: 'The row has the version that the request names' } } : {}),
-    ...(endpoints.some(takesVersion) ? { 412: problemResponse } : {}),
+    ...(endpoints.some(returnsVersion)
+      ? { 304: { description: 'The row has the version that the request names' } }
+      : {}),
+    ...(endpoints.some(acceptsVersion) ? { 412: problemResponse } : {}),
     '4XX': problemResponse,
     default: problemResponse,
   };
 }
 
-function responseOf(successes: readonly Success[], headers: Schema): Schema {
-  const content = merged(successes.map((one) => one.content));
+function responseObject(successes: readonly SuccessResponse[], headers: Schema): Schema {
+  const content = mergeContents(successes.map((one) => one.content));
   return {
     description: successes[0]!.description,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
@@ -191,8 +192,8 @@ function responseOf(successes: readonly Success[], headers: Schema): Schema {
  * Any of the schemes will do; roles are named with them, as OpenAPI 3.1 allows. Every operation says it, so that an empty list means
  * anonymous whatever a reader adds to the document.
  */
-export function securityOf(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
-  const requirements = endpoints.map((endpoint) => requirementsOf(endpoint, options));
+export function securityObject(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+  const requirements = endpoints.map((endpoint) => securityRequirements(endpoint, options));
   const all = requirements.flat();
   if (all.length === 0) return { security: [] };
   const isMixed = requirements.some((one) => one.length === 0);
@@ -201,11 +202,18 @@ export function securityOf(endpoints: readonly Endpoint[], options: OpenApiOptio
 }
 
 /** Empty: callers need not sign in. */
-function requirementsOf(
+function securityRequirements(
   { authorization, basicAuthentication: basic }: Endpoint,
   { securitySchemes }: OpenApiOptions,
 ): readonly Schema[] {
   if (basic !== null) return [{ [basicScheme]: authorization.roles }];
   if (!authorization.required) return [];
   return Object.keys(securitySchemes).map((name) => ({ [name]: authorization.roles }));
+}
+
+/** Text as a description, which OpenAPI reads as Markdown: HTML in it is shown, and no link runs a script. */
+export function escapeMarkdown(text: string): string {
+  return text
+    .replaceAll(/<(?=[a-z/!?])/gi, '&lt;')
+    .replaceAll(/\](?=[(:]\s*(?:&lt;|<)?\s*(?:javascript|vbscript|data):)/gi, String.raw`]\ `.trimEnd());
 }

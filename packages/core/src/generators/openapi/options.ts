@@ -1,4 +1,4 @@
-import { optionsFor } from '../check-options.ts';
+import { resolveOptions } from '../resolve-options.ts';
 import type { NamingOptions } from '../naming.ts';
 
 export interface OpenApiOptions extends NamingOptions {
@@ -33,5 +33,5 @@ export const openApiDefaults: OpenApiOptions = Object.freeze({
 
 /** @throws GeneratorError that names the option which cannot be */
 export function openApiOptions(given: Partial<OpenApiOptions>): OpenApiOptions {
-  return optionsFor('openApi', openApiDefaults, given);
+  return resolveOptions('openApi', openApiDefaults, given);
 }

@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { nullable, rowSchema, type Schema, schemaOf } from './schema.ts';
+import { nullableSchema, rowSchema, type Schema, typeSchema } from './schema.ts';
 
 /** Media types to schemas. */
 export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
-export interface Success {
+export interface SuccessResponse {
   readonly status: '200' | '204';
   readonly description: string;
   readonly content: Content;
@@ -14,16 +14,16 @@ const text: Schema = { type: 'string' };
 const textRow: Schema = { type: 'array', items: { type: ['string', 'null'] } };
 
 /** What the scheme has to say: tokens; else the message of the routine. A cookie comes as a header. */
-const signedIn: Success = {
+const loginResponse: SuccessResponse = {
   status: '200',
   description: 'Signed in',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Tokens' } }, 'text/plain': { schema: text } },
 };
 
-const signedOut: Success = { status: '200', description: 'Signed out', content: {} };
+const logoutResponse: SuccessResponse = { status: '200', description: 'Signed out', content: {} };
 
 /** What a scheme of tokens answers with. */
-export const tokens: Schema = {
+export const tokensSchema: Schema = {
   type: 'object',
   properties: {
     token_type: { const: 'Bearer' },
@@ -36,19 +36,19 @@ export const tokens: Schema = {
 };
 
 /** How an endpoint answers a call that succeeds. */
-export function successesOf(endpoint: Endpoint): readonly Success[] {
+export function successResponses(endpoint: Endpoint): readonly SuccessResponse[] {
   const { result: answer, raw, contentType, method } = endpoint;
-  const noContent: Success = { status: '204', description: 'Nothing', content: {} };
-  if (endpoint.signIn !== null) return [endpoint.signIn.kind === 'login' ? signedIn : signedOut];
+  const noContent: SuccessResponse = { status: '204', description: 'Nothing', content: {} };
+  if (endpoint.signIn !== null) return [endpoint.signIn.kind === 'login' ? loginResponse : logoutResponse];
   if (answer.kind === 'nothing') return [noContent];
-  const [type, schema] = raw === null ? bodyOf(endpoint) : ['application/json', text];
+  const [type, schema] = raw === null ? responseBody(endpoint) : ['application/json', text];
   const content: Content = {
     [mediaType(contentType ?? type)]: { schema },
-    ...(raw === null && contentType === null ? otherForms(endpoint) : {}),
+    ...(raw === null && contentType === null ? streamedContent(endpoint) : {}),
   };
-  const success: Success = {
+  const success: SuccessResponse = {
     status: '200',
-    description: descriptionOf(endpoint),
+    description: responseDescription(endpoint),
     content: method === 'HEAD' ? {} : content,
   };
   return mayBeEmpty(endpoint) ? [success, noContent] : [success];
@@ -59,19 +59,19 @@ function mediaType(type: string): string {
   return /[{}]/.test(type) ? '*/*' : type.trim();
 }
 
-function bodyOf({ result: answer, table }: Endpoint): readonly [type: string, schema: Schema] {
+function responseBody({ result: answer, table }: Endpoint): readonly [type: string, schema: Schema] {
   const json = 'application/json';
   const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
   switch (answer.kind) {
     case 'nothing':
       return [json, {}];
     case 'value':
-      if (answer.media === 'json') return [json, nullable(schemaOf(answer.column.type))];
+      if (answer.media === 'json') return [json, nullableSchema(typeSchema(answer.column.type))];
       return answer.media === 'bytes'
         ? ['application/octet-stream', {}]
         : ['text/plain', textSchema(answer.column.type)];
     case 'values':
-      return [json, { type: 'array', items: nullable(schemaOf(answer.column.type)) }];
+      return [json, { type: 'array', items: nullableSchema(typeSchema(answer.column.type)) }];
     case 'object':
       return [json, rowSchema(answer.columns, notNull)];
     case 'objects':
@@ -84,12 +84,12 @@ function bodyOf({ result: answer, table }: Endpoint): readonly [type: string, sc
 }
 
 /** A value that stands alone is PostgreSQL's text of it; the schema says what is in the text. */
-function textSchema(type: Parameters<typeof schemaOf>[0]): Schema {
-  return type.json === 'number' || type.json === 'boolean' || type.labels !== undefined ? schemaOf(type) : text;
+function textSchema(type: Parameters<typeof typeSchema>[0]): Schema {
+  return type.json === 'number' || type.json === 'boolean' || type.labels !== undefined ? typeSchema(type) : text;
 }
 
 /** Rows may be asked for as lines of JSON or as CSV; they are streamed. */
-function otherForms({ result: answer }: Endpoint): Content {
+function streamedContent({ result: answer }: Endpoint): Content {
   if (answer.kind !== 'objects' && answer.kind !== 'values' && answer.kind !== 'records') return {};
   const lines = { 'application/x-ndjson': { schema: text } };
   return answer.kind === 'records' ? lines : { ...lines, 'text/csv': { schema: text } };
@@ -104,7 +104,7 @@ function mayBeEmpty({ result: answer, textResponseNullHandling, raw }: Endpoint)
   );
 }
 
-function descriptionOf({ result: answer, raw }: Endpoint): string {
+function responseDescription({ result: answer, raw }: Endpoint): string {
   if (raw !== null) return 'Text';
   switch (answer.kind) {
     case 'value':

@@ -16,7 +16,7 @@ const formats: Readonly<Record<string, Schema>> = {
 };
 
 /** A value of the type in JSON; not NULL. */
-export function schemaOf(type: NamedType): Schema {
+export function typeSchema(type: NamedType): Schema {
   const known = type.builtin === null ? undefined : formats[type.builtin];
   switch (type.json) {
     case 'number':
@@ -30,24 +30,26 @@ export function schemaOf(type: NamedType): Schema {
     case 'json':
       return {};
     case 'string':
-      return labelled(type.labels) ?? known ?? { type: 'string' };
+      return enumSchema(type.labels) ?? known ?? { type: 'string' };
     case 'converted':
       return convertedSchema(type);
   }
 }
 
-function labelled(labels: readonly string[] = []): Schema | null {
+function enumSchema(labels: readonly string[] = []): Schema | null {
   return labels.length === 0 ? null : { type: 'string', enum: labels };
 }
 
 function convertedSchema({ element, fields }: NamedType): Schema {
-  if (element !== undefined) return { type: 'array', items: nullable(schemaOf(element)) };
+  if (element !== undefined) return { type: 'array', items: nullableSchema(typeSchema(element)) };
   if (fields === undefined) return {};
-  return objectSchema(fields.map(({ key, type }) => ({ key, schema: nullable(schemaOf(type)), required: false })));
+  return objectSchema(
+    fields.map(({ key, type }) => ({ key, schema: nullableSchema(typeSchema(type)), required: false })),
+  );
 }
 
 /** The same or null. A schema without a type allows null already. */
-export function nullable(schema: Schema): Schema {
+export function nullableSchema(schema: Schema): Schema {
   if (typeof schema['type'] !== 'string') return schema;
   const values = schema['enum'];
   return {
@@ -57,13 +59,13 @@ export function nullable(schema: Schema): Schema {
   };
 }
 
-export interface Member {
+export interface SchemaProperty {
   readonly key: string;
   readonly schema: Schema;
   readonly required: boolean;
 }
 
-export function objectSchema(members: readonly Member[]): Schema {
+export function objectSchema(members: readonly SchemaProperty[]): Schema {
   const required = [...new Set(members.filter((member) => member.required).map(({ key }) => key))];
   return {
     type: 'object',
@@ -77,7 +79,7 @@ export function rowSchema(columns: readonly ResultColumn[], notNull: ReadonlySet
   return objectSchema(
     columns.map(({ name, parentColumn, key, type }) => ({
       key,
-      schema: parentColumn === undefined && notNull.has(name) ? schemaOf(type) : nullable(schemaOf(type)),
+      schema: parentColumn === undefined && notNull.has(name) ? typeSchema(type) : nullableSchema(typeSchema(type)),
       required: true,
     })),
   );

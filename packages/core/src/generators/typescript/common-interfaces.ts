@@ -1,22 +1,22 @@
-import type { ClientModel } from './model.ts';
+import type { ClientModel } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
 
 type One = ClientModel['functions'][number];
 
-export const signsIn = ({ result }: One): boolean => result.kind === 'signIn';
-export const streams = ({ events }: One): boolean => events !== null;
-export const uploads = ({ endpoint }: One): boolean => endpoint.upload !== null;
-const tellsStatus = ({ statusCode }: One): boolean => statusCode;
+export const isLogin = ({ result }: One): boolean => result.kind === 'signIn';
+export const hasEvents = ({ events }: One): boolean => events !== null;
+export const isUpload = ({ endpoint }: One): boolean => endpoint.upload !== null;
+const returnsStatus = ({ statusCode }: One): boolean => statusCode;
 
 /** Interfaces that are not of any endpoint, where one of the functions needs them. */
-interface Common {
+interface CommonInterface {
   /** Those that functions name. */
   readonly names: readonly string[];
   readonly needed: (one: One) => boolean;
   readonly text: (options: TypescriptClientOptions) => string;
 }
 
-const all: readonly Common[] = [
+const all: readonly CommonInterface[] = [
   {
     names: ['ICallOptions'],
     needed: () => true,
@@ -57,7 +57,7 @@ export interface IProblem {
   },
   {
     names: ['ISignedIn', 'ITokens'],
-    needed: signsIn,
+    needed: isLogin,
     text: () => `/** What a scheme of tokens answers with; times are seconds. */
 export interface ITokens {
   token_type: string;
@@ -72,7 +72,7 @@ export type ISignedIn = ITokens | string;`,
   },
   {
     names: ['IEventOptions'],
-    needed: streams,
+    needed: hasEvents,
     text: () => `/** What a call may bring along whose messages can be followed while it runs. */
 export interface IEventOptions extends ICallOptions {
   /** Told of each message that the call raises. */
@@ -81,7 +81,7 @@ export interface IEventOptions extends ICallOptions {
   },
   {
     names: ['IUploadOptions', 'IUploadProgress'],
-    needed: uploads,
+    needed: isUpload,
     text: () => `/** How far an upload has come, in bytes. */
 export interface IUploadProgress {
   loaded: number;
@@ -96,7 +96,7 @@ export interface IUploadOptions extends ICallOptions {
   },
   {
     names: ['IResult'],
-    needed: tellsStatus,
+    needed: returnsStatus,
     text: () => `/** An answer with its status and headers: \`problem\` tells whether it succeeded. */
 export type IResult<T> =
   | { status: number; headers: Headers; response: T; problem: undefined }
@@ -104,16 +104,16 @@ export type IResult<T> =
   },
 ];
 
-function wanted({ functions }: ClientModel): readonly Common[] {
+function neededInterfaces({ functions }: ClientModel): readonly CommonInterface[] {
   return all.filter(({ needed }) => functions.some(needed));
 }
 
-export function commonInterfaces(model: ClientModel, options: TypescriptClientOptions): readonly string[] {
-  return wanted(model).map(({ text }) => text(options));
+export function commonInterfaceTexts(model: ClientModel, options: TypescriptClientOptions): readonly string[] {
+  return neededInterfaces(model).map(({ text }) => text(options));
 }
 
 /** The names of those interfaces that the module itself uses. */
-export function commonNames(model: ClientModel): readonly string[] {
-  const plainly = model.functions.some((one) => !uploads(one) && (!streams(one) || !tellsStatus(one)));
-  return wanted(model).flatMap(({ names }) => (names.includes('ICallOptions') && !plainly ? [] : names));
+export function commonInterfaceNames(model: ClientModel): readonly string[] {
+  const plainly = model.functions.some((one) => !isUpload(one) && (!hasEvents(one) || !returnsStatus(one)));
+  return neededInterfaces(model).flatMap(({ names }) => (names.includes('ICallOptions') && !plainly ? [] : names));
 }

@@ -1,19 +1,19 @@
-import { literal } from '../text.ts';
-import { pathPieces } from '../path.ts';
-import { commentBlock } from './comment.ts';
-import type { ClientFunction } from './model.ts';
+import { stringLiteral } from '../source-text.ts';
+import { pathParts } from '../client-endpoint.ts';
+import { commentBlock } from './comment-block.ts';
+import type { ClientFunction } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
-import { leavesOut, type Typed, usesBody, usesQuery } from './runtime.ts';
-import { access } from './type-text.ts';
+import { splitsRequest, type TypeScriptOnly, usesBody, usesQuery } from './runtime.ts';
+import { memberAccess } from './type-text.ts';
 
 /** The TypeScript type of what a function gives, of a success. */
 export function resultType({ result, response }: ClientFunction): string {
   if (result.kind === 'nothing') return 'void';
-  const type = contentOf(result, response);
+  const type = successType(result, response);
   return 'noContent' in result && result.noContent ? `${type} | null` : type;
 }
 
-function contentOf(
+function successType(
   result: Exclude<ClientFunction['result'], { readonly kind: 'nothing' }>,
   response: ClientFunction['response'],
 ): string {
@@ -34,29 +34,29 @@ function contentOf(
 }
 
 /** What it gives, with the status where that is wanted. */
-function givenType(one: ClientFunction): string {
+function returnType(one: ClientFunction): string {
   const type = resultType(one);
   if (!one.statusCode) return type;
   return `IResult<${type === 'void' ? 'undefined' : type}>`;
 }
 
 /** An endpoint as a function, and as a URL where URLs are exported. */
-export function functionText(one: ClientFunction, options: TypescriptClientOptions, typed: Typed): string {
+export function functionText(one: ClientFunction, options: TypescriptClientOptions, typed: TypeScriptOnly): string {
   const { endpoint, request } = one;
-  const comment = commentBlock({ endpoint, parameters: request?.fields ?? [], result: givenType(one) }, options);
+  const comment = commentBlock({ endpoint, parameters: request?.fields ?? [], result: returnType(one) }, options);
   const url = options.exportUrls ? [urlText(one, options, typed), ''] : [];
-  const parameters = parametersOf(one, typed).map((parameter) => `  ${parameter},\n`);
+  const parameters = parameterTexts(one, typed).map((parameter) => `  ${parameter},\n`);
   return [
     ...url,
     ...eventSourceText(one, options, typed),
     ...comment,
-    `export async function ${one.name}(\n${parameters.join('')})${typed(`: Promise<${givenType(one)}>`)} {`,
-    ...bodyOf(one, options, typed).map((line) => `  ${line}`),
+    `export async function ${one.name}(\n${parameters.join('')})${typed(`: Promise<${returnType(one)}>`)} {`,
+    ...bodyLines(one, options, typed).map((line) => `  ${line}`),
     '}',
   ].join('\n');
 }
 
-function parametersOf(one: ClientFunction, typed: Typed): readonly string[] {
+function parameterTexts(one: ClientFunction, typed: TypeScriptOnly): readonly string[] {
   return [
     ...(one.endpoint.upload === null ? [] : [`files${typed(': Blob | readonly Blob[]')}`]),
     ...requestParameter(one, typed),
@@ -76,13 +76,13 @@ function optionsType({ endpoint, events }: ClientFunction): string {
   return types.length === 0 ? 'ICallOptions' : types.join(' & ');
 }
 
-function requestParameter({ request }: ClientFunction, typed: Typed): readonly string[] {
+function requestParameter({ request }: ClientFunction, typed: TypeScriptOnly): readonly string[] {
   if (request === null) return [];
   const byDefault = request.fields.every(({ optional }) => optional) ? ' = {}' : '';
   return [`request${typed(`: ${request.name}`)}${byDefault}`];
 }
 
-function urlText(one: ClientFunction, options: TypescriptClientOptions, typed: Typed): string {
+function urlText(one: ClientFunction, options: TypescriptClientOptions, typed: TypeScriptOnly): string {
   const parameters = usesRequestInUrl(one) ? requestParameter(one, typed).join('') : '';
   return `export const ${one.urlName} = (${parameters})${typed(': string')} => ${urlExpression(one, options)};`;
 }
@@ -91,17 +91,17 @@ function usesRequestInUrl(one: ClientFunction): boolean {
   return usesQuery(one) || one.endpoint.parameters.some(({ inPath }) => inPath);
 }
 
-function bodyOf(one: ClientFunction, options: TypescriptClientOptions, typed: Typed): readonly string[] {
+function bodyLines(one: ClientFunction, options: TypescriptClientOptions, typed: TypeScriptOnly): readonly string[] {
   const own = options.exportUrls
     ? `${one.urlName}(${usesRequestInUrl(one) ? 'request' : ''})`
     : urlExpression(one, options);
   const url = one.parseUrl ? `parseUrl(${own})` : own;
-  return followed(one, [...callLines(one, url, initOf(one, options)), ...answerLines(one, typed)]);
+  return withEventStream(one, [...callLines(one, url, requestInit(one, options)), ...responseLines(one, typed)]);
 }
 
 /** The call; only `_send` looks at the answer itself. */
 function callLines(one: ClientFunction, url: string, init: readonly string[]): readonly string[] {
-  const { name, more } = callOf(one);
+  const { name, more } = selectCall(one);
   const [open, close] = one.parseRequest ? ['parseRequest({', '})'] : ['{', '}'];
   const isRead = name !== '_send' || one.result.kind !== 'nothing';
   return [
@@ -112,12 +112,12 @@ function callLines(one: ClientFunction, url: string, init: readonly string[]): r
   ];
 }
 
-function callOf({ endpoint, statusCode }: ClientFunction): { readonly name: string; readonly more: string } {
+function selectCall({ endpoint, statusCode }: ClientFunction): { readonly name: string; readonly more: string } {
   if (endpoint.upload !== null) return { name: '_sendFiles', more: ', files, options.onProgress' };
   return statusCode ? { name: 'fetch', more: '' } : { name: '_send', more: ', options' };
 }
 
-function answerLines(one: ClientFunction, typed: Typed): readonly string[] {
+function responseLines(one: ClientFunction, typed: TypeScriptOnly): readonly string[] {
   if (one.statusCode) return statusLines(one, typed);
   const checks = [
     'const problem = await _problem(response);',
@@ -125,15 +125,15 @@ function answerLines(one: ClientFunction, typed: Typed): readonly string[] {
   ];
   return [
     ...(one.endpoint.upload === null ? [] : checks),
-    ...(one.result.kind === 'nothing' ? [] : [...readLines(one), `return ${valueOf(one, typed)};`]),
+    ...(one.result.kind === 'nothing' ? [] : [...readLines(one), `return ${resultExpression(one, typed)};`]),
   ];
 }
 
 /** The stream is open before the call is made, so that nothing of it is missed. */
-function followed({ events }: ClientFunction, lines: readonly string[]): readonly string[] {
+function withEventStream({ events }: ClientFunction, lines: readonly string[]): readonly string[] {
   if (events === null) return lines;
   return [
-    `const events = await _follow(_baseUrl + ${literal(events)}, options);`,
+    `const events = await _follow(_baseUrl + ${stringLiteral(events)}, options);`,
     'try {',
     ...lines.map((line) => `  ${line}`),
     '} finally {',
@@ -146,32 +146,32 @@ function followed({ events }: ClientFunction, lines: readonly string[]): readonl
 function eventSourceText(
   { events, eventSourceName }: ClientFunction,
   { exportEventSources }: TypescriptClientOptions,
-  typed: Typed,
+  typed: TypeScriptOnly,
 ): readonly string[] {
   if (events === null || !exportEventSources) return [];
   const parameter = `executionId${typed(': string')} = ""`;
-  const url = `_baseUrl + ${literal(events)} + (executionId === "" ? "" : \`?\${executionId}\`)`;
+  const url = `_baseUrl + ${stringLiteral(events)} + (executionId === "" ? "" : \`?\${executionId}\`)`;
   return [`export const ${eventSourceName} = (${parameter})${typed(': EventSource')} => new EventSource(${url});`, ''];
 }
 
 /** What is given to `fetch`. */
-function initOf(one: ClientFunction, options: TypescriptClientOptions): readonly string[] {
+function requestInit(one: ClientFunction, options: TypescriptClientOptions): readonly string[] {
   const { endpoint } = one;
   const body = bodyExpression(one);
   const type = contentType(one);
   const { xsrfTokenHeaderName: token } = options;
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(endpoint.method);
   const headers = [
-    ...(type === null ? [] : [`"Content-Type": ${literal(type)}`]),
-    ...Object.entries(options.customHeaders).map(([name, expression]) => `${literal(name)}: ${expression}`),
+    ...(type === null ? [] : [`"Content-Type": ${stringLiteral(type)}`]),
+    ...Object.entries(options.customHeaders).map(([name, expression]) => `${stringLiteral(name)}: ${expression}`),
     ...(token !== null && changes
-      ? [`...(options.xsrfToken === undefined ? {} : { ${literal(token)}: options.xsrfToken })`]
+      ? [`...(options.xsrfToken === undefined ? {} : { ${stringLiteral(token)}: options.xsrfToken })`]
       : []),
     ...(one.events === null ? [] : ['...events.headers']),
     '...options.headers',
   ];
   return [
-    `method: ${literal(endpoint.method)}`,
+    `method: ${stringLiteral(endpoint.method)}`,
     `headers: { ${headers.join(', ')} }`,
     ...(body === null ? [] : [`body: ${body}`]),
     'signal: options.signal ?? null',
@@ -183,11 +183,11 @@ function bodyExpression(one: ClientFunction): string | null {
   if (upload !== null) return null;
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
-    const value = access('request', whole.key);
+    const value = memberAccess('request', whole.key);
     if (whole.type.json === 'json') return `typeof ${value} === "string" ? ${value} : JSON.stringify(${value}) ?? null`;
     return `${value} ?? null`;
   }
-  return usesBody(one) ? `JSON.stringify(${rest(one)})` : null;
+  return usesBody(one) ? `JSON.stringify(${remainingRequest(one)})` : null;
 }
 
 /** Only of a body: servers refuse an empty one that is said to be JSON. */
@@ -201,52 +201,52 @@ function contentType(one: ClientFunction): string | null {
 }
 
 /** The request without what stands in the path, or is the body. */
-function rest(one: ClientFunction): string {
-  if (!leavesOut(one)) return 'request';
+function remainingRequest(one: ClientFunction): string {
+  if (!splitsRequest(one)) return 'request';
   const { parameters, bodyParameter } = one.endpoint;
   const elsewhere = parameters.filter(({ inPath, position }) => inPath || position === bodyParameter);
-  return `_without(request, [${elsewhere.map(({ key }) => literal(key)).join(', ')}])`;
+  return `_without(request, [${elsewhere.map(({ key }) => stringLiteral(key)).join(', ')}])`;
 }
 
 function urlExpression(one: ClientFunction, { importParseQueryFrom }: TypescriptClientOptions): string {
   const terms: string[] = ['_baseUrl'];
   let text = '';
-  for (const piece of pathPieces(one.endpoint)) {
+  for (const piece of pathParts(one.endpoint)) {
     if (piece.kind === 'text') {
       text += piece.text;
       continue;
     }
-    const value = access('request', piece.parameter.key);
+    const value = memberAccess('request', piece.parameter.key);
     if (!piece.optional) text += '/';
-    if (text !== '') terms.push(literal(text));
+    if (text !== '') terms.push(stringLiteral(text));
     terms.push(piece.optional ? `(${value} === undefined ? "" : \`/\${_segment(${value})}\`)` : `_segment(${value})`);
     text = '';
   }
-  if (text !== '') terms.push(literal(text));
+  if (text !== '') terms.push(stringLiteral(text));
   const ofNull =
     one.endpoint.queryStringNullHandling === 'nullLiteral' && importParseQueryFrom === null ? ', "null"' : '';
-  if (usesQuery(one)) terms.push(`_parseQuery(${rest(one)}${ofNull})`);
+  if (usesQuery(one)) terms.push(`_parseQuery(${remainingRequest(one)}${ofNull})`);
   return terms.join(' + ');
 }
 
-function statusLines(one: ClientFunction, typed: Typed): readonly string[] {
+function statusLines(one: ClientFunction, typed: TypeScriptOnly): readonly string[] {
   const { result } = one;
   return [
     'const { status, headers } = response;',
     'const problem = await _problem(response);',
     'if (problem !== null) return { status, headers, response: undefined, problem };',
     ...readLines(one),
-    `return { status, headers, response: ${result.kind === 'nothing' ? 'undefined' : valueOf(one, typed)}, problem: undefined };`,
+    `return { status, headers, response: ${result.kind === 'nothing' ? 'undefined' : resultExpression(one, typed)}, problem: undefined };`,
   ];
 }
 
 function readLines({ result }: ClientFunction): readonly string[] {
   if (result.kind !== 'scalar') return [];
-  return [`const text = await _scalar(response, ${literal(result.nullText)});`];
+  return [`const text = await _scalar(response, ${stringLiteral(result.nullText)});`];
 }
 
 /** The answer as the value that is promised. */
-function valueOf(one: ClientFunction, typed: Typed): string {
+function resultExpression(one: ClientFunction, typed: TypeScriptOnly): string {
   const { result } = one;
   switch (result.kind) {
     case 'nothing':
@@ -273,7 +273,7 @@ function readOrNull(read: string, { noContent }: { readonly noContent: boolean }
 
 function scalarValue(
   { form, type }: Extract<ClientFunction['result'], { readonly kind: 'scalar' }>,
-  typed: Typed,
+  typed: TypeScriptOnly,
 ): string {
   switch (form) {
     case 'number':

@@ -1,5 +1,5 @@
-import { type CommentHeader, commentHeaders, GeneratorError } from '../file.ts';
-import { optionsFor, requireChoice } from '../check-options.ts';
+import { type CommentHeader, commentHeaders, GeneratorError } from '../generated-file.ts';
+import { resolveOptions, requireChoice } from '../resolve-options.ts';
 import type { NamingOptions } from '../naming.ts';
 
 export interface TypescriptClientOptions extends NamingOptions {
@@ -91,7 +91,7 @@ export const typescriptClientDefaults: TypescriptClientOptions = Object.freeze({
 
 /** @throws GeneratorError that names the option which cannot be */
 export function typescriptClientOptions(given: Partial<TypescriptClientOptions>): TypescriptClientOptions {
-  const options = optionsFor(generator, typescriptClientDefaults, given);
+  const options = resolveOptions(generator, typescriptClientDefaults, given);
   requireChoice(generator, 'commentHeader', options.commentHeader, commentHeaders);
   if (options.bySchema && options.filePath !== null && !options.filePath.includes('{0}')) {
     throw new GeneratorError(

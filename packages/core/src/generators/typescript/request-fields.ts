@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
-import { arrayOf, type TypeManner, typeText } from './type-text.ts';
+import { arrayTypeText, type TypeContext, typeText } from './type-text.ts';
 
 /** A member of a request or response. */
 export interface Field {
@@ -14,11 +14,11 @@ export interface Field {
 
 /** What a caller gives: the parameters, where they are columns of a table as the operation needs them. */
 export function requestFields(endpoint: Endpoint, jsonType: string): readonly Field[] {
-  const manner: TypeManner = { side: 'request', jsonType };
-  return endpoint.parameters.flatMap((parameter) => fieldsOf(endpoint, parameter, manner));
+  const manner: TypeContext = { side: 'request', jsonType };
+  return endpoint.parameters.flatMap((parameter) => parameterFields(endpoint, parameter, manner));
 }
 
-function fieldsOf(endpoint: Endpoint, parameter: EndpointParameter, manner: TypeManner): readonly Field[] {
+function parameterFields(endpoint: Endpoint, parameter: EndpointParameter, manner: TypeContext): readonly Field[] {
   const { key, type, fields, inPath, repeatable, position, optional } = parameter;
   const field = (text: string, mayBeLeftOut = optional): Field => ({
     key,
@@ -28,7 +28,7 @@ function fieldsOf(endpoint: Endpoint, parameter: EndpointParameter, manner: Type
   });
   if (inPath) return [field(typeText(type.element ?? type, manner), isOptionalInPath(endpoint, parameter))];
   if (position === endpoint.bodyParameter) return [field(type.json === 'json' ? manner.jsonType : 'string')];
-  if (endpoint.parameterSource === 'body') return [field(orNull(typeText(type, manner), endpoint, parameter))];
+  if (endpoint.parameterSource === 'body') return [field(nullableText(typeText(type, manner), endpoint, parameter))];
   if (fields !== null) {
     return fields.map(({ key: own, type: inner }) => ({
       key: own,
@@ -38,30 +38,30 @@ function fieldsOf(endpoint: Endpoint, parameter: EndpointParameter, manner: Type
     }));
   }
   const text = queryText(type, endpoint, manner);
-  return [field(repeatable === true ? severalOf(text) : text)];
+  return [field(repeatable === true ? repeatableText(text) : text)];
 }
 
 /** Any of them may be repeated, and stand for more than a value: `lt.20`. */
-function severalOf(text: string): string {
+function repeatableText(text: string): string {
   const one = text.split(' | ').includes('string') ? text : `${text} | string`;
-  return `${one} | ${arrayOf(one)}`;
+  return `${one} | ${arrayTypeText(one)}`;
 }
 
 /** Whether a query string can say NULL: an empty value is one, but for text it is a text, unless the endpoint says otherwise. */
-function queryText(type: NamedType, { queryStringNullHandling }: Endpoint, manner: TypeManner): string {
+function queryText(type: NamedType, { queryStringNullHandling }: Endpoint, manner: TypeContext): string {
   const hasNull = queryStringNullHandling !== 'ignore' || !(type.element ?? type).textual;
-  if (type.element !== undefined) return arrayOf(`${typeText(type.element, manner)}${hasNull ? ' | null' : ''}`);
+  if (type.element !== undefined) return arrayTypeText(`${typeText(type.element, manner)}${hasNull ? ' | null' : ''}`);
   // A composite that is not given field by field is PostgreSQL's text of it.
   const text = type.kind === 'composite' ? 'string' : typeText(type, manner);
   return hasNull ? `${text} | null` : text;
 }
 
-function orNull(text: string, endpoint: Endpoint, parameter: EndpointParameter): string {
-  const column = columnOf(endpoint, parameter);
+function nullableText(text: string, endpoint: Endpoint, parameter: EndpointParameter): string {
+  const column = findColumn(endpoint, parameter);
   return column?.notNull === true ? text : `${text} | null`;
 }
 
-function columnOf({ table }: Endpoint, { name }: EndpointParameter): Column | undefined {
+function findColumn({ table }: Endpoint, { name }: EndpointParameter): Column | undefined {
   return table?.columns.find((column) => column.name === name);
 }
 

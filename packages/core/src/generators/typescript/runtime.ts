@@ -1,36 +1,40 @@
-import { literal } from '../text.ts';
-import { signsIn, streams, uploads } from './common-interfaces.ts';
-import type { ClientModel } from './model.ts';
+import { stringLiteral } from '../source-text.ts';
+import { isLogin, hasEvents, isUpload } from './common-interfaces.ts';
+import type { ClientModel } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { isInherited } from './type-text.ts';
 
 /** Writes what only TypeScript has, or nothing in plain JavaScript. */
-export type Typed = (text: string) => string;
+export type TypeScriptOnly = (text: string) => string;
 
 /** What the functions share: only what one of them uses. */
-export function runtime(model: ClientModel, options: TypescriptClientOptions, typed: Typed): readonly string[] {
+export function runtime(
+  model: ClientModel,
+  options: TypescriptClientOptions,
+  typed: TypeScriptOnly,
+): readonly string[] {
   const { functions } = model;
-  const uses = (name: string, inUse: boolean): readonly string[] => (inUse ? [pieces[name]!(typed)] : []);
+  const uses = (name: string, inUse: boolean): readonly string[] => (inUse ? [functionTexts[name]!(typed)] : []);
   const inQuery = functions.some(usesQuery);
   const ownQuery = inQuery && options.importParseQueryFrom === null;
   const inPath = functions.some(({ endpoint }) => endpoint.parameters.some((parameter) => parameter.inPath));
   return [
     ...(options.importBaseUrlFrom === null && functions.length > 0
-      ? [`const _baseUrl${typed(': string')} = ${literal(baseUrl(options))};`]
+      ? [`const _baseUrl${typed(': string')} = ${stringLiteral(baseUrl(options))};`]
       : []),
     ...uses('error', functions.length > 0),
     ...uses(
       'send',
-      functions.some((one) => !one.statusCode && !uploads(one)),
+      functions.some((one) => !one.statusCode && !isUpload(one)),
     ),
     ...uses('problem', functions.length > 0),
-    ...uses('signedIn', functions.some(signsIn)),
-    ...uses('sendFiles', functions.some(uploads)),
-    ...uses('follow', functions.some(streams)),
+    ...uses('signedIn', functions.some(isLogin)),
+    ...uses('sendFiles', functions.some(isUpload)),
+    ...uses('follow', functions.some(hasEvents)),
     ...uses('query', ownQuery),
     ...uses('segment', inPath),
     ...uses('text', ownQuery || inPath),
-    ...uses('without', functions.some(leavesOut)),
+    ...uses('without', functions.some(splitsRequest)),
     ...uses('own', functions.some(readsInherited)),
     ...uses(
       'scalar',
@@ -55,7 +59,7 @@ export function usesBody({ endpoint }: One): boolean {
 }
 
 /** Whether some of the request goes elsewhere than the rest. */
-export function leavesOut(one: One): boolean {
+export function splitsRequest(one: One): boolean {
   const { parameters, bodyParameter } = one.endpoint;
   const elsewhere = parameters.some(({ inPath, position }) => inPath || position === bodyParameter);
   return elsewhere && (usesQuery(one) || usesBody(one));
@@ -71,7 +75,7 @@ function baseUrl({ customHost, includeHost, host }: TypescriptClientOptions): st
   return (customHost ?? (includeHost ? host : null) ?? '').replace(/\/+$/, '');
 }
 
-const pieces: Readonly<Record<string, (typed: Typed) => string>> = {
+const functionTexts: Readonly<Record<string, (typed: TypeScriptOnly) => string>> = {
   error: (typed) => `/** An answer that is no success; the problem says why. */
 export class GatewayError extends Error {
   ${typed('readonly ')}status${typed(': number')};

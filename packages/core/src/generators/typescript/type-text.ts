@@ -1,17 +1,17 @@
 import type { NamedType } from '../../endpoints/named-type.ts';
-import { literal } from '../text.ts';
+import { stringLiteral } from '../source-text.ts';
 
 /** Where a type stands. Times are given as `Date` and answered as text. */
-export type Side = 'request' | 'response';
+export type TypePosition = 'request' | 'response';
 
-export interface TypeManner {
-  readonly side: Side;
+export interface TypeContext {
+  readonly side: TypePosition;
   /** The type of json and jsonb. */
   readonly jsonType: string;
 }
 
 /** A PostgreSQL type as JSON has it, in TypeScript; without `null`, which the place decides. */
-export function typeText(type: NamedType, manner: TypeManner): string {
+export function typeText(type: NamedType, manner: TypeContext): string {
   switch (type.json) {
     case 'number':
       return 'number';
@@ -30,7 +30,7 @@ export function typeText(type: NamedType, manner: TypeManner): string {
 }
 
 /** The catalog does not know whether elements and fields can be NULL, so they can. */
-function convertedText({ element, fields }: NamedType, manner: TypeManner): string {
+function convertedText({ element, fields }: NamedType, manner: TypeContext): string {
   if (element !== undefined) return `(${typeText(element, manner)} | null)[]`;
   if (fields === undefined) return manner.jsonType;
   const optional = manner.side === 'request';
@@ -41,16 +41,16 @@ function convertedText({ element, fields }: NamedType, manner: TypeManner): stri
 }
 
 function labelsText(labels: readonly string[]): string {
-  return labels.length === 0 ? 'never' : labels.map(literal).join(' | ');
+  return labels.length === 0 ? 'never' : labels.map(stringLiteral).join(' | ');
 }
 
 /** An array of a type that may be a union. */
-export function arrayOf(text: string): string {
+export function arrayTypeText(text: string): string {
   return text.includes(' ') ? `(${text})[]` : `${text}[]`;
 }
 
 /** The members of `Object.prototype` that the compiler knows. */
-const knownOfObjects: ReadonlySet<string> = new Set([
+const objectMembers: ReadonlySet<string> = new Set([
   'constructor',
   'hasOwnProperty',
   'isPrototypeOf',
@@ -71,13 +71,13 @@ export function memberText({
   readonly optional: boolean;
 }): string {
   if (!optional) return `${memberName(key)}: ${type}`;
-  const inherited = knownOfObjects.has(key) ? ` | Object[${literal(key)}]` : '';
+  const inherited = objectMembers.has(key) ? ` | Object[${stringLiteral(key)}]` : '';
   return `${memberName(key)}?: ${type}${inherited}`;
 }
 
 /** A member's name as it is written in an interface: `id`, `"not an identifier"`. */
 function memberName(key: string): string {
-  return isIdentifier(key) ? key : literal(key);
+  return isIdentifier(key) ? key : stringLiteral(key);
 }
 
 /** Whether every object has a member of this name, so that a plain read would find it where the object has none of its own. */
@@ -86,9 +86,9 @@ export function isInherited(key: string): boolean {
 }
 
 /** How a member is read: `request.id`, `request["not an identifier"]`. */
-export function access(object: string, key: string): string {
-  if (isInherited(key)) return `_own(${object}, ${literal(key)})`;
-  return isIdentifier(key) ? `${object}.${key}` : `${object}[${literal(key)}]`;
+export function memberAccess(object: string, key: string): string {
+  if (isInherited(key)) return `_own(${object}, ${stringLiteral(key)})`;
+  return isIdentifier(key) ? `${object}.${key}` : `${object}[${stringLiteral(key)}]`;
 }
 
 function isIdentifier(key: string): boolean {

@@ -4,7 +4,7 @@ export interface GeneratedFile {
   readonly path: string;
   readonly content: string;
   /** The lines that tell the time of generation, from 0: a file that differs in nothing else is not written again. */
-  readonly timeLines: readonly number[];
+  readonly timestampLines: readonly number[];
 }
 
 /** Nothing can be generated as it is asked for; the message names the culprit and says what to do. */

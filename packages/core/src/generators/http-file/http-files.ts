@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { type GeneratedFile, GeneratorError } from '../file.ts';
-import { seenByClients } from '../seen-by-clients.ts';
-import { shown } from '../text.ts';
+import { type GeneratedFile, GeneratorError } from '../generated-file.ts';
+import { withClientParameters } from '../client-endpoint.ts';
+import { quote } from '../source-text.ts';
 import { type HttpFileOptions, httpFileOptions } from './options.ts';
 import { requestText } from './request-text.ts';
 
@@ -15,16 +15,16 @@ export function httpDocuments(
   given: Partial<HttpFileOptions>,
 ): readonly { readonly name: string; readonly content: string }[] {
   const options = httpFileOptions(given);
-  if (options.fileMode === 'database') return [documentOf('', endpoints, options)];
+  if (options.fileMode === 'database') return [toDocument('', endpoints, options)];
   const schemas = [...new Set(endpoints.map(({ schema }) => schema))].toSorted();
   const documents = schemas.map((schema) =>
-    documentOf(
+    toDocument(
       schema,
       endpoints.filter((endpoint) => endpoint.schema === schema),
       options,
     ),
   );
-  refuseSharedNames(
+  rejectSharedNames(
     documents.map(({ name }) => name),
     schemas,
   );
@@ -44,35 +44,35 @@ export function httpFiles(
   return httpDocuments(endpoints, options).map(({ name, content }) => ({
     path: `${root}/${name}`,
     content,
-    timeLines: [],
+    timestampLines: [],
   }));
 }
 
-function documentOf(
+function toDocument(
   schema: string,
   endpoints: readonly Endpoint[],
   options: HttpFileOptions,
 ): { readonly name: string; readonly content: string } {
-  const requests = seenByClients(endpoints).map((endpoint) => requestText(endpoint, options));
+  const requests = withClientParameters(endpoints).map((endpoint) => requestText(endpoint, options));
   return {
-    name: nameOf(schema, options),
+    name: fileName(schema, options),
     content: `@host=${options.host.replace(/\/+$/, '')}\n\n${requests.join('\n\n###\n\n')}\n`,
   };
 }
 
 /** What is no letter or digit of a name could be a folder, or something that the system refuses. */
-function nameOf(schema: string, { namePattern, databaseName }: HttpFileOptions): string {
+function fileName(schema: string, { namePattern, databaseName }: HttpFileOptions): string {
   const safe = (text: string): string => text.replaceAll(/[^\p{L}\p{N}_-]/gu, '_');
   const pattern = schema === '' ? namePattern.replace(/[_.-]*\{1\}/, '') : namePattern;
   const name = pattern.replaceAll(/\{([01])\}/g, (_, index: string) => safe(index === '0' ? databaseName : schema));
   return `${name}.http`;
 }
 
-function refuseSharedNames(names: readonly string[], schemas: readonly string[]): void {
+function rejectSharedNames(names: readonly string[], schemas: readonly string[]): void {
   const index = names.findIndex((name, at) => names.indexOf(name) !== at);
   if (index === -1) return;
   const other = schemas[names.indexOf(names[index]!)]!;
   throw new GeneratorError(
-    `httpFile: the schemas ${shown(other)} and ${shown(schemas[index]!)} make one file, ${names[index]!}; leave one of them out`,
+    `httpFile: the schemas ${quote(other)} and ${quote(schemas[index]!)} make one file, ${names[index]!}; leave one of them out`,
   );
 }

@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { nameEndpoints, type NamedEndpoint } from '../naming.ts';
-import { type ClientNames, clientNames } from './names.ts';
+import { type ClientNames, clientNames } from './client-names.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { type Field, requestFields } from './request-fields.ts';
-import { type Result, resultOf } from './result.ts';
+import { type FunctionResult, functionResult } from './function-result.ts';
 
 export interface Interface {
   readonly name: string;
@@ -17,7 +17,7 @@ export interface ClientFunction {
   readonly urlName: string;
   readonly endpoint: Endpoint;
   readonly request: Interface | null;
-  readonly result: Result;
+  readonly result: FunctionResult;
   /** The interface of rows. */
   readonly response: Interface | null;
   readonly parseUrl: boolean;
@@ -38,16 +38,18 @@ export interface ClientModel {
 
 /** What a client has of these endpoints. */
 export function clientModel(endpoints: readonly Endpoint[], options: TypescriptClientOptions): ClientModel {
-  const wanted = wantedEndpoints(endpoints, options);
+  const wanted = includedEndpoints(endpoints, options);
   const omitted = wanted.flatMap(({ endpoint }) => {
-    const reason = impossible(endpoint);
+    const reason = uncallableReason(endpoint);
     return reason === null ? [] : [{ endpoint, reason }];
   });
   const possible = callableEndpoints(wanted);
   const names = clientNames(possible, options);
   const namesOf = (endpoint: Endpoint): ClientNames => names.get(endpoint)!;
-  const interfaces = new Interfaces(options.uniqueModels);
-  const results = new Map(possible.map(({ endpoint }) => [endpoint, resultOf(endpoint, options.defaultJsonType)]));
+  const interfaces = new InterfaceRegistry(options.uniqueModels);
+  const results = new Map(
+    possible.map(({ endpoint }) => [endpoint, functionResult(endpoint, options.defaultJsonType)]),
+  );
   // Tables first: functions that return their rows take over the interface.
   const byTables = possible.toSorted(
     (left, right) => Number(right.endpoint.table !== null) - Number(left.endpoint.table !== null),
@@ -79,23 +81,23 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
       eventSourceName,
     };
   });
-  return { functions, interfaces: inOrderOf(functions), omitted };
+  return { functions, interfaces: usedInterfaces(functions), omitted };
 }
 
 /** The endpoints that the options want a function for, named among all of them. */
-export function wantedEndpoints(
+export function includedEndpoints(
   endpoints: readonly Endpoint[],
   options: TypescriptClientOptions,
 ): readonly NamedEndpoint[] {
-  return nameEndpoints(endpoints, options).filter((named) => isWanted(named, options));
+  return nameEndpoints(endpoints, options).filter((named) => isIncluded(named, options));
 }
 
 /** Those that `fetch` can call. */
 export function callableEndpoints(named: readonly NamedEndpoint[]): readonly NamedEndpoint[] {
-  return named.filter(({ endpoint }) => impossible(endpoint) === null);
+  return named.filter(({ endpoint }) => uncallableReason(endpoint) === null);
 }
 
-function isWanted({ endpoint, name }: NamedEndpoint, options: TypescriptClientOptions): boolean {
+function isIncluded({ endpoint, name }: NamedEndpoint, options: TypescriptClientOptions): boolean {
   return (
     endpoint.typedClient.included &&
     !options.skipRoutineNames.includes(endpoint.name) &&
@@ -106,14 +108,14 @@ function isWanted({ endpoint, name }: NamedEndpoint, options: TypescriptClientOp
 }
 
 /** `fetch` refuses some methods, and a body with others. */
-function impossible({ method, parameterSource, parameters, bodyParameter }: Endpoint): string | null {
+function uncallableReason({ method, parameterSource, parameters, bodyParameter }: Endpoint): string | null {
   if (method === 'CONNECT' || method === 'TRACE') return `fetch does not send ${method}`;
   const hasBody = bodyParameter !== null || (parameterSource === 'body' && parameters.some(({ inPath }) => !inPath));
   return hasBody && (method === 'GET' || method === 'HEAD') ? `fetch sends no body with ${method}` : null;
 }
 
 /** Interfaces by what is in them, where they may be shared. */
-class Interfaces {
+class InterfaceRegistry {
   readonly #unique: boolean;
   readonly #byContent = new Map<string, Interface>();
   readonly #byRowType = new Map<string, Interface>();
@@ -125,7 +127,7 @@ class Interfaces {
   own(name: string, fields: readonly Field[]): Interface {
     const made = { name, fields };
     if (!this.#unique) return made;
-    const content = contentOf(fields);
+    const content = contentKey(fields);
     const known = this.#byContent.get(content);
     if (known === undefined) this.#byContent.set(content, made);
     return known ?? made;
@@ -135,24 +137,24 @@ class Interfaces {
   rows(name: string, endpoint: Endpoint, fields: readonly Field[]): Interface {
     const rowType = 'rowType' in endpoint.result ? endpoint.result.rowType : undefined;
     const known = rowType === undefined ? undefined : this.#byRowType.get(rowType);
-    if (known !== undefined && sameRows(known.fields, fields)) return known;
+    if (known !== undefined && hasSameColumns(known.fields, fields)) return known;
     const made = this.own(name, fields);
     if (rowType !== undefined && known === undefined && endpoint.table !== null) this.#byRowType.set(rowType, made);
     return made;
   }
 }
 
-function contentOf(fields: readonly Field[]): string {
+function contentKey(fields: readonly Field[]): string {
   return JSON.stringify(fields.map(({ key, type, optional }) => [key, type, optional]));
 }
 
 /** The same but for NULLs, of which a function that returns rows of a table tells nothing. */
-function sameRows(left: readonly Field[], right: readonly Field[]): boolean {
+function hasSameColumns(left: readonly Field[], right: readonly Field[]): boolean {
   const plain = ({ key, type }: Field): string => JSON.stringify([key, type.replace(/ \| null$/, '')]);
   return left.length === right.length && left.every((field, index) => plain(field) === plain(right[index]!));
 }
 
 /** As the functions name them first. */
-function inOrderOf(functions: readonly ClientFunction[]): readonly Interface[] {
+function usedInterfaces(functions: readonly ClientFunction[]): readonly Interface[] {
   return [...new Set(functions.flatMap(({ request, response }) => [request, response]))].filter((one) => one !== null);
 }

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type GeneratedFile, GeneratorError } from './file.ts';
-import { shown } from './text.ts';
+import { type GeneratedFile, GeneratorError } from './generated-file.ts';
+import { quote } from './source-text.ts';
 
 /** How a file of the disk is to the generated one. */
 export type FileState = 'missing' | 'different' | 'same';
 
-export interface ComparedFile {
+export interface FileComparison {
   /** As the generator named it. */
   readonly path: string;
   readonly state: FileState;
 }
 
-export interface WriteOptions {
+export interface WriteFilesOptions {
   /** Where relative paths begin. */
   readonly folder: string;
   /** Whether a file that differs may be replaced. */
@@ -26,10 +26,10 @@ export interface WriteOptions {
  */
 export async function compareFiles(
   files: readonly GeneratedFile[],
-  { folder }: Pick<WriteOptions, 'folder'>,
-): Promise<readonly ComparedFile[]> {
-  refuseSharedPaths(files, folder);
-  return Promise.all(files.map(async (file) => ({ path: file.path, state: await stateOf(file, folder) })));
+  { folder }: Pick<WriteFilesOptions, 'folder'>,
+): Promise<readonly FileComparison[]> {
+  rejectSharedPaths(files, folder);
+  return Promise.all(files.map(async (file) => ({ path: file.path, state: await readState(file, folder) })));
 }
 
 /**
@@ -40,10 +40,10 @@ export async function compareFiles(
  */
 export async function writeFiles(
   files: readonly GeneratedFile[],
-  manner: WriteOptions,
-): Promise<readonly ComparedFile[]> {
+  manner: WriteFilesOptions,
+): Promise<readonly FileComparison[]> {
   const compared = await compareFiles(files, manner);
-  const refused = compared.filter(({ state }) => state === 'different').map(({ path }) => shown(path));
+  const refused = compared.filter(({ state }) => state === 'different').map(({ path }) => quote(path));
   if (!manner.overwrite && refused.length > 0) {
     throw new GeneratorError(
       `${refused.join(', ')}: there ${refused.length === 1 ? 'is another file' : 'are other files'} already; remove it, or allow it with fileOverwrite`,
@@ -57,56 +57,56 @@ export async function writeFiles(
   return compared;
 }
 
-function refuseSharedPaths(files: readonly GeneratedFile[], folder: string): void {
+function rejectSharedPaths(files: readonly GeneratedFile[], folder: string): void {
   const seen = new Set<string>();
   for (const { path } of files) {
-    const whole = resolve(folder, path);
-    if (seen.has(whole))
-      throw new GeneratorError(`${shown(path)}: two files would be written there; give them different paths`);
-    seen.add(whole);
+    const absolute = resolve(folder, path);
+    if (seen.has(absolute))
+      throw new GeneratorError(`${quote(path)}: two files would be written there; give them different paths`);
+    seen.add(absolute);
   }
 }
 
-async function stateOf(file: GeneratedFile, folder: string): Promise<FileState> {
+async function readState(file: GeneratedFile, folder: string): Promise<FileState> {
   try {
     const text = await readFile(resolve(folder, file.path), 'utf8');
-    return withoutTime(text, file) === withoutTime(file.content, file) ? 'same' : 'different';
+    return withoutTimestamps(text, file) === withoutTimestamps(file.content, file) ? 'same' : 'different';
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === 'ENOENT') return 'missing';
-    throw new GeneratorError(`${shown(file.path)} cannot be read: ${reasonOf(code)}`, { cause: error });
+    throw new GeneratorError(`${quote(file.path)} cannot be read: ${describeCode(code)}`, { cause: error });
   }
 }
 
 /** Line ends may have become those of another system on the way through a repository. */
-function withoutTime(text: string, { timeLines }: GeneratedFile): string {
+function withoutTimestamps(text: string, { timestampLines }: GeneratedFile): string {
   const lines = text.split(/\r?\n/);
-  return lines.filter((_, index) => !timeLines.includes(index)).join('\n');
+  return lines.filter((_, index) => !timestampLines.includes(index)).join('\n');
 }
 
 async function replace({ path, content }: GeneratedFile, folder: string): Promise<void> {
   const whole = resolve(folder, path);
-  let aside: string | null = null;
+  let temporary: string | null = null;
   try {
     await mkdir(dirname(whole), { recursive: true });
     // A link stays a link: what it leads to is replaced.
     const target = await realpath(whole).catch(() => whole);
-    aside = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
-    const file = await open(aside, 'wx');
+    temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+    const file = await open(temporary, 'wx');
     try {
       await file.writeFile(content);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(aside, target);
+    await rename(temporary, target);
   } catch (error) {
-    if (aside !== null) await rm(aside, { force: true }).catch(() => undefined);
-    throw new GeneratorError(`${shown(path)} cannot be written: ${reasonOf(codeOf(error))}`, { cause: error });
+    if (temporary !== null) await rm(temporary, { force: true }).catch(() => undefined);
+    throw new GeneratorError(`${quote(path)} cannot be written: ${describeCode(errorCode(error))}`, { cause: error });
   }
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error);
 }
 
@@ -122,7 +122,7 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'its links lead in a circle',
 };
 
-function reasonOf(code: string): string {
+function describeCode(code: string): string {
   const reason = reasons[code];
   return reason === undefined ? code : `${reason} (${code})`;
 }

@@ -1,8 +1,8 @@
 import { Script } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { literal, plainLine, plainLines } from './text.ts';
-import { insideComment } from './typescript/comment.ts';
+import { stringLiteral, escapeLine, escapeLines } from './source-text.ts';
+import { escapeComment } from './typescript/comment-block.ts';
 
 const anything = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -33,7 +33,7 @@ const anything = fc.oneof(
 test('a literal is the text, and holds nothing that a script or a reader could take for something else', () => {
   fc.assert(
     fc.property(anything, (text) => {
-      const written = literal(text);
+      const written = stringLiteral(text);
       expect(JSON.parse(written)).toBe(text);
       expect(new Script(written).runInThisContext()).toBe(text);
       expect(written).not.toMatch(/<\/|<!|<script|[\n\r\u2028\u2029\u202a-\u202e\u2066-\u2069]/i);
@@ -44,7 +44,7 @@ test('a literal is the text, and holds nothing that a script or a reader could t
 test('a line of a comment stays in it, and is one line', () => {
   fc.assert(
     fc.property(anything, (text) => {
-      for (const line of [plainLine(text), ...plainLines(text)].map(insideComment)) {
+      for (const line of [escapeLine(text), ...escapeLines(text)].map(escapeComment)) {
         expect(line).not.toMatch(/\*\/|<\/script|<!--|[\n\r\u2028\u2029\u202a-\u202e\u2066-\u2069]/i);
         expect(new Script(`/* ${line} */ 1`).runInThisContext()).toBe(1);
       }

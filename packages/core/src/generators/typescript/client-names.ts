@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../endpoints/diagnostic.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { collision, nameCollisions } from '../name-collisions.ts';
+import { collisionDiagnostic, nameCollisions } from '../naming.ts';
 import { type NamedEndpoint, numberedName, pascalCase } from '../naming.ts';
-import { plainLine, shown } from '../text.ts';
+import { escapeLine, quote } from '../source-text.ts';
 import type { TypescriptClientOptions } from './options.ts';
 
 /** The names of what is exported beside a function; each is unique in its module. */
@@ -48,14 +48,14 @@ export function clientCollisions(
   const beside = named.flatMap(({ endpoint, name }) => {
     const { urlName: url, eventSourceName: events } = names.get(endpoint)!;
     return [
-      ...besideCollision(endpoint, { name: url, wanted: urlName(name), what: 'the URL' }, owners),
-      ...besideCollision(endpoint, { name: events, wanted: eventSourceName(name), what: 'the event source' }, owners),
+      ...exportCollision(endpoint, { name: url, wanted: urlName(name), what: 'the URL' }, owners),
+      ...exportCollision(endpoint, { name: events, wanted: eventSourceName(name), what: 'the event source' }, owners),
     ];
   });
   return [...nameCollisions(named), ...beside];
 }
 
-function besideCollision(
+function exportCollision(
   endpoint: Endpoint,
   { name, wanted, what }: { readonly name: string; readonly wanted: string; readonly what: string },
   owners: ReadonlyMap<string, Endpoint>,
@@ -63,7 +63,11 @@ function besideCollision(
   const owner = owners.get(wanted);
   if (name === wanted || owner === undefined) return [];
   return [
-    collision(endpoint, `${what} of ${endpoint.method} ${plainLine(endpoint.path)} is called ${shown(name)}`, owner),
+    collisionDiagnostic(
+      endpoint,
+      `${what} of ${endpoint.method} ${escapeLine(endpoint.path)} is called ${quote(name)}`,
+      owner,
+    ),
   ];
 }
 

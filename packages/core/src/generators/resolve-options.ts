@@ -1,11 +1,11 @@
-import { GeneratorError } from './file.ts';
-import { shown } from './text.ts';
+import { GeneratorError } from './generated-file.ts';
+import { quote } from './source-text.ts';
 
 /**
  * The options of a generator, each with its value; undefined is the same as not given.
  * @throws GeneratorError for a name that is none of its options, and for a value of another kind than it takes
  */
-export function optionsFor<Options extends object>(
+export function resolveOptions<Options extends object>(
   generator: string,
   defaults: Options,
   given: Partial<Options>,
@@ -13,11 +13,11 @@ export function optionsFor<Options extends object>(
   const names = Object.keys(defaults);
   for (const [name, value] of Object.entries(given)) {
     if (!names.includes(name)) {
-      throw new GeneratorError(`${generator}: unknown option ${shown(name)}; there are ${names.join(', ')}`);
+      throw new GeneratorError(`${generator}: unknown option ${quote(name)}; there are ${names.join(', ')}`);
     }
     const byDefault: unknown = defaults[name as keyof Options];
     if (value !== undefined && !fits(value, byDefault)) {
-      throw new GeneratorError(`${generator}: ${name} takes ${kindOf(byDefault)}, not ${shown(kindOf(value))}`);
+      throw new GeneratorError(`${generator}: ${name} takes ${kindOf(byDefault)}, not ${quote(kindOf(value))}`);
     }
   }
   const own = Object.entries(given).filter(([, value]) => value !== undefined);
@@ -39,5 +39,5 @@ function kindOf(value: unknown): string {
 /** @throws GeneratorError for a value that is not among the choices */
 export function requireChoice(generator: string, name: string, value: string, choices: readonly string[]): void {
   if (choices.includes(value)) return;
-  throw new GeneratorError(`${generator}: ${name} is one of ${choices.join(', ')}, not ${shown(value)}`);
+  throw new GeneratorError(`${generator}: ${name} is one of ${choices.join(', ')}, not ${quote(value)}`);
 }

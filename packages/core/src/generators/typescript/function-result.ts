@@ -1,9 +1,9 @@
 import type { ResultShape, ResultColumn, Endpoint } from '../../endpoints/endpoint.ts';
 import type { Field } from './request-fields.ts';
-import { type TypeManner, typeText } from './type-text.ts';
+import { type TypeContext, typeText } from './type-text.ts';
 
 /** How a function reads an answer, and what it gives. */
-export type Result =
+export type FunctionResult =
   | { readonly kind: 'nothing' }
   /** What signing in gives: tokens, or the message of the routine. */
   | { readonly kind: 'signIn' }
@@ -23,9 +23,9 @@ export type Result =
   | { readonly kind: 'rows'; readonly fields: readonly Field[]; readonly many: boolean; readonly noContent: boolean };
 
 /** What the answer of an endpoint is to its caller. */
-export function resultOf(endpoint: Endpoint, jsonType: string): Result {
+export function functionResult(endpoint: Endpoint, jsonType: string): FunctionResult {
   const { result: answer, raw, method, textResponseNullHandling, signIn } = endpoint;
-  const manner: TypeManner = { side: 'response', jsonType };
+  const manner: TypeContext = { side: 'response', jsonType };
   // HEAD has no body, whatever the answer would be.
   if (answer.kind === 'nothing' || method === 'HEAD') return { kind: 'nothing' };
   if (signIn !== null) return { kind: signIn.kind === 'login' ? 'signIn' : 'nothing' };
@@ -42,20 +42,20 @@ export function resultOf(endpoint: Endpoint, jsonType: string): Result {
     case 'object':
       return {
         kind: 'rows',
-        fields: fieldsOf(endpoint, answer.columns, manner),
+        fields: rowFields(endpoint, answer.columns, manner),
         many: false,
         noContent: answer.nullable,
       };
     case 'objects':
-      return { kind: 'rows', fields: fieldsOf(endpoint, answer.columns, manner), many: true, noContent: false };
+      return { kind: 'rows', fields: rowFields(endpoint, answer.columns, manner), many: true, noContent: false };
   }
 }
 
 function valueResult(
   { column, media }: Extract<ResultShape, { readonly kind: 'value' }>,
   textNull: Endpoint['textResponseNullHandling'],
-  manner: TypeManner,
-): Result {
+  manner: TypeContext,
+): FunctionResult {
   const { type } = column;
   const noContent = textNull === 'noContent';
   if (media === 'json') return { kind: 'json', type: `${typeText(type, manner)} | null`, noContent: false };
@@ -79,7 +79,7 @@ function valueResult(
 }
 
 /** Only what the rows of a table are made of is known not to be NULL. */
-function fieldsOf({ table }: Endpoint, columns: readonly ResultColumn[], manner: TypeManner): readonly Field[] {
+function rowFields({ table }: Endpoint, columns: readonly ResultColumn[], manner: TypeContext): readonly Field[] {
   const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
   // Of a key that rows have twice, the last value is what a client reads.
   const last = new Map(columns.map((column) => [column.key, column]));

@@ -1,14 +1,13 @@
 import type { Diagnostic } from '../../endpoints/diagnostic.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import type { GeneratedFile } from '../file.ts';
-import { nameCollisions } from '../name-collisions.ts';
-import { nameEndpoints, numberedName } from '../naming.ts';
-import { seenByClients } from '../seen-by-clients.ts';
-import { componentsOf } from './components.ts';
-import { operationOf, securityOf } from './operation.ts';
+import type { GeneratedFile } from '../generated-file.ts';
+import { nameCollisions, nameEndpoints, numberedName } from '../naming.ts';
+import { escapeLine } from '../source-text.ts';
+import { withClientParameters } from '../client-endpoint.ts';
+import { componentsObject, problemResponse } from './components.ts';
+import { operationObject, securityObject } from './operation.ts';
 import { type OpenApiOptions, openApiOptions } from './options.ts';
 import type { Schema } from './schema.ts';
-import { streamsOf } from './stream.ts';
 
 /** An OpenAPI 3.1 document, as data. */
 export type OpenApiDocument = Schema;
@@ -35,8 +34,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], given: Partial<O
       ...(license === null ? {} : { license: { name: license, identifier: license } }),
     },
     servers: (servers.length === 0 ? [documentRoot] : servers).map((url) => ({ url })),
-    paths: withStreams(pathsOf(seenByClients(endpoints), options), endpoints, options),
-    components: componentsOf(endpoints, options),
+    paths: withEventStreams(pathsObject(withClientParameters(endpoints), options), endpoints, options),
+    components: componentsObject(endpoints, options),
   };
 }
 
@@ -45,13 +44,13 @@ export function openApiDiagnostics(
   endpoints: readonly Endpoint[],
   given: Partial<OpenApiOptions>,
 ): readonly Diagnostic[] {
-  const named = nameEndpoints(seenByClients(endpoints), openApiOptions(given));
+  const named = nameEndpoints(withClientParameters(endpoints), openApiOptions(given));
   return nameCollisions(named.filter(({ endpoint }) => methods.has(endpoint.method)));
 }
 
 /** A stream may share its path with endpoints of other methods. */
-function withStreams(paths: Schema, endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
-  const streams = streamsOf(endpoints, (endpoint) => securityOf([endpoint], options)).map(([path, item]) => {
+function withEventStreams(paths: Schema, endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+  const streams = eventStreamPaths(endpoints, (endpoint) => securityObject([endpoint], options)).map(([path, item]) => {
     const others = Object.hasOwn(paths, path) ? (paths[path] as Schema) : {};
     return [path, { ...others, ...item }] as const;
   });
@@ -63,11 +62,11 @@ export function openApiFiles(endpoints: readonly Endpoint[], given: Partial<Open
   const { filePath } = openApiOptions(given);
   if (filePath === null) return [];
   const content = `${JSON.stringify(openApiDocument(endpoints, given), null, 2)}\n`;
-  return [{ path: filePath, content, timeLines: [] }];
+  return [{ path: filePath, content, timestampLines: [] }];
 }
 
 /** One path, with the endpoints of each of its methods. */
-interface PathPlan {
+interface PathGroup {
   /** As it is written in the document: those of its first endpoint. */
   readonly path: string;
   readonly names: readonly string[];
@@ -75,10 +74,10 @@ interface PathPlan {
 }
 
 /** Paths that differ in nothing but the names of their parameters are one path to OpenAPI. */
-function pathsOf(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
-  const plans = new Map<string, PathPlan>();
+function pathsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+  const plans = new Map<string, PathGroup>();
   for (const endpoint of endpoints.filter(({ method }) => methods.has(method))) {
-    for (const path of variantsOf(endpoint.path)) {
+    for (const path of pathVariants(endpoint.path)) {
       const shape = path.replaceAll(/\{[^{}]*\}/g, '{}');
       const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
       const plan = plans.get(shape) ?? { path, names, methods: new Map<string, Endpoint[]>() };
@@ -93,7 +92,7 @@ function pathsOf(endpoints: readonly Endpoint[], options: OpenApiOptions): Schem
       Object.fromEntries(
         [...byMethod].map(([method, own]) => [
           method.toLowerCase(),
-          operationOf({ id: idOf(own[0]!), endpoints: own, inPath: names }, options),
+          operationObject({ id: idOf(own[0]!), endpoints: own, pathNames: names }, options),
         ]),
       ),
     ]),
@@ -101,10 +100,10 @@ function pathsOf(endpoints: readonly Endpoint[], options: OpenApiOptions): Schem
 }
 
 /** `/a/{b?}` is two paths, since every parameter of a path is required in OpenAPI. */
-function variantsOf(path: string): readonly string[] {
+function pathVariants(path: string): readonly string[] {
   const optional = /\/\{[^{}?]+\?\}$/;
   return optional.test(path)
-    ? [...variantsOf(path.replace(optional, '') || '/'), path.replaceAll('?}', '}')]
+    ? [...pathVariants(path.replace(optional, '') || '/'), path.replaceAll('?}', '}')]
     : [path.replaceAll('?}', '}')];
 }
 
@@ -120,5 +119,43 @@ function operationIds(endpoints: readonly Endpoint[], options: OpenApiOptions): 
     used.add(id);
     taken.add(id);
     return id;
+  };
+}
+
+/** The streams of what endpoints raise, by path: each is an operation of its own. */
+export function eventStreamPaths(
+  endpoints: readonly Endpoint[],
+  securityOf: (endpoint: Endpoint) => Schema,
+): readonly (readonly [path: string, item: Schema])[] {
+  const byPath = new Map<string, Endpoint>();
+  for (const endpoint of endpoints) {
+    if (endpoint.events !== null && !byPath.has(endpoint.events.path)) byPath.set(endpoint.events.path, endpoint);
+  }
+  const ids = new Set<string>();
+  return [...byPath].map(([path, endpoint]) => {
+    // No other operation has an underscore within its id.
+    const wanted = `stream${path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`;
+    const id = ids.has(wanted) ? numberedName(`${wanted}_`, (one) => ids.has(one)) : wanted;
+    ids.add(id);
+    return [path, { get: eventStreamOperation(id, endpoint, securityOf(endpoint)) }];
+  });
+}
+
+function eventStreamOperation(id: string, endpoint: Endpoint, security: Schema): Schema {
+  return {
+    operationId: id,
+    tags: [endpoint.schema],
+    summary: escapeLine(`Messages of ${endpoint.id}`),
+    description:
+      'Server-sent events. The query is the execution id that a call sends as X-Gateway-ID, where only its own messages are wanted.',
+    responses: {
+      200: {
+        description: 'Messages, as they are raised',
+        content: { 'text/event-stream': { schema: { type: 'string' } } },
+      },
+      '4XX': problemResponse,
+      default: problemResponse,
+    },
+    ...security,
   };
 }
