@@ -18,20 +18,20 @@ export interface BasicCredentials {
   readonly password: string;
 }
 
-/** What a password is verified with. */
+/** The part of the password hasher that verifies. */
 type Verifier = Pick<PasswordHasher, 'verify' | 'verifyDummy'>;
 
-/** Where a request comes from; behind trusted proxies, what these say. */
+/** Reads the client's address and whether its connection is encrypted. */
 type OriginReader = (request: GatewayRequest) => { readonly address: string | null; readonly secure: boolean };
 
-/** Whom a command knows. */
+/** The user that a challenge command has found. */
 export interface ChallengeResult {
   readonly claims: readonly Claim[];
-  /** What the password has to be verified against; null: the command has seen to it. */
+  /** The hash that the password must match; null: the command has verified the password. */
   readonly hash: string | null;
 }
 
-/** Asks the database who this is; null: nobody. What it throws is a failure of the request. */
+/** Looks up a user in the database; null: unknown. An error fails the request. */
 export type ChallengeCommand = (
   user: string,
   password: string,
@@ -39,32 +39,29 @@ export type ChallengeCommand = (
   path: string,
 ) => Promise<ChallengeResult | null>;
 
-/** What credentials are held against. With neither a user nor a command everything is refused. */
+/** How credentials are verified. Without a user and a command, all credentials are refused. */
 export interface BasicPolicy {
-  /** Null: the command alone decides. With both, both must agree. */
+  /** Null: the command alone decides. With a command, both must accept the credentials. */
   readonly user: { readonly name: string; readonly hash: string } | null;
-  /** The claims of the caller; null: the name alone. */
+  /** Returns the claims of the caller; null: the only claim is the name. */
   readonly command: ChallengeCommand | null;
   readonly realm: string;
   readonly path: string;
   readonly hasher: Verifier;
-  /** The name of the claim that is the user's name. */
+  /** The claim with the user's name. */
   readonly nameClaim: string;
 }
 
-/** Longer than what `node:http` takes by default; such a header is no sign-in. */
-const longestHeader = 8 * 1024;
+/** Half of the headers that `node:http` accepts by default. */
+const maxHeaderLength = 8 * 1024;
 
-/**
- * The user and the password of an `Authorization` header: base64 of UTF-8, up to the first colon the user (RFC 7617).
- * Null: it is anything else.
- */
+/** Returns user and password of an `Authorization` header (RFC 7617, in UTF-8); null for any other header. */
 export function parseBasicCredentials(header: string | undefined): BasicCredentials | null {
-  if (header === undefined || header.length > longestHeader) return null;
+  if (header === undefined || header.length > maxHeaderLength) return null;
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header)?.[1];
   if (encoded === undefined) return null;
   const bytes = Buffer.from(encoded, 'base64');
-  // One text, one form: neither missing padding nor bits that nobody reads.
+  // Only the canonical form: with padding, and without surplus bits.
   if (bytes.toString('base64') !== encoded) return null;
   const text = utf8(bytes);
   const colon = text?.indexOf(':') ?? -1;
@@ -74,33 +71,31 @@ export function parseBasicCredentials(header: string | undefined): BasicCredenti
 }
 
 /**
- * Who these credentials stand for; null: nobody. Takes as long for an unknown user as for a wrong password.
- * @throws what the command throws
+ * Returns the claims of the credentials; null when they are wrong. Takes as long for an unknown user as for a wrong password.
+ * @throws the errors of the command
  */
 export async function verifyBasicCredentials(
-  given: BasicCredentials,
-  rule: BasicPolicy,
+  credentials: BasicCredentials,
+  policy: BasicPolicy,
 ): Promise<readonly Claim[] | null> {
-  const { user, command, hasher, realm, path, nameClaim } = rule;
+  const { user, command, hasher, realm, path, nameClaim } = policy;
   if (user !== null) {
-    const known = sameText(given.user, user.name);
-    if (!known) return refuseSlowly(hasher);
-    if (!(await hasher.verify(given.password, user.hash))) return null;
+    if (!equalsInConstantTime(credentials.user, user.name)) return verifyDummy(hasher);
+    if (!(await hasher.verify(credentials.password, user.hash))) return null;
   }
-  if (command === null) return user === null ? null : [[nameClaim, given.user]];
-  const known = await command(given.user, given.password, realm, path);
-  if (known === null) return user === null ? await refuseSlowly(hasher) : null;
-  return known.hash === null || (await hasher.verify(given.password, known.hash)) ? known.claims : null;
+  if (command === null) return user === null ? null : [[nameClaim, credentials.user]];
+  const found = await command(credentials.user, credentials.password, realm, path);
+  if (found === null) return user === null ? await verifyDummy(hasher) : null;
+  return found.hash === null || (await hasher.verify(credentials.password, found.hash)) ? found.claims : null;
 }
 
-async function refuseSlowly(hasher: Verifier): Promise<null> {
+async function verifyDummy(hasher: Verifier): Promise<null> {
   await hasher.verifyDummy();
   return null;
 }
 
-/** Compares in a time that tells nothing of the texts. */
-function sameText(one: string, other: string): boolean {
-  const [left, right] = [one, other].map((text) => createHash('sha256').update(text).digest());
+function equalsInConstantTime(first: string, second: string): boolean {
+  const [left, right] = [first, second].map((text) => createHash('sha256').update(text).digest());
   return timingSafeEqual(left!, right!);
 }
 
@@ -109,37 +104,35 @@ export interface BasicSchemeOptions extends Omit<BasicPolicy, 'path'> {
   readonly loginRateLimiter: LoginRateLimiter;
   readonly origin: OriginReader;
   /**
-   * Seconds for which a verified password need not be verified again, as long as the hash is the same. Callers send it with every
-   * request, and a good hash is slow. Default 60; 0: never. A command runs every time in any case.
+   * Seconds for which a verified password is cached, because clients send it with every request and hashing is slow. Default 60; 0:
+   * no cache. A command runs for each request.
    */
   readonly cacheSeconds?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** So many verified passwords are remembered at a time. */
-const mostRemembered = 1000;
+const maxCachedPasswords = 1000;
 
 /**
- * HTTP Basic, for the whole gateway or for one endpoint. Nothing is kept with the client: each request brings its credentials.
- * Its `authenticate` throws a Problem for how credentials came, never for what they are: 403 `insecure-transport` when they came
- * neither by TLS nor from this machine, 429 `too-many-attempts` after too many failures.
+ * HTTP Basic, for the whole gateway or for one endpoint. `authenticate` throws no Problem for wrong credentials, but 403
+ * `insecure-transport` for credentials without TLS from another machine, and 429 `too-many-attempts` after too many failures.
  */
 export function basicScheme(options: BasicSchemeOptions): AuthScheme {
-  const { name, realm, user, command, origin, cacheSeconds: remember = 60, now = Date.now } = options;
-  const verified = new ExpiringMap<true>(remember > 0 ? mostRemembered : 0, now);
+  const { name, realm, user, command, origin, cacheSeconds = 60, now = Date.now } = options;
+  const verified = new ExpiringMap<true>(cacheSeconds > 0 ? maxCachedPasswords : 0, now);
   const attempts = new SharedAttempts(options.loginRateLimiter);
   const secret = randomBytes(32);
   const header = `Basic realm=${quoted(realm)}, charset="UTF-8"`;
   const toCaller = (claims: readonly Claim[]): Caller => ({ scheme: name, claims, session: null, sentByBrowser: true });
   const authenticate = async (request: GatewayRequest): Promise<Caller | null> => {
-    const given = parseBasicCredentials(request.header('authorization'));
-    if (given === null) return null;
+    const credentials = parseBasicCredentials(request.header('authorization'));
+    if (credentials === null) return null;
     requireSecureTransport(request, origin);
-    const attempt = { user: given.user, address: origin(request).address };
-    // What passwords are known by in memory: worthless without a secret that never leaves the process.
+    const attempt = { user: credentials.user, address: origin(request).address };
+    // The key of the password in memory: useless without the secret, which never leaves the process.
     const digest = createHmac('sha256', secret)
-      .update(JSON.stringify([attempt.address, given.user, given.password]))
+      .update(JSON.stringify([attempt.address, credentials.user, credentials.password]))
       .digest('base64');
     const wasVerified = (hash: string): boolean => verified.get(`${digest} ${hash}`) === true;
     const hasher: Verifier = {
@@ -147,15 +140,16 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
       verify: async (password, hash) => {
         if (wasVerified(hash)) return true;
         const right = await options.hasher.verify(password, hash, attempt.address);
-        if (right) verified.set(`${digest} ${hash}`, true, now() + remember * 1000);
+        if (right) verified.set(`${digest} ${hash}`, true, now() + cacheSeconds * 1000);
         return right;
       },
     };
-    if (user !== null && command === null && wasVerified(user.hash)) return toCaller([[options.nameClaim, given.user]]);
+    if (user !== null && command === null && wasVerified(user.hash))
+      return toCaller([[options.nameClaim, credentials.user]]);
     attempts.begin(digest, attempt);
     let outcome: LoginOutcome = 'failed';
     try {
-      const claims = await verifyBasicCredentials(given, { ...options, hasher, path: request.path });
+      const claims = await verifyBasicCredentials(credentials, { ...options, hasher, path: request.path });
       outcome = claims === null ? 'failed' : 'succeeded';
       return claims === null ? null : toCaller(claims);
     } catch (error) {
@@ -168,34 +162,34 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
   return Object.freeze({
     name,
     authenticate,
-    // Nobody should be asked for a password where it would be readable on its way.
-    challenge: (request: GatewayRequest) => (isPrivate(request, origin) ? header : null),
+    // No challenge on an unencrypted connection: it would make browsers send the password.
+    challenge: (request: GatewayRequest) => (isSecure(request, origin) ? header : null),
     signIn: null,
     signOut: null,
     routes: Object.freeze([]),
   });
 }
 
-/** @throws Problem 403 `insecure-transport` where a password would be readable on its way */
+/** @throws Problem 403 `insecure-transport` for an unencrypted connection from another machine */
 export function requireSecureTransport(request: GatewayRequest, origin: OriginReader): void {
-  if (isPrivate(request, origin)) return;
+  if (isSecure(request, origin)) return;
   throw new Problem('insecure-transport', {
     detail:
-      'HTTP Basic is taken by TLS, or from this machine, only. Behind a proxy that ends TLS, the gateway has to trust that proxy and be told the scheme by it.',
+      'HTTP Basic needs TLS, or a client on this machine. Behind a proxy that ends TLS, add the proxy to trustedProxies and let it send X-Forwarded-Proto.',
   });
 }
 
-function isPrivate(request: GatewayRequest, origin: OriginReader): boolean {
+function isSecure(request: GatewayRequest, origin: OriginReader): boolean {
   const { address, secure } = origin(request);
   if (secure) return true;
   if (address === null || !/^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i.test(address)) return false;
-  // A neighbour that speaks for somebody else is a proxy: its client may be anywhere.
+  // A local proxy: its client may be on another machine.
   return ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via'].every(
     (name) => request.header(name) === undefined,
   );
 }
 
-/** As a quoted string of a header: printable ASCII. */
+/** Returns a quoted string of printable ASCII (RFC 9110, 5.6.4). */
 function quoted(text: string): string {
   return `"${text.replaceAll(/[^ -~]/gu, '?').replaceAll(/["\\]/g, '\\$&')}"`;
 }

@@ -29,12 +29,12 @@ export interface BearerSchemeOptions extends SessionSchemeOptions {
   readonly accessLifetime?: number;
   /** Seconds. Default 14 days. */
   readonly refreshLifetime?: number;
-  /** Seconds from sign-in on in which tokens can be refreshed: the session ends then. Default 90 days. */
+  /** Seconds from login to the end of the session; until then tokens can be refreshed. Default 90 days. */
   readonly sessionLifetime?: number;
   /** Default `/api/auth/refresh`. */
   readonly refreshPath?: string;
   /**
-   * The claims that the refreshed tokens say. Null: the user may not go on, the session ends. Default: those of the sign-in.
+   * Returns the claims of refreshed tokens; null ends the session. Default: the claims of the login.
    */
   readonly renewClaims?: (claims: readonly Claim[], session: string) => Promise<readonly Claim[] | null>;
 }
@@ -44,15 +44,14 @@ const credentials = /^Bearer +([\w.~+/-]+=*) *$/i;
 const headers: HeaderList = Object.freeze(['content-type', 'application/json', 'cache-control', 'no-store']);
 
 /**
- * Signs in by two tokens that nobody but us can read: one to be sent with requests, one to get the next two with. A refresh
- * token counts once: when it comes a second time it was stolen before or after, and the session ends with all its tokens. That
- * is also so for a client that never got the answer to its refresh, or that sent it twice at once: it has to sign in again.
- * @throws TypeError for a time or path that makes no sense
+ * Signs in by two encrypted tokens: an access token for requests, and a refresh token for new tokens. A refresh token is valid
+ * once. Its second use means that it was stolen, or that the client has sent it twice, and ends the session (RFC 9700, 4.14.2).
+ * @throws TypeError for an invalid lifetime or path
  */
 export function bearerScheme(options: BearerSchemeOptions): AuthScheme {
   const { name, refreshPath: path = '/api/auth/refresh' } = options;
   if (!/^\/[^?#\s]*$/.test(path))
-    throw new TypeError(`The refresh path ${JSON.stringify(path)} has to begin with a slash.`);
+    throw new TypeError(`the refresh path ${JSON.stringify(path)} must begin with a slash`);
   const scheme = new BearerScheme(options);
   return Object.freeze({
     name,
@@ -71,7 +70,7 @@ class BearerScheme {
   readonly #options: BearerSchemeOptions;
   readonly #lifetimes: Lifetimes;
   readonly #sessions: SessionStore;
-  readonly #recognizer: TokenAuthenticator;
+  readonly #authenticator: TokenAuthenticator;
   readonly #accessPurpose: string;
   readonly #refreshPurpose: string;
   readonly #realm: string;
@@ -91,7 +90,7 @@ class BearerScheme {
     this.#sessions = options.sessions ?? memorySessions({ now });
     const purpose = this.#accessPurpose;
     const sessions = this.#sessions;
-    this.#recognizer = new TokenAuthenticator({
+    this.#authenticator = new TokenAuthenticator({
       scheme: name,
       sentByBrowser: false,
       encryption,
@@ -106,19 +105,19 @@ class BearerScheme {
     if (!hasBearerToken(request)) return null;
     const token = readBearerToken(request, credentials);
     if (token === null) return this.#refusals.refuse(request, 'The token is malformed');
-    const recognized = this.#recognizer.authenticate(token);
-    if (recognized !== null && !(recognized instanceof Promise)) return recognized.caller;
-    return this.#callerOf(request, token, recognized);
+    const verified = this.#authenticator.authenticate(token);
+    if (verified !== null && !(verified instanceof Promise)) return verified.caller;
+    return this.#callerOf(request, token, verified);
   }
 
   async #callerOf(
     request: GatewayRequest,
     token: string,
-    recognized: Promise<VerifiedToken | null> | null,
+    verified: Promise<VerifiedToken | null> | null,
   ): Promise<Caller | null> {
-    const caller = (await recognized)?.caller ?? null;
+    const caller = (await verified)?.caller ?? null;
     if (caller !== null) return caller;
-    const isReadable = (await this.#recognizer.read(token)) !== null;
+    const isReadable = (await this.#authenticator.read(token)) !== null;
     const reason = isReadable
       ? 'The session of the token has ended'
       : 'The token is not one of this server or has expired';
@@ -144,21 +143,21 @@ class BearerScheme {
 
   async signOut(request: GatewayRequest): Promise<HeaderList> {
     const token = readBearerToken(request, credentials);
-    const ticket = token === null ? null : await this.#recognizer.read(token);
-    if (token !== null && ticket !== null) {
-      this.#recognizer.evict(token);
-      await this.#sessions.end(ticket.session, ticket.sessionExpires);
+    const payload = token === null ? null : await this.#authenticator.read(token);
+    if (token !== null && payload !== null) {
+      this.#authenticator.evict(token);
+      await this.#sessions.end(payload.session, payload.sessionExpires);
     }
     return ['cache-control', 'no-store'];
   }
 
   async refresh(request: GatewayRequest): Promise<GatewayResponse> {
     const token = await readRefreshToken(request);
-    const ticket = decodePayload(await this.#options.encryption.decrypt(this.#refreshPurpose, token));
-    if (ticket === null || !(await this.#isAlive(ticket.session))) throw this.#refusal();
-    const { session, sessionExpires, generation } = ticket;
-    const claims = await this.#claimsOf(ticket);
-    // Made before the old one is used up: what fails here leaves the client a token that still counts.
+    const payload = decodePayload(await this.#options.encryption.decrypt(this.#refreshPurpose, token));
+    if (payload === null || !(await this.#isAlive(payload.session))) throw this.#refusal();
+    const { session, sessionExpires, generation } = payload;
+    const claims = await this.#claimsOf(payload);
+    // Created before the old token is used: after an error here, the client still has a valid token.
     const next = {
       session,
       claims: claims ?? [],
@@ -174,7 +173,7 @@ class BearerScheme {
     throw this.#refusal();
   }
 
-  /** Asked anew: a session that has just ended gets no new tokens. */
+  /** Bypasses the cache: a session that has just ended gets no new tokens. */
   #isAlive(session: string): boolean | Promise<boolean> {
     this.#sessions.invalidate(session);
     return this.#sessions.isAlive(session);
@@ -185,16 +184,16 @@ class BearerScheme {
     return renewClaims === undefined ? claims : renewClaims(claims, session);
   }
 
-  async #tokens(ticket: Omit<TokenPayload, 'expires'>): Promise<string> {
+  async #tokens(payload: Omit<TokenPayload, 'expires'>): Promise<string> {
     const { encryption } = this.#options;
-    const { issuedAt, sessionExpires, generation } = ticket;
+    const { issuedAt, sessionExpires, generation } = payload;
     const access = {
-      ...ticket,
+      ...payload,
       generation: 0,
       expires: Math.min(issuedAt + this.#lifetimes.accessLifetime, sessionExpires),
     };
     const refresh = {
-      ...ticket,
+      ...payload,
       generation,
       expires: Math.min(issuedAt + this.#lifetimes.refreshLifetime, sessionExpires),
     };
@@ -222,27 +221,27 @@ class BearerScheme {
   }
 }
 
-const longestBody = 32 * 1024;
+const maxBodyBytes = 32 * 1024;
 
 /**
- * The refresh token out of a body like `{"refresh":"…"}`.
+ * Reads the refresh token from a body like `{"refresh":"…"}`.
  * @throws Problem 400, 413, 415
  */
 export async function readRefreshToken(request: GatewayRequest): Promise<string> {
   requirePlainJson(request);
-  const document = parse(await request.body(longestBody));
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+  const body = parse(await request.body(maxBodyBytes));
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new Problem('body-not-an-object', { detail: 'Send an object with the key "refresh".' });
   }
-  if (!Object.hasOwn(document, 'refresh')) {
+  if (!Object.hasOwn(body, 'refresh')) {
     throw new Problem('missing-parameter', { detail: 'The body has no key "refresh".' });
   }
-  const { refresh } = document as { readonly refresh: unknown };
+  const { refresh } = body as { readonly refresh: unknown };
   if (typeof refresh === 'string') return refresh;
   throw new Problem('invalid-parameter', { detail: 'The value of "refresh" is not text.' });
 }
 
-/** What a form of another site can send is refused. */
+/** @throws Problem 415 for content types that a form of another site could send */
 function requirePlainJson(request: GatewayRequest): void {
   const type = request.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Problem('unsupported-media-type', { detail: 'Send application/json.' });

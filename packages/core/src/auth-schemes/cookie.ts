@@ -16,35 +16,34 @@ import { memorySessions, type SessionStore } from './sessions.ts';
 
 export interface CookieSchemeOptions extends SessionSchemeOptions {
   /**
-   * Default `pgway`. Under TLS alone, `__Host-pgway` is better: browsers then take it from this very host only, so that no
-   * neighbour under the same domain can plant a sign-in of his.
+   * Default `pgway`. If every client uses TLS, prefer `__Host-pgway`: browsers accept it from this host only, so that other hosts of
+   * the domain cannot set it.
    */
   readonly cookieName?: string;
   /** Seconds from sign-in to the end of the session. Default 14 days. */
   readonly lifetime?: number;
   /**
-   * Seconds without a request after which the session ends before that. A cookie in the second half of its time is renewed:
-   * `Caller.headers` has the new one. Default null: only the lifetime counts.
+   * Seconds without a request after which the session ends earlier. A cookie in the second half of its lifetime is replaced, by
+   * `Caller.headers`. Default null: no idle timeout.
    */
   readonly sliding?: number | null;
-  /** `always`, or (default) `auto`: when the client's connection is encrypted. */
+  /** The `Secure` attribute: `always`, or on encrypted connections (`auto`, the default). */
   readonly secure?: 'auto' | 'always';
-  /** Default `lax`: not sent with requests that other sites make, but with a link from there. */
+  /** The `SameSite` attribute. Default `lax`: sent with links from other sites, but not with their requests. */
   readonly sameSite?: 'lax' | 'strict';
   /** Default `/`. */
   readonly path?: string;
-  /** Default: this host alone. */
+  /** The `Domain` attribute. Default null: this host alone. */
   readonly domain?: string | null;
 }
 
 const day = 86_400;
-/** The whole line; the least that browsers in use take. */
-const longestCookie = 4093;
+/** The maximum length of `Set-Cookie` in the most restrictive browsers. */
+const maxCookieLength = 4093;
 
 /**
- * Signs in by an encrypted cookie that says who it is for. No claim can be read or changed by its bearer; sign-out ends the
- * session as well as the cookie.
- * @throws TypeError for a name, path, domain or time that a browser or we would not take
+ * Signs in by an encrypted cookie with the claims. Logout ends the session and deletes the cookie.
+ * @throws TypeError for an invalid name, path, domain or lifetime
  */
 export function cookieScheme(options: CookieSchemeOptions): AuthScheme {
   const scheme = new CookieScheme(options);
@@ -66,14 +65,14 @@ class CookieScheme {
   readonly #sliding: number | null;
   readonly #purpose: string;
   readonly #sessions: SessionStore;
-  readonly #recognizer: TokenAuthenticator;
+  readonly #authenticator: TokenAuthenticator;
   readonly #now: () => number;
 
   constructor(options: CookieSchemeOptions) {
     const { name, encryption, cookieName = 'pgway', lifetime = 14 * day, sliding = null } = options;
     const { now = Date.now, cacheSize = defaultCacheSize } = options;
     validateLifetimes(name, { lifetime, sliding });
-    requirePrefix(cookieName, options);
+    validatePrefix(cookieName, options);
     this.#options = options;
     this.#cookieName = cookieName;
     this.#lifetime = lifetime;
@@ -81,11 +80,11 @@ class CookieScheme {
     this.#now = now;
     this.#purpose = `cookie ${name}`;
     this.#sessions = options.sessions ?? memorySessions({ now });
-    // No browser knows this scheme, so none asks for a password; but a 401 has to name one.
+    // A 401 must have a challenge (RFC 9110, 15.5.2). Browsers ignore this scheme.
     this.challenge = `Cookie realm=${quoteRealm(options)}`;
     const purpose = this.#purpose;
     const sessions = this.#sessions;
-    this.#recognizer = new TokenAuthenticator({
+    this.#authenticator = new TokenAuthenticator({
       scheme: name,
       sentByBrowser: true,
       encryption,
@@ -94,23 +93,23 @@ class CookieScheme {
       cacheSize,
       now,
     });
-    // What `cookie` would refuse at the first sign-in it refuses now.
+    // Throws for an attribute that would fail at the first login.
     this.#line('', 0, true);
   }
 
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
     const token = this.#tokenOf(request);
     if (token === null) return null;
-    const recognized = this.#recognizer.authenticate(token);
-    if (recognized instanceof Promise) return recognized.then((result) => this.#renewed(result, request));
-    return this.#renewed(recognized, request);
+    const verified = this.#authenticator.authenticate(token);
+    if (verified instanceof Promise) return verified.then((result) => this.#withFreshCookie(result, request));
+    return this.#withFreshCookie(verified, request);
   }
 
   async signIn(claims: readonly Claim[], request: GatewayRequest): Promise<{ headers: HeaderList; body: null }> {
     const issuedAt = this.#seconds();
     const sessionExpires = issuedAt + this.#lifetime;
     const session = createSession(claims, request, sessionExpires, this.#options);
-    const ticket = {
+    const payload = {
       session: session.id,
       claims,
       issuedAt,
@@ -118,7 +117,7 @@ class CookieScheme {
       sessionExpires,
       generation: 0,
     };
-    const line = await this.#cookieFor(ticket, request);
+    const line = await this.#cookieFor(payload, request);
     await this.#sessions.begin(session);
     await this.#end(request);
     return { headers: ['set-cookie', line, 'cache-control', 'no-store'], body: null };
@@ -129,19 +128,19 @@ class CookieScheme {
     return ['set-cookie', this.#line('', 0, this.#isSecure(request)), 'cache-control', 'no-store'];
   }
 
-  /** Ends the session that the request came with, where there is one. */
+  /** Ends the session of the request's cookie. */
   async #end(request: GatewayRequest): Promise<void> {
     const token = this.#tokenOf(request);
-    const ticket = token === null ? null : await this.#recognizer.read(token);
-    if (token === null || ticket === null) return;
-    this.#recognizer.evict(token);
-    await this.#sessions.end(ticket.session, ticket.sessionExpires);
+    const payload = token === null ? null : await this.#authenticator.read(token);
+    if (token === null || payload === null) return;
+    this.#authenticator.evict(token);
+    await this.#sessions.end(payload.session, payload.sessionExpires);
   }
 
-  #renewed(recognized: VerifiedToken | null, request: GatewayRequest): Caller | null | Promise<Caller> {
-    if (recognized === null) return null;
-    const { caller, ticket } = recognized;
-    return this.#isDue(ticket) ? this.#renew(caller, ticket, request) : caller;
+  #withFreshCookie(verified: VerifiedToken | null, request: GatewayRequest): Caller | null | Promise<Caller> {
+    if (verified === null) return null;
+    const { caller, payload } = verified;
+    return this.#isDue(payload) ? this.#renew(caller, payload, request) : caller;
   }
 
   #isDue({ issuedAt, expires, sessionExpires }: TokenPayload): boolean {
@@ -149,10 +148,10 @@ class CookieScheme {
     return this.#seconds() - issuedAt >= (expires - issuedAt) / 2;
   }
 
-  async #renew(caller: Caller, ticket: TokenPayload, request: GatewayRequest): Promise<Caller> {
+  async #renew(caller: Caller, payload: TokenPayload, request: GatewayRequest): Promise<Caller> {
     const issuedAt = this.#seconds();
     const line = await this.#cookieFor(
-      { ...ticket, issuedAt, expires: this.#expiry(issuedAt, ticket.sessionExpires) },
+      { ...payload, issuedAt, expires: this.#expiry(issuedAt, payload.sessionExpires) },
       request,
     );
     return { ...caller, headers: ['set-cookie', line] };
@@ -162,11 +161,11 @@ class CookieScheme {
     return this.#sliding === null ? sessionExpires : Math.min(issuedAt + this.#sliding, sessionExpires);
   }
 
-  async #cookieFor(ticket: TokenPayload, request: GatewayRequest): Promise<string> {
-    const value = await this.#options.encryption.encrypt(this.#purpose, encodePayload(ticket), ticket.expires);
-    const line = this.#line(value, ticket.expires - ticket.issuedAt, this.#isSecure(request));
-    if (line.length <= longestCookie) return line;
-    throw claimsTooLarge(`a cookie of ${line.length} bytes; browsers take ${longestCookie}`);
+  async #cookieFor(payload: TokenPayload, request: GatewayRequest): Promise<string> {
+    const value = await this.#options.encryption.encrypt(this.#purpose, encodePayload(payload), payload.expires);
+    const line = this.#line(value, payload.expires - payload.issuedAt, this.#isSecure(request));
+    if (line.length <= maxCookieLength) return line;
+    throw claimsTooLarge(`a cookie of ${line.length} bytes; browsers take ${maxCookieLength}`);
   }
 
   #line(value: string, maxAge: number, secure: boolean): string {
@@ -200,14 +199,14 @@ class CookieScheme {
   }
 }
 
-/** Browsers throw away a cookie whose name promises what its attributes do not keep. */
-function requirePrefix(cookieName: string, { secure, path = '/', domain = null }: CookieSchemeOptions): void {
+/** @throws TypeError when the attributes do not fit the prefix of the name: browsers would reject the cookie */
+function validatePrefix(cookieName: string, { secure, path = '/', domain = null }: CookieSchemeOptions): void {
   const prefix = /^__(host|secure)-/i.exec(cookieName)?.[1]?.toLowerCase();
   if (prefix === undefined) return;
-  const kept = secure === 'always' && (prefix === 'secure' || (path === '/' && domain === null));
-  if (kept) return;
+  const fits = secure === 'always' && (prefix === 'secure' || (path === '/' && domain === null));
+  if (fits) return;
   throw new TypeError(
-    `No browser would take the cookie "${cookieName}": the prefix __Host- needs secure "always", path "/" and no domain; ` +
+    `browsers reject the cookie "${cookieName}": the prefix __Host- needs secure "always", path "/" and no domain; ` +
       `the prefix __Secure- needs secure "always".`,
   );
 }

@@ -6,24 +6,24 @@ import type { Caller, CsrfGuard } from '../ports/ports.ts';
 import type { TokenEncryption } from './keys/key-ring.ts';
 
 export interface CsrfGuardOptions {
-  /** Null: there are no tokens, and only where a request comes from counts. */
+  /** Encrypts the tokens; null: there are no tokens, the origin decides alone. */
   readonly encryption: TokenEncryption | null;
-  /** Other origins whose pages may act for callers: `https://app.example.org`. */
+  /** Other origins that may send requests with credentials: `https://app.example.org`. */
   readonly allowedOrigins?: readonly string[];
-  /** What becomes of anonymous requests that a page of another site has made. Default `refuse`. */
+  /** The treatment of cross-site requests of anonymous callers. Default `refuse`. */
   readonly crossSiteRequests?: 'refuse' | 'allow';
   /**
-   * Schemes whose callers may come without any mark of a browser, because programs are what mostly uses them: browsers have marked
-   * unsafe requests for years, and programs cannot be lured. Never a scheme of cookies.
+   * Schemes whose requests may have neither `Origin` nor `Sec-Fetch-Site`, because mostly programs use them: browsers send one of them
+   * with unsafe requests. Never a scheme with cookies.
    */
   readonly nonBrowserSchemes?: readonly string[];
   readonly headerName?: string;
-  /** Readable by script, which copies it into the header. */
+  /** A cookie that scripts can read, to copy it into the header. */
   readonly cookieName?: string;
   readonly cookiePath?: string;
-  /** Seconds for which a token is good. */
+  /** The lifetime of a token in seconds. */
   readonly lifetime?: number;
-  /** Whether the client's connection is encrypted; behind trusted proxies, what these say. */
+  /** Whether the client's connection is encrypted. Default: `secure` of the request. */
   readonly isSecure?: (request: GatewayRequest) => boolean;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -33,30 +33,32 @@ type RequestSource = ReturnType<CsrfGuard['source']>;
 
 export interface AntiforgeryToken {
   readonly token: string;
-  /** The cookie that brings it to our pages; names and values in turn. */
+  /** The headers with the cookie: names and values in turn. */
   readonly headers: HeaderList;
 }
 
 export interface CsrfTokenGuard extends CsrfGuard {
   /**
-   * Whether a request that may change data comes from a page of this site, or from no page at all. Always true for credentials that
-   * no browser sends by itself. A cookie has to come from a page of this site, or with the token: without any mark of an origin it
-   * is not enough, so that a program sends an `Origin`, or the token.
+   * Whether a request that may change data is allowed. Always true for credentials that browsers do not send by themselves. A request
+   * with a cookie needs an origin of this site or the token.
    */
   allows(request: GatewayRequest, caller: Caller): Promise<boolean>;
-  /** A token of this caller's session. With its request, the cookie is `Secure` as that is; without, it is. Rejects without a encryption. */
+  /**
+   * Returns a token for the caller's session. The cookie is `Secure` unless the request is not.
+   * @throws TypeError without encryption
+   */
   issue(caller: Caller, request?: GatewayRequest): Promise<AntiforgeryToken>;
 }
 
 const purpose = 'antiforgery';
-const longestToken = 4096;
+const maxTokenLength = 4096;
 
 /**
- * Keeps other sites from acting through the browsers of our callers.
- * @throws TypeError for an allowed origin that is none
+ * Refuses requests that other sites make through the browsers of callers (cross-site request forgery).
+ * @throws TypeError for an invalid allowed origin
  */
 export function csrfGuard(options: CsrfGuardOptions): CsrfTokenGuard {
-  const { encryption, nonBrowserSchemes: programs = ['basic'], lifetime = 86_400, now = Date.now } = options;
+  const { encryption, nonBrowserSchemes = ['basic'], lifetime = 86_400, now = Date.now } = options;
   const { headerName = 'X-XSRF-TOKEN', cookieName = 'XSRF-TOKEN', cookiePath = '/' } = options;
   const anonymous = options.crossSiteRequests ?? 'refuse';
   const isSecure = options.isSecure ?? (({ secure }: GatewayRequest) => secure);
@@ -64,21 +66,21 @@ export function csrfGuard(options: CsrfGuardOptions): CsrfTokenGuard {
   const source = (request: GatewayRequest): RequestSource => sourceOf(request, allowed, isSecure);
   const hasToken = async (request: GatewayRequest, caller: Caller): Promise<boolean> => {
     const token = request.header(headerName.toLowerCase());
-    if (token === undefined || token.length > longestToken || encryption === null) return false;
+    if (token === undefined || token.length > maxTokenLength || encryption === null) return false;
     const payload = await encryption.decrypt(purpose, token);
     return payload !== null && 'caller' in payload && payload.caller === callerBinding(caller);
   };
   return Object.freeze({
     source,
-    allowsAnonymous: anonymous === 'allow' ? () => true : (request: GatewayRequest) => source(request) !== 'foreign',
+    allowsAnonymous: anonymous === 'allow' ? () => true : (request: GatewayRequest) => source(request) !== 'cross-site',
     allows: async (request: GatewayRequest, caller: Caller): Promise<boolean> => {
       if (!caller.sentByBrowser) return true;
       const from = source(request);
-      if (from === 'own' || (from === 'unmarked' && programs.includes(caller.scheme))) return true;
+      if (from === 'trusted' || (from === 'unknown' && nonBrowserSchemes.includes(caller.scheme))) return true;
       return await hasToken(request, caller);
     },
     issue: async (caller: Caller, request?: GatewayRequest): Promise<AntiforgeryToken> => {
-      if (encryption === null) throw new TypeError('Antiforgery tokens need a encryption.');
+      if (encryption === null) throw new TypeError('antiforgery tokens need encryption keys');
       const expires = Math.floor(now() / 1000) + lifetime;
       const token = await encryption.encrypt(purpose, { caller: callerBinding(caller) }, expires);
       const cookie = stringifySetCookie({
@@ -94,7 +96,7 @@ export function csrfGuard(options: CsrfGuardOptions): CsrfTokenGuard {
   });
 }
 
-/** What browsers say by themselves counts more than what a comparison of names can find out. */
+/** `Sec-Fetch-Site` takes precedence over a comparison of `Origin` and `Host`. */
 function sourceOf(
   request: GatewayRequest,
   allowed: ReadonlySet<string>,
@@ -102,19 +104,23 @@ function sourceOf(
 ): RequestSource {
   const site = request.header('sec-fetch-site');
   const origin = request.header('origin');
-  if (site === 'same-origin' || site === 'none') return 'own';
+  if (site === 'same-origin' || site === 'none') return 'trusted';
   if (origin !== undefined) {
-    if (allowed.has(origin)) return 'own';
-    return site === undefined && isOwnOrigin(origin, request, isSecure) ? 'own' : 'foreign';
+    if (allowed.has(origin)) return 'trusted';
+    return site === undefined && isSameOrigin(origin, request, isSecure) ? 'trusted' : 'cross-site';
   }
-  return site === undefined ? 'unmarked' : 'foreign';
+  return site === undefined ? 'unknown' : 'cross-site';
 }
 
 /**
- * Whether the origin is the host that was called. On an encrypted connection it has to be encrypted as well: a page without
- * encryption is anybody's on the way. On an open one nothing is known of what a proxy does before us.
+ * Whether the origin is the host of the request. On an encrypted connection the origin must be https, because a page without
+ * encryption can be forged on its way. On an unencrypted connection both are accepted: a proxy may have ended TLS.
  */
-function isOwnOrigin(origin: string, request: GatewayRequest, isSecure: (request: GatewayRequest) => boolean): boolean {
+function isSameOrigin(
+  origin: string,
+  request: GatewayRequest,
+  isSecure: (request: GatewayRequest) => boolean,
+): boolean {
   const [, scheme, authority] = /^(https?):\/\/([^/?#@\\\s]+)$/.exec(origin) ?? [];
   if (scheme === undefined || (scheme === 'http' && isSecure(request))) return false;
   const host = request.header('host') ?? request.header(':authority');
@@ -123,7 +129,7 @@ function isOwnOrigin(origin: string, request: GatewayRequest, isSecure: (request
   return called !== null && called === hostOf(`${scheme}://${authority!}`);
 }
 
-/** Name and port as the scheme has them: without its own port. */
+/** Returns name and port, without the scheme's default port. */
 function hostOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).host : null;
 }
@@ -132,10 +138,10 @@ function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (plain && !url.host.includes('*')) return url.origin;
-  throw new TypeError(`"${text}" is no origin: give a scheme and a host, as in https://app.example.org.`);
+  throw new TypeError(`"${text}" is not an origin; give scheme and host, as in https://app.example.org`);
 }
 
-/** Whose a token is: of the session; where there is none, of exactly this caller. */
+/** Returns the value that binds a token to the session, or to the claims of a caller without one. */
 function callerBinding({ scheme, session, claims }: Caller): string {
   return createHash('sha256')
     .update(JSON.stringify(session === null ? [scheme, null, claims] : [scheme, session]))

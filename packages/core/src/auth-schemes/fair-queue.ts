@@ -1,11 +1,11 @@
 import { clientNetwork } from './client-network.ts';
 
 interface FairQueueOptions {
-  /** How many run at once. */
+  /** The maximum number of running calls. */
   readonly concurrency: number;
-  /** How many more may wait. */
+  /** The maximum number of waiting calls. */
   readonly maxQueued: number;
-  /** What a call beyond that is refused with. */
+  /** The error of calls beyond that. */
   readonly refusal: Error;
 }
 
@@ -15,12 +15,12 @@ interface Waiter {
 }
 
 /**
- * A bounded queue that is fair to client addresses: those that wait are served in turn, each one's calls in their order. When
- * the queue is full, a call of an address with few waiting takes the place of the last call of the address with the most.
+ * A bounded queue that is fair between client networks: they are served round-robin, the calls of each in order. When the queue is
+ * full, a call replaces the last call of the network with the most waiting calls.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** By network; the first one is served next. No list is empty. */
+  /** By network; the first one is served next. No array is empty. */
   readonly #waiting = new Map<string, Waiter[]>();
   #waiters = 0;
   #running = 0;
@@ -31,8 +31,8 @@ export class FairQueue {
 
   /**
    * Runs the work when it is its turn.
-   * @param address the client's; null: not known, all such calls share one turn
-   * @throws the refusal, when too many wait
+   * @param address of the client; unknown addresses (null) share one turn
+   * @throws the refusal when the queue is full
    */
   async run<Result>(address: string | null, work: () => Promise<Result>): Promise<Result> {
     if (this.#running < this.#options.concurrency) this.#running += 1;
@@ -41,29 +41,29 @@ export class FairQueue {
       return await work();
     } finally {
       const next = this.#next();
-      // The next call takes over the place, so that none that comes in between is before it.
+      // The next call takes over the slot, so that a new call cannot overtake it.
       if (next === null) this.#running -= 1;
       else next.start();
     }
   }
 
   #turn(network: string): Promise<void> {
-    const own = this.#waiting.get(network) ?? [];
-    if (this.#waiters >= this.#options.maxQueued) this.#makeRoom(own.length);
+    const queue = this.#waiting.get(network) ?? [];
+    if (this.#waiters >= this.#options.maxQueued) this.#dropFromLongest(queue.length);
     return new Promise((resolve, reject) => {
-      own.push({ start: resolve, refuse: () => reject(this.#options.refusal) });
-      this.#waiting.set(network, own);
+      queue.push({ start: resolve, refuse: () => reject(this.#options.refusal) });
+      this.#waiting.set(network, queue);
       this.#waiters += 1;
     });
   }
 
-  /** @throws the refusal, unless another network has more waiting than this one would have */
-  #makeRoom(own: number): void {
-    let most: readonly [network: string, waiters: Waiter[]] | null = null;
-    for (const entry of this.#waiting) if (entry[1].length > (most?.[1].length ?? 0)) most = entry;
-    if (most === null || most[1].length <= own + 1) throw this.#options.refusal;
-    // More than one waits there: the list does not become empty.
-    most[1].pop()!.refuse();
+  /** @throws the refusal, unless another network has more waiting calls than this one would have */
+  #dropFromLongest(waiting: number): void {
+    let longest: readonly [network: string, waiters: Waiter[]] | null = null;
+    for (const entry of this.#waiting) if (entry[1].length > (longest?.[1].length ?? 0)) longest = entry;
+    if (longest === null || longest[1].length <= waiting + 1) throw this.#options.refusal;
+    // At least two calls wait there: the array does not become empty.
+    longest[1].pop()!.refuse();
     this.#waiters -= 1;
   }
 
@@ -71,7 +71,7 @@ export class FairQueue {
     for (const [network, waiters] of this.#waiting) {
       const next = waiters.shift()!;
       this.#waiters -= 1;
-      // Behind all others that wait.
+      // To the end of the round.
       this.#waiting.delete(network);
       if (waiters.length > 0) this.#waiting.set(network, waiters);
       return next;

@@ -3,31 +3,31 @@ import { createPrivateKey, createPublicKey, createSecretKey, type JsonWebKey, ty
 export type JwtAlgorithm = 'HS256' | 'RS256' | 'ES256';
 
 /**
- * A key that tokens are verified with, or signed with where it is secret or private. What it is decides its one algorithm:
- * a secret HS256, an RSA key RS256, a key on the curve P-256 ES256.
+ * A key that verifies tokens; a secret or private key signs them too. The type of the key determines its only algorithm: HS256 for a
+ * secret, RS256 for RSA, ES256 for the curve P-256.
  */
 export type JwtKey = (
   | { /** At least 32 bytes; text counts as UTF-8. */ readonly secret: string | Uint8Array }
   | { /** A public key, a private key or a certificate. */ readonly pem: string }
   | { readonly jwk: JsonWebKey }
 ) & {
-  /** The `kid` of its tokens; a JWK brings its own. */
+  /** The `kid` of its tokens. Default: the `kid` of the JWK. */
   readonly id?: string;
 };
 
-/** A key as it is used. */
+/** A parsed key. */
 export interface JwtKeyPair {
   readonly algorithm: JwtAlgorithm;
   readonly id: string | null;
   readonly verifying: KeyObject;
-  /** Null: it can only verify. */
+  /** Null for a public key. */
   readonly signing: KeyObject | null;
 }
 
-const shortestSecret = 32;
-const shortestModulus = 2048;
+const minSecretBytes = 32;
+const minModulusBits = 2048;
 
-/** @throws TypeError for a key that is none, is too weak, or has no algorithm of ours; without a word of the key */
+/** @throws TypeError for an invalid, weak or unsupported key; the message does not contain the key */
 export function parseJwtKey(key: JwtKey): JwtKeyPair {
   if ('secret' in key) return secretKey(key.secret, key.id ?? null);
   if ('pem' in key) return asymmetric(() => fromPem(key.pem), key.id ?? null);
@@ -36,27 +36,27 @@ export function parseJwtKey(key: JwtKey): JwtKeyPair {
 
 function secretKey(secret: string | Uint8Array, id: string | null): JwtKeyPair {
   const bytes = Buffer.from(secret as Uint8Array);
-  // Whoever has a public key would be able to sign.
-  if (bytes.includes('-----BEGIN ')) throw new TypeError('A secret of JWTs is a PEM text: give it as "pem".');
-  if (bytes.length < shortestSecret) {
-    throw new TypeError(`A secret of JWTs needs at least ${shortestSecret} bytes; this one has ${bytes.length}.`);
+  // A public key as the secret of HS256 would let anyone sign.
+  if (bytes.includes('-----BEGIN ')) throw new TypeError('the JWT secret is a PEM text; give it as "pem"');
+  if (bytes.length < minSecretBytes) {
+    throw new TypeError(`the JWT secret has ${bytes.length} bytes; give at least ${minSecretBytes}`);
   }
   const key = createSecretKey(bytes);
   return { algorithm: 'HS256', id, verifying: key, signing: key };
 }
 
 function asymmetric(read: () => KeyObject, id: string | null): JwtKeyPair {
-  const key = readable(read);
+  const key = parse(read);
   const verifying = key.type === 'private' ? createPublicKey(key) : key;
   return { algorithm: algorithmOf(verifying), id, verifying, signing: key.type === 'private' ? key : null };
 }
 
-function readable(read: () => KeyObject): KeyObject {
+function parse(read: () => KeyObject): KeyObject {
   try {
     return read();
   } catch {
-    // What the error says might be a part of the key.
-    throw new TypeError('A key of JWTs cannot be read: give a public key, a private key or a certificate.');
+    // Without the cause, whose message may contain a part of the key.
+    throw new TypeError('cannot read the JWT key; give a public key, a private key or a certificate');
   }
 }
 
@@ -73,15 +73,15 @@ function fromJwk(jwk: JsonWebKey, givenId: string | undefined): JwtKeyPair {
       ? secretKey(Buffer.from(jwk.k ?? '', 'base64url'), id)
       : asymmetric(() => (jwk.d === undefined ? createPublicKey(input) : createPrivateKey(input)), id);
   if (alg !== undefined && alg !== read.algorithm)
-    throw new TypeError(`This JWK of JWTs is for ${read.algorithm} only.`);
+    throw new TypeError(`the JWK has alg ${JSON.stringify(alg)}, but its key is for ${read.algorithm}`);
   if (use === undefined || use === 'sig') return read;
-  throw new TypeError('A JWK of JWTs has to be for signatures ("use": "sig").');
+  throw new TypeError(`the JWK has use ${JSON.stringify(use)}; give a key for signatures ("use": "sig")`);
 }
 
 function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): JwtAlgorithm {
   if (type === 'ec' && details?.namedCurve === 'prime256v1') return 'ES256';
-  if (type === 'rsa' && (details?.modulusLength ?? 0) >= shortestModulus) return 'RS256';
+  if (type === 'rsa' && (details?.modulusLength ?? 0) >= minModulusBits) return 'RS256';
   throw new TypeError(
-    `A key of JWTs is of RSA with at least ${shortestModulus} bits, or on the curve P-256; this one is neither.`,
+    `unsupported JWT key; give an RSA key with at least ${minModulusBits} bits, or a key on the curve P-256`,
   );
 }

@@ -5,9 +5,10 @@ import { type PasswordHasher, Problem } from '../ports/ports.ts';
 import { optionGroup, integer } from '../validation/validators.ts';
 import { FairQueue } from './fair-queue.ts';
 
+/** Seconds. */
 const retryAfter = 5;
 
-/** More passwords wait for their turn than are worth waiting for: 503, to be tried again later. */
+/** The queue of passwords is full: 503 with `Retry-After`. */
 export class PasswordQueueFull extends Problem {
   constructor(title: string) {
     super('too-many-attempts', { status: 503, title, headers: ['retry-after', String(retryAfter)] });
@@ -17,13 +18,13 @@ export class PasswordQueueFull extends Problem {
 
 export interface PasswordHasherOptions {
   /**
-   * How many passwords are verified at once, and as many hashed, each on a thread of Node's pool of four. Default: one is hashed, and
-   * one or two are verified, so that a processor is left to requests and a thread to files and name look-ups.
+   * The number of passwords that are verified at the same time, and of those that are hashed, each on a thread of Node's pool of four.
+   * Default: 1 for hashing, and 1 or 2 for verification, which leaves a processor to requests and a thread to files and DNS.
    */
   readonly concurrency?: number;
-  /** How many more of each may wait, in turn by client address. Default 50: the last of them waits for about five seconds. */
+  /** The number of passwords that wait in each queue. Default 50: the last one waits for about five seconds. */
   readonly maxQueued?: number;
-  /** Rounds of PBKDF2. A hash does not say how many it was made with: other than the default, none from elsewhere verifies. */
+  /** Rounds of PBKDF2. A hash does not contain their number: with another one, existing hashes do not verify. */
   readonly rounds?: number;
 }
 
@@ -38,9 +39,9 @@ const keyBytes = 32;
 const form = /^[A-Za-z0-9+/]{64}$/;
 
 /**
- * The built-in hasher: base64 of 16 bytes of salt and 32 bytes of PBKDF2-HMAC-SHA256 with 600,000 rounds. Derives off the
- * event loop. Hashing and verification wait in queues of their own, so that sign-ups do not keep users from signing in.
- * @throws RangeError that names the option which cannot be
+ * The built-in hasher: base64 of 16 bytes of salt and 32 bytes of PBKDF2-HMAC-SHA256 with 600,000 rounds. Runs off the event loop.
+ * Hashing and verification have separate queues, so that sign-ups do not delay logins.
+ * @throws RangeError that names an invalid option
  */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
   const faults = hasherOptions.validate(options, '');
@@ -75,7 +76,7 @@ function defaultVerifications(): number {
   return Math.max(1, Math.min(2, availableParallelism() - 1));
 }
 
-/** The refusal is made once: most of what it costs is its stack, and the more there are the cheaper they have to be. */
+/** One error per queue: creating a stack trace for each refused call would cost CPU time under load. */
 function createQueue(concurrency: number, maxQueued: number, title: string): FairQueue {
   return new FairQueue({ concurrency, maxQueued, refusal: new PasswordQueueFull(title) });
 }

@@ -2,68 +2,68 @@ import { Problem } from '../ports/ports.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { type CommandRunner, isTrueRow } from './command-runner.ts';
 
-/** A session that begins. */
+/** A new session. */
 export interface NewSession {
-  /** 128 random bits, never used before. */
+  /** 128 random bits. */
   readonly id: string;
-  /** Null where the sign-in says nothing of it. */
+  /** Null when the login has no such claim. */
   readonly userId: string | null;
   readonly userName: string | null;
   readonly scheme: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
-  /** Seconds since 1970: it is over then, whatever happens. */
+  /** Seconds since 1970. */
   readonly expires: number;
 }
 
-/** Which sessions are alive, on all instances. */
+/** The sessions of all instances. */
 export interface SessionStore {
   begin(session: NewSession): Promise<void>;
   /**
-   * At once where the answer is known.
-   * @throws Problem `database-unavailable` (503) when it cannot be found out: nobody is made anonymous by a lost connection
+   * Whether the session has not ended; a cached answer comes without a promise.
+   * @throws Problem `database-unavailable` (503) when it is unknown: a lost connection must not make callers anonymous
    */
   isAlive(session: string): boolean | Promise<boolean>;
   /**
-   * Ends it for good; one that has ended, or never was, is no error.
-   * @param expires seconds since 1970: when it would have been over anyway
+   * Ends the session. An unknown session is no error.
+   * @param expires the end of the session otherwise, in seconds since 1970
    * @throws Problem `database-unavailable` (503)
    */
   end(session: string, expires: number): Promise<void>;
   /**
-   * Uses up the refresh token with this number; the first is 0.
-   * @returns false when it was used before, or the session is over
+   * Marks the refresh token with this number as used; the first one is 0.
+   * @returns false when it was used before, or the session has ended
    * @throws Problem `database-unavailable` (503)
    */
   useRefreshToken(session: string, generation: number, expires: number): Promise<boolean>;
-  /** Another instance, or the database, has ended it (a NOTIFY says so): what is known of it counts no more. */
+  /** Evicts a session from the cache: another instance, or the database, has ended it. */
   invalidate(session: string): void;
-  /** Some may have ended without our hearing of it: nothing that is known counts any more. */
+  /** Empties the cache: notifications of ended sessions may have been missed. */
   invalidateAll(): void;
-  /** What a host should know at the start. */
+  /** Warnings for the log at start. */
   readonly warnings: readonly string[];
 }
 
 export interface SqlSessionsOptions {
   readonly query: CommandRunner;
   /**
-   * `$1` session id, `$2` user id, `$3` user name, `$4` scheme, `$5` IP address, `$6` user agent, `$7` when it expires (text of a
-   * timestamptz). A value that is not known is NULL.
+   * `$1` session id, `$2` user id, `$3` user name, `$4` scheme, `$5` IP address, `$6` user agent, `$7` end (text of a
+   * timestamptz). Unknown values are NULL.
    */
   readonly begin: string;
-  /** `$1` session id. A row whose first value is true: it is alive. */
+  /** `$1` session id. Returns a row with true while the session is alive. */
   readonly check: string;
   /** `$1` session id. */
   readonly end: string;
   /**
-   * `$1` session id, `$2` the number of the refresh token that was sent, as text; the first is 0. Gives a row with true when it is
-   * this one's turn, and counts on, in one statement: `update gateway_sessions set refreshes = refreshes + 1 where id = $1 and
-   * refreshes = $2::int and ended is null returning true`. Null: the reuse of a refresh token is noticed by this instance alone.
+   * `$1` session id, `$2` number of the refresh token as text; the first one is 0. Returns a row with true once for each number, in
+   * order, and counts in the same statement: `update gateway_sessions set refreshes = refreshes + 1 where id = $1 and
+   * refreshes = $2::int and ended is null returning true`. Null: this instance alone detects the reuse of a refresh token.
    */
   readonly refresh?: string | null;
-  /** Seconds for which a session that was found alive is believed to be. 0: every call asks. Default 5. */
+  /** Seconds for which an alive session is cached. Default 5; 0: each request runs the command. */
   readonly cacheSeconds?: number;
-  /** The most sessions of which something is remembered. Default 10,000. */
+  /** The maximum number of cached sessions. Default 10,000. */
   readonly limit?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -71,7 +71,7 @@ export interface SqlSessionsOptions {
 
 const defaultLimit = 10_000;
 
-/** Sessions in a table of the host's, by commands. */
+/** Sessions in a table of the host, by SQL commands. */
 export function sqlSessions(options: SqlSessionsOptions): SessionStore {
   return new SqlSessions(options);
 }
@@ -82,9 +82,9 @@ class SqlSessions implements SessionStore {
   readonly #trust: number;
   readonly #now: () => number;
   readonly #alive: ExpiringMap<true>;
-  /** One question a session at a time; who comes meanwhile takes its answer. */
-  readonly #asking = new Map<string, Promise<boolean>>();
-  readonly #record: RefreshTokenUses;
+  /** The running checks: concurrent requests of a session share one. */
+  readonly #checks = new Map<string, Promise<boolean>>();
+  readonly #refreshTokenUses: RefreshTokenUses;
 
   constructor(options: SqlSessionsOptions) {
     const { cacheSeconds: trust = 5, limit = defaultLimit, now = Date.now, refresh = null } = options;
@@ -92,8 +92,8 @@ class SqlSessions implements SessionStore {
     this.#trust = trust * 1000;
     this.#now = now;
     this.#alive = new ExpiringMap(limit, now);
-    this.#record = new RefreshTokenUses(limit, now);
-    this.warnings = refresh === null ? [reuseHere] : [];
+    this.#refreshTokenUses = new RefreshTokenUses(limit, now);
+    this.warnings = refresh === null ? [localReuseWarning] : [];
   }
 
   async begin(session: NewSession): Promise<void> {
@@ -104,55 +104,52 @@ class SqlSessions implements SessionStore {
 
   isAlive(session: string): boolean | Promise<boolean> {
     if (this.#alive.get(session) === true) return true;
-    const asking = this.#asking.get(session) ?? this.#ask(session);
-    return asking;
+    return this.#checks.get(session) ?? this.#check(session);
   }
 
-  #ask(session: string): Promise<boolean> {
-    const asking: Promise<boolean> = this.#check(session).then(
+  #check(session: string): Promise<boolean> {
+    const check: Promise<boolean> = this.#runCheck(session).then(
       (alive) => {
-        // Forgotten while the answer was on its way: it may be older than that.
-        if (this.#asking.get(session) !== asking) return this.isAlive(session);
-        this.#asking.delete(session);
+        // Invalidated during the check: the answer may be outdated.
+        if (this.#checks.get(session) !== check) return this.isAlive(session);
+        this.#checks.delete(session);
         if (alive) this.#alive.set(session, true, this.#now() + this.#trust);
         return alive;
       },
       (error: unknown) => {
-        if (this.#asking.get(session) === asking) this.#asking.delete(session);
+        if (this.#checks.get(session) === check) this.#checks.delete(session);
         throw error;
       },
     );
-    this.#asking.set(session, asking);
-    return asking;
+    this.#checks.set(session, check);
+    return check;
   }
 
-  async #check(session: string): Promise<boolean> {
-    return isTrueRow(
-      await this.#run(this.#options.check, [session], 'It could not be found out whether the session is alive.'),
-    );
+  async #runCheck(session: string): Promise<boolean> {
+    return isTrueRow(await this.#run(this.#options.check, [session], 'The session could not be checked.'));
   }
 
   async end(session: string): Promise<void> {
     this.invalidate(session);
     await this.#run(this.#options.end, [session], 'The session could not be ended.');
-    // A question that was asked before may have been answered since.
+    // A check that began before may have been cached since.
     this.invalidate(session);
   }
 
   async useRefreshToken(session: string, generation: number, expires: number): Promise<boolean> {
     const { refresh = null } = this.#options;
-    if (refresh === null) return this.#record.advance(session, generation, expires);
+    if (refresh === null) return this.#refreshTokenUses.use(session, generation, expires);
     return isTrueRow(await this.#run(refresh, [session, String(generation)], 'The session could not be refreshed.'));
   }
 
   invalidate(session: string): void {
     this.#alive.delete(session);
-    this.#asking.delete(session);
+    this.#checks.delete(session);
   }
 
   invalidateAll(): void {
     this.#alive.clear();
-    this.#asking.clear();
+    this.#checks.clear();
   }
 
   async #run(sql: string, values: readonly string[], detail: string): Promise<Awaited<ReturnType<CommandRunner>>> {
@@ -165,25 +162,25 @@ class SqlSessions implements SessionStore {
   }
 }
 
-const reuseHere =
-  'A refresh token that is used twice is noticed only when both uses reach the same instance: give the command that counts ' +
-  'the refreshes of a session.';
+const localReuseWarning =
+  'The reuse of a refresh token is detected only when both uses reach the same instance; set the command that counts the ' +
+  'refreshes of a session (refreshCommand).';
 
 export interface MemorySessionsOptions {
-  /** The most sessions of which something is remembered. Default 100,000. */
+  /** The maximum number of ended sessions that are remembered. Default 100,000. */
   readonly limit?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
 /**
- * Sessions without a table: this instance remembers which have ended. Others, and this one after a restart, take the credentials
- * of an ended session until they expire; so does this one when more sessions have ended than it remembers.
+ * Sessions without a table: this instance remembers which ones have ended. Other instances, and this one after a restart, accept the
+ * credentials of an ended session until they expire. So does this one when more sessions have ended than it remembers.
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
   const { limit = 100_000, now = Date.now } = options;
   const ended = new ExpiringMap<true>(limit, now);
-  const record = new RefreshTokenUses(limit, now);
+  const refreshTokenUses = new RefreshTokenUses(limit, now);
   return Object.freeze({
     begin: () => Promise.resolve(),
     isAlive: (session) => ended.get(session) === undefined,
@@ -191,33 +188,34 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       ended.set(session, true, expires * 1000);
       return Promise.resolve();
     },
-    useRefreshToken: (session, generation, expires) => Promise.resolve(record.advance(session, generation, expires)),
+    useRefreshToken: (session, generation, expires) =>
+      Promise.resolve(refreshTokenUses.use(session, generation, expires)),
     invalidate: () => undefined,
     invalidateAll: () => undefined,
     warnings: [
-      'Sessions are remembered by this instance alone: sign-out is not known to others, nor after a restart. Give the ' +
-        'commands of a session table.',
+      'Ended sessions are remembered by this instance alone: a logout has no effect on other instances, nor after a restart. ' +
+        'Set the commands of a session table.',
     ],
   } satisfies SessionStore);
 }
 
 /**
- * Which refresh token of a session is the next to be used, as far as this instance has seen. It knows nothing of what happened
- * on other instances or before a restart, and forgets the oldest session when it is full: a reuse there is not noticed.
+ * The number of the next refresh token of each session. Knows nothing of other instances or of the time before a restart, and forgets
+ * the least recently used session when it is full: reuse is not detected there.
  */
-export class RefreshTokenUses {
+class RefreshTokenUses {
   readonly #next: ExpiringMap<number>;
 
   /**
-   * @param limit sessions
+   * @param limit the maximum number of sessions
    * @param now milliseconds since 1970
    */
   constructor(limit: number, now: () => number) {
     this.#next = new ExpiringMap(limit, now);
   }
 
-  /** False: this one, or a later one, was used before. */
-  advance(session: string, generation: number, expires: number): boolean {
+  /** @returns false when this token, or a later one, was used before */
+  use(session: string, generation: number, expires: number): boolean {
     const next = this.#next.get(session) ?? generation;
     if (generation < next) return false;
     this.#next.set(session, generation + 1, expires * 1000);

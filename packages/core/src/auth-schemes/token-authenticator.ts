@@ -3,21 +3,19 @@ import type { TokenEncryption } from './keys/key-ring.ts';
 import type { SessionStore } from './sessions.ts';
 import { TokenCache } from './expiring-map.ts';
 
-/** What stands in a cookie or token. Times in seconds since 1970. */
+/** The contents of a cookie or token. Times in seconds since 1970. */
 export interface TokenPayload {
   readonly session: string;
   readonly claims: readonly Claim[];
-  /** When this cookie or token was made. */
   readonly issuedAt: number;
-  /** When this cookie or token ends. */
   readonly expires: number;
-  /** When the session ends, whatever is renewed until then. */
+  /** When the session ends; refreshed tokens keep this time. */
   readonly sessionExpires: number;
-  /** The number of a refresh token among those of its session; 0 elsewhere. */
+  /** The number of a refresh token within its session; 0 for other tokens. */
   readonly generation: number;
 }
 
-/** Short names: every byte is sent with every request. */
+/** Returns the payload with short names, because it is sent with every request. */
 export function encodePayload({
   session,
   claims,
@@ -36,7 +34,7 @@ export function encodePayload({
   };
 }
 
-/** Null: not a ticket, or one of another version. */
+/** Returns null for anything but a payload of this version. */
 export function decodePayload(payload: object | null): TokenPayload | null {
   if (payload === null) return null;
   const {
@@ -73,19 +71,19 @@ export interface TokenAuthenticatorOptions {
   readonly encryption: TokenEncryption;
   readonly purpose: string;
   readonly sessions: SessionStore;
-  /** The most tokens that are remembered. */
+  /** The maximum number of cached tokens. */
   readonly cacheSize: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** A token that counts: of ours, in its time, and its session alive. */
+/** A token of this server that has not expired and whose session is alive. */
 export interface VerifiedToken {
   readonly caller: Caller;
-  readonly ticket: TokenPayload;
+  readonly payload: TokenPayload;
 }
 
-/** Tells whose tokens they are. What it has read it remembers; whether the session is alive it asks each time. */
+/** Authenticates callers by their tokens. Decrypted tokens are cached; the session is checked each time. */
 export class TokenAuthenticator {
   readonly #options: TokenAuthenticatorOptions;
   readonly #cache: TokenCache<VerifiedToken>;
@@ -95,13 +93,13 @@ export class TokenAuthenticator {
     this.#cache = new TokenCache(options.cacheSize, options.now);
   }
 
-  /** @throws Problem when it cannot be found out whether the session is alive */
+  /** @throws Problem 503 when the session cannot be checked */
   authenticate(token: string): VerifiedToken | null | Promise<VerifiedToken | null> {
-    const known = this.#cache.get(token);
-    return known === undefined ? this.#open(token) : this.#admit(token, known);
+    const cached = this.#cache.get(token);
+    return cached === undefined ? this.#decrypt(token) : this.#checkSession(token, cached);
   }
 
-  /** What the token says, also when its session is over. */
+  /** Returns the payload of a token, even when its session has ended. */
   async read(token: string): Promise<TokenPayload | null> {
     const { encryption, purpose } = this.#options;
     return decodePayload(await encryption.decrypt(purpose, token));
@@ -111,24 +109,24 @@ export class TokenAuthenticator {
     this.#cache.delete(token);
   }
 
-  async #open(token: string): Promise<VerifiedToken | null> {
+  async #decrypt(token: string): Promise<VerifiedToken | null> {
     const payload = await this.read(token);
     if (payload === null) return null;
     const { scheme, sentByBrowser } = this.#options;
     const caller = Object.freeze({ scheme, claims: payload.claims, session: payload.session, sentByBrowser });
-    const recognized = Object.freeze({ caller, ticket: payload });
-    this.#cache.set(token, recognized, payload.expires);
-    return this.#admit(token, recognized);
+    const verified = Object.freeze({ caller, payload });
+    this.#cache.set(token, verified, payload.expires);
+    return this.#checkSession(token, verified);
   }
 
-  #admit(token: string, recognized: VerifiedToken): VerifiedToken | null | Promise<VerifiedToken | null> {
-    const alive = this.#options.sessions.isAlive(recognized.ticket.session);
-    if (typeof alive !== 'boolean') return alive.then((answer) => this.#verdict(answer, token, recognized));
-    return this.#verdict(alive, token, recognized);
+  #checkSession(token: string, verified: VerifiedToken): VerifiedToken | null | Promise<VerifiedToken | null> {
+    const alive = this.#options.sessions.isAlive(verified.payload.session);
+    if (typeof alive !== 'boolean') return alive.then((result) => this.#evictUnless(result, token, verified));
+    return this.#evictUnless(alive, token, verified);
   }
 
-  #verdict(alive: boolean, token: string, recognized: VerifiedToken): VerifiedToken | null {
-    if (alive) return recognized;
+  #evictUnless(alive: boolean, token: string, verified: VerifiedToken): VerifiedToken | null {
+    if (alive) return verified;
     this.#cache.delete(token);
     return null;
   }

@@ -5,41 +5,41 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { AuthScheme, Caller, CsrfGuard } from '../ports/ports.ts';
 import { type ClaimTypes, callerRoles } from './claims.ts';
 
-/** What says who may call: an endpoint, or whatever else is guarded in its manner. */
+/** An endpoint or another route with the same authorization rules. */
 export interface ProtectedEndpoint {
   readonly endpoint: Pick<Endpoint, 'authorization' | 'basicAuthentication'> & Partial<Pick<Endpoint, 'signIn'>>;
-  /** Whether the call depends on who its caller is. */
+  /** Whether the call depends on its caller. */
   readonly needsCaller: boolean;
-  /** Whether the call may change data: requests that other sites make are refused then. */
+  /** Whether the call may change data; cross-site requests are then refused. */
   readonly changesData: boolean;
-  /** What recognises the callers of this endpoint alone; null: the gateway's schemes do. */
+  /** The scheme of this endpoint alone; null: the gateway's schemes. */
   readonly endpointScheme: AuthScheme | null;
 }
 
-/** How callers are recognised. */
+/** How callers are authenticated and authorized. */
 export interface AccessControl {
   readonly schemes: readonly AuthScheme[];
   readonly claimTypes: ClaimTypes;
   readonly csrfGuard: CsrfGuard;
-  /** Every call depends on its caller: it runs under a role of the caller's. */
+  /** Whether every call depends on its caller, because it runs under the caller's database role. */
   readonly alwaysAuthenticate: boolean;
-  /** Told of tokens that were refused. */
+  /** Called for each refused token. */
   readonly onTokenRefused: (request: GatewayRequest, refusal: TokenRefusal) => void;
 }
 
-/** Which scheme has refused the token of a request, and why. */
+/** The scheme that has refused the token of a request, and the reason. */
 export interface TokenRefusal {
   readonly scheme: string;
   readonly reason: string;
 }
 
-/** The endpoints that this caller may call. */
+/** The endpoints that the caller may call. */
 export interface AuthorizationResult<Candidate> {
   readonly candidates: readonly Candidate[];
   readonly caller: Caller | null;
 }
 
-/** Whether nobody has to be identified for any of them. */
+/** Whether none of the endpoints needs its caller. */
 export function isPublic(
   candidates: readonly ProtectedEndpoint[],
   { alwaysAuthenticate: everyCall }: AccessControl,
@@ -50,32 +50,32 @@ export function isPublic(
 }
 
 /**
- * Finds out who calls, and lets through the endpoints that this caller may call, before anything is read from the body.
- * @throws Problem 401 when being signed in would help, 403 when it would not, or when another site made the browser call
+ * Authenticates the caller and returns the endpoints that it may call. Runs before the body is read.
+ * @throws Problem 401 for an unauthenticated caller, 403 for one without the required role and for a cross-site request
  */
 export async function authorize<Candidate extends ProtectedEndpoint>(
   candidates: readonly Candidate[],
   request: GatewayRequest,
   access: AccessControl,
 ): Promise<AuthorizationResult<Candidate>> {
-  let known = false;
+  let isAuthenticated = false;
   const refusals: TokenRefusal[] = [];
-  // Overloads may have schemes of their own; whoever is recognised for one is not for that known to another.
+  // Overloads may have different schemes. A caller that is authenticated for one is not for the others.
   for (const scheme of new Set(candidates.map(({ endpointScheme }) => endpointScheme))) {
     const schemes = scheme === null ? access.schemes : [scheme];
-    // One after the other: the first that lets the caller through decides.
+    // Sequential: the first scheme with a permitted endpoint decides.
     // oxlint-disable-next-line no-await-in-loop
     const caller = await identify(request, schemes);
-    known ||= caller !== null;
+    isAuthenticated ||= caller !== null;
     const refused = caller === null ? refusalsOf(request, schemes) : [];
     for (const refusal of refused) access.onTokenRefused(request, refusal);
     refusals.push(...refused);
     const admitted = candidates.filter(
-      (one) =>
-        one.endpointScheme === scheme &&
-        isAuthorized(one, caller, access.claimTypes) &&
-        // With a token that has expired, a caller may sign in again, and do nothing else.
-        (refused.length === 0 || one.endpoint.signIn?.kind === 'login'),
+      (candidate) =>
+        candidate.endpointScheme === scheme &&
+        isAuthorized(candidate, caller, access.claimTypes) &&
+        // A caller with a refused token may only log in again.
+        (refused.length === 0 || candidate.endpoint.signIn?.kind === 'login'),
     );
     if (admitted.length === 0) continue;
     if (caller === null) refuseAnonymousCrossSite(admitted, request, access);
@@ -83,7 +83,7 @@ export async function authorize<Candidate extends ProtectedEndpoint>(
     else await refuseCrossSite(admitted, { request, caller, access });
     return { candidates: admitted, caller };
   }
-  if (known) throw new Problem('forbidden');
+  if (isAuthenticated) throw new Problem('forbidden');
   throw unauthenticated(challengeHeaders(schemesOf(candidates, access), request), refusals);
 }
 
@@ -93,7 +93,7 @@ function unauthenticated(headers: HeaderList, refusals: readonly TokenRefusal[])
   return new Problem('unauthenticated', { title: 'The token is refused', detail: [...reasons].join(' '), headers });
 }
 
-/** Why the schemes, none of which knows the caller, have refused the token that the request brought. */
+/** Returns why the schemes have refused the token of the request. */
 function refusalsOf(request: GatewayRequest, schemes: readonly AuthScheme[]): readonly TokenRefusal[] {
   return schemes.flatMap((scheme) => {
     const reason = scheme.refusal?.(request) ?? null;
@@ -109,16 +109,16 @@ function schemesOf(candidates: readonly ProtectedEndpoint[], { schemes }: Access
 
 async function identify(request: GatewayRequest, schemes: readonly AuthScheme[]): Promise<Caller | null> {
   for (const scheme of schemes) {
-    const recognized = scheme.authenticate(request);
-    // One after the other: the first scheme that trusts what it sees decides. What is known at once costs no turn.
+    const result = scheme.authenticate(request);
+    // Sequential: the first scheme that authenticates the caller decides. A cached result costs no turn of the event loop.
     // oxlint-disable-next-line no-await-in-loop
-    const caller = recognized instanceof Promise ? await recognized : recognized;
+    const caller = result instanceof Promise ? await result : result;
     if (caller !== null) return caller;
   }
   return null;
 }
 
-/** Whether this caller, recognised by whatever recognises those of the endpoint, may call it. */
+/** Whether a caller, authenticated by a scheme of the endpoint, may call it. */
 export function isAuthorized(
   { endpoint }: Pick<ProtectedEndpoint, 'endpoint'>,
   caller: Caller | null,
@@ -128,24 +128,24 @@ export function isAuthorized(
   if (!required && endpoint.basicAuthentication === null) return true;
   if (caller === null) return false;
   if (roles.length === 0) return true;
-  const own = callerRoles(caller, types).map((role) => role.toLowerCase());
-  return roles.some((role) => own.includes(role.toLowerCase()));
+  const granted = callerRoles(caller, types).map((role) => role.toLowerCase());
+  return roles.some((role) => granted.includes(role.toLowerCase()));
 }
 
-function changeData(candidates: readonly ProtectedEndpoint[]): boolean {
+function mayChangeData(candidates: readonly ProtectedEndpoint[]): boolean {
   for (const { changesData } of candidates) if (changesData) return true;
   return false;
 }
 
-/** @throws Problem 403 where a page of another site made the browser call */
+/** @throws Problem 403 for a cross-site request that may change data */
 export function refuseAnonymousCrossSite(
   candidates: readonly ProtectedEndpoint[],
   request: GatewayRequest,
   { csrfGuard }: AccessControl,
 ): void {
-  if (!changeData(candidates) || csrfGuard.allowsAnonymous(request)) return;
+  if (!mayChangeData(candidates) || csrfGuard.allowsAnonymous(request)) return;
   throw new Problem('cross-site-request', {
-    detail: `${originOf(request)} Add that origin to allowedOrigins, or set crossSiteRequests to "allow" for callers who are not signed in.`,
+    detail: `${crossSiteDetail(request)} Add that origin to allowedOrigins, or set crossSiteRequests to "allow" for callers who are not signed in.`,
   });
 }
 
@@ -159,24 +159,24 @@ async function refuseCrossSite(
   candidates: readonly ProtectedEndpoint[],
   { request, caller, access: { csrfGuard } }: CallerRequest,
 ): Promise<void> {
-  if (!caller.sentByBrowser || !changeData(candidates) || (await csrfGuard.allows(request, caller))) return;
-  const unmarked = csrfGuard.source(request) === 'unmarked';
+  if (!caller.sentByBrowser || !mayChangeData(candidates) || (await csrfGuard.allows(request, caller))) return;
+  const isUnknown = csrfGuard.source(request) === 'unknown';
   throw new Problem('cross-site-request', {
-    detail: unmarked
-      ? 'The request says neither by Origin nor by Sec-Fetch-Site which page it comes from. Send one of them, or an antiforgery token.'
-      : `${originOf(request)} Add that origin to allowedOrigins, or send an antiforgery token.`,
+    detail: isUnknown
+      ? 'The request has neither Origin nor Sec-Fetch-Site. Send one of them, or an antiforgery token.'
+      : `${crossSiteDetail(request)} Add that origin to allowedOrigins, or send an antiforgery token.`,
   });
 }
 
-const longestOrigin = 200;
+const maxOriginLength = 200;
 
-function originOf(request: GatewayRequest): string {
-  const origin = request.header('origin')?.slice(0, longestOrigin) ?? 'not told';
+function crossSiteDetail(request: GatewayRequest): string {
+  const origin = request.header('origin')?.slice(0, maxOriginLength) ?? 'unknown';
   return `The request comes from a page of another site (origin: ${JSON.stringify(origin)}), and may change data.`;
 }
 
-/** One `WWW-Authenticate` for each scheme that has something of its own to say. */
+/** Returns a `WWW-Authenticate` header for each different challenge of the schemes. */
 export function challengeHeaders(schemes: readonly AuthScheme[], request: GatewayRequest): HeaderList {
-  const said = new Set(schemes.map((scheme) => scheme.challenge(request)).filter((challenge) => challenge !== null));
-  return [...said].flatMap((challenge) => ['www-authenticate', challenge]);
+  const values = new Set(schemes.map((scheme) => scheme.challenge(request)).filter((challenge) => challenge !== null));
+  return [...values].flatMap((challenge) => ['www-authenticate', challenge]);
 }

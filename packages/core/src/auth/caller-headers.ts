@@ -2,9 +2,8 @@ import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { Caller } from '../ports/ports.ts';
 
 /**
- * Adds what an answer to a signed-in caller needs: `Cache-Control: private` (RFC 9111, 5.2.2.7) unless the answer has a
- * `Cache-Control` of its own, and the headers with which the caller's scheme renews its credentials. No cache may keep renewed
- * credentials, whatever the author says of caches: they would sign others in.
+ * Adds the headers of a response to an authenticated caller: `Cache-Control: private` (RFC 9111, 5.2.2.7) unless the response has a
+ * `Cache-Control`, and the refreshed credentials. These override the author's `Cache-Control`: a cache would give them to others.
  */
 export function withCallerHeaders(response: GatewayResponse, caller: Caller | null): GatewayResponse {
   if (caller === null) return response;
@@ -15,7 +14,7 @@ export function withCallerHeaders(response: GatewayResponse, caller: Caller | nu
   return asPrivate(response);
 }
 
-/** Keeps the answer out of shared caches, unless it has a `Cache-Control` of its own. */
+/** Adds `Cache-Control: private` unless the response has a `Cache-Control`. */
 export function asPrivate(response: GatewayResponse): GatewayResponse {
   const { headers } = response;
   return hasCacheControl(headers) ? response : { ...response, headers: [...headers, 'cache-control', 'private'] };

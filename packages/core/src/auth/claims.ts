@@ -1,35 +1,35 @@
 import type { Caller, Claim } from '../ports/ports.ts';
 
-/** The names of the claims that the gateway itself understands. */
+/** The names of the claims that the gateway reads. */
 export interface ClaimTypes {
   readonly id: string;
   readonly name: string;
   readonly role: string;
 }
 
-/** The first value of a claim; null when the caller has none. */
+/** Returns the first value of a claim; null when there is none. */
 export function firstClaim(claims: readonly Claim[], name: string): string | null {
-  for (const [own, value] of claims) if (own === name) return value;
+  for (const [claim, value] of claims) if (claim === name) return value;
   return null;
 }
 
-/** All values of the role claim. */
+/** Returns the values of the role claim. */
 export function callerRoles({ claims }: Caller, { role }: ClaimTypes): readonly string[] {
   return claims.flatMap(([name, value]) => (name === role ? [value] : []));
 }
 
-/** All claims as one JSON object: roles and what has several values as arrays, text as strings, JSON as it is. */
+/** Returns the claims as a JSON object: roles and repeated claims as arrays, text as strings, JSON unchanged. */
 export function claimsAsJson({ claims }: Caller, { role }: ClaimTypes): string {
   const members = new Map<string, string[]>();
   for (const [name, value, kind] of claims) {
     const json = kind === 'json' ? value : JSON.stringify(value);
-    const known = members.get(name);
-    if (known === undefined) members.set(name, [json]);
-    else known.push(json);
+    const values = members.get(name);
+    if (values === undefined) members.set(name, [json]);
+    else values.push(json);
   }
   const texts = [...members].map(([name, values]) => {
-    const one = values.length === 1 && name !== role;
-    return `${JSON.stringify(name)}:${one ? values[0] : `[${values.join(',')}]`}`;
+    const isSingle = values.length === 1 && name !== role;
+    return `${JSON.stringify(name)}:${isSingle ? values[0] : `[${values.join(',')}]`}`;
   });
   return `{${texts.join(',')}}`;
 }

@@ -5,19 +5,19 @@ import type { Setting } from './settings.ts';
 import type { CallContext } from './injected-values.ts';
 import { firstClaim, type ClaimTypes, claimsAsJson, callerRoles } from './claims.ts';
 
-/** The settings that tell a call of its caller. */
+/** The names of the settings that pass the caller to a call. */
 export interface ContextKeys {
   readonly id: string;
   readonly name: string;
   readonly roles: string;
   readonly ipAddress: string;
-  /** Null: claims are not told. */
+  /** Null: claims are not passed. */
   readonly claims: string | null;
 }
 
 /**
- * Who the caller is, as settings of the transaction. Empty for what is not known: PostgreSQL has no NULL for a setting once it has
- * been made, and what an earlier call left must not shine through.
+ * Returns the caller as settings of the transaction. Unknown values are empty strings: PostgreSQL settings cannot be NULL, and an
+ * omitted setting would keep the value of an earlier call.
  */
 export function contextSettings(
   { request, caller }: CallContext,
@@ -33,16 +33,17 @@ export function contextSettings(
   ];
 }
 
-/** The database role that a call runs under, by a claim of its caller. */
+/** How the database role of a call follows from its caller. */
 export interface DatabaseRole {
+  /** The claim with the role. */
   readonly claim: string;
-  /** For callers without that claim, and for those that nobody knows; null: the role of the connection. */
+  /** The role of callers without that claim, anonymous ones included; null: the role of the connection. */
   readonly anonymous: string | null;
 }
 
 /**
- * The role of a caller; null: that of the connection.
- * @throws Problem 403 for `none`, which is no role, but would be that of the connection
+ * Returns the role of a caller; null: the role of the connection.
+ * @throws Problem 403 for `none`, which PostgreSQL reads as the role of the connection
  */
 export function selectRole(caller: Caller | null, { claim, anonymous }: DatabaseRole): string | null {
   const role = (caller && firstClaim(caller.claims, claim)) ?? anonymous;
@@ -51,7 +52,7 @@ export function selectRole(caller: Caller | null, { claim, anonymous }: Database
 }
 
 /**
- * As a setting of the transaction: PostgreSQL refuses a role that the connection's own is no member of.
+ * Returns the role as a setting of the transaction. PostgreSQL refuses it unless the role of the connection is a member.
  * @throws Problem 403 for `none`
  */
 export function roleSettings({ caller }: CallContext, context: DatabaseRole): readonly Setting[] {

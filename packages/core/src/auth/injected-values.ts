@@ -5,13 +5,13 @@ import type { EndpointParameter, InjectedValue } from '../endpoints/endpoint.ts'
 import type { Caller } from '../ports/ports.ts';
 import { firstClaim, type ClaimTypes, claimsAsJson, callerRoles } from './claims.ts';
 
-/** Who calls, and from where. */
+/** The request of a call, and its caller. */
 export interface CallContext {
   readonly request: GatewayRequest;
   readonly caller: Caller | null;
 }
 
-/** What a parameter is filled with; NULL for what is not known of the caller. */
+/** Returns the value that the gateway injects into a parameter; NULL for an unknown value. */
 export function resolveInjectedValue(
   { type, injectedValue }: EndpointParameter,
   calling: CallContext,
@@ -24,7 +24,7 @@ export function resolveInjectedValue(
     return type.element === undefined ? JSON.stringify(roles) : arrayLiteral(roles);
   }
   const text = textOf(injectedValue!, calling, types);
-  // Claims are JSON already; any other text becomes a JSON string where the parameter is json.
+  // Claims are JSON already; other text becomes a JSON string for a json parameter.
   return text !== null && type.json === 'json' && injectedValue !== 'userClaims' ? JSON.stringify(text) : text;
 }
 

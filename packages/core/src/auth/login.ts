@@ -49,7 +49,7 @@ export async function login(
   { execute, headers }: LoginSteps,
 ): Promise<GatewayResponse> {
   // Login CSRF: another site could sign the browser in as a user of its choice.
-  if (options.csrfGuard.source(request) === 'foreign') throw new Problem('cross-site-request');
+  if (options.csrfGuard.source(request) === 'cross-site') throw new Problem('cross-site-request');
   const { endpoint } = call.candidate;
   const columns = 'columns' in endpoint.result ? endpoint.result.columns : [];
   const columnsOfLogin = endpoint.signIn as LoginColumns;

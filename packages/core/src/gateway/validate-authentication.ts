@@ -14,7 +14,7 @@ export function validateAuthentication({ authentication, requestHeadersContextKe
   checkNames(authentication);
   const { antiforgeryPath: path } = authentication;
   if (path !== null && !/^\/[^?#\s]*$/.test(path)) {
-    throw new StartError(`antiforgeryPath: ${JSON.stringify(path)} has to begin with a slash`);
+    throw new StartError(`antiforgeryPath: ${JSON.stringify(path)} must begin with a slash`);
   }
 }
 

@@ -101,10 +101,10 @@ export interface CsrfGuard {
   /** Whether the request is allowed without credentials. */
   allowsAnonymous(request: GatewayRequest): boolean;
   /**
-   * Returns where a browser request comes from: a page of this site (or the user), a foreign page, or unmarked: no header tells. Needed
+   * Returns where a browser request comes from: a page of this site (or the user), a page of another site, or unknown. Needed
    * for login, which has no caller but changes the browser's cookies.
    */
-  source(request: GatewayRequest): 'own' | 'foreign' | 'unmarked';
+  source(request: GatewayRequest): 'trusted' | 'cross-site' | 'unknown';
 }
 
 /**

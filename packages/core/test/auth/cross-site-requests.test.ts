@@ -108,7 +108,7 @@ describe('by default', () => {
     );
     const unmarked = await gateway.send('GET /api/my-visit', { headers: { cookie: await cookie() } });
     expect(problem(unmarked).problem['detail']).toBe(
-      'The request says neither by Origin nor by Sec-Fetch-Site which page it comes from. Send one of them, or an antiforgery token.',
+      'The request has neither Origin nor Sec-Fetch-Site. Send one of them, or an antiforgery token.',
     );
   });
 });

@@ -187,9 +187,9 @@ describe('neither header', () => {
 
   test('who has no caller yet can be told where it comes from', async () => {
     const { guard } = await make();
-    expect(guard.source(post({}))).toBe('unmarked');
-    expect(guard.source(post(evil))).toBe('foreign');
-    expect(guard.source(post({ 'sec-fetch-site': 'same-origin' }))).toBe('own');
+    expect(guard.source(post({}))).toBe('unknown');
+    expect(guard.source(post(evil))).toBe('cross-site');
+    expect(guard.source(post({ 'sec-fetch-site': 'same-origin' }))).toBe('trusted');
   });
 });
 

@@ -36,9 +36,6 @@ test('a session check that the database does not answer is 503, and no caller be
   // The server is gone without a word: what it sends arrives nowhere, and no connection ends.
   proxy.swallow();
   const answer = await send('for-members', { cookie, ...ownPage }, {});
-  expect([answer.status, await answer.json()]).toMatchObject([
-    503,
-    { detail: 'It could not be found out whether the session is alive.' },
-  ]);
+  expect([answer.status, await answer.json()]).toMatchObject([503, { detail: 'The session could not be checked.' }]);
   proxy.release();
 });

@@ -174,7 +174,7 @@ describe('refresh tokens', () => {
 
   test('without the command that counts them, each counts once for this instance, with a warning', async () => {
     const sessions = instance({ refresh: null });
-    expect(sessions.warnings).toEqual([expect.stringMatching(/noticed only when both uses reach the same instance/)]);
+    expect(sessions.warnings).toEqual([expect.stringMatching(/detected only when both uses reach the same instance/)]);
     expect(await sessions.useRefreshToken(ada.id, 3, ada.expires)).toBe(true);
     expect(await sessions.useRefreshToken(ada.id, 3, ada.expires)).toBe(false);
     expect(await sessions.useRefreshToken(ada.id, 4, ada.expires)).toBe(true);
