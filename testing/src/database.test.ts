@@ -7,7 +7,7 @@ const database = useDatabase(`
   INSERT INTO fruit VALUES ('apple'), ('pear');
 `);
 
-test('useDatabase gives a database with what its SQL made', async () => {
+test('useDatabase creates a database and runs its SQL', async () => {
   const rows = await database.query('SELECT name FROM fruit WHERE name <> $1', ['apple']);
   expect(rows).toEqual([{ name: 'pear' }]);
 });
@@ -25,17 +25,17 @@ test('two fresh databases share nothing', async () => {
   }
 });
 
-test('drop removes a database that somebody is still connected to', async () => {
+test('drop removes a database with open connections', async () => {
   const doomed = await freshDatabase();
-  const visitor = new Client({ connectionString: doomed.connectionString });
-  visitor.on('error', () => undefined);
-  await visitor.connect();
+  const client = new Client({ connectionString: doomed.connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
   await doomed.drop();
   const name = new URL(doomed.connectionString).pathname.slice(1);
   expect(await database.query('SELECT FROM pg_database WHERE datname = $1', [name])).toEqual([]);
 });
 
-test('SQL that fails leaves no database behind', async () => {
+test('a failed script leaves no database behind', async () => {
   const failure = await freshDatabase(`DO $$ BEGIN RAISE EXCEPTION '%', current_database(); END $$`).catch(
     (error: Error) => error.message,
   );
@@ -48,10 +48,10 @@ test('serverVersion is the major version of the server', async () => {
   expect(rows).toEqual([{ major: serverVersion() }]);
 });
 
-test('holdLock: statements that want the lock wait until it is released', async () => {
+test('holdLock: statements wait for the lock until it is released', async () => {
   const lock = await holdLock(database.connectionString, 7);
-  const waiting = database.query(`select 'had it' as answer from pg_advisory_xact_lock(7)`);
+  const waiting = database.query(`select 'acquired' as answer from pg_advisory_xact_lock(7)`);
   await expect.poll(() => lock.waiting()).toBe(1);
   await lock.release();
-  expect(await waiting).toEqual([{ answer: 'had it' }]);
+  expect(await waiting).toEqual([{ answer: 'acquired' }]);
 });

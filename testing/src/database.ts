@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { Pool, type QueryResultRow } from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
 
-/** A database that belongs to one test or one test file. */
+/** A database for one test or one test file. */
 export interface TestDatabase {
   readonly connectionString: string;
-  /** Runs SQL as the superuser in this database and gives the rows, values as `pg` parses them. */
+  /** Runs SQL as the superuser and returns the rows with values as `pg` parses them. */
   query(sql: string, params?: readonly unknown[]): Promise<readonly QueryResultRow[]>;
-  /** Cuts off every session in it and removes it. */
+  /** Ends every session in the database and drops it. */
   drop(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export async function freshDatabase(sql = ''): Promise<TestDatabase> {
   url.pathname = `/${name}`;
   const connectionString = url.href;
   const pool = new Pool({ connectionString, max: 4, allowExitOnIdle: true });
-  // Cut off by drop(), or by a test that kills sessions.
+  // Tests may terminate the backends of idle connections.
   pool.on('error', () => undefined);
   const database: TestDatabase = {
     connectionString,
@@ -44,11 +44,11 @@ export async function freshDatabase(sql = ''): Promise<TestDatabase> {
   }
 }
 
-/** A fresh database for the tests of the file (or of the `describe` it stands in). Its properties are valid inside tests. */
+/** Creates a database for the tests of the file or `describe`. Its properties are valid inside tests. */
 export function useDatabase(sql = ''): TestDatabase {
   let database: TestDatabase | undefined;
   const current = (): TestDatabase => {
-    if (database === undefined) throw new Error('the database of useDatabase() is there inside tests only');
+    if (database === undefined) throw new Error('use the database of useDatabase() inside tests only');
     return database;
   };
   beforeAll(async () => {
@@ -67,12 +67,12 @@ export function useDatabase(sql = ''): TestDatabase {
   };
 }
 
-/** The superuser's connection string to the server of this run. All test files share its database: use it for locks between them. */
+/** Returns the superuser's connection string. All test files share its database: use it for locks between them. */
 export function serverConnectionString(): string {
   return inject('postgres').connectionString;
 }
 
-/** The major version of the server of this run, such as 18. */
+/** Returns the major version of the server, such as 18. */
 export function serverVersion(): number {
   return inject('postgres').major;
 }

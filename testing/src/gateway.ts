@@ -11,7 +11,7 @@ import {
 import { afterAll, beforeAll } from 'vitest';
 import { freshDatabase, type TestDatabase } from './database.ts';
 
-/** A whole answer, as a client sees it. */
+/** A response as a client sees it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -23,16 +23,16 @@ export interface Answer {
 
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text is sent as it is; anything else as JSON with its content type. */
+  /** Text is sent as it is, anything else as JSON with its content type. */
   readonly body?: unknown;
 }
 
-/** A gateway over a fresh database, behind a real socket. */
+/** A gateway with a database and an HTTP server of its own. */
 export interface TestGateway {
   readonly database: TestDatabase;
   readonly gateway: Gateway;
   readonly url: string;
-  /** Everything the gateway's observer was told so far. */
+  /** The observations of the gateway so far. */
   readonly observations: readonly Observation[];
   /** `send('GET /api/books?title=x')` */
   readonly send: (line: string, options?: SendOptions) => Promise<Answer>;
@@ -42,7 +42,7 @@ export interface TestGateway {
 /** The password hasher of test gateways with authentication: the 600,000 rounds of the default take 0.2 s. */
 export const quickHasher: PasswordHasher = createPasswordHasher({ rounds: 1000 });
 
-/** Runs the SQL in a fresh database and publishes it on a port of its own. */
+/** Runs the SQL in a fresh database and starts a gateway and an HTTP server for it. */
 export async function startGateway(sql: string, options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
   const database = await freshDatabase(sql);
   const observations: Observation[] = [];
@@ -77,11 +77,11 @@ export async function startGateway(sql: string, options: Partial<GatewayOptions>
   }
 }
 
-/** A gateway for the tests of the file (or of the `describe` it stands in). Its properties are valid inside tests. */
+/** Starts a gateway for the tests of the file or `describe`. Its properties are valid inside tests. */
 export function useGateway(sql: string, options: Partial<GatewayOptions> = {}): TestGateway {
   let started: TestGateway | undefined;
   const current = (): TestGateway => {
-    if (started === undefined) throw new Error('the gateway of useGateway() is there inside tests only');
+    if (started === undefined) throw new Error('use the gateway of useGateway() inside tests only');
     return started;
   };
   beforeAll(async () => {

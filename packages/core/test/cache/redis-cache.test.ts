@@ -130,12 +130,12 @@ describe.skipIf(!hasRedis)('with a server', () => {
     const cache = await open({ timeout: 0.3, prefix: 'hang' }, states);
     const other = await open({ prefix: 'hang' });
     await keep(cache, 'kept');
-    server.hang();
-    onTestFinished(() => server.goOn());
+    server.pause();
+    onTestFinished(() => server.resume());
     await cache.invalidate(['library.books']);
     for (let n = 0; n < 200; n++) expect(await bodyOf(cache)).toBe(null);
     // One timeout each would be longer than a test may take.
-    server.goOn();
+    server.resume();
     await until('it is back', () => states.length === 2);
     expect([await bodyOf(cache), await bodyOf(other)]).toEqual([null, null]);
   });
