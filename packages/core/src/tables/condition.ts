@@ -1,26 +1,26 @@
 import type { Value } from '../postgres/port.ts';
 import { Problem } from '../ports/ports.ts';
 import { type Fragment, joinFragments, textFragment } from './fragment.ts';
-import { type ProvidedColumn, columnReference, type ColumnParameter } from './provided-columns.ts';
+import { type ColumnParameter, columnReference, type ProvidedColumn } from './provided-columns.ts';
 
-/** What a comparison asks: LIKE is `~~`, ILIKE is `~~*`. */
+/** LIKE is `~~`, ILIKE is `~~*`. */
 export type ComparisonOperator = '=' | '<' | '<=' | '>' | '>=' | '~~' | '~~*';
 
 /** How values of a column are compared. */
 export interface ComparisonOperation {
-  /** The type that column and value are cast to, as it stands in SQL; null: they are taken as they are. */
+  /** The SQL type that both operands are cast to; null: no cast. */
   readonly type: string | null;
-  /** Qualified, so that no operator is run that somebody else has created in a schema of the `search_path`. */
+  /** Schema-qualified, so that an operator in another schema of the `search_path` is never run. */
   readonly operator: string;
 }
 
-/** A type without an equality of its own is compared by its text, json by its meaning. */
+/** Types without an equality operator are compared as text, json as jsonb. */
 export function resolveComparison(
   { facts, parameter }: ColumnParameter,
   operator: ComparisonOperator,
 ): ComparisonOperation {
-  const own = facts.operators?.names[operator];
-  if (own !== undefined) return { type: facts.operators!.type, operator: own };
+  const ownOperator = facts.operators?.names[operator];
+  if (ownOperator !== undefined) return { type: facts.operators!.type, operator: ownOperator };
   return { type: operandType(facts, parameter, operator), operator: `operator(pg_catalog.${operator})` };
 }
 
@@ -35,18 +35,17 @@ function operandType(
   return type.builtin === 'json' ? 'pg_catalog.jsonb' : 'pg_catalog.text';
 }
 
-/** A column, or a value of its type, as its comparison takes it. */
 export function castIfNeeded(type: string | null, sql: string, suffix: '' | '[]' = ''): string {
   return type === null ? sql : `${sql}::${type}${suffix}`;
 }
 
-/** A comparison of a column and a value of its type. */
+/** Returns the SQL that compares a column with a value of its type. */
 export function comparisonSql(column: ColumnParameter, operator: ComparisonOperator, value: string): string {
-  const by = resolveComparison(column, operator);
-  return `${castIfNeeded(by.type, columnReference(column))} ${by.operator} ${castIfNeeded(by.type, value)}`;
+  const operation = resolveComparison(column, operator);
+  return `${castIfNeeded(operation.type, columnReference(column))} ${operation.operator} ${castIfNeeded(operation.type, value)}`;
 }
 
-/** `=` or `<>` of a column and a value. */
+/** Compares NULL with `is null`, which an index supports. */
 export function equalityCondition(column: ColumnParameter, operator: '=' | '<>', value: Value): Fragment {
   const { parameter } = column;
   const { position, type } = parameter;
@@ -55,26 +54,25 @@ export function equalityCondition(column: ColumnParameter, operator: '=' | '<>',
     return textFragment(`${position}${operator}null`, `${columnReference(column)} is ${not}null`);
   }
   return {
-    form: `${position}${operator}`,
+    key: `${position}${operator}`,
     text: (next) => {
       const equal = comparisonSql(column, '=', `${next()}::${type.sql}`);
       return operator === '=' ? equal : `not (${equal})`;
     },
-    values: [{ value, owner: parameter }],
+    values: [{ value, source: parameter }],
   };
 }
 
-/** Every given column equals its value; NULL is asked for by `is null`, which an index can answer. */
-export function equalityConditions(given: readonly ProvidedColumn[]): readonly Fragment[] {
-  return given.map((column) => equalityCondition(column, '=', column.value));
+export function equalityConditions(provided: readonly ProvidedColumn[]): readonly Fragment[] {
+  return provided.map((column) => equalityCondition(column, '=', column.value));
 }
 
-/** Each combination of conditions is a statement of its own, which costs memory of the server. */
+/** Each combination of conditions is a prepared statement, which takes memory on the server. */
 export const maxConditions = 32;
 
 /**
- * Conditions that a client has chosen.
- * @throws Problem `too-many-conditions` past 32 of them
+ * Returns the conditions of a client.
+ * @throws Problem `too-many-conditions` for more than 32
  */
 export function checkConditionCount(conditions: readonly Fragment[]): readonly Fragment[] {
   if (conditions.length <= maxConditions) return conditions;
@@ -83,7 +81,7 @@ export function checkConditionCount(conditions: readonly Fragment[]): readonly F
   });
 }
 
-/** ` where …`, or nothing where there is no condition. */
+/** Returns ` where …`, or an empty text without conditions. */
 export function whereClause(conditions: readonly Fragment[]): Fragment {
   if (conditions.length === 0) return textFragment('', '');
   const all = joinFragments(conditions, ' and ');

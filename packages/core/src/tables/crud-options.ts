@@ -19,34 +19,31 @@ import {
 /** An operation, or all of them. */
 export type CrudType = TableOperation | 'all';
 
-/**
- * How tables and views are published. Every member has a default; each filter that is not null takes the place of the gateway's own
- * of that name.
- */
+/** Options of the endpoints for tables and views. Each filter that is not null replaces the gateway's filter of that name. */
 export interface CrudOptions extends Filters {
-  /** Which operations there are: one, several, or `all`. */
+  /** The published operations: one, several, or `all`. */
   readonly crudTypes?: CrudType | readonly CrudType[];
-  /** `{0}` stands for the path of the table. */
+  /** `{0}` is the path of the table. */
   readonly returningUrlPattern?: string;
   readonly onConflictDoNothingUrlPattern?: string;
   readonly onConflictDoNothingReturningUrlPattern?: string;
   readonly onConflictDoUpdateUrlPattern?: string;
   readonly onConflictDoUpdateReturningUrlPattern?: string;
-  /** Told of each operation before it is planned; false leaves it out. What it throws fails the start. */
+  /** Called for each operation before its endpoint is built; false leaves it out. An error fails the start. */
   readonly created?: ((routine: Routine, crudType: TableOperation) => boolean | Promise<boolean>) | null;
-  /** In place of the gateway's own. */
+  /** Replaces the gateway's `commentsMode`. */
   readonly commentsMode?: NonNullable<Routine['commentsMode']> | null;
-  /** Replaces the query that lists tables and views; `customTablesSql` documents its parameters and columns. Null: the built-in one. */
+  /** Replaces the catalog query for tables and views; `customTablesSql` documents its parameters and columns. Null: the built-in query. */
   readonly query?: string | null;
-  /** Whether a delete without any condition may delete every row. */
+  /** Whether a DELETE without a condition may delete every row. */
   readonly allowUnfilteredDelete?: boolean;
-  /** Order, pages, operators, counts and versions for every table; false: only where a comment says `listing`. */
+  /** Enables ordering, pagination, filters and counts for every table; false: for tables with the annotation `listing`. */
   readonly listing?: boolean;
-  /** Rows in one answer of a listing: when the client says nothing (100), and at most (1,000). */
+  /** Rows per page of a listing: the default (100), and the most that a client may ask for (1,000). */
   readonly listingLimits?: Partial<PageLimits>;
 }
 
-/** All options, each with its value. */
+/** The options with their deerrors applied. */
 export interface ResolvedCrudOptions extends Filters {
   readonly operations: ReadonlySet<TableOperation>;
   readonly patterns: Readonly<Record<TableOperation, string>>;
@@ -62,10 +59,13 @@ const crudType = oneOf(...tableOperations, 'all');
 const names = nullable(arrayOf(nonEmptyString));
 const similarTo = nullable(string);
 
-const limits: OptionValidators<PageLimits> = { defaultLimit: integer({ min: 1 }), maxLimit: integer({ min: 1 }) };
+const limitValidators: OptionValidators<PageLimits> = {
+  defaultLimit: integer({ min: 1 }),
+  maxLimit: integer({ min: 1 }),
+};
 
-/** What every option of `crudSource` takes; the compiler holds it equal to the type of the options. */
-const table: OptionValidators<CrudOptions> = {
+/** One validator per option of `CrudOptions`; the type makes a missing one a compile error. */
+const optionValidators: OptionValidators<CrudOptions> = {
   crudTypes: union(crudType, arrayOf(crudType)),
   returningUrlPattern: string,
   onConflictDoNothingUrlPattern: string,
@@ -77,7 +77,7 @@ const table: OptionValidators<CrudOptions> = {
   query: nullable(string),
   allowUnfilteredDelete: boolean,
   listing: boolean,
-  listingLimits: optionGroup<Partial<PageLimits>>(limits),
+  listingLimits: optionGroup<Partial<PageLimits>>(limitValidators),
   includeSchemas: names,
   excludeSchemas: names,
   includeNames: names,
@@ -88,35 +88,35 @@ const table: OptionValidators<CrudOptions> = {
   nameNotSimilarTo: similarTo,
 };
 
-const crudOptionsValidator: Validator<CrudOptions> = optionGroup(table);
+const crudOptionsValidator: Validator<CrudOptions> = optionGroup(optionValidators);
 
 const defaultLimits: PageLimits = { defaultLimit: 100, maxLimit: 1_000 };
 
-/** @throws RangeError that names the option which cannot be */
+/** @throws RangeError that names the invalid option */
 export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
-  const faults = crudOptionsValidator.validate(options, '');
-  if (faults.length > 0) throw new RangeError(`crudSource: ${faults.join('\n')}`);
+  const errors = crudOptionsValidator.validate(options, '');
+  if (errors.length > 0) throw new RangeError(`crudSource: ${errors.join('\n')}`);
   const { created, commentsMode, query, allowUnfilteredDelete, listing, listingLimits, crudTypes, ...rest } = options;
   return {
     ...rest,
-    operations: operationsOf(crudTypes ?? 'all'),
-    patterns: patternsOf(options),
+    operations: selectOperations(crudTypes ?? 'all'),
+    patterns: resolvePatterns(options),
     created: created ?? null,
     commentsMode: commentsMode ?? null,
     query: query?.trim() ? query : null,
     allowUnfilteredDelete: allowUnfilteredDelete ?? false,
     listing: listing ?? false,
-    limits: limitsOf(listingLimits ?? {}),
+    limits: resolveLimits(listingLimits ?? {}),
   };
 }
 
-function operationsOf(types: CrudType | readonly CrudType[]): ReadonlySet<TableOperation> {
-  const wanted = [types].flat();
-  return new Set(tableOperations.filter((type) => wanted.includes('all') || wanted.includes(type)));
+function selectOperations(types: CrudType | readonly CrudType[]): ReadonlySet<TableOperation> {
+  const selected = [types].flat();
+  return new Set(tableOperations.filter((type) => selected.includes('all') || selected.includes(type)));
 }
 
-function patternsOf(options: CrudOptions): Readonly<Record<TableOperation, string>> {
-  const returning = pattern(options, 'returningUrlPattern', '{0}/returning');
+function resolvePatterns(options: CrudOptions): Readonly<Record<TableOperation, string>> {
+  const returning = resolvePattern(options, 'returningUrlPattern', '{0}/returning');
   return {
     select: '{0}',
     update: '{0}',
@@ -125,14 +125,14 @@ function patternsOf(options: CrudOptions): Readonly<Record<TableOperation, strin
     deleteReturning: returning,
     insert: '{0}',
     insertReturning: returning,
-    insertOnConflictDoNothing: pattern(options, 'onConflictDoNothingUrlPattern', '{0}/on-conflict-do-nothing'),
-    insertOnConflictDoNothingReturning: pattern(
+    insertOnConflictDoNothing: resolvePattern(options, 'onConflictDoNothingUrlPattern', '{0}/on-conflict-do-nothing'),
+    insertOnConflictDoNothingReturning: resolvePattern(
       options,
       'onConflictDoNothingReturningUrlPattern',
       '{0}/on-conflict-do-nothing/returning',
     ),
-    insertOnConflictDoUpdate: pattern(options, 'onConflictDoUpdateUrlPattern', '{0}/on-conflict-do-update'),
-    insertOnConflictDoUpdateReturning: pattern(
+    insertOnConflictDoUpdate: resolvePattern(options, 'onConflictDoUpdateUrlPattern', '{0}/on-conflict-do-update'),
+    insertOnConflictDoUpdateReturning: resolvePattern(
       options,
       'onConflictDoUpdateReturningUrlPattern',
       '{0}/on-conflict-do-update/returning',
@@ -142,19 +142,19 @@ function patternsOf(options: CrudOptions): Readonly<Record<TableOperation, strin
 
 type PatternName = Extract<keyof CrudOptions, `${string}UrlPattern`>;
 
-function pattern(options: CrudOptions, name: PatternName, byDefault: string): string {
-  const given = options[name] ?? byDefault;
-  if (!given.includes('{0}'))
-    throw new RangeError(`${name}: ${JSON.stringify(given)} lacks {0}, the path of the table`);
-  return given;
+function resolvePattern(options: CrudOptions, name: PatternName, defaultPattern: string): string {
+  const pattern = options[name] ?? defaultPattern;
+  if (!pattern.includes('{0}'))
+    throw new RangeError(`${name}: ${JSON.stringify(pattern)} must contain {0}, the path of the table`);
+  return pattern;
 }
 
-function limitsOf(given: Partial<PageLimits>): PageLimits {
-  const maxLimit = given.maxLimit ?? defaultLimits.maxLimit;
-  const limits = { maxLimit, defaultLimit: given.defaultLimit ?? Math.min(defaultLimits.defaultLimit, maxLimit) };
+function resolveLimits(options: Partial<PageLimits>): PageLimits {
+  const maxLimit = options.maxLimit ?? defaultLimits.maxLimit;
+  const limits = { maxLimit, defaultLimit: options.defaultLimit ?? Math.min(defaultLimits.defaultLimit, maxLimit) };
   if (limits.defaultLimit > limits.maxLimit) {
     throw new RangeError(
-      `listingLimits.defaultLimit: ${limits.defaultLimit} is more than maxLimit, ${limits.maxLimit}`,
+      `listingLimits.defaultLimit: ${limits.defaultLimit} exceeds maxLimit ${limits.maxLimit}; lower it, or raise maxLimit`,
     );
   }
   return limits;

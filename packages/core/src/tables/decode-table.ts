@@ -15,7 +15,7 @@ import type { TypeFacts } from '../catalog/type-facts.ts';
 import type { Comparison, TypeOperators, RelationKind, TableColumn } from '../catalog/table.ts';
 import type { TypeLookup } from '../catalog/type-lookup.ts';
 
-/** A table or view as the catalog has it. */
+/** A table or view of the catalog. */
 export interface Table {
   readonly kind: RelationKind;
   readonly schema: string;
@@ -24,13 +24,13 @@ export interface Table {
   readonly insertable: boolean;
   readonly updatable: boolean;
   readonly deletable: boolean;
-  /** Whether ON CONFLICT can name the key. */
+  /** Whether the primary key can be the target of ON CONFLICT. */
   readonly arbiter: boolean;
   readonly columns: readonly TableColumn[];
   readonly constraintMessages: Readonly<Record<string, string>>;
 }
 
-/** OIDs of the types that PostgreSQL can compare. */
+/** OIDs of the types with a default operator class: B-tree for `ordered`, hash for `equal`. */
 export interface ComparableTypes {
   readonly ordered: ReadonlySet<number>;
   readonly equal: ReadonlySet<number>;
@@ -46,29 +46,29 @@ const kinds = {
 
 const identities = { '': null, a: 'always', d: 'byDefault' } as const;
 
-/** Bits of `pg_relation_is_updatable`: one shifted by PostgreSQL's number of the command. */
-const bits = { update: 4, insert: 8, delete: 16 } as const;
+/** Bits of `pg_relation_is_updatable`: `1 << CmdType`. */
+const commandBits = { update: 4, insert: 8, delete: 16 } as const;
 
 export interface DecodeContext {
-  readonly typeOf: TypeLookup;
+  readonly findType: TypeLookup;
   readonly comparable: ComparableTypes;
-  /** By the OID of the type of columns. */
+  /** By the OID of the column type. */
   readonly operators: ReadonlyMap<number, TypeOperators>;
 }
 
-export function decodeTable(facts: JsonObject, reading: DecodeContext): Table {
+export function decodeTable(facts: JsonObject, context: DecodeContext): Table {
   const writable = readInteger(facts, 'writable');
-  const messages = readArrayOrNull(facts, 'constraints', decodeMessage) ?? [];
+  const messages = readArrayOrNull(facts, 'constraints', decodeConstraintMessage) ?? [];
   return Object.freeze({
     kind: readCode(facts, 'kind', kinds),
     schema: readText(facts, 'schema'),
     name: readText(facts, 'name'),
     comment: readTextOrNull(facts, 'comment'),
-    insertable: (writable & bits.insert) !== 0,
-    updatable: (writable & bits.update) !== 0,
-    deletable: (writable & bits.delete) !== 0,
+    insertable: (writable & commandBits.insert) !== 0,
+    updatable: (writable & commandBits.update) !== 0,
+    deletable: (writable & commandBits.delete) !== 0,
     arbiter: readBoolean(facts, 'arbiter'),
-    columns: readArray(facts, 'columns', (where, value) => decodeColumn(toJsonObject(where, value), reading)),
+    columns: readArray(facts, 'columns', (where, value) => decodeColumn(toJsonObject(where, value), context)),
     constraintMessages: Object.freeze(Object.fromEntries(messages)),
   });
 }
@@ -78,20 +78,20 @@ export function decodeComparableTypes(facts: JsonObject): ComparableTypes {
   return { ordered: oids('ordered'), equal: oids('equal') };
 }
 
-/** @returns the OID of the type, and its operators */
+/** @returns the OID of the column type, and its operators */
 export function decodeTypeOperators(facts: JsonObject): readonly [type: number, operators: TypeOperators] {
   const { members, path: where } = toJsonObject(`${facts.path}.names`, facts.members['names']);
-  const names = Object.entries(members).map(([meaning, name]) => {
+  const names = Object.entries(members).map(([standardOperator, name]) => {
     const [schema, operator] = Array.isArray(name) ? name.map(String) : [];
     if (schema === undefined || operator === undefined || !/^[-+*/<>=~!@#%^&|`?]+$/.test(operator))
-      throw malformedRow(`${where}.${meaning}`, 'must be the schema and the name of an operator');
-    return [meaning, `operator(${quoteIdentifier(schema)}.${operator})`] as const;
+      throw malformedRow(`${where}.${standardOperator}`, 'must be the schema and the name of an operator');
+    return [standardOperator, `operator(${quoteIdentifier(schema)}.${operator})`] as const;
   });
   const type = `${quoteIdentifier(readText(facts, 'inputSchema'))}.${quoteIdentifier(readText(facts, 'input'))}`;
   return [readInteger(facts, 'type'), Object.freeze({ type, names: Object.freeze(Object.fromEntries(names)) })];
 }
 
-function decodeMessage(where: string, value: unknown): readonly [constraint: string, message: string] {
+function decodeConstraintMessage(where: string, value: unknown): readonly [constraint: string, message: string] {
   const facts = toJsonObject(where, value);
   return [
     [readText(facts, 'schema'), readText(facts, 'table'), readText(facts, 'name')].join('.'),
@@ -99,10 +99,10 @@ function decodeMessage(where: string, value: unknown): readonly [constraint: str
   ];
 }
 
-function decodeColumn(facts: JsonObject, { typeOf: findType, comparable, operators }: DecodeContext): TableColumn {
+function decodeColumn(facts: JsonObject, { findType, comparable, operators }: DecodeContext): TableColumn {
   const type = findType(readInteger(facts, 'type'), `${facts.path}.type`);
   const display = readTextOrNull(facts, 'display');
-  const own = operators.get(type.baseOid);
+  const typeOperators = operators.get(type.baseOid);
   const identity = readText(facts, 'identity') in identities ? readText(facts, 'identity') : '';
   return Object.freeze({
     name: readText(facts, 'name'),
@@ -113,14 +113,14 @@ function decodeColumn(facts: JsonObject, { typeOf: findType, comparable, operato
     generated: readBoolean(facts, 'generated'),
     writable: readBoolean(facts, 'writable'),
     key: readBoolean(facts, 'key'),
-    comparison: comparisonOf(type, comparable),
-    ...(own === undefined ? {} : { operators: own }),
+    comparison: selectComparison(type, comparable),
+    ...(typeOperators === undefined ? {} : { operators: typeOperators }),
   });
 }
 
-/** Arrays compare as their elements do; rows only when all their fields do, so their text is compared instead. */
-function comparisonOf(type: TypeFacts, comparable: ComparableTypes): Comparison {
-  if (type.element !== undefined) return comparisonOf(type.element, comparable);
+/** Arrays compare like their elements. Composite types are compared as text: they compare only if all fields do. */
+function selectComparison(type: TypeFacts, comparable: ComparableTypes): Comparison {
+  if (type.element !== undefined) return selectComparison(type.element, comparable);
   if (type.kind === 'enum' || type.kind === 'range') return 'ordered';
   if (comparable.ordered.has(type.baseOid)) return 'ordered';
   return comparable.equal.has(type.baseOid) ? 'equal' : 'none';

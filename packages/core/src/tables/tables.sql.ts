@@ -2,10 +2,10 @@ import { filterCondition, filterParameters } from '../catalog/filters.sql.ts';
 import { reachedTypes, typeRows } from '../catalog/types.sql.ts';
 
 /**
- * Which columns of an automatically updatable view are columns of the one relation that it selects from. PostgreSQL keeps that in
- * the view's parsed query alone: each entry of its target list tells where it comes from. Queries within the query have such
- * entries too, deeper in braces; those of the view itself stand at depth 2, `{QUERY … {TARGETENTRY … :resno …}}`. In the text of
- * a query the braces, spaces and backslashes of names stand behind a backslash, so that no name can pretend to be an entry.
+ * Maps columns of an automatically updatable view to columns of the relation it selects from. Only the view's parsed query,
+ * `pg_rewrite.ev_action`, has this mapping: `resorigtbl` and `resorigcol` of each target list entry. Entries of the view are at brace
+ * depth 2, `{QUERY … {TARGETENTRY … :resno …}}`; those of subqueries are deeper. PostgreSQL escapes braces, spaces and backslashes of
+ * names, so that a name cannot imitate an entry.
  */
 const originsOf = (view: string): string => `
       select (token.parts)[2]::int2 as number, (token.parts)[3]::oid as source, (token.parts)[4]::int2 as source_number
@@ -23,7 +23,7 @@ const originsOf = (view: string): string => `
       where token.depth = 2 and (token.parts)[3] <> '0'
         and pg_catalog.pg_column_is_updatable(${view}, (token.parts)[2]::int2, false)`;
 
-/** Whether something else than PostgreSQL itself decides what becomes of a row that is written. */
+/** Whether an INSTEAD OF trigger or a rule decides what becomes of a written row. */
 const redirected = (relation: string): string => `(exists (
       select from pg_catalog.pg_trigger t where t.tgrelid = ${relation} and t.tgtype & 64 <> 0
     ) or exists (
@@ -31,8 +31,8 @@ const redirected = (relation: string): string => `(exists (
     ))`;
 
 /**
- * The default operator class by which PostgreSQL compares values of a type, one that orders them before one that does not. Only a
- * superuser can make an operator class, or a cast that changes no bytes.
+ * The default operator class of a type, B-tree before hash. It is safe to run its operators: only a superuser can create an operator
+ * class or a binary-coercible cast.
  */
 const defaultClassOf = (type: string): string => `
       select m.amname::text, o.opcfamily, o.opcintype
@@ -43,7 +43,7 @@ const defaultClassOf = (type: string): string => `
       order by m.amname::text, o.opcintype <> ${type}
       limit 1`;
 
-/** The events (bits of `pg_relation_is_updatable`) that triggers or rules of a view serve, whatever its columns are. */
+/** The events (bits of `pg_relation_is_updatable`) that INSTEAD OF triggers or unconditional INSTEAD rules of a view handle. */
 const redirectedEvents = (view: string): string => `(
       select coalesce(pg_catalog.bit_or(event.bits), 0)
       from (
@@ -55,9 +55,9 @@ const redirectedEvents = (view: string): string => `(
       ) event (bits))`;
 
 /**
- * Lists tables, partitioned tables (not their partitions), foreign tables, views and materialized views with every type that
- * they reach, in one statement, on PostgreSQL 13 and later. Left out are members of extensions, `information_schema` and
- * schemas `pg_*`. The parameters are those of `filterValues`. The columns are `kind` and `facts`; see `customTablesSql`.
+ * Lists tables, partitioned tables (without their partitions), foreign tables, views and materialized views with all types that they
+ * use, on PostgreSQL 13 and later. Members of extensions, `information_schema` and schemas `pg_*` are excluded. The parameters are
+ * those of `filterValues`. The columns are `kind` and `facts`; see `customTablesSql`.
  */
 export const tablesSql: string = `with recursive listed as (
     select c.oid, c.relname, c.relkind, n.nspname
@@ -244,32 +244,32 @@ union all
       on d.objoid = listed.oid and d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objsubid = 0`;
 
 /**
- * An author's query in place of the built-in one. It is one `select` (or `with … select`, or `values`) that may use the
- * parameters of the filters, any of them or none, and gives two columns, each row being one thing, in any order:
+ * Returns the statement of a custom catalog query. The query is one `select` (or `with … select`, or `values`), may use the parameters
+ * of the filters, and returns rows of two columns in any order:
  *
  * - `kind`: `type`, `comparable`, `operators` or `table`
- * - `facts`: a JSON object (json, jsonb or text); a member that may be null may be missing
+ * - `facts`: a JSON object (json, jsonb or text); members that are null may be missing
  *
- * Facts of a type are those of the query that lists routines; every type of a column needs a row.
+ * Facts of a type are those of the query for routines. Every column type needs a row.
  *
- * Facts of `comparable`, one row or none: `ordered` and `equal`, arrays of the OIDs of those types that PostgreSQL can order, or
- * compare by `=`. Types that are in neither are compared by their text.
+ * Facts of `comparable`, at most one row: `ordered` and `equal`, arrays of OIDs of the types that PostgreSQL can order, or compare by
+ * `=`. Other types are compared as text.
  *
- * Facts of `operators`, one row for each of those types whose operators are not PostgreSQL's own in `pg_catalog`:
- * - `type`: OID of the type of columns
- * - `inputSchema`, `input`: schema and name of the type that they take, which is the type of columns in most cases
+ * Facts of `operators`, one row per type whose operators are not in `pg_catalog`:
+ * - `type`: OID of the column type
+ * - `inputSchema`, `input`: schema and name of the operand type, in most cases the column type
  * - `names`: object with an array of schema and name of the operator for `<`, `<=`, `=`, `>=`, `>` and, where there are some, `~~` (LIKE)
  *   and `~~*` (ILIKE)
  *
  * Facts of a table:
  * - `kind`: `pg_class.relkind`, `r` table, `p` partitioned table, `f` foreign table, `v` view, `m` materialized view
- * - `schema`, `name`: as they are, not quoted
+ * - `schema`, `name`: without quotes
  * - `comment`: `obj_description(oid, 'pg_class')`, or null
- * - `writable`: `pg_relation_is_updatable(oid, true)`: 4 update, 8 insert, 16 delete, added up
- * - `arbiter`: whether ON CONFLICT can name the key
+ * - `writable`: `pg_relation_is_updatable(oid, true)`, the sum of 4 (update), 8 (insert) and 16 (delete)
+ * - `arbiter`: whether the primary key can be the target of ON CONFLICT
  * - `columns`: array of objects with `name`, `type` (OID), `display` (null, or the type with its modifiers), `notNull`,
  *   `default`, `identity` (`pg_attribute.attidentity`), `generated`, `writable`, `key`
- * - `constraints`: array of objects with `schema`, `table`, `name` and `comment`, of those that have one, or null
+ * - `constraints`: array of objects with `schema`, `table`, `name` and `comment` of the constraints with a comment, or null
  */
 export function customTablesSql(query: string): string {
   return `select custom.kind, custom.facts from (select ${filterParameters}) as filters, (

@@ -1,74 +1,152 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
-import type { QueryBuilder } from '../ports/ports.ts';
+import { Problem, type Query, type QueryBuilder, type QueryInput } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import { buildSelectList } from '../endpoints/statement.ts';
+import { checkConditionCount, equalityConditions, whereClause } from './condition.ts';
 import { type Fragment, joinFragments, textFragment, toStatement } from './fragment.ts';
+import { isSettable } from './operations.ts';
 import {
+  aliasedTable,
+  type ColumnParameter,
   listColumnParameters,
-  type ProvidedColumn,
   listProvidedColumns,
   missingColumn,
-  toStoredValue,
-  type ColumnParameter,
-  aliasedTable,
+  planModeSettings,
+  type ProvidedColumn,
   requireTable,
+  rowAlias,
+  toStoredValue,
 } from './provided-columns.ts';
-import { isSettable } from './operations.ts';
-import { returningClause } from './returning.ts';
+import { ifMatchCondition } from './row-version.ts';
 
-/** Inserts the given columns; what happens when there is a row of that key already is a plain error (null), nothing, or an update. */
-export function insertBuilder(onConflict: 'nothing' | 'update' | null): QueryBuilder {
-  return (parts) => {
-    const { endpoint } = parts;
-    const given = listProvidedColumns(parts);
-    refuseMissing(listColumnParameters(endpoint), given, onConflict !== null);
-    const end = textFragment('', `${conflict(onConflict, endpoint, given)}${returningClause(endpoint, {})}`);
+/** Returns the builder of INSERT statements with the conflict action; null: a conflict is an error. */
+export function createInsertBuilder(conflictAction: 'nothing' | 'update' | null): QueryBuilder {
+  return (input) => {
+    const { endpoint } = input;
+    const provided = listProvidedColumns(input);
+    checkRequiredColumns(listColumnParameters(endpoint), provided, conflictAction !== null);
     const into = textFragment('', `insert into ${aliasedTable(endpoint)}`);
-    return toStatement('insert', joinFragments([into, given.length === 0 ? defaults : rowOf(given), end], ''));
+    const values = provided.length === 0 ? defaultValues : valuesClause(provided);
+    const end = textFragment(
+      '',
+      `${conflictClause(conflictAction, endpoint, provided)}${returningClause(endpoint, {})}`,
+    );
+    return toStatement('insert', joinFragments([into, values, end], ''));
   };
 }
 
-/** A row that the table makes all by itself. */
-const defaults = textFragment('defaults', ' default values');
+const defaultValues = textFragment('defaults', ' default values');
 
-function rowOf(given: readonly ProvidedColumn[]): Fragment {
-  const names = textFragment('', ` (${given.map(name).join(', ')})${overriding(given)} values (`);
-  return joinFragments([names, joinFragments(given.map(bound), ', '), textFragment('', ')')], '');
+function valuesClause(provided: readonly ProvidedColumn[]): Fragment {
+  const columns = textFragment('', ` (${provided.map(columnName).join(', ')})${overridingClause(provided)} values (`);
+  return joinFragments([columns, joinFragments(provided.map(placeholder), ', '), textFragment('', ')')], '');
 }
 
-const name = ({ facts }: ColumnParameter): string => quoteIdentifier(facts.name);
+const columnName = ({ facts }: ColumnParameter): string => quoteIdentifier(facts.name);
 
-function bound(column: ProvidedColumn): Fragment {
-  const { parameter } = column;
-  return {
-    form: `${parameter.position}`,
-    text: (next) => `${next()}::${parameter.type.sql}`,
-    values: [toStoredValue(column)],
-  };
+function placeholder(column: ProvidedColumn): Fragment {
+  const { position, type } = column.parameter;
+  return { key: `${position}`, text: (next) => `${next()}::${type.sql}`, values: [toStoredValue(column)] };
 }
 
-/** Without these the row cannot be, whatever its other columns are; and a conflict is looked for by the whole key. */
-function refuseMissing(all: readonly ColumnParameter[], given: readonly ProvidedColumn[], keyed: boolean): void {
-  const names = new Set(given.map(({ facts }) => facts.name));
-  const missing = all.filter(({ facts }) => !names.has(facts.name) && (needed(facts) || (keyed && facts.key)));
+/** @throws Problem `missing-column` without the columns that have no default, or those of the key, which ON CONFLICT needs */
+function checkRequiredColumns(
+  columns: readonly ColumnParameter[],
+  provided: readonly ProvidedColumn[],
+  requiresKey: boolean,
+): void {
+  const names = new Set(provided.map(({ facts }) => facts.name));
+  const missing = columns.filter(
+    ({ facts }) => !names.has(facts.name) && (isRequired(facts) || (requiresKey && facts.key)),
+  );
   if (missing.length === 0) return;
-  throw missingColumn(missing, `The row needs these columns${given.length === 0 ? '' : ' too'}`);
+  throw missingColumn(missing, `The row needs these columns${provided.length === 0 ? '' : ' too'}`);
 }
 
-function needed({ notNull, hasDefault, identity, generated }: ColumnParameter['facts']): boolean {
+function isRequired({ notNull, hasDefault, identity, generated }: ColumnParameter['facts']): boolean {
   return notNull && !hasDefault && identity === null && !generated;
 }
 
-/** A value for an identity column that is always generated is taken when the statement insists. */
-function overriding(given: readonly ProvidedColumn[]): string {
-  return given.some(({ facts }) => facts.identity === 'always') ? ' overriding system value' : '';
+/** Without it, PostgreSQL refuses values for identity columns that are GENERATED ALWAYS. */
+function overridingClause(provided: readonly ProvidedColumn[]): string {
+  return provided.some(({ facts }) => facts.identity === 'always') ? ' overriding system value' : '';
 }
 
-function conflict(action: 'nothing' | 'update' | null, endpoint: Endpoint, given: readonly ProvidedColumn[]): string {
+function conflictClause(
+  action: 'nothing' | 'update' | null,
+  endpoint: Endpoint,
+  provided: readonly ProvidedColumn[],
+): string {
   if (action === null) return '';
   const keys = requireTable(endpoint).columns.filter(({ key }) => key);
   const target = ` on conflict (${keys.map((key) => quoteIdentifier(key.name)).join(', ')}) do`;
-  const set = action === 'update' ? given.filter(({ facts }) => isSettable(facts)) : [];
-  // Where only the key is given there is nothing to set.
-  if (set.length === 0) return `${target} nothing`;
-  return `${target} update set ${set.map((column) => `${name(column)} = excluded.${name(column)}`).join(', ')}`;
+  const updated = action === 'update' ? provided.filter(({ facts }) => isSettable(facts)) : [];
+  // DO UPDATE needs a column: with the key alone, an existing row stays as it is.
+  if (updated.length === 0) return `${target} nothing`;
+  return `${target} update set ${updated.map((column) => `${columnName(column)} = excluded.${columnName(column)}`).join(', ')}`;
+}
+
+/** Builds an UPDATE: columns of the key select the rows, the others are set. */
+export const buildUpdate: QueryBuilder = (input) => {
+  const { endpoint } = input;
+  const provided = listProvidedColumns(input);
+  const keys = provided.filter(({ facts }) => facts.key);
+  const updated = provided.filter(({ facts }) => !facts.key);
+  const columns = listColumnParameters(endpoint);
+  if (keys.length === 0) {
+    const missing = columns.filter(({ facts }) => facts.key);
+    throw missingColumn(missing, 'Give the key of the row to update');
+  }
+  if (updated.length === 0) {
+    const missing = columns.filter(({ facts }) => !facts.key);
+    throw missingColumn(missing, 'Give at least one column to set');
+  }
+  const set = [textFragment('', `update ${aliasedTable(endpoint)} set `), joinFragments(updated.map(assignment), ', ')];
+  return finishChange('update', input, { start: set, keys, conditions: equalityConditions(keys) });
+};
+
+function assignment(column: ProvidedColumn): Fragment {
+  const value = placeholder(column);
+  return { ...value, text: (next) => `${columnName(column)} = ${value.text(next)}` };
+}
+
+/**
+ * Builds a DELETE of the rows that equal all provided columns.
+ * @throws Problem `unfiltered-delete` without any, unless the table allows it
+ */
+export const buildDelete: QueryBuilder = (input) => {
+  const { endpoint } = input;
+  const provided = listProvidedColumns(input);
+  if (provided.length === 0 && !requireTable(endpoint).allowUnfilteredDelete) {
+    throw new Problem('unfiltered-delete', {
+      detail:
+        'Give at least one column in the query string. A comment on the table with the line "allow_unfiltered_delete" lets a delete without any delete every row.',
+    });
+  }
+  const start = [textFragment('', `delete from ${aliasedTable(endpoint)}`)];
+  const conditions = checkConditionCount(equalityConditions(provided));
+  return finishChange('delete', input, { start, keys: provided, conditions });
+};
+
+interface Change {
+  /** The statement up to its WHERE clause. */
+  readonly start: readonly Fragment[];
+  /** The columns that select the rows. */
+  readonly keys: readonly ProvidedColumn[];
+  readonly conditions: readonly Fragment[];
+}
+
+/** Adds the WHERE clause with `If-Match`, and the RETURNING clause. */
+function finishChange(prefix: string, input: QueryInput, { start, keys, conditions }: Change): Query {
+  const { endpoint } = input;
+  const { conditions: ifMatch, ...noRow } = ifMatchCondition(input);
+  const returning = textFragment(noRow.noRowProblem === undefined ? '' : 'counted', returningClause(endpoint, noRow));
+  const statement = joinFragments([...start, whereClause([...conditions, ...ifMatch]), returning], '');
+  return { ...toStatement(prefix, statement), ...planModeSettings(endpoint, keys, keys.length), ...noRow };
+}
+
+/** Returns the result columns, or a constant per row where rows are only counted. */
+function returningClause(endpoint: Endpoint, { noRowProblem }: Pick<Query, 'noRowProblem'>): string {
+  if (endpoint.result.kind === 'objects') return ` returning ${buildSelectList(endpoint, rowAlias)}`;
+  return noRowProblem === undefined ? '' : ' returning 1';
 }

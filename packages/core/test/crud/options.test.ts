@@ -92,7 +92,7 @@ test('the five patterns', async () => {
 
 test('a pattern without the place of the path is refused by name', () => {
   expect(() => crudSource({ returningUrlPattern: '/returning' })).toThrow(
-    /returningUrlPattern: "\/returning" lacks \{0\}/,
+    /returningUrlPattern: "\/returning" must contain \{0\}/,
   );
 });
 
@@ -265,6 +265,8 @@ test('limits of a listing that cannot be are refused by name', () => {
   const made = (listingLimits: NonNullable<CrudOptions['listingLimits']>) => () => crudSource({ listingLimits });
   expect(made({ defaultLimit: 0 })).toThrow('listingLimits.defaultLimit: must be a whole number of at least 1, not 0');
   expect(made({ maxLimit: 1.5 })).toThrow('listingLimits.maxLimit: must be a whole number of at least 1, not 1.5');
-  expect(made({ defaultLimit: 11, maxLimit: 10 })).toThrow('listingLimits.defaultLimit: 11 is more than maxLimit, 10');
+  expect(made({ defaultLimit: 11, maxLimit: 10 })).toThrow(
+    'listingLimits.defaultLimit: 11 exceeds maxLimit 10; lower it, or raise maxLimit',
+  );
   expect(made({ maxLimit: 10 })).not.toThrow();
 });

@@ -2,90 +2,82 @@ import { arrayLiteral } from '../../postgres/literal.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { castIfNeeded, comparisonSql, equalityCondition, resolveComparison } from '../condition.ts';
 import { type Fragment, textFragment } from '../fragment.ts';
-import { type ProvidedColumn, columnReference, invalidParameter } from '../provided-columns.ts';
-import { parseList } from './list.ts';
+import { columnReference, invalidParameter, type ProvidedColumn } from '../provided-columns.ts';
 
-/** What the given columns ask for. */
 export interface ColumnFilters {
   readonly conditions: readonly Fragment[];
-  /** Those columns that are to equal one value. */
+  /** The columns that must equal one value. */
   readonly equal: readonly ProvidedColumn[];
 }
 
-const written = /^(not\.)?(eq|neq|gt|gte|lt|lte|like|ilike|in|is)\.(.*)$/s;
+/** `lt.20`, `not.in.(1,2)`. */
+const filter = /^(not\.)?(eq|neq|gt|gte|lt|lte|like|ilike|in|is)\.(.*)$/s;
 
-const orderings = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+const orderOperators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+type NullHandling = Endpoint['queryStringNullHandling'];
 
 /**
- * `price=lt.20&title=ilike.*rust*`: each text of a key is a condition. A text that begins with no operator is the value that the
- * column equals; a value that looks like one is written `eq.value`. What stands in the path is a value always.
+ * Parses the filters of a query string such as `price=lt.20&title=ilike.*rust*`. A text without an operator is a value that the column
+ * must equal; `eq.` precedes a value that looks like a filter. Path parameters are always values.
  */
-export function parseColumnFilters(
-  given: readonly ProvidedColumn[],
-  queryNull: Endpoint['queryStringNullHandling'],
-): ColumnFilters {
+export function parseColumnFilters(provided: readonly ProvidedColumn[], nullHandling: NullHandling): ColumnFilters {
   const conditions: Fragment[] = [];
   const equal: ProvidedColumn[] = [];
-  for (const column of given) {
-    for (const text of textsOf(column)) {
-      const match = text === null || column.parameter.inPath ? null : written.exec(text);
+  for (const column of provided) {
+    for (const text of listTexts(column)) {
+      const match = text === null || column.parameter.inPath ? null : filter.exec(text);
       if (match === null || (match[1] === undefined && match[2] === 'eq')) {
-        const one = { ...column, value: match === null ? text : operand(match[3]!, column, queryNull) };
-        equal.push(one);
-        conditions.push(equalityCondition(one, '=', one.value));
+        const equalColumn = { ...column, value: match === null ? text : parseOperand(match[3]!, column, nullHandling) };
+        equal.push(equalColumn);
+        conditions.push(equalityCondition(equalColumn, '=', equalColumn.value));
         continue;
       }
-      const condition = readOperator(column, { operator: match[2]!, operand: operand(match[3]!, column, queryNull) });
-      conditions.push(match[1] === undefined ? condition : negated(condition));
+      const operand = parseOperand(match[3]!, column, nullHandling);
+      const condition = operatorCondition(column, match[2]!, operand);
+      conditions.push(match[1] === undefined ? condition : negate(condition));
     }
   }
   return { conditions, equal };
 }
 
-/** A key that may be repeated has its texts in a JSON array; of an array the one value is the array. */
-function textsOf({ parameter, value }: ProvidedColumn): readonly (string | null)[] {
+/** The value of a repeatable parameter is a JSON array of its texts. */
+function listTexts({ parameter, value }: ProvidedColumn): readonly (string | null)[] {
   const text = value === null || typeof value === 'string' ? value : Buffer.from(value).toString();
   return parameter.repeatable === true && text !== null ? (JSON.parse(text) as (string | null)[]) : [text];
 }
 
-/** What stands behind an operator means NULL as a whole text would. */
-function operand(
-  text: string,
-  { parameter }: ProvidedColumn,
-  queryNull: Endpoint['queryStringNullHandling'],
-): string | null {
-  if (text === '') return parameter.type.textual && queryNull !== 'emptyString' ? text : null;
-  return queryNull === 'nullLiteral' && text.toLowerCase() === 'null' ? null : text;
+/** Applies the null handling of the query string to the operand. */
+function parseOperand(text: string, { parameter }: ProvidedColumn, nullHandling: NullHandling): string | null {
+  if (text === '') return parameter.type.textual && nullHandling !== 'emptyString' ? text : null;
+  return nullHandling === 'nullLiteral' && text.toLowerCase() === 'null' ? null : text;
 }
 
-function negated({ form, text, values }: Fragment): Fragment {
-  return { form: `not ${form}`, text: (next) => `not (${text(next)})`, values };
+function negate({ key, text, values }: Fragment): Fragment {
+  return { key: `not ${key}`, text: (next) => `not (${text(next)})`, values };
 }
 
-function readOperator(
-  column: ProvidedColumn,
-  { operator, operand: value }: { readonly operator: string; readonly operand: string | null },
-): Fragment {
+function operatorCondition(column: ProvidedColumn, operator: string, operand: string | null): Fragment {
   switch (operator) {
     case 'eq':
-      return equalityCondition(column, '=', value);
+      return equalityCondition(column, '=', operand);
     case 'neq':
-      return equalityCondition(column, '<>', value);
+      return equalityCondition(column, '<>', operand);
     case 'in':
-      return isOneOf(column, value ?? '');
+      return inCondition(column, operand ?? '');
     case 'is':
-      return isWhat(column, value ?? '');
+      return isCondition(column, operand ?? '');
     case 'like':
     case 'ilike':
-      return isLike(column, operator, value ?? '');
+      return likeCondition(column, operator, operand ?? '');
     default:
-      return isOrdered(column, orderings[operator as keyof typeof orderings], value);
+      return orderCondition(column, orderOperators[operator as keyof typeof orderOperators], operand);
   }
 }
 
-function isOrdered(
+function orderCondition(
   column: ProvidedColumn,
-  operator: (typeof orderings)[keyof typeof orderings],
+  operator: (typeof orderOperators)[keyof typeof orderOperators],
   value: string | null,
 ): Fragment {
   const { facts, parameter } = column;
@@ -93,29 +85,29 @@ function isOrdered(
   if (facts.comparison !== 'ordered')
     throw invalidParameter(parameter, `"${key}" is ${type.display}, which has no order.`);
   return {
-    form: `${position}${operator}`,
+    key: `${position}${operator}`,
     text: (next) => comparisonSql(column, operator, `${next()}::${type.sql}`),
-    values: [{ value, owner: parameter }],
+    values: [{ value, source: parameter }],
   };
 }
 
-/** `*` stands for `%`, which a URL has to encode. Other types than text are compared by their text. */
-function isLike(column: ProvidedColumn, operator: 'like' | 'ilike', value: string): Fragment {
+/** `*` is the wildcard, since `%` must be encoded in a URL. Columns of other types than text are compared as text. */
+function likeCondition(column: ProvidedColumn, operator: 'like' | 'ilike', pattern: string): Fragment {
   const { parameter } = column;
-  const by = resolveComparison(column, operator === 'like' ? '~~' : '~~*');
-  const owner = { ...parameter, type: { sql: 'pg_catalog.text', display: 'a pattern' } };
+  const operation = resolveComparison(column, operator === 'like' ? '~~' : '~~*');
+  const reference = castIfNeeded(operation.type, columnReference(column));
+  const source = { ...parameter, type: { sql: 'pg_catalog.text', display: 'a pattern' } };
   return {
-    form: `${parameter.position}${operator}`,
-    text: (next) =>
-      `${castIfNeeded(by.type, columnReference(column))} ${by.operator} ${castIfNeeded(by.type, `${next()}::pg_catalog.text`)}`,
-    values: [{ value: value.replaceAll('*', '%'), owner }],
+    key: `${parameter.position}${operator}`,
+    text: (next) => `${reference} ${operation.operator} ${castIfNeeded(operation.type, `${next()}::pg_catalog.text`)}`,
+    values: [{ value: pattern.replaceAll('*', '%'), source }],
   };
 }
 
-function isOneOf(column: ProvidedColumn, value: string): Fragment {
+function inCondition(column: ProvidedColumn, list: string): Fragment {
   const { facts, parameter } = column;
   const { position, type, key } = parameter;
-  const items = parseList(value);
+  const items = parseList(list);
   if (items === null) {
     throw invalidParameter(
       parameter,
@@ -124,16 +116,35 @@ function isOneOf(column: ProvidedColumn, value: string): Fragment {
   }
   if (facts.comparison === 'none')
     throw invalidParameter(parameter, `"${key}" is ${type.display}, which in. cannot compare.`);
-  const by = resolveComparison(column, '=');
-  const owner = { ...parameter, type: { sql: `${type.sql}[]`, display: `a list of ${type.display}` } };
+  const operation = resolveComparison(column, '=');
+  const reference = castIfNeeded(operation.type, columnReference(column));
+  const source = { ...parameter, type: { sql: `${type.sql}[]`, display: `a list of ${type.display}` } };
   return {
-    form: `${position}in`,
+    key: `${position}in`,
     text: (next) => {
-      const list = castIfNeeded(by.type, `${next()}::${type.sql}[]`, '[]');
-      return `${castIfNeeded(by.type, columnReference(column))} ${by.operator} any (${list})`;
+      const array = castIfNeeded(operation.type, `${next()}::${type.sql}[]`, '[]');
+      return `${reference} ${operation.operator} any (${array})`;
     },
-    values: [{ value: arrayLiteral(items, type.delimiter), owner }],
+    values: [{ value: arrayLiteral(items, type.delimiter), source }],
   };
+}
+
+const listItem = /(?:"((?:[^"\\]|\\.)*)"|([^",()]*))(,|$)/sy;
+
+/** Parses `(a,b,"c,d")`; null for another text. Within quotes a backslash escapes the next character. */
+function parseList(text: string): readonly string[] | null {
+  if (!text.startsWith('(') || !text.endsWith(')') || text.length < 2) return null;
+  const content = text.slice(1, -1);
+  if (content === '') return [];
+  const items: string[] = [];
+  for (let position = 0; ;) {
+    listItem.lastIndex = position;
+    const match = listItem.exec(content);
+    if (match === null) return null;
+    items.push(match[1] === undefined ? match[2]! : match[1].replaceAll(/\\(.)/gs, '$1'));
+    if (match[3] === '') return items;
+    position = listItem.lastIndex;
+  }
 }
 
 const states = {
@@ -144,7 +155,7 @@ const states = {
   unknown: 'is unknown',
 } as const;
 
-function isWhat(column: ProvidedColumn, value: string): Fragment {
+function isCondition(column: ProvidedColumn, value: string): Fragment {
   const { parameter } = column;
   const { position, type, key } = parameter;
   const state = value.toLowerCase();

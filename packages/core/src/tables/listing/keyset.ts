@@ -2,84 +2,87 @@ import type { Value } from '../../postgres/port.ts';
 import { castIfNeeded, comparisonSql, resolveComparison } from '../condition.ts';
 import { type Fragment, joinFragments, textFragment } from '../fragment.ts';
 import { columnReference } from '../provided-columns.ts';
-import { orderTermForm, type OrderTerm } from './order.ts';
+import { type OrderTerm, orderTermKey } from './order.ts';
 
-/** A column of the order, and its value in the last row that the client has. */
+/** An order term, and its value in the last row of the previous page. */
 export interface KeysetValue extends OrderTerm {
   readonly value: Value;
 }
 
-/** The rows that come behind the marked one in this order. */
-export function afterRow(marks: readonly KeysetValue[]): Fragment {
-  const [first] = marks;
-  const alike = marks.every(({ column, descending }) => column.facts.notNull && descending === first!.descending);
-  if (!alike) return oneByOne(marks);
-  const operators = new Set(marks.map(({ column }) => resolveComparison(column, '>').operator));
-  return operators.size === 1 ? rowComparison(marks) : joinFragments([notBefore(first!), oneByOne(marks)], ' and ');
+/** Returns the condition of keyset pagination: the rows after the given one. */
+export function afterRow(keyset: readonly KeysetValue[]): Fragment {
+  const [first] = keyset;
+  const uniform = keyset.every(({ column, descending }) => column.facts.notNull && descending === first!.descending);
+  if (!uniform) return compareTermByTerm(keyset);
+  const operators = new Set(keyset.map(({ column }) => resolveComparison(column, '>').operator));
+  return operators.size === 1
+    ? compareRows(keyset)
+    : joinFragments([notBefore(first!), compareTermByTerm(keyset)], ' and ');
 }
 
-const form = (kind: string, marks: readonly KeysetValue[]): string =>
-  `${kind}(${marks.map((mark) => `${orderTermForm(mark)}${mark.value === null ? '0' : ''}`).join(' ')})`;
+const keysetKey = (kind: string, keyset: readonly KeysetValue[]): string =>
+  `${kind}(${keyset.map((entry) => `${orderTermKey(entry)}${entry.value === null ? '0' : ''}`).join(' ')})`;
 
-/** `(a, b) > ($1, $2)`: an index over these columns answers it. */
-function rowComparison(marks: readonly KeysetValue[]): Fragment {
-  const by = marks.map(({ column, descending }) => resolveComparison(column, descending ? '<' : '>'));
-  const columns = marks.map(({ column }, index) => castIfNeeded(by[index]!.type, columnReference(column))).join(', ');
+/** `(a, b) > ($1, $2)`, which an index on these columns supports. */
+function compareRows(keyset: readonly KeysetValue[]): Fragment {
+  const operations = keyset.map(({ column, descending }) => resolveComparison(column, descending ? '<' : '>'));
+  const columns = keyset.map(({ column }, index) => castIfNeeded(operations[index]!.type, columnReference(column)));
   return {
-    form: form('row', marks),
+    key: keysetKey('row', keyset),
     text: (next) => {
-      const values = marks.map((mark, index) => castIfNeeded(by[index]!.type, placeholder(mark, next())));
-      return `(${columns}) ${by[0]!.operator} (${values.join(', ')})`;
+      const values = keyset.map((entry, index) => castIfNeeded(operations[index]!.type, placeholder(entry, next())));
+      return `(${columns.join(', ')}) ${operations[0]!.operator} (${values.join(', ')})`;
     },
-    values: marks.map(bound),
+    values: keyset.map(boundValue),
   };
 }
 
-/** Says what `oneByOne` implies, in words that an index over the first column answers. */
-function notBefore(mark: KeysetValue): Fragment {
+/** Repeats what `compareTermByTerm` implies, as a condition that an index on the first column supports. */
+function notBefore(first: KeysetValue): Fragment {
   return {
-    form: 'from',
-    text: (next) => comparisonSql(mark.column, mark.descending ? '<=' : '>=', placeholder(mark, next())),
-    values: [bound(mark)],
+    key: 'from',
+    text: (next) => comparisonSql(first.column, first.descending ? '<=' : '>=', placeholder(first, next())),
+    values: [boundValue(first)],
   };
 }
 
-/** Level in the columns before, and behind in one: with directions and NULLs of their own there is no shorter way. */
-function oneByOne(marks: readonly KeysetValue[]): Fragment {
-  const ways = marks.map((mark, index) => {
-    const all = joinFragments([...marks.slice(0, index).map(level), beyond(mark)], ' and ');
+/** `a > $1 or (a = $2 and b < $3)`, for orders with several directions or with NULLs. */
+function compareTermByTerm(keyset: readonly KeysetValue[]): Fragment {
+  const alternatives = keyset.map((entry, index) => {
+    const all = joinFragments([...keyset.slice(0, index).map(equals), comesAfter(entry)], ' and ');
     return { ...all, text: (next: () => string) => `(${all.text(next)})` };
   });
-  const all = joinFragments(ways, ' or ');
-  return { form: form('each', marks), text: (next) => `(${all.text(next)})`, values: all.values };
+  const any = joinFragments(alternatives, ' or ');
+  return { key: keysetKey('each', keyset), text: (next) => `(${any.text(next)})`, values: any.values };
 }
 
 const placeholder = ({ column }: KeysetValue, next: string): string => `${next}::${column.parameter.type.sql}`;
-const bound = ({ column, value }: KeysetValue): Fragment['values'][number] => ({ value, owner: column.parameter });
+const boundValue = ({ column, value }: KeysetValue): Fragment['values'][number] => ({
+  value,
+  source: column.parameter,
+});
 
-function level(mark: KeysetValue): Fragment {
-  const name = columnReference(mark.column);
-  if (mark.value === null) return textFragment('', `${name} is null`);
+function equals(entry: KeysetValue): Fragment {
+  if (entry.value === null) return textFragment('', `${columnReference(entry.column)} is null`);
   return {
-    form: '',
-    text: (next) => comparisonSql(mark.column, '=', placeholder(mark, next())),
-    values: [bound(mark)],
+    key: '',
+    text: (next) => comparisonSql(entry.column, '=', placeholder(entry, next())),
+    values: [boundValue(entry)],
   };
 }
 
-function beyond(mark: KeysetValue): Fragment {
-  const { column, descending, nullsFirst, value } = mark;
-  const name = columnReference(column);
-  // Behind a NULL comes everything else, or nothing at all.
-  if (value === null) return textFragment('', nullsFirst ? `${name} is not null` : 'false');
+function comesAfter(entry: KeysetValue): Fragment {
+  const { column, descending, nullsFirst, value } = entry;
+  const reference = columnReference(column);
+  if (value === null) return textFragment('', nullsFirst ? `${reference} is not null` : 'false');
   const operator = descending ? '<' : '>';
-  const nullsBehind = !nullsFirst && !column.facts.notNull;
+  const includesNulls = !nullsFirst && !column.facts.notNull;
   return {
-    form: '',
+    key: '',
     text: (next) => {
-      const further = comparisonSql(column, operator, placeholder(mark, next()));
-      return nullsBehind ? `(${further} or ${name} is null)` : further;
+      const comparison = comparisonSql(column, operator, placeholder(entry, next()));
+      return includesNulls ? `(${comparison} or ${reference} is null)` : comparison;
     },
-    values: [bound(mark)],
+    values: [boundValue(entry)],
   };
 }

@@ -4,95 +4,110 @@ import type { EndpointParameter, Listing } from '../../endpoints/endpoint.ts';
 import { type Fragment, joinFragments, textFragment } from '../fragment.ts';
 import { invalidParameter } from '../provided-columns.ts';
 import { afterRow } from './keyset.ts';
-import { parseTextArray } from './list.ts';
-import { type OrderTerm, orderTermForm, orderTermSql, parseOrder } from './order.ts';
+import { orderTermKey, orderTermSql, type OrderTerm, parseOrder } from './order.ts';
 
-/** Which part of the rows, and in which order. */
+/** The order and the page of a listing. */
 export interface Page {
   readonly after: readonly Fragment[];
   readonly order: Fragment;
   readonly limit: Fragment;
 }
 
-/** A parameter of the listing, and its value when it was given. */
+/** A parameter of the listing, and its value in the request. */
 interface ListingParameter {
   readonly parameter: EndpointParameter;
   readonly value: string | null;
 }
 
-/** @throws Problem for what cannot be, which it names */
-export function parsePage(parts: QueryInput, listing: Listing): Page {
-  const choice = (position: number): ListingParameter => choiceAt(parts, position);
-  const order = choice(listing.order);
-  const terms = parseOrder(parts.endpoint, order.parameter, order.value);
-  const limit = choice(listing.limit);
-  refuseTooMany(limit, listing.maxLimit);
+/** @throws Problem `invalid-parameter` */
+export function parsePage(input: QueryInput, listing: Listing): Page {
+  const read = (position: number): ListingParameter => readListingParameter(input, position);
+  const order = read(listing.order);
+  const terms = parseOrder(input.endpoint, order.parameter, order.value);
+  const limit = read(listing.limit);
+  checkLimit(limit, listing.maxLimit);
   return {
-    after: afterOf(choice(listing.after), terms),
-    order: orderOf(terms),
-    limit: joinFragments([limitOf(limit, listing.defaultLimit), offsetOf(choice(listing.offset))], ''),
+    after: afterConditions(read(listing.after), terms),
+    order: orderClause(terms),
+    limit: joinFragments([limitClause(limit, listing.defaultLimit), offsetClause(read(listing.offset))], ''),
   };
 }
 
-function choiceAt({ endpoint, parameters, values }: QueryInput, position: number): ListingParameter {
-  const parameter = endpoint.parameters.find((one) => one.position === position)!;
+function readListingParameter({ endpoint, parameters, values }: QueryInput, position: number): ListingParameter {
+  const parameter = endpoint.parameters.find((candidate) => candidate.position === position)!;
   const value: Value = values[parameters.indexOf(parameter)] ?? null;
   return { parameter, value: value === null || typeof value === 'string' ? value : Buffer.from(value).toString() };
 }
 
-function orderOf(terms: readonly OrderTerm[]): Fragment {
+function orderClause(terms: readonly OrderTerm[]): Fragment {
   if (terms.length === 0) return textFragment('', '');
   return {
-    form: `order ${terms.map(orderTermForm).join(' ')}`,
+    key: `order ${terms.map(orderTermKey).join(' ')}`,
     text: () => ` order by ${terms.map(orderTermSql).join(', ')}`,
     values: [],
   };
 }
 
-/** One `after` for each column of the order, its key included: the values of the last row of the page before. */
-function afterOf({ parameter, value }: ListingParameter, terms: readonly OrderTerm[]): readonly Fragment[] {
+/** Requires one `after` per order term, the key included: the values of the last row of the previous page. */
+function afterConditions({ parameter, value }: ListingParameter, terms: readonly OrderTerm[]): readonly Fragment[] {
   if (value === null) return [];
   const texts = parseTextArray(value);
   const names = terms.map(({ column }) => column.parameter.key);
-  if (texts.length !== terms.length || terms.length === 0) {
-    const wanted = names.length === 0 ? 'an order, since there is no key' : `one value each of ${names.join(', ')}`;
+  if (terms.length === 0) {
     throw invalidParameter(
       parameter,
-      `"${parameter.key}" takes ${wanted}, as many times as that: the values of the last row that you have, in this order.`,
+      `"${parameter.key}" needs an order, since there is no key; give one in the query string.`,
     );
   }
-  const marks = terms.map((term, index) => ({ ...term, value: markOf(texts[index]!, term) }));
-  return [afterRow(marks)];
+  if (texts.length !== terms.length) {
+    throw invalidParameter(
+      parameter,
+      `"${parameter.key}" takes one value each of ${names.join(', ')}: give it ${terms.length} times, with the values of the last row of the previous page, in this order.`,
+    );
+  }
+  return [afterRow(terms.map((term, index) => ({ ...term, value: parseKeysetValue(texts[index]!, term) })))];
 }
 
-/**
- * A value of the last row as it stands there. NULL is `is.null`, since an empty value may be an empty text; a text that reads like
- * this, with any number of `eq.` before it, has one `eq.` more.
- */
-function markOf(text: string | null, { column }: OrderTerm): string | null {
+/** Parses a PostgreSQL text array as `arrayLiteral` writes it: each item in quotes, or NULL. */
+function parseTextArray(literal: string): readonly (string | null)[] {
+  return Array.from(literal.matchAll(/"((?:[^"\\]|\\.)*)"|NULL/gs), ([, quoted]) =>
+    quoted === undefined ? null : quoted.replaceAll(/\\(.)/gs, '$1'),
+  );
+}
+
+/** NULL is written `is.null`, since an empty value may be an empty text. `eq.` escapes a text that reads like this. */
+function parseKeysetValue(text: string | null, { column }: OrderTerm): string | null {
   if (text === null || text === 'is.null' || (text === '' && !column.parameter.type.textual)) return null;
   return /^(?:eq\.)+is\.null$/.test(text) ? text.slice('eq.'.length) : text;
 }
 
 const digits = /^\d{1,15}$/;
 
-function refuseTooMany({ parameter, value }: ListingParameter, most: number): void {
+function checkLimit({ parameter, value }: ListingParameter, maxLimit: number): void {
   if (value === null) return;
+  checkRowCount(parameter, value);
+  if (Number(value) > maxLimit) throw invalidParameter(parameter, `"${parameter.key}" may be at most ${maxLimit}.`);
+}
+
+function checkRowCount(parameter: EndpointParameter, value: string): void {
   if (!digits.test(value)) throw invalidParameter(parameter, `"${parameter.key}" takes a number of rows.`);
-  if (Number(value) > most) throw invalidParameter(parameter, `"${parameter.key}" may be at most ${most}.`);
 }
 
-function limitOf({ parameter, value }: ListingParameter, byDefault: number): Fragment {
-  if (value === null) return textFragment('', ` limit ${byDefault}`);
-  return counted('limit', parameter, value);
+function limitClause({ parameter, value }: ListingParameter, defaultLimit: number): Fragment {
+  if (value === null) return textFragment('', ` limit ${defaultLimit}`);
+  return rowCountClause('limit', parameter, value);
 }
 
-function offsetOf({ parameter, value }: ListingParameter): Fragment {
+function offsetClause({ parameter, value }: ListingParameter): Fragment {
   if (value === null) return textFragment('', '');
-  if (!digits.test(value)) throw invalidParameter(parameter, `"${parameter.key}" takes a number of rows.`);
-  return counted('offset', parameter, value);
+  checkRowCount(parameter, value);
+  return rowCountClause('offset', parameter, value);
 }
 
-function counted(word: string, parameter: EndpointParameter, value: string): Fragment {
-  return { form: word, text: (next) => ` ${word} ${next()}::pg_catalog.int8`, values: [{ value, owner: parameter }] };
+function rowCountClause(keyword: string, parameter: EndpointParameter, value: string): Fragment {
+  return {
+    key: keyword,
+    text: (next) => ` ${keyword} ${next()}::pg_catalog.int8`,
+    values: [{ value, source: parameter }],
+  };
 }
