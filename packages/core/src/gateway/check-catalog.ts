@@ -15,36 +15,40 @@ import { type Diagnostic, display } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { nearestName } from '../validation/suggestion.ts';
 
-/** One reading of the sources and what was planned of it. */
+/** The routines of all sources, and the endpoints built from them. */
 export interface CatalogSnapshot {
   readonly routines: readonly Routine[];
   readonly sources: readonly EndpointSource[];
   readonly endpoints: readonly Endpoint[];
 }
 
-/** Compares what was asked for with the catalog: objects with an `HTTP` line that cannot be published, and privileges that are missing. */
+/**
+ * Compares options and comments with the catalog. Returns diagnostics for objects with an `HTTP` line that cannot be published, and for
+ * missing privileges; warns of unknown schemas.
+ */
 export async function checkCatalog(
   database: Database,
-  reading: CatalogSnapshot,
+  snapshot: CatalogSnapshot,
   options: ResolvedOptions,
   observe: Observer,
 ): Promise<readonly Diagnostic[]> {
-  await warnOfSchemas(database, options, observe);
+  await checkSchemaOptions(database, options, observe);
   return [
-    ...(await tellUnpublishable(database, reading, options)),
-    ...(await tellPrivileges(database, reading, options, observe)),
+    ...(await checkUnsupportedObjects(database, snapshot, options)),
+    ...(await checkPrivileges(database, snapshot, options, observe)),
   ];
 }
 
-async function warnOfSchemas(database: Database, options: ResolvedOptions, observe: Observer): Promise<void> {
-  const asked = (['includeSchemas', 'excludeSchemas'] as const).flatMap((option) =>
+async function checkSchemaOptions(database: Database, options: ResolvedOptions, observe: Observer): Promise<void> {
+  const schemas = (['includeSchemas', 'excludeSchemas'] as const).flatMap((option) =>
     (options[option] ?? []).map((schema) => ({ option, schema })),
   );
-  if (asked.length === 0) return;
+  if (schemas.length === 0) return;
   const known = await readSchemaNames(database);
-  for (const { option, schema } of asked.filter((one) => !known.includes(one.schema))) {
-    const near = nearestName(schema, known);
-    const hint = near === null ? 'create it, or take it out of the option' : `did you mean ${display(near)}?`;
+  for (const { option, schema } of schemas.filter((entry) => !known.includes(entry.schema))) {
+    const suggestion = nearestName(schema, known);
+    const hint =
+      suggestion === null ? 'create it, or remove it from the option' : `did you mean ${display(suggestion)}?`;
     const message = `${option}: there is no schema ${display(schema)} in the database; ${hint}`;
     observe({ kind: 'start-warning', code: 'unknown-schema', message });
   }
@@ -53,40 +57,40 @@ async function warnOfSchemas(database: Database, options: ResolvedOptions, obser
 const hasHttpLine = ({ comment }: UnsupportedObject): boolean =>
   lexComment(comment).some(({ words: [first = ''] }) => first.toLowerCase() === 'http');
 
-async function tellUnpublishable(
+async function checkUnsupportedObjects(
   database: Database,
   { sources }: CatalogSnapshot,
   options: ResolvedOptions,
 ): Promise<readonly Diagnostic[]> {
-  const has = (name: string): boolean => sources.some((source) => source.name === name);
+  const hasSource = (name: string): boolean => sources.some((source) => source.name === name);
   if (options.commentsMode === 'ignore' || options.query !== null) return [];
   const found = await readUnsupportedObjects(database, options);
   return found
-    .filter((one) => hasHttpLine(one) && has(one.kind === 'partition' ? 'crud' : 'functions'))
-    .map((one) => ({
+    .filter((object) => hasHttpLine(object) && hasSource(object.kind === 'partition' ? 'crud' : 'functions'))
+    .map((object) => ({
       severity: 'error',
       code: 'unpublishable',
-      routine: one.signature,
+      routine: object.signature,
       line: null,
-      message: `the comment has an HTTP line, but ${reasonFor(one)}`,
+      message: `the comment has an HTTP line, but ${unsupportedReason(object)}`,
     }));
 }
 
-function reasonFor({ kind, detail }: UnsupportedObject): string {
+function unsupportedReason({ kind, detail }: UnsupportedObject): string {
   switch (kind) {
     case 'aggregate':
-      return 'an aggregate takes the rows of a query and not a request; publish a function that calls it';
+      return 'an aggregate cannot be called with request parameters; publish a function that uses it';
     case 'window':
-      return 'a window function takes the rows of a query and not a request; publish a function that calls it';
+      return 'a window function cannot be called with request parameters; publish a function that uses it';
     case 'language':
-      return `functions of the language ${detail} are not published, whose parameters may be no values (internal, "any"); publish an SQL function that calls it`;
+      return `functions of the language ${detail} are not published, as their parameters may have pseudo-types such as internal; publish an SQL function that calls it`;
     case 'partition':
-      return `a partition is reached by its table; comment on ${detail}`;
+      return `partitions are not published; put the comment on the partitioned table ${detail}`;
   }
 }
 
-/** The role whose calls are known at start: the anonymous one, or that of the connection. The roles of signed-in callers come with them. */
-async function tellPrivileges(
+/** Checks the privileges of the role known at start: the anonymous role, or the role of the connection. */
+async function checkPrivileges(
   database: Database,
   { routines, endpoints }: CatalogSnapshot,
   { authentication, connectionProvider }: ResolvedOptions,
@@ -102,21 +106,21 @@ async function tellPrivileges(
   const schemas = [...new Set(called.map(({ schema }) => schema))];
   const missing = await readMissingPrivileges(database, anonymous, schemas);
   if (missing.role === null) {
-    const message = `authentication.databaseRole.anonymous: there is no role ${display(anonymous ?? '')}; create it, or every call without a role fails`;
+    const message = `authentication.databaseRole.anonymous: the role ${display(anonymous ?? '')} does not exist; create it, or every anonymous call fails`;
     observe({ kind: 'start-warning', code: 'unknown-role', message });
   }
-  const bySignature = new Map(routines.map((routine) => [routine.signature, routine]));
+  const routinesBySignature = new Map(routines.map((routine) => [routine.signature, routine]));
   return called.flatMap((endpoint) => {
-    const routine = bySignature.get(endpoint.id);
-    const what = routine === undefined ? null : lacking(routine, missing);
-    if (what === null) return [];
+    const routine = routinesBySignature.get(endpoint.id);
+    const lack = routine === undefined ? null : findMissingPrivilege(routine, missing);
+    if (lack === null) return [];
     const role = display(missing.role ?? '');
-    const message = `the role ${role} has no ${what.privilege}, so that its calls are answered 403; grant ${what.grant} to ${role}`;
+    const message = `the role ${role} has no ${lack.privilege}, so its calls get a 403; grant ${lack.grant} to ${role}`;
     return [{ severity: 'warning', code: 'missing-privilege', routine: endpoint.id, line: null, message }];
   });
 }
 
-function lacking(
+function findMissingPrivilege(
   { schema, name, kind, table, parameters, signature }: Routine,
   missing: MissingPrivileges,
 ): { readonly privilege: string; readonly grant: string } | null {

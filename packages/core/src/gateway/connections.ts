@@ -13,30 +13,30 @@ import type { ConnectionProvider, Observer } from '../ports/ports.ts';
 import type { HostRunner } from '../request/procedure-output-conversion.ts';
 import { StartError, toStartError } from './start-error.ts';
 
-/** The gateway's own database, and those that a comment may name; each has a pool of its own. */
+/** The main database and the named ones. Each has its own pool. */
 export interface Connections {
   readonly main: Database;
   readonly named: ReadonlyMap<string, Database>;
-  /** Connections of the host's, one for a request; null: the host gives none. */
-  readonly provide: ((...asked: Parameters<ConnectionProvider>) => Promise<HostRunner | null>) | null;
-  /** What a call on a connection of the host's has to bring along. */
+  /** Returns the connection that the host program provides for a request, if any; null: without a `connectionProvider`. */
+  readonly provide: ((...input: Parameters<ConnectionProvider>) => Promise<HostRunner | null>) | null;
+  /** Settings that a call on a provided connection sets itself. */
   readonly providedSettings: readonly (readonly [name: string, value: string])[];
   /**
-   * Listens to a channel of the main database, or of a named one.
-   * @throws StartError behind a pooler, without a way past it
+   * Listens to a channel of the main database, or of a named one. Returns a function that ends it.
+   * @throws StartError behind a pooler without `listenConnectionString`
    */
-  readonly listen: (channel: string, hear: (heard: ChannelEvent) => void, connection?: string | null) => () => void;
-  /** The main database on a connection of its own, for what must not wait behind requests. */
+  readonly listen: (channel: string, receive: (event: ChannelEvent) => void, connection?: string | null) => () => void;
+  /** Returns the main database with a separate connection, for statements that must not wait behind requests. */
   readonly notifyDatabase: () => Database;
   close(): Promise<void>;
 }
 
-/** Milliseconds; on connections of the host's, whose `statement_timeout` is not asked. */
-export function commandTimeout({ commandTimeout: wanted }: ResolvedOptions): number {
-  return wanted === null ? defaultStatementTimeoutMs : wanted * 1_000;
+/** Returns the timeout of calls on provided connections in milliseconds, as their `statement_timeout` is unknown. */
+export function commandTimeoutMs({ commandTimeout: seconds }: ResolvedOptions): number {
+  return seconds === null ? defaultStatementTimeoutMs : seconds * 1_000;
 }
 
-/** @throws StartError for a connection string that cannot be understood; nothing is connected yet */
+/** Creates the pools. Connections open on first use. @throws StartError for an invalid connection string */
 export function openConnections(options: ResolvedOptions, observe: Observer): Connections {
   const main = openMain(options, observe);
   const named = new Map(
@@ -44,85 +44,85 @@ export function openConnections(options: ResolvedOptions, observe: Observer): Co
       return [name, open({ text, name, options, observe })] as const;
     }),
   );
-  const listening = openListening(options, observe);
-  const all = [main, ...named.values(), ...(listening === null ? [] : [listening])];
-  const notifying = once(() => {
+  const listener = openListener(options, observe);
+  const all = [main, ...named.values(), ...(listener === null ? [] : [listener])];
+  const notifyDatabase = once(() => {
     const database = openMain({ ...options, poolSize: 1 }, observe);
     all.push(database);
     return database;
   });
-  const listenable = (connection: string | null): Database => {
-    if (connection === null && listening !== null) return listening;
-    if (options.pooler !== 'session') throw needsWayPast(['listen']);
+  const selectListener = (connection: string | null): Database => {
+    if (connection === null && listener !== null) return listener;
+    if (options.pooler !== 'session') throw listenConnectionError(['listen']);
     return connection === null ? main : named.get(connection)!;
   };
   const { connectionProvider } = options;
   return {
     main,
     named,
-    provide: connectionProvider === null ? null : providing(connectionProvider, options),
+    provide: connectionProvider === null ? null : createProvide(connectionProvider, options),
     providedSettings:
       connectionProvider === null ? [] : Object.entries(baseSettings(databaseOptions(options, observe))),
-    listen: (channel, hear, connection = null) => listenable(connection).listen(channel, hear),
-    notifyDatabase: notifying,
+    listen: (channel, receive, connection = null) => selectListener(connection).listen(channel, receive),
+    notifyDatabase,
     close: async () => {
       await Promise.all(all.map((database) => database.close()));
     },
   };
 }
 
-function once<Product>(make: () => Product): () => Product {
-  let made: Product | undefined;
-  return () => (made ??= make());
+function once<Result>(create: () => Result): () => Result {
+  let result: Result | undefined;
+  return () => (result ??= create());
 }
 
 function openMain(options: ResolvedOptions, observe: Observer): Database {
   if (options.dataSource !== null) return connectDataSource(options.dataSource, databaseOptions(options, observe));
   if (typeof options.connectionString === 'string') return open({ text: options.connectionString, options, observe });
-  throw new StartError('no connection string: give one such as postgres://user:password@localhost:5432/database');
+  throw new StartError('no connection string; pass one such as postgres://user:password@localhost:5432/database');
 }
 
-/** LISTEN needs a session that lasts, which a pooler that shares sessions cannot give. */
-function openListening(options: ResolvedOptions, observe: Observer): Database | null {
+/** LISTEN needs a session, which a pooler in transaction mode does not provide. */
+function openListener(options: ResolvedOptions, observe: Observer): Database | null {
   const { listenConnectionString, refreshOnNotify, cacheInvalidateChannel, pooler, authentication, events } = options;
   if (listenConnectionString !== null) {
     return open({ text: listenConnectionString, options: { ...options, pooler: 'session' }, observe });
   }
   if (pooler === 'session') return null;
-  const wants = [
+  const consumers = [
     ...(refreshOnNotify === null ? [] : ['refreshOnNotify']),
     ...(cacheInvalidateChannel === null ? [] : ['cacheInvalidateChannel']),
-    ...((authentication.sessions?.channel ?? null) === null ? [] : ['the channel of sessions']),
+    ...((authentication.sessions?.channel ?? null) === null ? [] : ['authentication.sessions.channel']),
     ...(events.broadcast === 'postgres' ? ['events.broadcast'] : []),
   ];
-  if (wants.length === 0) return null;
-  throw needsWayPast(wants);
+  if (consumers.length === 0) return null;
+  throw listenConnectionError(consumers);
 }
 
-function needsWayPast(wants: readonly string[]): StartError {
+function listenConnectionError(consumers: readonly string[]): StartError {
   return new StartError(
-    `${wants.join(' and ')} behind a pooler needs listenConnectionString, which leads past the pooler`,
+    `${consumers.join(' and ')} behind a pooler needs listenConnectionString; set it to a connection string of the server itself`,
   );
 }
 
-interface Opening {
+interface DatabaseInput {
   readonly text: string;
   readonly name?: string;
   readonly options: ResolvedOptions;
   readonly observe: Observer;
 }
 
-function open({ text, name, options, observe }: Opening): Database {
+function open({ text, name, options, observe }: DatabaseInput): Database {
   try {
-    return connectDatabase(settingsOf(text, name), databaseOptions(options, observe, name));
+    return connectDatabase(connectionSettings(text, name), databaseOptions(options, observe, name));
   } catch (error) {
     const { message } = toStartError(error);
     throw new StartError(name === undefined ? message : `connection "${name}": ${message}`, { cause: error });
   }
 }
 
-/** A named connection carries its own application name, so that the server's views tell them apart. */
-function settingsOf(text: string, name: string | undefined): ConnectionSettings {
+/** The application name of a named connection is its name, as shown in `pg_stat_activity`. */
+function connectionSettings(text: string, name: string | undefined): ConnectionSettings {
   const settings = parseConnectionString(text);
   return name === undefined ? settings : { ...settings, applicationName: settings.applicationName ?? name };
 }
@@ -141,7 +141,7 @@ function databaseOptions(options: ResolvedOptions, observe: Observer, name: stri
   };
 }
 
-function providing(
+function createProvide(
   provider: ConnectionProvider,
   { acquireTimeout }: ResolvedOptions,
 ): NonNullable<Connections['provide']> {
@@ -150,7 +150,7 @@ function providing(
     if (provided === null || provided === undefined) return null;
     const release = (error?: Error): void => provided.release?.(error instanceof ConnectionLost ? error : undefined);
     try {
-      return releasing(createClientRunner(provided.client, acquireTimeout * 1_000), release);
+      return releaseAfterCall(createClientRunner(provided.client, acquireTimeout * 1_000), release);
     } catch (error) {
       release(error as Error);
       throw error;
@@ -158,19 +158,19 @@ function providing(
   };
 }
 
-/** What the release itself throws fails the request, like every callback of the host's. */
-function releasing(runner: Runner, release: (error?: Error) => void): HostRunner {
-  const failing = (call: Call): Call => ({
+/** Releases the provided connection after a call. An error of `release` fails the request. */
+function releaseAfterCall(runner: Runner, release: (error?: Error) => void): HostRunner {
+  const releaseOnFailure = (call: Call): Call => ({
     ...call,
-    failed: (error) => call.failed(failureOf(() => release(error)) ?? error),
+    failed: (error) => call.failed(catchError(() => release(error)) ?? error),
   });
   return {
-    withoutRelease: { run: (call) => runner.run(failing(call)) },
+    withoutRelease: { run: (call) => runner.run(releaseOnFailure(call)) },
     run: (call) =>
       runner.run({
-        ...failing(call),
+        ...releaseOnFailure(call),
         done: (elapsed, left) => {
-          const failure = failureOf(release);
+          const failure = catchError(release);
           if (failure === null) call.done(elapsed, left);
           else call.failed(failure);
         },
@@ -178,7 +178,7 @@ function releasing(runner: Runner, release: (error?: Error) => void): HostRunner
   };
 }
 
-function failureOf(act: () => void): Error | null {
+function catchError(act: () => void): Error | null {
   try {
     act();
     return null;

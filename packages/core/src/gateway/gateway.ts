@@ -40,7 +40,7 @@ export interface Gateway extends HostAuthentication {
   readonly diagnostics: readonly Diagnostic[];
   /** Returns the response to a request; undefined for a request that no endpoint matches. */
   readonly handle: Handle;
-  /** For `node:http`, Connect and Express: `app.use(gateway.middleware)`. */
+  /** Middleware for `node:http`, Connect and Express: `app.use(gateway.middleware)`. */
   readonly middleware: NodeMiddleware;
   /** For hosts that use WHATWG fetch. */
   readonly fetch: FetchHandler;
@@ -63,22 +63,23 @@ export interface Health {
 /**
  * Reads the catalog of the database, builds its endpoints and returns a gateway that serves them.
  *
- * @param given a connection string, or options with a connection string or a data source
+ * @param input a connection string, or options with a connection string or a data source
  * @throws StartError for invalid options, and for a database that cannot be reached, cannot be read or is older than 13
  */
-export async function createGateway(given: string | GatewayOptions): Promise<Gateway> {
-  const options = resolveOptions(given);
+export async function createGateway(input: string | GatewayOptions): Promise<Gateway> {
+  const options = resolveOptions(input);
   const observe = createObserver(options);
   const resolveClient = clientResolver(options.authentication.trustedProxies);
   let loaded: LoadedEndpoints | undefined;
   const services = await openServices(options, observe, (sql) => loaded?.altersSession(sql) ?? true);
   const { authentication, events, cache, notifications } = services;
   const load = async (): Promise<void> => {
-    const own = builtInRoutes(load, options, authentication);
-    const next = await loadEndpoints({ ...services, streams: events.streams, caching: cache, own }, options, observe);
+    const routes = builtInRoutes(load, options, authentication);
+    const needs = { ...services, streams: events.streams, builtInRoutes: routes };
+    const next = await loadEndpoints(needs, options, observe);
     await events.adopt(next.pipeline.streamPlans.values());
     loaded = next;
-    await cache.published(next.endpoints);
+    await cache.adopt(next.endpoints);
   };
   await load().catch(async (error: unknown) => {
     await services.close();
@@ -175,8 +176,8 @@ function builtInRoutes(
  * Adds the defaults. An option that is undefined counts as not given.
  * @throws StartError with one line for each invalid option
  */
-function resolveOptions(given: string | GatewayOptions): ResolvedOptions {
-  const options = typeof given === 'string' ? { connectionString: given } : given;
+function resolveOptions(input: string | GatewayOptions): ResolvedOptions {
+  const options = typeof input === 'string' ? { connectionString: input } : input;
   validateOptions(options);
   const present = withoutUndefined(options) as GatewayOptions & Pick<ResolvedOptions, 'connectionString'>;
   return {

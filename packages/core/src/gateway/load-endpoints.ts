@@ -3,7 +3,7 @@ import type { GatewayCache } from './open-cache.ts';
 import { checkCatalog } from './check-catalog.ts';
 import { functionsSource } from '../catalog/functions-source.ts';
 import { readSessionEffects, unknownSessionEffects } from '../catalog/session-effects.ts';
-import { commandTimeout, type Connections } from './connections.ts';
+import { commandTimeoutMs, type Connections } from './connections.ts';
 import type { Routine, SessionEffectsLookup } from '../catalog/routine.ts';
 import type { ResolvedOptions, EndpointSource } from './options/options.ts';
 import type { Pipeline } from '../request/pipeline.ts';
@@ -22,43 +22,45 @@ import { needsReset, addSessionEffects } from '../endpoints/session-effects.ts';
 import { createRouter } from '../request/router.ts';
 import { StartError } from './start-error.ts';
 
-/** One reading of the catalog and all that was made of it; a refresh makes another one. */
+/** The endpoints of one catalog snapshot. A refresh replaces them. */
 export interface LoadedEndpoints {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
   readonly pipeline: Pipeline;
-  /** Whether a statement may leave something in its session. */
+  /** Whether a statement may change its session beyond the transaction. */
   readonly altersSession: (sql: string) => boolean;
 }
 
-/** What lives longer than one reading. */
+/** The parts of a gateway that refreshes keep. */
 export interface GatewayServices {
   readonly connections: Connections;
   readonly authentication: Authentication;
   readonly streams: EventStreams;
-  readonly caching: GatewayCache;
-  /** What the gateway answers itself. */
-  readonly own: readonly BuiltInRoute[];
+  readonly cache: GatewayCache;
+  readonly builtInRoutes: readonly BuiltInRoute[];
 }
 
-/** Reads the sources, plans, lets the host's callbacks have their say, and makes what requests need. */
+/**
+ * Reads the sources, builds the endpoints and runs the start hooks.
+ * @throws StartError when a hook throws, or for a diagnostic with severity error in strict mode
+ */
 export async function loadEndpoints(
-  parts: GatewayServices,
+  services: GatewayServices,
   options: ResolvedOptions,
   observe: Observer,
 ): Promise<LoadedEndpoints> {
-  const { connections, authentication } = parts;
+  const { connections, authentication } = services;
   const { query, readDefinitions: definitions } = options;
   const sources: EndpointSource[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
-  await asked('sourcesCreated', () => options.sourcesCreated?.(sources));
-  const routines = await readAll(sources, connections, options);
-  const main = await readSessionEffects(connections.main, warnOfUnread(observe));
+  await runHook('sourcesCreated', () => options.sourcesCreated?.(sources));
+  const routines = await readRoutines(sources, connections, options);
+  const main = await readSessionEffects(connections.main, warnOfUnreadable(observe));
   const connectionNames = [...connections.named.keys()];
   const plan = buildEndpoints(routines, { ...options, connectionNames });
-  tell(plan.diagnostics, options, observe);
-  const changed = validateEndpointChanges(await reviewed(plan.endpoints, options), connectionNames);
-  tell(changed.diagnostics, options, observe);
-  const uses = await sessionUsesOf(changed.endpoints, main, { connections, observe });
+  report(plan.diagnostics, options, observe);
+  const changed = validateEndpointChanges(await runEndpointCreated(plan.endpoints, options), connectionNames);
+  report(changed.diagnostics, options, observe);
+  const uses = await readSessionEffectsByConnection(changed.endpoints, main, { connections, observe });
   const used = addSessionEffects(changed.endpoints, {
     uses,
     connectionReset: options.connectionReset,
@@ -66,15 +68,15 @@ export async function loadEndpoints(
       routines.flatMap(({ signature, statement }) => (statement === undefined ? [] : [[signature, statement]])),
     ),
   });
-  const reachable = excludeBuiltInRoutes(used, parts.own);
-  tell(reachable.diagnostics, options, observe);
+  const reachable = excludeBuiltInRoutes(used, services.builtInRoutes);
+  report(reachable.diagnostics, options, observe);
   const endpoints = Object.freeze(reachable.endpoints);
   const checked = await checkCatalog(connections.main, { routines, sources, endpoints }, options, observe);
-  tell(checked, options, observe);
-  await asked('endpointsCreated', () => options.endpointsCreated?.(endpoints));
+  report(checked, options, observe);
+  await runHook('endpointsCreated', () => options.endpointsCreated?.(endpoints));
   for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
   const generated = await runCreateHandlers(endpoints, options);
-  tell(generated, options, observe);
+  report(generated, options, observe);
   return {
     endpoints,
     diagnostics: deepFreeze([
@@ -85,11 +87,11 @@ export async function loadEndpoints(
       ...generated,
     ]),
     altersSession: (sql) => needsReset(main.statement(sql), options),
-    pipeline: pipelineOf(parts, operationsOf(endpoints, sources, authentication), options, observe),
+    pipeline: createPipeline(services, compileEndpoints(endpoints, sources, authentication), options, observe),
   };
 }
 
-async function readAll(
+async function readRoutines(
   sources: readonly EndpointSource[],
   { main }: Connections,
   options: ResolvedOptions,
@@ -111,95 +113,95 @@ async function runCreateHandlers(
   const byContent = new Map<string, Diagnostic>();
   for (const handler of endpointCreateHandlers) {
     // oxlint-disable-next-line no-await-in-loop
-    const answer = await asked('a handler of endpointCreateHandlers', () => handler(endpoints));
-    // A handler of the host may return anything that TypeScript takes for void.
-    const diagnostics: readonly Diagnostic[] = Array.isArray(answer) ? answer : [];
+    const result = await runHook('a handler of endpointCreateHandlers', () => handler(endpoints));
+    // TypeScript allows any result where `void` is expected.
+    const diagnostics: readonly Diagnostic[] = Array.isArray(result) ? result : [];
     for (const diagnostic of diagnostics) byContent.set(JSON.stringify(diagnostic), diagnostic);
   }
   return [...byContent.values()];
 }
 
-/** While a migration holds locks, PostgreSQL may not show the text of views: each call may do anything then. */
-function warnOfUnread(observe: Observer): (reason: string) => void {
+/** A migration's locks may block reading view definitions. Then every call counts as one that changes its session. */
+function warnOfUnreadable(observe: Observer): (reason: string) => void {
   return (reason) => {
-    const message = `the text of routines and views could not be read (${reason}): until the next refresh, connections are reset after every call`;
+    const message = `the definitions of routines and views could not be read (${reason}); until the next refresh, connections are reset after every call`;
     observe({ kind: 'start-warning', code: 'routines-not-read', message });
   };
 }
 
-/** Reads what routines and tables may do to a session, in each database that endpoints name. */
-async function sessionUsesOf(
+/** Reads how routines and tables may change a session, by connection name (null: main). */
+async function readSessionEffectsByConnection(
   endpoints: readonly Endpoint[],
   main: SessionEffectsLookup,
   { connections: { named }, observe }: { readonly connections: Connections; readonly observe: Observer },
 ): Promise<ReadonlyMap<string | null, SessionEffectsLookup>> {
   const names = [...new Set(endpoints.flatMap(({ connection }) => connection ?? []))];
-  // What a database that is away would say is not known until the endpoints are read again.
-  const read = names.map((name) =>
-    readSessionEffects(named.get(name)!, warnOfUnread(observe)).catch(() => unknownSessionEffects),
+  // The effects in an unavailable database stay unknown until the next refresh.
+  const reads = names.map((name) =>
+    readSessionEffects(named.get(name)!, warnOfUnreadable(observe)).catch(() => unknownSessionEffects),
   );
-  const uses = await Promise.all(read);
-  return new Map([[null, main], ...names.map((name, index) => [name, uses[index]!] as const)]);
+  const effects = await Promise.all(reads);
+  return new Map([[null, main], ...names.map((name, index) => [name, effects[index]!] as const)]);
 }
 
-/** A source that makes its own commands makes those of its own endpoints. */
-function operationsOf(
+/** Compiles the endpoints. A source with `buildQuery` builds the queries of its endpoints. */
+function compileEndpoints(
   endpoints: readonly Endpoint[],
   sources: readonly EndpointSource[],
   authentication: Authentication,
 ): readonly CompiledEndpoint[] {
-  const makers = new Map(sources.map(({ name, buildQuery: command }) => [name, command?.bind(null) ?? null]));
+  const queryBuilders = new Map(sources.map(({ name, buildQuery }) => [name, buildQuery?.bind(null) ?? null]));
   return endpoints.map((endpoint) => {
-    const make = makers.get(endpoint.source) ?? null;
     return new CompiledEndpoint(endpoint, {
-      queryBuilder: make,
+      queryBuilder: queryBuilders.get(endpoint.source) ?? null,
       endpointScheme: authentication.endpointScheme(endpoint),
     });
   });
 }
 
-function tell(diagnostics: readonly Diagnostic[], options: ResolvedOptions, observe: Observer): void {
+/** @throws StartError in strict mode */
+function report(diagnostics: readonly Diagnostic[], options: ResolvedOptions, observe: Observer): void {
   for (const diagnostic of diagnostics) observe({ kind: 'diagnostic', diagnostic });
-  refuseErrors(diagnostics, options);
+  throwInStrictMode(diagnostics, options);
 }
 
-function refuseErrors(diagnostics: readonly Diagnostic[], { strict }: ResolvedOptions): void {
+function throwInStrictMode(diagnostics: readonly Diagnostic[], { strict }: ResolvedOptions): void {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (!strict || errors.length === 0) return;
   const lines = errors.map(
     ({ routine, line, message }) => `${routine}${line === null ? '' : ` line ${line}`}: ${message}`,
   );
-  throw new StartError(`${errors.length} endpoints are not as written: ${lines.join('; ')}`);
+  throw new StartError(`strict mode: ${lines.join('; ')}`);
 }
 
-/** What a callback of the host's throws fails the start, and names the callback. */
-async function asked<Answer>(callback: string, ask: () => Answer | Promise<Answer>): Promise<Answer> {
+/** Runs a hook of the host program. @throws StartError that names the hook, for any error of it */
+async function runHook<Result>(hook: string, run: () => Result | Promise<Result>): Promise<Result> {
   try {
-    return await ask();
+    return await run();
   } catch (error) {
     const { message } = error instanceof Error ? error : { message: String(error) };
-    throw new StartError(`${callback} failed: ${message}`, { cause: error });
+    throw new StartError(`${hook} failed: ${message}`, { cause: error });
   }
 }
 
-/** Null drops an endpoint, another one takes its place, nothing leaves it. */
-async function reviewed(
+/** Runs `endpointCreated` for each endpoint: null drops it, another endpoint replaces it, undefined keeps it. */
+async function runEndpointCreated(
   planned: readonly Endpoint[],
   { endpointCreated }: ResolvedOptions,
 ): Promise<readonly EndpointChange[]> {
-  const kept: EndpointChange[] = [];
+  const changes: EndpointChange[] = [];
   for (const endpoint of planned) {
-    // In order, so that a host sees what it would see of a list.
+    // Hooks run in order of the endpoints.
     // oxlint-disable-next-line no-await-in-loop
-    const verdict = await asked(`endpointCreated for ${endpoint.id}`, () => endpointCreated?.(endpoint));
-    if (verdict !== null) kept.push({ planned: endpoint, endpoint: deepFreeze(verdict ?? endpoint) });
+    const result = await runHook(`endpointCreated for ${endpoint.id}`, () => endpointCreated?.(endpoint));
+    if (result !== null) changes.push({ planned: endpoint, endpoint: deepFreeze(result ?? endpoint) });
   }
-  return kept;
+  return changes;
 }
 
-function pipelineOf(
-  { connections: { main, named, provide, providedSettings }, authentication, streams, caching }: GatewayServices,
-  operations: readonly CompiledEndpoint[],
+function createPipeline(
+  { connections: { main, named, provide, providedSettings }, authentication, streams, cache }: GatewayServices,
+  endpoints: readonly CompiledEndpoint[],
   options: ResolvedOptions,
   observe: Observer,
 ): Pipeline {
@@ -209,12 +211,12 @@ function pipelineOf(
   return {
     database: main,
     namedDatabases: named,
-    timeout: commandTimeout(options),
+    timeout: commandTimeoutMs(options),
     slowClientTimeout: options.slowClientTimeout * 1_000,
     onNotice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
     onSettingLeft: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
-    router: createRouter(operations),
-    streamPlans: indexStreams(operations),
+    router: createRouter(endpoints),
+    streamPlans: indexStreams(endpoints),
     streams,
     access: authentication.access,
     login: authentication.login,
@@ -231,10 +233,10 @@ function pipelineOf(
     sessionSettings: providedSettings,
     provideConnection: provide,
     hooks,
-    responseCache: caching.keeping,
-    // What a hook lets pass for one caller it may not let pass for another.
+    responseCache: cache.responses,
+    // A hook may refuse one caller and not another.
     isPublic: hooks === null && !authentication.access.alwaysAuthenticate,
-    invalidation: caching.invalidation,
+    invalidation: cache.invalidation,
     problemOptions: {
       format: options.errorFormat,
       showDatabaseMessage: options.returnGatewayExceptionMessage,

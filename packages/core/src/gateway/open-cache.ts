@@ -10,22 +10,22 @@ import { type RoutineIndex, indexRoutines, findRoutineNames } from '../endpoints
 import { MemoryCache } from '../cache/memory-cache.ts';
 import { StartError } from './start-error.ts';
 
-/** Kept answers of one gateway: lives as long as it does, through all readings of the catalog. */
+/** The response cache of a gateway. Refreshes keep it. */
 export interface GatewayCache {
-  /** Null: nothing is kept. */
-  readonly keeping: ResponseCache | null;
+  /** Null: responses are not cached. */
+  readonly responses: ResponseCache | null;
   readonly invalidation: Invalidation;
-  /** These are the endpoints now. What is kept of any is void: what they do may have changed too, and nobody can see that. */
-  published(endpoints: readonly Endpoint[]): Promise<void>;
+  /** Takes the endpoints just loaded. A refresh invalidates all their responses, as the body of a routine may have changed. */
+  adopt(endpoints: readonly Endpoint[]): Promise<void>;
   close(): Promise<void>;
 }
 
 const notifySql =
-  'select pg_catalog.pg_notify($1::pg_catalog.text, one) from pg_catalog.unnest($2::pg_catalog.text[]) one';
+  'select pg_catalog.pg_notify($1::pg_catalog.text, routine_name) from pg_catalog.unnest($2::pg_catalog.text[]) routine_name';
 
 /**
- * Opens what keeps answers, and listens for what makes them void.
- * @throws StartError for a cache that can never work, or a channel that nobody can listen to
+ * Opens the cache, and listens to the invalidation channel.
+ * @throws StartError for a cache that cannot work, or a channel that cannot be listened to
  */
 export async function openCache(
   options: ResolvedOptions,
@@ -33,33 +33,33 @@ export async function openCache(
   observe: Observer,
 ): Promise<GatewayCache> {
   const { cacheInvalidateChannel: channel, maxCacheableRows, maxCacheableSize } = options;
-  const cache = options.defaultRoutineCache ?? memoryOf(options);
+  const cache = options.defaultRoutineCache ?? createMemoryCache(options);
   await openStore(cache, observe);
-  // In memory there are answers of one gateway only.
-  const scope = options.defaultRoutineCache === null ? '' : await databaseOf(connections);
-  const voiding = new Voiding(cache);
-  const stop = channel === null ? (): void => undefined : listen(channel, connections, voiding);
-  const usable = options.cacheEnabled && options.connectionProvider === null;
+  // The memory cache has the responses of one gateway.
+  const scope = options.defaultRoutineCache === null ? '' : await identifyDatabase(connections);
+  const invalidator = new Invalidator(cache);
+  const stop = channel === null ? (): void => undefined : listen(channel, connections, invalidator);
+  const isEnabled = options.cacheEnabled && options.connectionProvider === null;
   return {
-    keeping: usable
+    responses: isEnabled
       ? { cache, scope, sizeLimit: { rows: maxCacheableRows, bytes: maxCacheableSize }, inFlight: new Map() }
       : null,
     invalidation: {
       step: ({ connection, invalidates }) =>
-        channel === null || connection !== null ? null : notifying(channel, invalidates),
+        channel === null || connection !== null ? null : notifyStep(channel, invalidates),
       done: ({ connection, invalidates }) => {
         const local = cache.invalidate(invalidates);
         if (channel === null || connection === null) return local;
-        // Another database notifies nobody here.
-        const told = tell(connections, channel, invalidates).catch((error: Error) => {
+        // The call ran in a named database; the channel is one of the main database.
+        const notified = notify(connections, channel, invalidates).catch((error: Error) => {
           observe({ kind: 'connection-failed', connection: null, error });
         });
-        return Promise.all([local, told]).then(() => undefined);
+        return Promise.all([local, notified]).then(() => undefined);
       },
     },
-    published: async (endpoints) => {
+    adopt: async (endpoints) => {
       warnOfProvider(endpoints, options, observe);
-      await voiding.published(endpoints);
+      await invalidator.adopt(endpoints);
     },
     close: async () => {
       stop();
@@ -68,19 +68,19 @@ export async function openCache(
   };
 }
 
-function memoryOf({ maxCacheEntries, maxCacheSize, cachePruneIntervalMin }: ResolvedOptions): Cache {
+function createMemoryCache({ maxCacheEntries, maxCacheSize, cachePruneIntervalMin }: ResolvedOptions): Cache {
   return new MemoryCache({
     maxEntries: maxCacheEntries,
     maxSize: maxCacheSize,
-    // What a timer can wait for.
+    // The longest delay of a timer in Node.js.
     pruneInterval: Math.min(2_147_483_647, cachePruneIntervalMin * 60_000),
   });
 }
 
-/** Gateways before several databases may by mistake keep their answers in one place. */
-async function databaseOf({ main }: Connections): Promise<string> {
+/** Returns a text that identifies the database, as gateways of different databases may share a cache by mistake. */
+async function identifyDatabase({ main }: Connections): Promise<string> {
   const [row] = await main.query('select pg_catalog.current_database()');
-  // Not every server lets everybody ask.
+  // Some servers restrict this function.
   const [server] = await main
     .query('select system_identifier from pg_catalog.pg_control_system()')
     .catch(() => [] as readonly (readonly (string | null)[])[]);
@@ -89,8 +89,8 @@ async function databaseOf({ main }: Connections): Promise<string> {
 
 async function openStore(cache: Cache, observe: Observer): Promise<void> {
   try {
-    await cache.open?.(({ unavailable: away }) =>
-      observe(away === null ? { kind: 'cache-available' } : { kind: 'cache-unavailable', error: away }),
+    await cache.open?.(({ unavailable: error }) =>
+      observe(error === null ? { kind: 'cache-available' } : { kind: 'cache-unavailable', error }),
     );
   } catch (error) {
     throw new StartError(`defaultRoutineCache: ${error instanceof Error ? error.message : String(error)}`, {
@@ -99,63 +99,66 @@ async function openStore(cache: Cache, observe: Observer): Promise<void> {
   }
 }
 
-/** Makes answers void by the names that somebody gives to their routines. */
-class Voiding {
+/** Invalidates responses by the names of their routines. */
+class Invalidator {
   readonly #cache: Cache;
-  #known: RoutineIndex = new Map();
-  #all: readonly string[] | null = null;
-  /** Something may have been made void before anybody knew what there is. */
+  #index: RoutineIndex = new Map();
+  /** The routines with cached responses, as `schema.name`; null until the first load. */
+  #routines: readonly string[] | null = null;
+  /** Whether a notification arrived before the first load. */
   #missed = false;
 
   constructor(cache: Cache) {
     this.#cache = cache;
   }
 
-  /** The first reading makes nothing void: what others have kept may still hold. */
-  async published(endpoints: readonly Endpoint[]): Promise<void> {
-    const before = this.#all;
+  /** The first load invalidates nothing: responses that other instances have stored may be valid. */
+  async adopt(endpoints: readonly Endpoint[]): Promise<void> {
+    const previous = this.#routines;
     const cached = endpoints.filter(({ cache }) => cache !== null);
-    this.#known = indexRoutines(cached);
-    this.#all = [...new Set(cached.map(({ schema, name }) => `${schema}.${name}`))];
-    if (before !== null || this.#missed) await this.#cache.invalidate([...new Set([...(before ?? []), ...this.#all])]);
+    this.#index = indexRoutines(cached);
+    this.#routines = [...new Set(cached.map(({ schema, name }) => `${schema}.${name}`))];
+    if (previous === null && !this.#missed) return;
+    await this.#cache.invalidate([...new Set([...(previous ?? []), ...this.#routines])]);
   }
 
-  /** What is told of names that mean nothing here is for others. */
-  told(payload: string): void {
-    if (this.#all === null) this.#missed = true;
+  /** Invalidates the routines that a notification names; all for an empty payload. Unknown names are ignored. */
+  receive(payload: string): void {
+    if (this.#routines === null) this.#missed = true;
     const names =
       payload.trim() === ''
-        ? (this.#all ?? [])
-        : payload.split(',').flatMap((name) => findRoutineNames(this.#known, name));
+        ? (this.#routines ?? [])
+        : payload.split(',').flatMap((name) => findRoutineNames(this.#index, name));
     if (names.length > 0) void this.#cache.invalidate(names);
   }
 }
 
-/** While nobody listens, anything may have been made void. */
-function listen(channel: string, connections: Connections, voiding: Voiding): () => void {
+/** A gap may have lost any notification, so it invalidates everything. */
+function listen(channel: string, connections: Connections, invalidator: Invalidator): () => void {
   try {
-    return connections.listen(channel, (heard) => voiding.told(heard.kind === 'gap' ? '' : heard.payload));
+    return connections.listen(channel, (event) => invalidator.receive(event.kind === 'gap' ? '' : event.payload));
   } catch (error) {
     throw new StartError(`cacheInvalidateChannel: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** Delivered when the transaction commits, and not at all when it does not. */
-function notifying(channel: string, names: readonly string[]): Step {
+/** PostgreSQL delivers the notification when the transaction commits. */
+function notifyStep(channel: string, names: readonly string[]): Step {
   return { statement: { name: 'pgway_invalidate', sql: notifySql }, values: [channel, arrayLiteral(names)] };
 }
 
-async function tell({ main }: Connections, channel: string, names: readonly string[]): Promise<void> {
+async function notify({ main }: Connections, channel: string, names: readonly string[]): Promise<void> {
   await main.query(notifySql, [channel, arrayLiteral(names)]);
 }
 
-/** Which database a connection of the host's leads to, and what is in its transaction, nobody here knows. */
+/** A provided connection may lead to any database, and into an uncommitted transaction. */
 function warnOfProvider(
   endpoints: readonly Endpoint[],
   { connectionProvider }: ResolvedOptions,
   observe: Observer,
 ): void {
   if (connectionProvider === null || endpoints.every(({ cache }) => cache === null)) return;
-  const message = 'with a connectionProvider nothing is cached: each request may be for another database';
+  const message =
+    'responses are not cached with a connectionProvider, as each request may use another database; remove the cached annotations or the option';
   observe({ kind: 'start-warning', code: 'cache-disabled', message });
 }

@@ -9,67 +9,66 @@ import {
 import type { Observer } from '../ports/ports.ts';
 import { StartError, toStartError } from './start-error.ts';
 
-const oldestServer = 130_000;
-const longestPause = 1_000;
+/** `server_version_num` of PostgreSQL 13. */
+const minServerVersion = 130_000;
+/** Milliseconds. */
+const maxRetryDelay = 1_000;
 
 /**
- * Meets every database: the gateway's own has to answer, those that comments may name may come later.
- * @param patience seconds to wait for the gateway's own
+ * Connects to every database, and checks its version. The main database must respond; a named one may become available later.
+ * @param retrySeconds how long to retry the connection to the main database
  * @throws StartError
  */
 export async function checkServers(
   { main, named }: { readonly main: Database; readonly named: ReadonlyMap<string, Database> },
-  patience: number,
+  retrySeconds: number,
   observe: Observer,
 ): Promise<void> {
-  await firstContact(main, patience, observe);
-  await contactNamed(named, observe);
+  await checkServer(main, retrySeconds, observe);
+  await checkNamedServers(named, observe);
 }
 
 /**
- * Asks the server who it is, and warns of a role that no rule of the database holds for.
+ * Checks the version of a server, and warns of a role that bypasses row level security.
  * @param connection its name, null for the main one
- * @param patience seconds to wait for a server that is still starting or cannot be reached yet
- * @throws StartError for a server that is too old
+ * @throws StartError for a version that is too old
  */
-async function firstContact(
+async function checkServer(
   database: Database,
-  patience: number,
+  retrySeconds: number,
   observe: Observer,
   connection: string | null = null,
 ): Promise<void> {
-  const [number, version, role, isSuperuser, bypasses] = await greet(database, performance.now() + patience * 1_000);
-  if (Number(number) < oldestServer) {
+  const deadline = performance.now() + retrySeconds * 1_000;
+  const [versionNumber, version, role, isSuperuser, bypassesRls] = await readServer(database, deadline);
+  if (Number(versionNumber) < minServerVersion) {
     throw new StartError(`the server is PostgreSQL ${version}; the gateway needs version 13 or newer`);
   }
-  if (isSuperuser !== 't' && bypasses !== 't') return;
-  const power = isSuperuser === 't' ? 'a superuser' : 'exempt from row-level security';
+  if (isSuperuser !== 't' && bypassesRls !== 't') return;
+  const privilege = isSuperuser === 't' ? 'a superuser' : 'exempt from row-level security';
   const where = connection === null ? '' : ` on the connection "${connection}"`;
-  const message = `the gateway signs in as ${role}${where}, which is ${power}: give it a role with the rights that it needs, and no more`;
+  const message = `the gateway connects as "${role}"${where}, which is ${privilege}; use a role with the necessary privileges only`;
   observe({ kind: 'start-warning', code: 'privileged-role', message });
 }
 
-/**
- * The same for the databases that comments may name. One that is away does not keep the others from being served: its own
- * endpoints answer 503 meanwhile.
- */
-async function contactNamed(named: ReadonlyMap<string, Database>, observe: Observer): Promise<void> {
-  const contacts = [...named].map(async ([name, database]) => {
+/** An unreachable named database is a warning. Its endpoints respond 503 meanwhile. */
+async function checkNamedServers(named: ReadonlyMap<string, Database>, observe: Observer): Promise<void> {
+  const checks = [...named].map(async ([name, database]) => {
     try {
-      await firstContact(database, 0, observe, name);
+      await checkServer(database, 0, observe, name);
     } catch (error) {
       if (error instanceof StartError) throw error;
       const message = `the connection "${name}" cannot be used yet: ${toStartError(error).message}`;
       observe({ kind: 'start-warning', code: 'connection-unavailable', message });
     }
   });
-  await Promise.all(contacts);
+  await Promise.all(checks);
 }
 
-async function greet(database: Database, until: number): Promise<readonly (string | null)[]> {
-  for (let pause = 100; ; pause = Math.min(longestPause, pause * 2)) {
+async function readServer(database: Database, deadline: number): Promise<readonly (string | null)[]> {
+  for (let delay = 100; ; delay = Math.min(maxRetryDelay, delay * 2)) {
     try {
-      // One attempt after the other is the point of it.
+      // Attempts run one after the other.
       // oxlint-disable-next-line no-await-in-loop
       const [row] = await database.query(
         `select pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('server_version'),
@@ -78,15 +77,15 @@ async function greet(database: Database, until: number): Promise<readonly (strin
       );
       return row ?? [];
     } catch (error) {
-      if (!mayComeBack(error) || performance.now() + pause > until) throw error;
+      if (!isTransient(error) || performance.now() + delay > deadline) throw error;
       // oxlint-disable-next-line no-await-in-loop
-      await sleep(pause);
+      await sleep(delay);
     }
   }
 }
 
-/** Not there, starting, or full: time helps. A refusal of the user or a callback of the host's stays what it is. */
-function mayComeBack(error: unknown): boolean {
+/** Whether a retry may help: the server is unreachable, starting, or has no free connection (57P0x, 53300). */
+function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionSetupError) return false;
   if (error instanceof DatabaseError) return /^(57P|53300)/.test(error.diagnostics.code);
   return error instanceof ConnectionLost || error instanceof AcquireTimeout;

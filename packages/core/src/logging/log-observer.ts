@@ -2,19 +2,19 @@ import { type Logger, type Observation, type Observer, Problem } from '../ports/
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 
-/** What of the gateway's observations becomes log lines. */
+/** Which observations become log lines. */
 export interface LogOptions {
-  /** Stands in every line as `name`; null: `Gateway`. */
+  /** The field `name` of every line; null: `Gateway`. */
   readonly loggerName: string | null;
-  /** Every command before it runs. */
+  /** Logs every command before it runs. */
   readonly logCommands: boolean;
-  /** With their values; those of sensitive endpoints and of secrets are masked. */
+  /** Logs the parameter values of commands. Values of sensitive endpoints and of secrets are masked. */
   readonly logCommandParameters: boolean;
-  /** Notices that routines raise. Default true. */
+  /** Logs the notices that routines raise. Default true. */
   readonly logConnectionNoticeEvents: boolean;
-  /** How much of where a notice was raised goes with it. Default `firstStackFrameAndMessage`. */
+  /** How much of the PL/pgSQL call stack a logged notice has. Default `firstStackFrameAndMessage`. */
   readonly logConnectionNoticeEventsMode: 'messageOnly' | 'firstStackFrameAndMessage' | 'fullStackAndMessage';
-  /** Every endpoint when it is created. Default true. */
+  /** Logs every endpoint at start and refresh. Default true. */
   readonly logEndpointCreatedInfo: boolean;
 }
 
@@ -28,10 +28,10 @@ export const logDefaults: LogOptions = Object.freeze({
 });
 
 type Level = keyof Logger;
-type Of<Kind extends Observation['kind']> = Extract<Observation, { readonly kind: Kind }>;
+type ObservationWith<Kind extends Observation['kind']> = Extract<Observation, { readonly kind: Kind }>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Turns observations into log lines. No line holds a query string, a body, a cookie, a token or a value of a sensitive endpoint. */
+/** Creates an observer that logs. No line has a query string, a body, a cookie, a token or a value of a sensitive endpoint. */
 export function logObserver(logger: Logger, options: LogOptions): Observer {
   const name = options.loggerName ?? 'Gateway';
   const line = (level: Level, fields: Fields, message: string): void => logger[level]({ name, ...fields }, message);
@@ -50,9 +50,9 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
       case 'request-failed':
         return line(...failureLine(observation));
       case 'token-refused':
-        return line('debug', refusalFields(observation), 'token refused');
+        return line('debug', rejectionFields(observation), 'token refused');
       case 'endpoint-stale':
-        return line('warn', staleFields(observation), 'the database has changed: the endpoints are read again');
+        return line('warn', staleFields(observation), 'the endpoint does not match the database any more; refreshing');
       case 'setting-leaked':
         return line('warn', settingFields(observation), settingAdvice);
       default:
@@ -61,7 +61,7 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
   };
 }
 
-type State = Of<
+type State = ObservationWith<
   | 'start-warning'
   | 'connection-failed'
   | 'authentication-error'
@@ -69,11 +69,10 @@ type State = Of<
   | 'cache-unavailable'
   | 'cache-available'
 >;
-type Stream = Of<
+type Stream = ObservationWith<
   'unknown-hint' | 'stream-dropped' | 'broadcast-unavailable' | 'broadcast-available' | 'broadcast-messages-rejected'
 >;
 
-/** How the gateway and what it needs are doing. */
 function stateLine(observation: State | Stream): [Level, Fields, string] {
   switch (observation.kind) {
     case 'start-warning':
@@ -81,13 +80,13 @@ function stateLine(observation: State | Stream): [Level, Fields, string] {
     case 'connection-failed':
       return ['warn', connectionFields(observation), observation.error.message];
     case 'authentication-error':
-      return ['error', errorFields(observation.error), 'authentication'];
+      return ['error', errorFields(observation.error), 'authentication error'];
     case 'refresh-failed':
       return ['error', errorFields(observation.error), 'refresh failed'];
     case 'cache-unavailable':
-      return ['warn', errorFields(observation.error), 'the cache is away; requests go on without it'];
+      return ['warn', errorFields(observation.error), 'the cache is unavailable; requests continue without it'];
     case 'cache-available':
-      return ['info', {}, 'the cache is back'];
+      return ['info', {}, 'the cache is available again'];
     default:
       return streamLine(observation);
   }
@@ -96,11 +95,15 @@ function stateLine(observation: State | Stream): [Level, Fields, string] {
 function streamLine(observation: Stream): [Level, Fields, string] {
   switch (observation.kind) {
     case 'unknown-hint':
-      return ['warn', { routine: observation.endpoint.id, hint: observation.hint }, 'a hint says no scope'];
+      return [
+        'warn',
+        { routine: observation.endpoint.id, hint: observation.hint },
+        'the hint of an event names no scope; the scope of the endpoint applies',
+      ];
     case 'stream-dropped':
-      return ['info', { path: observation.path }, 'a reader of the stream took too little and was cut off'];
+      return ['info', { path: observation.path }, 'a stream was closed because its client reads too slowly'];
     case 'broadcast-messages-rejected':
-      return ['warn', { count: observation.count }, refusedAdvice];
+      return ['warn', { count: observation.count }, rejectedAdvice];
     case 'broadcast-unavailable':
       return ['warn', { error: observation.error }, 'other instances cannot be reached'];
     case 'broadcast-available':
@@ -108,26 +111,26 @@ function streamLine(observation: Stream): [Level, Fields, string] {
   }
 }
 
-const refusedAdvice =
-  'messages on the broadcast channel could not be opened and were dropped: give all instances the same keys (dataProtection), and other gateways another broadcastChannel';
+const rejectedAdvice =
+  'broadcast messages could not be decrypted and were dropped; give all instances the same keys (dataProtection), and other gateways another broadcastChannel';
 
 const settingAdvice =
-  'a routine has left a setting of its session changed, and its connection was closed: use set local, or a SET clause';
+  'a routine has changed a session setting, and its connection was closed; use SET LOCAL, or a SET clause of the routine';
 
-function settingFields({ endpoint, setting }: Of<'setting-leaked'>): Fields {
+function settingFields({ endpoint, setting }: ObservationWith<'setting-leaked'>): Fields {
   return { routine: endpoint.id, setting };
 }
 
-/** Nothing of the token, and no path, which may hold what nobody may read. */
-function refusalFields({ request, scheme, reason }: Of<'token-refused'>): Fields {
+/** Leaves out the token and the path, which may contain secrets. */
+function rejectionFields({ request, scheme, reason }: ObservationWith<'token-refused'>): Fields {
   return { method: request.method, requestId: request.id, scheme, reason };
 }
 
-function staleFields({ endpoint, error }: Of<'endpoint-stale'>): Fields {
+function staleFields({ endpoint, error }: ObservationWith<'endpoint-stale'>): Fields {
   return { routine: endpoint.id, ...errorFields(error) };
 }
 
-function connectionFields({ connection, error }: Of<'connection-failed'>): Fields {
+function connectionFields({ connection, error }: ObservationWith<'connection-failed'>): Fields {
   return { ...(connection === null ? {} : { connection }), ...sqlstateField(error) };
 }
 
@@ -135,7 +138,7 @@ function errorFields(error: Error): Fields {
   return { error, ...sqlstateField(error) };
 }
 
-/** The SQLSTATE of what the database has said, on its own: logs in which an error is only its message have it too. */
+/** A field for the SQLSTATE, as some loggers write only the message of an error. */
 function sqlstateField(error: Error): Fields {
   const code = [error, error.cause]
     .map(codeFrom)
@@ -143,11 +146,11 @@ function sqlstateField(error: Error): Fields {
   return code === undefined ? {} : { sqlstate: code };
 }
 
-function endpointFields({ endpoint }: Of<'endpoint-created'>): Fields {
+function endpointFields({ endpoint }: ObservationWith<'endpoint-created'>): Fields {
   return { method: endpoint.method, path: endpoint.path, routine: endpoint.id };
 }
 
-/** What an annotation sets is logged as a warning: who reads the log should see what comments change. */
+/** Settings of annotations (severity info) are warnings, so that they show in any log. */
 function diagnosticLevel({ severity }: Diagnostic): Level {
   return severity === 'error' ? 'error' : 'warn';
 }
@@ -158,12 +161,12 @@ function diagnosticLine({ routine, line, code, message }: Diagnostic): [Fields, 
 
 const noticeLevels: Readonly<Record<string, Level>> = { DEBUG: 'debug', WARNING: 'warn' };
 
-function noticeLevel({ notice }: Of<'notice'>): Level {
+function noticeLevel({ notice }: ObservationWith<'notice'>): Level {
   return noticeLevels[notice.severity.replace(/\d$/, '')] ?? 'info';
 }
 
 function noticeLine(
-  { endpoint, notice }: Of<'notice'>,
+  { endpoint, notice }: ObservationWith<'notice'>,
   { logConnectionNoticeEventsMode }: LogOptions,
 ): [Fields, string] {
   const frames = notice.where?.split('\n') ?? [];
@@ -176,10 +179,13 @@ function noticeLine(
   return [where.length === 0 ? fields : { ...fields, where: where.join('\n') }, notice.message];
 }
 
-/** Names of parameters whose values are nobody's business, whatever the endpoint says. */
+/** Parameters with such names are masked at every endpoint. */
 const secret = /pass|pwd|secret|token/i;
 
-function commandFields({ endpoint, request, sql, parameters }: Of<'command'>, options: LogOptions): Fields {
+function commandFields(
+  { endpoint, request, sql, parameters }: ObservationWith<'command'>,
+  options: LogOptions,
+): Fields {
   const fields = { ...requestFields(request, endpoint), routine: endpoint.id, sql };
   if (!options.logCommandParameters) return fields;
   const headers = headersParameter(endpoint);
@@ -190,36 +196,40 @@ function commandFields({ endpoint, request, sql, parameters }: Of<'command'>, op
   return { ...fields, parameters: Object.fromEntries(shown) };
 }
 
-/** The name of the parameter that takes the request's headers, cookies and tokens among them; null: none does. */
+/** Returns the name of the parameter for the request headers, which contain cookies and tokens; null: none. */
 function headersParameter({ requestHeaders, parameters }: Endpoint): string | null {
   if (requestHeaders.mode !== 'parameter') return null;
   return parameters.find(({ position }) => position === requestHeaders.position)?.name ?? null;
 }
 
-/** A refusal with a correlation id is the server's own trouble; the others are the client's, and frequent. */
+/** A failure with a correlation id is an error of the server. Client errors are frequent, and are logged at `debug`. */
 function failureLine({
   request,
   endpoint,
   status,
   correlationId,
   error,
-}: Of<'request-failed'>): [Level, Fields, string] {
+}: ObservationWith<'request-failed'>): [Level, Fields, string] {
   const fields = {
     ...requestFields(request, endpoint),
     status,
     ...(endpoint === null ? {} : { routine: endpoint.id }),
   };
-  // What a problem says to its client may quote the request, and what the database says may quote a value.
-  const quotes = endpoint?.sensitive === true || (error instanceof Problem && error.status < 500);
+  // Details of a problem may quote the request; messages of the database may quote values.
+  const mayQuote = endpoint?.sensitive === true || (error instanceof Problem && error.status < 500);
   if (status < 500 && correlationId === null) {
-    const reason = quotes ? { reason: codeOf(error) } : { reason: error.message, ...sqlstateField(error) };
+    const reason = mayQuote ? { reason: codeOf(error) } : { reason: error.message, ...sqlstateField(error) };
     return ['debug', { ...fields, ...reason }, 'request refused'];
   }
-  const why = quotes ? { reason: codeOf(error) } : errorFields(error);
-  return ['error', { ...fields, ...(correlationId === null ? {} : { correlationId }), ...why }, 'request failed'];
+  const errorField = mayQuote ? { reason: codeOf(error) } : errorFields(error);
+  return [
+    'error',
+    { ...fields, ...(correlationId === null ? {} : { correlationId }), ...errorField },
+    'request failed',
+  ];
 }
 
-/** What an error is without its words: the code of a problem, a SQLSTATE; its class where it has neither. */
+/** Returns the code of a problem, the SQLSTATE, or the class of an error. */
 function codeOf(error: Error): string {
   return codeFrom(error) ?? codeFrom(error.cause) ?? error.name;
 }
@@ -230,17 +240,16 @@ function codeFrom(error: unknown): string | null {
   return 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
-/** Whether a path of this endpoint holds what nobody may read. */
+/** Whether paths of this endpoint may contain secrets. */
 function hidesPath({ sensitive, parameters }: Endpoint): boolean {
   return sensitive || parameters.some(({ inPath, name }) => inPath && secret.test(name));
 }
 
-/** What a client sends as a trace may be of any length. */
-const longestTraceparent = 128;
+/** A client may send any length. */
+const maxTraceparentLength = 128;
 
-/** A request is found again by its id, or by the trace that it belongs to. */
-function requestFields(request: Of<'command'>['request'], endpoint: Endpoint | null): Fields {
-  const traceparent = request.header('traceparent')?.slice(0, longestTraceparent);
+function requestFields(request: ObservationWith<'command'>['request'], endpoint: Endpoint | null): Fields {
+  const traceparent = request.header('traceparent')?.slice(0, maxTraceparentLength);
   return {
     method: request.method,
     path: endpoint !== null && hidesPath(endpoint) ? endpoint.path : request.path,

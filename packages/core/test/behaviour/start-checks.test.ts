@@ -77,11 +77,11 @@ test('an HTTP line where nothing can be published', async () => {
   expect(await toldOf(sql, { sourcesCreated: (sources) => void sources.push(crudSource()) })).toMatchInlineSnapshot(`
     [
       "error uncallable-type public.same(anyelement) null: no request can give a value of type anyelement (parameter "$1"); the routine is not published",
-      "error unpublishable public.input(internal) null: the comment has an HTTP line, but functions of the language internal are not published, whose parameters may be no values (internal, "any"); publish an SQL function that calls it",
-      "error unpublishable public.log_2024 null: the comment has an HTTP line, but a partition is reached by its table; comment on public.log",
-      "error unpublishable public.nth(integer) null: the comment has an HTTP line, but a window function takes the rows of a query and not a request; publish a function that calls it",
-      "error unpublishable public.nulls(VARIADIC "any") null: the comment has an HTTP line, but functions of the language internal are not published, whose parameters may be no values (internal, "any"); publish an SQL function that calls it",
-      "error unpublishable public.total(integer) null: the comment has an HTTP line, but an aggregate takes the rows of a query and not a request; publish a function that calls it",
+      "error unpublishable public.input(internal) null: the comment has an HTTP line, but functions of the language internal are not published, as their parameters may have pseudo-types such as internal; publish an SQL function that calls it",
+      "error unpublishable public.log_2024 null: the comment has an HTTP line, but partitions are not published; put the comment on the partitioned table public.log",
+      "error unpublishable public.nth(integer) null: the comment has an HTTP line, but a window function cannot be called with request parameters; publish a function that uses it",
+      "error unpublishable public.nulls(VARIADIC "any") null: the comment has an HTTP line, but functions of the language internal are not published, as their parameters may have pseudo-types such as internal; publish an SQL function that calls it",
+      "error unpublishable public.total(integer) null: the comment has an HTTP line, but an aggregate cannot be called with request parameters; publish a function that uses it",
     ]
   `);
   expect((await toldOf(sql)).filter((line) => line.includes('partition'))).toEqual([]);
@@ -123,7 +123,7 @@ test('a schema that is not there', async () => {
     {
       kind: 'start-warning',
       code: 'unknown-schema',
-      message: 'excludeSchemas: there is no schema "old" in the database; create it, or take it out of the option',
+      message: 'excludeSchemas: there is no schema "old" in the database; create it, or remove it from the option',
     },
   ]);
 });
@@ -163,10 +163,10 @@ test('a role that may not call what is published', async () => {
     const asAnonymous = { authentication: { databaseRole: { claim: 'role', anonymous: role } } };
     expect(await toldWith(asAnonymous)).toMatchInlineSnapshot(`
       [
-        "warning missing-privilege closed.inside() null: the role "web" has no USAGE on the schema "closed", so that its calls are answered 403; grant usage on schema "closed" to "web"",
-        "warning missing-privilege public.kept(_a integer, _b text[]) null: the role "web" has no EXECUTE on this function, so that its calls are answered 403; grant execute on function public.kept(_a integer, _b text[]) to "web"",
-        "warning missing-privilege public.run(_a integer) null: the role "web" has no EXECUTE on this procedure, so that its calls are answered 403; grant execute on procedure public.run(_a integer) to "web"",
-        "warning missing-privilege select closed.thing null: the role "web" has no USAGE on the schema "closed", so that its calls are answered 403; grant usage on schema "closed" to "web"",
+        "warning missing-privilege closed.inside() null: the role "web" has no USAGE on the schema "closed", so its calls get a 403; grant usage on schema "closed" to "web"",
+        "warning missing-privilege public.kept(_a integer, _b text[]) null: the role "web" has no EXECUTE on this function, so its calls get a 403; grant execute on function public.kept(_a integer, _b text[]) to "web"",
+        "warning missing-privilege public.run(_a integer) null: the role "web" has no EXECUTE on this procedure, so its calls get a 403; grant execute on procedure public.run(_a integer) to "web"",
+        "warning missing-privilege select closed.thing null: the role "web" has no USAGE on the schema "closed", so its calls get a 403; grant usage on schema "closed" to "web"",
       ]
     `);
     const asRole = `${database.connectionString}?options=${encodeURIComponent(`-c role=${role}`)}`;

@@ -56,7 +56,7 @@ describe('the role of the connection', () => {
         kind: 'start-warning',
         code: 'privileged-role',
         message:
-          'the gateway signs in as postgres, which is a superuser: give it a role with the rights that it needs, and no more',
+          'the gateway connects as "postgres", which is a superuser; use a role with the necessary privileges only',
       },
     ]);
   });
