@@ -29,7 +29,7 @@ const routine = {
   language: 'sql',
 };
 
-/** A query whose rows are those facts. */
+/** Returns a query with these facts as its rows. */
 function rows(...facts: readonly (readonly [kind: string | null, facts: unknown])[]): string {
   const literal = (given: string | null): string => (given === null ? 'null' : `'${given.replaceAll("'", "''")}'`);
   const values = facts.map(([kind, members]) => `(${literal(kind)}, ${literal(JSON.stringify(members))})`);

@@ -9,27 +9,27 @@ import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import type { Database } from '../../src/postgres/port.ts';
 
 export interface Catalog {
-  /** Runs SQL, which may be many statements. */
+  /** Runs one or more SQL statements. */
   readonly create: (sql: string) => Promise<void>;
-  /** All rows of one statement as text, in the one session that the source reads in. */
+  /** Returns all rows of one statement as text, in the session of the source. */
   readonly query: Database['query'];
-  /** The first column of the first row. */
+  /** Returns the first column of the first row. */
   readonly value: (sql: string) => Promise<string | null>;
-  /** The OID of a type, by its name in SQL. */
+  /** Returns the OID of a type by its name in SQL. */
   readonly oid: (type: string) => Promise<number>;
-  /** The routines that the built-in source finds, or one with the given query. */
+  /** Returns the routines of the built-in source, or of one with a custom query. */
   readonly read: (filters?: Filters, query?: string | null) => Promise<readonly Routine[]>;
-  /** The one routine of that name. */
+  /** Returns the only routine of this name. */
   readonly routine: (name: string) => Promise<Routine>;
 }
 
-/** A database for the tests of a file, with the objects that `sql` creates, as the catalog sees it. */
+/** Creates a database for the tests of a file, with the objects that `sql` creates. */
 export function useCatalog(sql: string): Catalog {
   const objects = useDatabase(sql);
   let database: Database;
   beforeAll(() => {
     database = connectDatabase(parseConnectionString(objects.connectionString), {
-      // One session, so that a test can change its settings and change them back.
+      // A single session, so that a test can change its settings and restore them.
       poolSize: 1,
       acquireTimeout: 10_000,
       statementTimeout: 10_000,
@@ -76,7 +76,7 @@ function builtin(name: string, oid: number, facts: Partial<TypeFacts>): TypeFact
   };
 }
 
-/** Types whose facts are the same in every database. */
+/** Types with the same properties in every database. */
 export const integer: TypeFacts = builtin('int4', 23, { display: 'integer', json: 'number' });
 export const text: TypeFacts = builtin('text', 25, { textual: true });
 export const boolean: TypeFacts = builtin('bool', 16, { display: 'boolean', json: 'boolean' });

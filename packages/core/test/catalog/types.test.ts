@@ -41,7 +41,7 @@ async function parameterType(name: string): Promise<TypeFacts> {
   return parameters.find((parameter) => parameter.name === name)!.type;
 }
 
-/** What a user's type has in common with all others of its schema. */
+/** The common properties of all user-defined types of the schema. */
 async function hidden(name: string, facts: Partial<TypeFacts>): Promise<TypeFacts> {
   const own = await oid(`hidden.${name}`);
   return {
@@ -173,7 +173,7 @@ describe('structure', () => {
   });
 });
 
-/** Values in every base type of PostgreSQL that a routine can return, and in types of users. */
+/** Values of every base type that a routine can return, and of user-defined types. */
 const samples: readonly (readonly [type: string, value: string])[] = [
   ['int2', '-5'],
   ['int4', '7'],
@@ -256,7 +256,7 @@ test('the JSON form is the one of to_json, for every kind of type', async () => 
   });
 });
 
-/** How a text becomes JSON in each form. What PostgreSQL is asked to convert is right by itself, but must be no plain string. */
+/** Converts text to JSON in each form. Conversions by PostgreSQL are correct, but must not be plain strings. */
 function written(form: TypeFacts['json'], given: string, own: string): string {
   switch (form) {
     case 'number':

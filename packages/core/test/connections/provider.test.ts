@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 let database: TestDatabase;
 let gateway: Gateway;
 let client: Client;
-/** What the provider's release was told, in order. */
+/** The arguments of the release calls, in order. */
 let released: (string | null)[];
 let provide: ConnectionProvider;
 const observations: Observation[] = [];

@@ -33,7 +33,7 @@ async function start(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
   return gateway;
 }
 
-/** How often the catalog was read: `first` is created at every reading. */
+/** Returns how often the catalog was read: `first` is created at every reading. */
 const readings = (): number =>
   observations.filter((seen) => seen.kind === 'endpoint-created' && seen.endpoint.path === '/api/first').length;
 const paths = (gateway: Gateway): readonly string[] => gateway.endpoints.map(({ path }) => path);
@@ -77,7 +77,7 @@ test('a notification during a refresh causes another one', async () => {
   await until('it reads', () => reading === 2);
   for (const name of ['third', 'fourth', 'fifth']) {
     await database.query(publish(name));
-    // Farther apart than what is gathered into one refresh.
+    // Notifications with a longer interval than the delay that joins them into one refresh.
     await sleep(300);
   }
   release();

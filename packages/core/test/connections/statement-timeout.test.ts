@@ -19,7 +19,7 @@ interface Server {
   readonly options: Partial<GatewayOptions>;
 }
 
-/** A database with a `statement_timeout` of its own, or none, reached directly or through a pooler. */
+/** Returns how to reach a new database with or without `statement_timeout`, directly or through a pooler. */
 async function serverWith(timeout: string | null, pooled: boolean): Promise<Server> {
   const database = await freshDatabase(sql);
   onTestFinished(() => database.drop());
@@ -62,7 +62,7 @@ describe.each([['directly', false] as const, ...pooled])('%s', (_, isPooled) => 
     const gateway = await start(await serverWith(each.database, isPooled), { commandTimeout: each.commandTimeout });
     expect(await ask(gateway, 'GET /api/shown')).toBe(each.shown);
     expect(await ask(gateway, 'GET /api/own-time')).toBe('7s');
-    // Not even a session that was reset has another one.
+    // A reset session has the same timeout.
     expect(await ask(gateway, 'GET /api/shown')).toBe(each.shown);
   });
 
@@ -78,7 +78,7 @@ test('a reset session has its initial timeout', async () => {
     [null, '30s'],
     ['2min', '2min'],
   ] as const) {
-    // One after the other: each has a database of its own.
+    // In order: each one has its own database.
     // oxlint-disable-next-line no-await-in-loop
     const gateway = await start(await serverWith(database, false), { connectionReset: 'always', poolSize: 1 });
     // oxlint-disable-next-line no-await-in-loop

@@ -18,15 +18,15 @@ const db = useDatabase(`
 `);
 
 /**
- * Stands between the socket and the session: collects what the server answers to one packet of the session and hands it
- * on in the pieces that a test wants.
+ * A stream between socket and session: collects the response to each packet of the session and passes it on in the
+ * pieces that a test requests.
  */
 class Pieces extends Duplex {
   readonly #socket: Duplex;
   readonly #listener: (chunk: Buffer) => void;
   readonly #lengths: readonly number[] | null;
   readonly #cut: (bytes: Buffer) => readonly Buffer[];
-  /** How many bytes the server answered to each packet. */
+  /** The number of response bytes for each packet. */
   readonly answered: number[] = [];
   #packet = -1;
   #collected: Buffer[] = [];
@@ -46,12 +46,12 @@ class Pieces extends Duplex {
     this.#collected.push(chunk);
     if (this.answered[this.#packet]! < this.#lengths[this.#packet]!) return;
     const bytes = Buffer.concat(this.#collected.splice(0));
-    // `push` would join them: the session gets each piece by itself, as from separate packets.
+    // `push` would join the pieces; the session has to receive each one separately.
     for (const piece of this.#cut(bytes)) this.emit('data', piece);
   }
 
   override _read(): void {
-    // The socket flows by itself.
+    // The socket is always in flowing mode.
   }
 
   override _write(chunk: Buffer, _encoding: string, written: () => void): void {
@@ -83,7 +83,7 @@ afterAll(() => void socket.destroy());
 
 let round = 10_000;
 
-/** The same conversation every time: prepares, rows of several types, notices, an error, calls in one packet, a last call. */
+/** A fixed conversation: prepared statements, rows of several types, notices, an error, pipelined calls, a final call. */
 async function converse(
   lengths: readonly number[] | null,
   cut: (bytes: Buffer) => readonly Buffer[],

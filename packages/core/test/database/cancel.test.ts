@@ -13,7 +13,7 @@ const db = useDatabase(`
   end $$;
 `);
 
-/** Whether the backend runs something that the statement text tells. */
+/** Returns whether the backend runs a statement with this text. */
 async function runs(backend: string, text: string): Promise<boolean> {
   const found = await db.query(
     `select from pg_stat_activity where pid = $1 and state = 'active' and position($2 in query) > 0`,

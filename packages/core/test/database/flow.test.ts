@@ -26,7 +26,7 @@ test('a paused sink stops the server; after resume, every row arrives', async ()
     },
   });
   await until('rows have come', () => rows > 0);
-  // Nothing more goes through when all buffers on the way are full.
+  // The transfer stops when all buffers are full.
   let before = -1;
   await until('the flow stands still', async () => {
     const still = proxy.received === before;
@@ -36,7 +36,7 @@ test('a paused sink stops the server; after resume, every row arrives', async ()
   });
   expect(rows).toBeLessThan(200);
   expect(proxy.received).toBeLessThan(40_000_000);
-  // Each resume lets through what one packet holds.
+  // Each resume passes the rows of one chunk.
   for (let n = 0; n < 5; n++) {
     const seen = rows;
     asked.handle.resume();

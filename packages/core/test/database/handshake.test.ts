@@ -10,7 +10,7 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** A server that answers the start of a connection with these bytes, in pieces of the size. */
+/** Starts a server that answers each connection with these bytes, in pieces of this size. */
 async function hostileServer(answer: Buffer, piece: number): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

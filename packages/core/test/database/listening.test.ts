@@ -16,7 +16,7 @@ function hearing(database: Database, channel: string): { readonly heard: Channel
 const gap: ChannelEvent = { kind: 'gap' };
 const notification = (payload: string): ChannelEvent => ({ kind: 'notification', payload });
 
-/** The backends that listen, to this channel only: one that an earlier test has left may be about to end. */
+/** Returns the backends that listen to this channel; a backend of an earlier test may still exist. */
 async function listeners(channel: string): Promise<readonly number[]> {
   const rows = await db.query(`select pid from pg_stat_activity where query = $1 and datname = current_database()`, [
     `listen "${channel}"`,
@@ -106,7 +106,7 @@ test('a silent server is dropped, and another connection listens', async () => {
   await until('it listens', () => heard.length === 1);
   const received = proxy.received;
   await until('it is asked and answers', () => proxy.received > received);
-  // On a busy machine an answer may have taken too long before this, too.
+  // On a busy machine, an earlier heartbeat may have timed out, too.
   const [before, ended] = [heard.length, proxy.ended];
   proxy.swallow();
   await until('it is given up', () => proxy.ended > ended);

@@ -31,7 +31,7 @@ describe('a connection that the server closes', () => {
       const found = await db.query('select from pg_stat_activity where pid = $1', [backend]);
       return found.length === 0;
     });
-    // The news may reach us only after the call was sent on it; then the call is lost, and the one after it works.
+    // The loss may be detected only after the call was sent: then the call is lost, and the next one succeeds.
     const next = await backendOf(database).catch((error: unknown) => {
       if (error instanceof ConnectionLost) return backendOf(database);
       throw error;
@@ -68,7 +68,7 @@ describe('a connection that the server closes', () => {
     });
     await until('rows have come', () => rows > 100);
     await terminate(backend);
-    // What the server said last may be lost with the rows that were not read yet.
+    // The last message of the server may be lost with unread rows.
     expect(['ConnectionLost', 'OutcomeUnknown']).toContain(await errorOf(asked));
     expect(await database.query('select 1')).toEqual([['1']]);
   });
@@ -144,7 +144,7 @@ describe('a connection that is lost', () => {
       [0x44, 0xff, 0xff, 0xff, 0xff],
       [0x44, 0, 0, 0, 0],
       [0x01, 0, 0, 0, 4],
-      // Rows whose fields do not fill them: no field, a field that is longer, one that is shorter, lengths below -1.
+      // DataRow messages with wrong lengths: no field, a longer field, a shorter field, lengths below -1.
       [0x44, 0, 0, 0, 6, 0, 1],
       [0x44, 0, 0, 0, 11, 0, 1, 0, 0, 0, 9, 0x61],
       [0x44, 0, 0, 0, 12, 0, 1, 0, 0, 0, 1, 0x61, 0x61],
@@ -152,10 +152,10 @@ describe('a connection that is lost', () => {
       [0x44, 0, 0, 0, 10, 0, 1, 0x7f, 0xff, 0xff, 0xff],
       [0x44, 0, 0, 0, 14, 0, 2, 0x80, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff],
       [0x44, 0, 0, 0, 5, 0],
-      // A statement that was answered before it was, and a row behind it; the end of a call whose statement was not answered.
+      // Responses out of order: a premature CommandComplete with a row after it, a premature ReadyForQuery.
       [0x43, 0, 0, 0, 6, 0x41, 0, 0x44, 0, 0, 0, 11, 0, 1, 0, 0, 0, 1, 0x61],
       [0x5a, 0, 0, 0, 5, 0x49],
-      // Answers to messages that were not sent.
+      // Responses to messages that were not sent.
       [0x31, 0, 0, 0, 4],
     ]) {
       const backend = await backendOf(database);
@@ -252,7 +252,7 @@ describe('a server that cannot be reached', () => {
   test('connection refused: calls fail soon, attempts are few, and the pool recovers', async () => {
     const proxy = await startProxy(db.connectionString);
     await proxy.off();
-    // A port where connections are taken and ended at once counts the attempts.
+    // A port that accepts and closes connections counts the attempts.
     let attempts = 0;
     const port = Number(new URL(proxy.connectionString).port);
     const counter = createServer((socket) => {
@@ -283,7 +283,7 @@ describe('a server that cannot be reached', () => {
 
   test('silent after the authentication: the connect timeout applies', async () => {
     const proxy = await startProxy(db.connectionString);
-    // Measured: what the server sends until the first call is answered, and how much of it is the greeting.
+    // Measures the bytes of the server until the first result, and those of the handshake.
     const measured = open(proxy.connectionString);
     await measured.query('select 1');
     const total = proxy.received;
@@ -310,7 +310,7 @@ test('a server that restarts: calls fail during the outage and succeed after it'
   const start = (): ReturnType<typeof startPostgres> => startPostgres({ dataDirectory, durable: false });
   const first = await start();
   onTestFinished(() => first.stop());
-  // In front of it, because every start chooses a port.
+  // A proxy in front of the server, because every start selects another port.
   const proxy = await startProxy(first.connectionString);
   const database = open(proxy.connectionString, { poolSize: 3 });
   await ask(database, [[echo, '']]).answer;

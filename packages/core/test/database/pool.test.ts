@@ -53,7 +53,7 @@ test('a full queue fails calls at once, but after run has returned', async () =>
 
 test('the acquire timeout', async () => {
   const pool = poolOf('waiting', { size: 1, acquireTimeout: 100 });
-  // The bound holds for the opening of the connection too, which may take longer on a busy machine.
+  // The acquire timeout includes opening the connection, which may take longer on a busy machine.
   await until('it is open', async () => (await errorOf(pool.query('select 1'))) === 'done');
   const running = ask(pool, ['select pg_sleep(0.6)']);
   const waiting = ask(pool, ['select 1']);
@@ -68,7 +68,7 @@ test('unused connections are closed without affecting calls', async () => {
   const echo = named('select $1::text');
   await pool.query('select 1');
   await until('it is closed', async () => (await connections('idle')) === 0);
-  // The sweep comes every 100 ms: calls fall before, into and behind it.
+  // Timeouts are checked every 100 ms: calls arrive before, during and after a check.
   const end = performance.now() + 700;
   for (let n = 0; performance.now() < end; n++) {
     const asked = ask(pool, [[echo, String(n)]], { mayShare: n % 2 === 0 });
@@ -86,7 +86,7 @@ test('a connection that is being closed takes no calls', async () => {
   });
   const echo = named('select $1::text');
   await ask(pool, [[echo, '']]).answer;
-  // The farewell reaches the server, but its end of the connection does not reach us.
+  // The Terminate message reaches the server, but the end of its connection does not reach the pool.
   proxy.holdEnds(true);
   await until('we said farewell', () => proxy.ended > 0);
   const asked = ask(pool, [[echo, 'x']], { mayShare: true });
@@ -137,13 +137,13 @@ test('queued short calls are sent in batches', async () => {
   await ask(database, [[count]]).answer;
   const lock = await holdLock(db.connectionString, 2);
   const busy = ask(database, ['select pg_advisory_xact_lock(2)']);
-  // They stand behind one that may not share, so that all of them wait.
+  // A call that may not share runs first, so that all of them are queued.
   const first = ask(database, ['select 1']);
   const asked = Array.from({ length: 20 }, () => ask(database, [[count]], { mayShare: true }));
   await until('it runs', async () => (await lock.waiting()) === 1);
   const released = lock.release();
   await first.answer;
-  // No answer comes through, so whatever the server counts now was sent together.
+  // No response passes, so that all calls that the server receives were sent together.
   proxy.swallow();
   let told = 0;
   for (const { answer } of asked) void answer.then(() => told++);

@@ -6,7 +6,7 @@ import type { Database } from '../../src/postgres/port.ts';
 import { ask, errorOf, named, open, rowsOf, until } from './support.ts';
 
 const version = await pgbouncerVersion();
-/** From 1.21 on it knows prepared statements. */
+/** PgBouncer supports prepared statements since 1.21. */
 const knowsStatements = version !== null && Number(version.split('.')[1]) >= 21;
 if (version === null) console.warn('SKIPPED: there is no PgBouncer on this machine (apt-get install pgbouncer)');
 
@@ -20,7 +20,7 @@ const shown = named(
 );
 const user = named(`select set_config('request.user', $1::text, true)`);
 
-/** Everything here is true of a connection that keeps no session, whether or not there is a pooler. */
+/** Tests for connections in pooler mode, with and without a pooler. */
 function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: string) => Database): void {
   test('every call sets its settings for its transaction only', async () => {
     const database = openDatabase({ planCacheMode: 'force_generic_plan', statementTimeout: 17_000 });
@@ -93,7 +93,7 @@ function holds(openDatabase: (options?: Partial<DatabaseOptions>, parameters?: s
 describe.skipIf(version === null)(`PgBouncer ${version} in transaction mode`, () => {
   let pooler: PgBouncer;
   beforeAll(async () => {
-    // Fewer connections to the server than ours to the pooler: every call may get another one.
+    // Fewer server connections than client connections: every call may use another one.
     pooler = await startPgBouncer(db.connectionString, { mode: 'transaction', size: 3 });
   });
   afterAll(() => pooler.stop());

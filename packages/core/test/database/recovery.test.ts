@@ -11,7 +11,7 @@ import { ask, backendOf, errorOf, open, rowsOf, startProxy, until } from './supp
 
 const db = useDatabase();
 
-/** A role that may have so many connections. */
+/** Creates a role with this connection limit. */
 async function limited(connections: number): Promise<string> {
   const role = `limited_${randomBytes(4).toString('hex')}`;
   await db.query(`create role ${role} login password 'x' connection limit ${connections}`);
@@ -75,7 +75,7 @@ describe('a server without a free connection', () => {
   });
 });
 
-/** What a server says that is starting, byte for byte: an ErrorResponse to whatever it is asked. */
+/** The response of a server that is starting: an ErrorResponse to any message. */
 const starting = Buffer.from('E\0\0\0\0SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0', 'latin1');
 starting.writeInt32BE(starting.length - 1, 1);
 
@@ -102,7 +102,7 @@ test('a server that is starting: calls wait, up to the acquire timeout', async (
   await until('it was refused', () => refusals >= 2);
   await new Promise((resolve) => greeter.close(resolve));
   await proxy.on();
-  // Between the two nobody listened, and that is refused at once: who is told so may try again.
+  // Between the two, connections were refused at once; such calls are retried.
   const outcomes = await Promise.all(asked.map((one) => errorOf(one)));
   expect(['done,done', 'ConnectionLost,ConnectionLost']).toContain(outcomes.join());
   await until('service', async () => (await errorOf(database.query('select 1'))) === 'done');

@@ -10,7 +10,7 @@ import type { Database } from '../../src/postgres/port.ts';
 import { errorOf, open, type Proxy, startProxy, until } from './support.ts';
 
 const db = useDatabase();
-/** The same account on every server, as it is on servers that are copies of each other. */
+/** The same user on every server, as on replicas. */
 const role = `walker_${randomBytes(4).toString('hex')}`;
 const stops: (() => Promise<unknown>)[] = [];
 
@@ -60,7 +60,7 @@ afterAll(async () => {
   for (const stop of stops) await stop();
 });
 
-/** A connection string with these servers in their order. */
+/** Returns a connection string with these servers, in order. */
 function through(hosts: readonly string[], parameters = ''): string {
   const addresses = hosts.map((text) => new URL(text).host);
   return `postgres://${role}:x@${addresses.join(',')}/postgres?${parameters}`;
@@ -89,7 +89,7 @@ test('a lost connection is reopened on the first available server', async () => 
   const database = open(through([proxy.connectionString, servers.readOnly]));
   expect(await serverOf(database)).toBe('primary');
   await proxy.off();
-  // One call may still be lost with the connection.
+  // One call may be lost with the connection.
   await until('it is seen', async () => (await errorOf(database.query('select 1'))) === 'done');
   expect(await serverOf(database)).toBe('readOnly');
 });

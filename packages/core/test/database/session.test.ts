@@ -19,7 +19,7 @@ const db = useDatabase(`
 `);
 
 const setting = named(`select set_config('request.user', $1::text, true)`);
-/** Otherwise PostgreSQL computes `1 / $1` while it plans with the value at hand, and that belongs to Bind. */
+/** Otherwise PostgreSQL evaluates `1 / $1` while it plans with the value, which is part of Bind. */
 const generic = { planCacheMode: 'force_generic_plan' } as const;
 const readSetting = named(`select current_setting('request.user', true)`);
 
@@ -102,7 +102,7 @@ describe('errors and notices', () => {
   ] as const;
   test.each(cases)('an error of $what has its step and phase', async ({ steps, ...expected }) => {
     const database = open(db, generic);
-    // The setting is prepared already, so that the faulty statement is not the first one that is being prepared.
+    // The setting is already prepared, so that the faulty statement is not the first one to prepare.
     await ask(database, [[setting, 'x']]).answer;
     const error = await ask(database, steps).answer.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(DatabaseError);
@@ -217,7 +217,7 @@ describe('prepared statements', () => {
     expect(await isPrepared(statements[0]!)).toBe(false);
     expect(await isPrepared(statements[519]!)).toBe(true);
     expect(await rowsOf(ask(database, [[statements[0]!], [statements[21]!], [statements[519]!]]))).toEqual([['519']]);
-    // A call whose own statement is the oldest while another of its statements is being prepared.
+    // The oldest statement belongs to a call that is preparing another statement.
     expect(await rowsOf(ask(database, [[statements[70]!], [named('select 600')], [statements[70]!]]))).toEqual([
       ['70'],
     ]);

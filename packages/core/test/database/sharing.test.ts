@@ -51,7 +51,7 @@ test('every result and error reaches its own call', async () => {
         ),
       );
       const wanted = questions.map(({ kind, value }, index) => {
-        // One that leaves may have been quicker.
+        // An abandoned call may have completed before.
         if (kind === 'leaves') return outcomes[index] === '' ? '' : 'CallCancelled';
         if (kind !== 'divide') return value;
         return { 0: '22012', x: '22P02', 1: '100', 7: '14' }[value];

@@ -18,7 +18,7 @@ import { createTextRowSink } from '../../src/postgres/query.ts';
 
 export type Row = readonly (string | null)[];
 
-/** All that a caller got to hear of one call, told once. */
+/** The result of one call. */
 export interface Answer {
   readonly rows: readonly (readonly Row[])[];
   readonly notices: readonly Notice[];
@@ -37,7 +37,7 @@ export interface AskOptions {
   readonly role?: string | null;
   readonly atomic?: boolean;
   readonly timeout?: number;
-  /** Instead of the collector, for the last step. */
+  /** Replaces the text sink of the last step. */
   readonly sink?: RowSink;
 }
 
@@ -45,12 +45,12 @@ export type Question = string | readonly [Statement | string, ...Value[]];
 
 let statements = 0;
 
-/** A statement with a name of its own. */
+/** Creates a named statement. */
 export function named(sql: string, columns?: Statement['columns']): Statement {
   return { name: `test_${++statements}`, sql, ...(columns === undefined ? {} : { columns }) };
 }
 
-/** Runs statements in one call. Text runs under no name. */
+/** Runs statements in one call. A string runs as an unnamed statement. */
 export function ask(
   database: { run(call: Call): CallHandle },
   questions: readonly Question[],
@@ -70,7 +70,7 @@ export function ask(
   const answer = new Promise<Answer>((resolve, reject) => {
     let told = 0;
     const once = (tell: () => void): void => {
-      // Told twice is as wrong as never: nothing in this process may go on after that.
+      // A second outcome is a fatal error of the test.
       if (++told > 1) process.nextTick(() => reject(new Error(`told ${told} times`)));
       if (told > 1) throw new Error(`a call was told ${told} times how it ended`);
       tell();
@@ -89,13 +89,13 @@ export function ask(
   return { handle, answer };
 }
 
-/** The rows of the last statement. */
+/** Returns the rows of the last statement. */
 export async function rowsOf(asked: Asked | Promise<Answer>): Promise<readonly Row[]> {
   const answer = await ('answer' in asked ? asked.answer : asked);
   return answer.rows.at(-1)!;
 }
 
-/** What an error says: its name, and the SQLSTATE when the server said it. */
+/** Returns the SQLSTATE of an error of the server, the name of another error, or "done". */
 export async function errorOf(asked: Asked | Promise<unknown>): Promise<string> {
   try {
     await ('answer' in asked ? asked.answer : asked);
@@ -106,7 +106,7 @@ export async function errorOf(asked: Asked | Promise<unknown>): Promise<string> 
   }
 }
 
-/** A database of the gateway's on the test's database, closed when the test has ended. */
+/** Connects to the database of the test; the connection is closed after the test. */
 export function open(
   database: TestDatabase | string,
   options: Partial<DatabaseOptions> & { readonly parameters?: string } = {},
@@ -129,11 +129,11 @@ export function open(
   return opened;
 }
 
-/** Waits for a condition. The bound is there for what never comes, not for a machine that is slow. */
+/** Waits for a condition. The limit is far above the time of a slow machine. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>, most = 25_000): Promise<void> {
   const end = performance.now() + most;
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain: ${what}`);
+    if (performance.now() > end) throw new Error(`timed out waiting until ${what}`);
     await sleep(5);
   }
 }
@@ -145,41 +145,41 @@ export function skipTime(milliseconds: number): void {
   onTestFinished(() => clock.mockRestore());
 }
 
-/** The backend behind the only connection of a database. */
+/** Returns the process ID of the backend of the only connection. */
 export async function backendOf(database: Database): Promise<string> {
   return (await database.query('select pg_backend_pid()'))[0]![0]!;
 }
 
-/** A TCP proxy in front of the server, that can be told to misbehave. */
+/** A TCP proxy in front of the server that simulates failures. */
 export interface Proxy {
   readonly connectionString: string;
-  /** How many connections were asked for so far. */
+  /** The number of connection attempts. */
   readonly attempts: number;
-  /** Bytes of the server that went through so far. */
+  /** The number of bytes that were passed from the server. */
   readonly received: number;
-  /** Cuts every connection after so many more bytes of the server. */
+  /** Closes every connection after this number of further bytes of the server. */
   cutAfter(bytes: number): void;
-  /** Lets nothing of the server through until `release`. */
+  /** Holds back all bytes of the server until `release`. */
   swallow(): void;
-  /** The same, for connections that have brought so many bytes of the server. */
+  /** Holds back the bytes of connections that have passed this number of bytes of the server. */
   swallowAfter(bytes: number): void;
-  /** While true, what clients send on the connections that are there now is kept. New connections are served. */
+  /** While true, holds back the bytes of clients on existing connections. New connections are not affected. */
   holdRequests(hold: boolean): void;
-  /** How many packets of clients are kept. */
+  /** The number of client packets that are held back. */
   readonly heldRequests: number;
-  /** How many connections the server has ended. */
+  /** The number of connections that the server has closed. */
   readonly farewells: number;
-  /** Bytes of our own, as if the server had sent them, on every connection. */
+  /** Sends these bytes to every client, as if from the server. */
   inject(bytes: Buffer): void;
   release(): void;
-  /** While true, the end of a connection on one side is not passed on to the other. */
+  /** While true, the end of a connection on one side is not passed to the other. */
   holdEnds(hold: boolean): void;
-  /** How many clients have ended their side of the connection. */
+  /** The number of clients that have ended their side of the connection. */
   readonly ended: number;
-  /** Stops listening and cuts all connections. */
+  /** Stops listening and closes all connections. */
   off(): Promise<void>;
   on(): Promise<void>;
-  /** Where the server is from now on. */
+  /** Changes the server of later connections. */
   aim(connectionString: string): void;
 }
 
@@ -229,7 +229,7 @@ export async function startProxy(connectionString: string): Promise<Proxy> {
           client.once('drain', () => server.resume());
         }
         if (left > 0) return;
-        // What was let through arrives, then the connection ends.
+        // The passed bytes arrive, then the connection ends.
         client.end();
         client.once('finish', () => cut(pair));
         for (const other of pairs) if (other !== pair) cut(other);

@@ -16,7 +16,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
   let server: PostgresServer;
   let plain: PostgresServer;
 
-  /** A certificate that signs itself, for this name. */
+  /** Creates a self-signed certificate for this name. */
   const certify = async (name: string): Promise<string> => {
     const file = join(directory, `${name}.crt`);
     const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
@@ -52,7 +52,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     const dataDirectory = join(directory, 'data');
     plain = await startPostgres({ dataDirectory, durable: false });
     await plain.stop();
-    // The server reads its files as the user that it runs as, and takes a key that nobody else can read.
+    // PostgreSQL requires a key that only its own user can read.
     const { uid, gid } = await stat(join(dataDirectory, 'cluster')).catch(() => stat(dataDirectory));
     const key = join(directory, 'localhost.key');
     await chown(key, uid, gid);
