@@ -1,16 +1,16 @@
 const nothing = Buffer.alloc(0);
 
-/** A byte buffer that grows as it is written. Its fields are open: the encoders write through them without a call per byte. */
+/** A byte buffer that grows as it is written. Its fields are public: encoders write to them without a call per byte. */
 export class ByteBuffer {
   buffer: Buffer;
   length = 0;
 
-  /** @param size what will probably be written, in bytes */
+  /** @param size the expected length, in bytes */
   constructor(size: number) {
     this.buffer = Buffer.allocUnsafe(size);
   }
 
-  /** Room for so many more bytes. The buffer may be another one afterwards. */
+  /** Makes room for `more` bytes. May replace `buffer`. */
   reserve(more: number): void {
     const needed = this.length + more;
     if (needed <= this.buffer.length) return;
@@ -30,7 +30,7 @@ export class ByteBuffer {
     this.buffer[this.length++] = value;
   }
 
-  /** Everything written so far; what is written next goes to a new buffer. */
+  /** Returns the bytes written so far, and continues with a new buffer. */
   take(nextSize: number): Buffer {
     const taken = this.buffer.subarray(0, this.length);
     this.buffer = nextSize === 0 ? nothing : Buffer.allocUnsafe(nextSize);

@@ -6,29 +6,29 @@ const letterX = 0x78;
 const zero = 0x30;
 
 /**
- * Writes the bytes of a bytea value, in whichever form of `bytea_output` it arrives (PostgreSQL manual, 8.4): a routine may have
- * changed the setting for its own call.
- * @throws Error for text that is neither form; nothing is written then
+ * Writes the bytes of a bytea value in hex or escape format (PostgreSQL manual, section 8.4): a routine may have changed
+ * `bytea_output`.
+ * @throws Error for text in neither format; nothing is written then
  */
 export function writeBytea(out: ByteBuffer, chunk: Uint8Array, offset: number): void {
   const field = readFirstField(chunk, offset);
   if (field === null) return;
-  // In escape form every backslash is doubled or begins an octal number: no value begins with `\x`.
+  // Escape format has a backslash only before another one or an octal number, so `\x` means hex.
   const isHex = field[0] === backslash && field[1] === letterX;
   out.length += isHex ? writeHex(out, field) : writeEscape(out, field);
 }
 
-/** `\x` and two hexadecimal digits a byte. Returns how many bytes were written behind the end of `out`. */
+/** Decodes `\x` and two hexadecimal digits per byte. Returns the number of bytes written past the end of `out`. */
 function writeHex(out: ByteBuffer, field: Uint8Array): number {
   const digits = Buffer.from(field.buffer, field.byteOffset + 2, field.length - 2);
   const size = digits.length / 2;
   out.reserve(size);
-  // Node stops at the first pair that is no number.
-  if (out.buffer.write(digits.toString('latin1'), out.length, 'hex') !== size) throw unreadable();
+  // Node stops at the first pair that is not hexadecimal.
+  if (out.buffer.write(digits.toString('latin1'), out.length, 'hex') !== size) throw invalidBytea();
   return size;
 }
 
-/** Printable bytes as they are, a backslash doubled, other bytes as `\ooo`. Returns what `writeHex` does. */
+/** Decodes escape format: `\\` for a backslash, `\ooo` for bytes that are not printable. Returns what `writeHex` does. */
 function writeEscape(out: ByteBuffer, field: Uint8Array): number {
   out.reserve(field.length);
   const target = out.buffer;
@@ -48,18 +48,18 @@ function writeEscape(out: ByteBuffer, field: Uint8Array): number {
   return at - out.length;
 }
 
-/** The byte that three octal digits stand for. */
+/** Returns the byte of three octal digits. */
 function octal(field: Uint8Array, start: number): number {
   let byte = 0;
   for (let position = start; position < start + 3; position++) {
     const digit = (field[position] ?? 0) - zero;
-    if (digit < 0 || digit > 7) throw unreadable();
+    if (digit < 0 || digit > 7) throw invalidBytea();
     byte = byte * 8 + digit;
   }
-  if (byte > 255) throw unreadable();
+  if (byte > 255) throw invalidBytea();
   return byte;
 }
 
-function unreadable(): Error {
-  return new Error('PostgreSQL gave a bytea value that is neither in hex nor in escape form');
+function invalidBytea(): Error {
+  return new Error('PostgreSQL returned a bytea value that is neither in hex nor in escape format');
 }

@@ -5,19 +5,19 @@ import { csvHeaderRow, csvWriter, rawHeaderRow, rawWriter } from './delimited.ts
 import type { RowFormat } from './negotiate.ts';
 import { readFirstField, isFirstFieldNull, objectWriter, type RowWriter, valueWriter } from './rows.ts';
 
-/** What makes the body of an answer out of rows; one is made per endpoint at start and serves all its requests. */
+/** Writes a response body from rows. Made once per endpoint at start, without state. */
 export interface Format {
   readonly contentType: string;
-  /** Before the first row, between rows, after the last. */
+  /** Bytes before the first row, between rows, and after the last one. */
   readonly open: Uint8Array;
   readonly separator: Uint8Array;
   readonly close: Uint8Array;
   readonly row: RowWriter;
-  /** True when there may be many rows, so that they are streamed. */
+  /** Whether the result may have many rows, so that it is streamed. */
   readonly hasManyRows: boolean;
-  /** Whether a row says nothing, as a NULL where that means no content; null when every row says something. */
+  /** Whether a row has no content, as a NULL of `textNull: noContent`; null: every row has. */
   readonly isEmptyRow: ((chunk: Uint8Array, offset: number) => boolean) | null;
-  /** What an answer is that no row had anything to say to: an empty body, or no content at all. */
+  /** The response without rows: 200 with the bytes of `open` and `close`, or 204. */
   readonly whenEmpty: 'body' | 'noContent';
 }
 
@@ -33,21 +33,21 @@ const list = {
   isEmptyRow: null,
 } as const;
 
-/** The form that an endpoint answers in by itself: raw where its author wants that, else by the shape of its answer. */
+/** Returns the default format of an endpoint: raw if its comment says so, else by its result shape. */
 export function selectFormat(endpoint: Endpoint): Format {
-  const { result: answer, raw } = endpoint;
-  if (raw !== null && answer.kind !== 'nothing') return rawFormat(answer, raw);
-  switch (answer.kind) {
+  const { result, raw } = endpoint;
+  if (raw !== null && result.kind !== 'nothing') return rawFormat(result, raw);
+  switch (result.kind) {
     case 'nothing':
       return { ...single, contentType: json, row: () => undefined, isEmptyRow: () => true, whenEmpty: 'noContent' };
     case 'value':
-      return valueFormat(answer.column, answer.media, endpoint);
+      return valueFormat(result.column, result.media, endpoint);
     case 'object':
-      return { ...single, contentType: json, row: objectWriter(answer.columns), whenEmpty: 'noContent' };
+      return { ...single, contentType: json, row: objectWriter(result.columns), whenEmpty: 'noContent' };
     case 'objects':
-      return { ...list, contentType: json, row: objectWriter(answer.columns), whenEmpty: 'body' };
+      return { ...list, contentType: json, row: objectWriter(result.columns), whenEmpty: 'body' };
     case 'values':
-      return { ...list, contentType: json, row: valueWriter(answer.column), whenEmpty: 'body' };
+      return { ...list, contentType: json, row: valueWriter(result.column), whenEmpty: 'body' };
     case 'record':
       return { ...single, contentType: json, row: verbatimRow, isEmptyRow: isFirstFieldNull, whenEmpty: 'noContent' };
     case 'records':
@@ -55,56 +55,62 @@ export function selectFormat(endpoint: Endpoint): Format {
   }
 }
 
-type Rows = Exclude<ResultShape, { readonly kind: 'nothing' }>;
+type RowResult = Exclude<ResultShape, { readonly kind: 'nothing' }>;
 
-function columnsOf(answer: Rows): readonly ResultColumn[] {
-  if ('columns' in answer) return answer.columns;
-  return 'column' in answer ? [answer.column] : [];
+function resultColumns(result: RowResult): readonly ResultColumn[] {
+  if ('columns' in result) return result.columns;
+  return 'column' in result ? [result.column] : [];
 }
 
 function isMany({ kind }: ResultShape): boolean {
   return kind === 'objects' || kind === 'values' || kind === 'records';
 }
 
-function rawFormat(answer: Rows, raw: RawFormat): Format {
-  const columns = columnsOf(answer);
-  const isRecord = answer.kind === 'record' || answer.kind === 'records';
+function rawFormat(result: RowResult, raw: RawFormat): Format {
+  const columns = resultColumns(result);
+  const isRecord = result.kind === 'record' || result.kind === 'records';
   const newLine = Buffer.from(raw.newLine ?? '');
-  // Of a record whose columns only the call knows, the statement has made the whole line.
+  // The columns of a record are not known: the statement has made the whole line.
   const write = isRecord ? verbatimRow : rawWriter(columns, raw);
-  const heading = rawHeaderRow(columns, raw);
+  const headerRow = rawHeaderRow(columns, raw);
   return {
     contentType: json,
-    open: heading,
-    // After a heading even the first row begins with a new line, so that there is none behind the last.
-    separator: heading.length === 0 ? newLine : nothing,
+    open: headerRow,
+    // After a header row, each row starts with the new line, so that none stands after the last row.
+    separator: headerRow.length === 0 ? newLine : nothing,
     close: nothing,
-    row: heading.length === 0 ? write : after(newLine, write),
-    hasManyRows: isMany(answer),
+    row: headerRow.length === 0 ? write : prefixed(newLine, write),
+    hasManyRows: isMany(result),
     isEmptyRow: null,
     whenEmpty: 'body',
   };
 }
 
-function after(before: Uint8Array, write: RowWriter): RowWriter {
+function prefixed(prefix: Uint8Array, write: RowWriter): RowWriter {
   return (out, chunk, offset, fields) => {
-    out.append(before);
+    out.append(prefix);
     write(out, chunk, offset, fields);
   };
 }
 
-/** The forms that a client may ask for instead; none where the author has decided, or where there are no rows. */
+/** Returns the formats that a client can select. None for raw results, for a fixed content type, and for single values. */
 export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<RowFormat, Format>>> {
-  const { result: answer, raw, contentType } = endpoint;
-  if (raw !== null || contentType !== null || answer.kind === 'nothing' || !isMany(answer)) return {};
-  const plain = selectFormat(endpoint);
-  const ndjson = { ...plain, contentType: 'application/x-ndjson', open: nothing, separator: nothing, close: nothing };
-  const lines = { ...ndjson, row: lineWriter(onOneLine(plain.row)) };
-  // Of an unknown record nobody knows the heading.
-  if (answer.kind === 'records') return { ndjson: lines };
-  const columns = columnsOf(answer);
+  const { result, raw, contentType } = endpoint;
+  if (raw !== null || contentType !== null || result.kind === 'nothing' || !isMany(result)) return {};
+  const jsonFormat = selectFormat(endpoint);
+  const ndjson = {
+    ...jsonFormat,
+    contentType: 'application/x-ndjson',
+    open: nothing,
+    separator: nothing,
+    close: nothing,
+  };
+  const lines = { ...ndjson, row: lineWriter(onOneLine(jsonFormat.row)) };
+  // CSV needs a header row, and the columns of a record are not known.
+  if (result.kind === 'records') return { ndjson: lines };
+  const columns = resultColumns(result);
   const csv: Format = {
-    ...plain,
+    ...jsonFormat,
     contentType: 'text/csv; charset=utf-8; header=present',
     open: csvHeaderRow(columns),
     separator: nothing,
@@ -114,7 +120,7 @@ export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<R
   return { ndjson: lines, csv };
 }
 
-/** A row and a line feed. */
+/** Adds a line feed to each row. */
 function lineWriter(write: RowWriter): RowWriter {
   return (out, chunk, offset, fields) => {
     write(out, chunk, offset, fields);
@@ -122,7 +128,7 @@ function lineWriter(write: RowWriter): RowWriter {
   };
 }
 
-/** Text of the type json keeps the line breaks of its author. JSON has them between values only, where a space is as good. */
+/** Replaces line breaks with spaces: values of the type `json` keep those of their input, always between tokens. */
 function onOneLine(write: RowWriter): RowWriter {
   return (out, chunk, offset, fields) => {
     const start = out.length;
@@ -134,7 +140,7 @@ function onOneLine(write: RowWriter): RowWriter {
   };
 }
 
-/** The statement has made a JSON array of the row. */
+/** Writes the first field: the statement has made JSON of the row. */
 function verbatimRow(out: ByteBuffer, chunk: Uint8Array, offset: number): void {
   const field = readFirstField(chunk, offset);
   if (field !== null) out.append(field);
@@ -145,19 +151,19 @@ function valueFormat(column: ResultColumn, media: 'text' | 'json' | 'bytes', end
     case 'json':
       return { ...single, contentType: json, row: valueWriter(column), whenEmpty: 'noContent' };
     case 'bytes':
-      return { ...single, contentType: 'application/octet-stream', row: writeBytea, ...nullIs(endpoint) };
+      return { ...single, contentType: 'application/octet-stream', row: writeBytea, ...nullFormat(endpoint) };
     case 'text':
       return {
         ...single,
         contentType: 'text/plain; charset=utf-8',
         row: textRow(column, endpoint),
-        ...nullIs(endpoint),
+        ...nullFormat(endpoint),
       };
   }
 }
 
-/** An empty text is not NULL: only the latter can be no content. */
-function nullIs(endpoint: Endpoint): Pick<Format, 'isEmptyRow' | 'whenEmpty'> {
+/** Only NULL can be 204; an empty text is an empty body. */
+function nullFormat(endpoint: Endpoint): Pick<Format, 'isEmptyRow' | 'whenEmpty'> {
   return endpoint.textResponseNullHandling === 'noContent'
     ? { isEmptyRow: isFirstFieldNull, whenEmpty: 'noContent' }
     : { isEmptyRow: null, whenEmpty: 'body' };
@@ -166,15 +172,15 @@ function nullIs(endpoint: Endpoint): Pick<Format, 'isEmptyRow' | 'whenEmpty'> {
 const nullLiteral = Buffer.from('NULL');
 const booleans = { true: Buffer.from('true'), false: Buffer.from('false') };
 
-/** PostgreSQL's own text of the value; only booleans are spelled out. */
+/** Writes PostgreSQL's text of the value, but `true` and `false` for booleans. */
 function textRow(column: ResultColumn, endpoint: Endpoint): RowWriter {
-  const boolean = column.type.json === 'boolean';
+  const isBoolean = column.type.json === 'boolean';
   return (out, chunk, offset) => {
     const field = readFirstField(chunk, offset);
     if (field === null) {
       if (endpoint.textResponseNullHandling === 'nullLiteral') out.append(nullLiteral);
     } else {
-      out.append(boolean ? booleans[field[0] === 0x74 ? 'true' : 'false'] : field);
+      out.append(isBoolean ? booleans[field[0] === 0x74 ? 'true' : 'false'] : field);
     }
   };
 }

@@ -1,6 +1,6 @@
 import type { ByteBuffer } from './byte-buffer.ts';
 
-/** For each byte: 0 when JSON takes it as it is, 1 when it needs `\u00XX`, else the letter after the backslash. */
+/** By byte: 0 if JSON needs no escape, 1 for `\u00XX`, else the letter after the backslash (RFC 8259, section 7). */
 const escapes: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x20 ? 1 : 0));
 for (const [byte, letter] of [
   [0x08, 'b'],
@@ -15,10 +15,10 @@ for (const [byte, letter] of [
 }
 
 const hexadecimal = Buffer.from('0123456789abcdef');
-/** Up to this many bytes it costs less to reserve for the worst case than to look first. */
+/** Up to this many bytes, reserving for the worst case is faster than counting escapes. */
 const shortText = 1024;
 
-/** Writes UTF-8 text as a JSON string, escaped exactly as PostgreSQL's `to_json` does. */
+/** Writes UTF-8 text as a JSON string with the escapes of PostgreSQL's `to_json`. */
 export function writeString(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   const size = end - start;
   out.reserve(2 + (size <= shortText ? size * 6 : escapedSize(chunk, start, end)));
@@ -62,14 +62,14 @@ function escapedSize(chunk: Uint8Array, start: number, end: number): number {
   return size;
 }
 
-/** Writes bytes that are JSON already. */
+/** Copies bytes that are JSON already. */
 export function writeVerbatim(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   const size = end - start;
   out.reserve(size);
   if (size > 64) {
     const bytes = chunk.subarray(start, end);
     out.buffer.set(bytes, out.length);
-    // Its own length: a view ends with the chunk, whatever `end` says.
+    // The view's length: it ends with the chunk even if `end` lies behind it.
     out.length += bytes.length;
     return;
   }
@@ -79,10 +79,10 @@ export function writeVerbatim(out: ByteBuffer, chunk: Uint8Array, start: number,
   out.length = at;
 }
 
-/** Writes a number; `NaN`, `Infinity` and `-Infinity` are no JSON numbers and become strings. */
+/** Writes a number. JSON has no `NaN` and `Infinity`: they become strings. */
 export function writeNumber(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   const last = chunk[end - 1]!;
-  // Only those three end in a letter.
+  // `NaN` and `Infinity` end in a letter.
   if (last > 0x39) writeString(out, chunk, start, end);
   else writeVerbatim(out, chunk, start, end);
 }
@@ -98,44 +98,44 @@ const space = 0x20;
 const colon = 0x3a;
 const zero = 0x30;
 
-/** Writes PostgreSQL's ISO text of a timestamp as `to_json` does, with a `T` for the first space: `infinity` has none. */
+/** Writes PostgreSQL's ISO text of a timestamp as `to_json` does, with a `T` for the first space. */
 export function writeTimestamp(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
   out.reserve(end - start + 2);
   const target = out.buffer;
   let at = out.length;
-  let date = true;
+  let isDate = true;
   target[at++] = 0x22;
   for (let position = start; position < end; position++) {
     const byte = chunk[position]!;
-    target[at++] = date && byte === space ? 0x54 : byte;
-    if (byte === space) date = false;
+    target[at++] = isDate && byte === space ? 0x54 : byte;
+    if (byte === space) isDate = false;
   }
   target[at++] = 0x22;
   out.length = at;
 }
 
-/** The same, and an offset of whole hours gets its minutes: `…59+00` → `…59+00:00`, also before ` BC`. */
+/** Writes a timestamp with time zone, and adds the minutes to an offset of hours: `…59+00` → `…59+00:00`. */
 export function writeTimestamptz(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
-  const hours = endOfHours(chunk, start, end);
-  if (hours === -1) return writeTimestamp(out, chunk, start, end);
-  writeTimestamp(out, chunk, start, hours);
-  out.reserve(end - hours + 4);
+  const hoursEnd = findHoursEnd(chunk, start, end);
+  if (hoursEnd === -1) return writeTimestamp(out, chunk, start, end);
+  writeTimestamp(out, chunk, start, hoursEnd);
+  out.reserve(end - hoursEnd + 4);
   const target = out.buffer;
-  // Over the closing quote, which comes later now.
+  // Overwrites the closing quote, which follows after the minutes.
   let at = out.length - 1;
   target[at++] = colon;
   target[at++] = zero;
   target[at++] = zero;
-  for (let position = hours; position < end; position++) target[at++] = chunk[position]!;
+  for (let position = hoursEnd; position < end; position++) target[at++] = chunk[position]!;
   target[at++] = 0x22;
   out.length = at;
 }
 
-/** Where the offset ends when it has hours only, else -1. The sign is the last one in the text. */
-function endOfHours(chunk: Uint8Array, start: number, end: number): number {
+/** Returns the end of an offset that has hours only, else -1. Its sign is the last one in the text. */
+function findHoursEnd(chunk: Uint8Array, start: number, end: number): number {
   for (let position = end - 1; position > start; position--) {
     const byte = chunk[position]!;
-    // Without two digits behind the sign it is no offset.
+    // An offset has two digits after the sign.
     if (byte === 0x2b || byte === 0x2d)
       return position + 3 > end || (position + 3 < end && chunk[position + 3] === colon) ? -1 : position + 3;
     // `infinity` has no offset.

@@ -2,17 +2,17 @@ import type { ByteSink, ByteSource, GatewayResponse, Handle, WholeResponse } fro
 import { maxWholeBytes } from './response-writer.ts';
 import { StreamWriter, type StreamWriterOptions } from './stream-writer.ts';
 
-/** Large answers in one piece leave at the pace of their reader too, who may not keep them in memory by taking nothing. */
+/** Wraps a handler so that large whole bodies are sent with back-pressure and the timeout for slow clients. */
 export function deliverLargeBodies(handle: Handle, slowClientTimeout: number): Handle {
   return async (request) => {
     const response = await handle(request);
-    return response?.kind === 'whole' ? delivered(response, slowClientTimeout) : response;
+    return response?.kind === 'whole' ? toStream(response, slowClientTimeout) : response;
   };
 }
 
-function delivered(response: WholeResponse, slowClientTimeout: number): GatewayResponse {
+function toStream(response: WholeResponse, slowClientTimeout: number): GatewayResponse {
   const { status, headers, body, isShared = false } = response;
-  // A character is at most three bytes.
+  // A UTF-16 unit has at most three bytes in UTF-8.
   if (body === null || body.length * 3 <= maxWholeBytes) return response;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (bytes.length <= maxWholeBytes) return response;
@@ -26,23 +26,23 @@ function delivered(response: WholeResponse, slowClientTimeout: number): GatewayR
 
 class LargeBody implements ByteSource {
   readonly #bytes: Uint8Array;
-  readonly #delivery: StreamWriter;
+  readonly #writer: StreamWriter;
 
   constructor(bytes: Uint8Array, options: StreamWriterOptions) {
     this.#bytes = bytes;
-    this.#delivery = new StreamWriter(options);
+    this.#writer = new StreamWriter(options);
   }
 
   pipe(sink: ByteSink): void {
-    this.#delivery.end(this.#bytes);
-    this.#delivery.open(sink);
+    this.#writer.end(this.#bytes);
+    this.#writer.open(sink);
   }
 
   resume(): void {
-    this.#delivery.resume();
+    this.#writer.resume();
   }
 
   cancel(): void {
-    this.#delivery.stop();
+    this.#writer.stop();
   }
 }

@@ -1,20 +1,20 @@
 import Negotiator from 'negotiator';
 
-/** In what form the rows of an answer go out. */
+/** The formats of responses with many rows. */
 export type RowFormat = 'json' | 'ndjson' | 'csv';
 
-const offered: Readonly<Record<string, RowFormat>> = {
+const formats: Readonly<Record<string, RowFormat>> = {
   'application/json': 'json',
   'application/x-ndjson': 'ndjson',
   'application/ndjson': 'ndjson',
   'text/csv': 'csv',
 };
-const types = Object.keys(offered);
+const types = Object.keys(formats);
 
-/** JSON unless the client prefers another form of ours; a client that wants none of them gets JSON, as ever. */
+/** Selects the row format by `Accept`. Without an acceptable one it is JSON, not 406 (RFC 9110, section 12.5.1). */
 export function negotiateRowFormat(accept: string | undefined): RowFormat {
-  // Nearly nobody asks: the common headers are not worth a parser.
+  // Most requests want JSON: the header is parsed only if it names another format.
   if (accept === undefined || !/ndjson|csv/i.test(accept)) return 'json';
   const preferred = new Negotiator({ headers: { accept } }).mediaType(types);
-  return preferred === undefined ? 'json' : (offered[preferred] ?? 'json');
+  return preferred === undefined ? 'json' : (formats[preferred] ?? 'json');
 }

@@ -1,47 +1,46 @@
-/** The most bytes of answers that this process keeps for readers that do not take them. */
-const mostBytes = 256 * 1024 * 1024;
+/** Bytes of responses that this process buffers for slow clients. */
+const maxBytes = 256 * 1024 * 1024;
 
-interface Held {
+interface BufferedResponse {
   readonly bytes: number;
-  readonly cutOff: () => void;
+  readonly abort: () => void;
 }
 
 /**
- * The bytes that wait for slow readers, of all gateways of the process. Past the bound, the answers are cut off whose readers have
- * taken nothing for the longest time; one answer alone may be larger.
+ * The bytes that wait for slow clients, of all gateways in the process. Past the limit, the responses without progress for the
+ * longest time are aborted. A single response may exceed the limit.
  */
 export class ResponseBacklog {
-  readonly #most: number;
-  /** The reader that has taken nothing for the longest time comes first. */
-  readonly #held = new Map<object, Held>();
+  readonly #maxBytes: number;
+  /** The response without progress for the longest time comes first. */
+  readonly #responses = new Map<object, BufferedResponse>();
   #bytes = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that are held now. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Counts what is left of an answer. Called again before `release`, its place among the others stays. */
-  track(answer: object, bytes: number, cutOff: () => void): void {
-    this.#bytes += bytes - (this.#held.get(answer)?.bytes ?? 0);
-    this.#held.set(answer, { bytes, cutOff });
-    for (const [other, held] of this.#held) {
-      if (this.#bytes <= this.#most || other === answer) return;
-      this.release(other);
-      held.cutOff();
+  /** Counts the unsent bytes of a response. A second call before `release` updates them and keeps the order. */
+  track(response: object, bytes: number, abort: () => void): void {
+    this.#bytes += bytes - (this.#responses.get(response)?.bytes ?? 0);
+    this.#responses.set(response, { bytes, abort });
+    for (const [oldest, { abort: abortOldest }] of this.#responses) {
+      if (this.#bytes <= this.#maxBytes || oldest === response) return;
+      this.release(oldest);
+      abortOldest();
     }
   }
 
-  release(answer: object): void {
-    const held = this.#held.get(answer);
-    if (held === undefined) return;
-    this.#held.delete(answer);
-    this.#bytes -= held.bytes;
+  release(response: object): void {
+    const buffered = this.#responses.get(response);
+    if (buffered === undefined) return;
+    this.#responses.delete(response);
+    this.#bytes -= buffered.bytes;
   }
 }
 
-export const responseBacklog: ResponseBacklog = new ResponseBacklog(mostBytes);
+export const responseBacklog: ResponseBacklog = new ResponseBacklog(maxBytes);

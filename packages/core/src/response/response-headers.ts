@@ -4,30 +4,30 @@ import { nosniffHeader, type HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import { readFields } from './rows.ts';
 
-/** Values of the parameters of this call, in their order. */
+/** The parameters of a call, with their values in the same order. */
 export interface HeaderValues {
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
 }
 
-/** Makes the headers of an answer, content type first. */
+/** Makes the headers of a response, content type first. */
 export type HeaderWriter = (call: HeaderValues) => HeaderList;
 
-/** A header whose value depends on nothing of the request is made once. */
+/** Returns the header writer of an endpoint. Headers without placeholders are made once. */
 export function createHeaderWriter(endpoint: Endpoint, contentType: string, negotiable: boolean): HeaderWriter {
   const lines = [
     { name: 'content-type', value: endpoint.contentType ?? contentType },
-    // A cache must not give one client the form that another has asked for.
+    // Shared caches must keep the formats apart (RFC 9110, section 12.5.5).
     ...(negotiable ? [{ name: 'vary', value: 'accept' }] : []),
     ...endpoint.responseHeaders
       .map(({ name, value }) => ({ name: name.toLowerCase(), value }))
-      // The adapters write it on every answer, once.
+      // The adapters add it to every response.
       .filter(({ name }) => name !== nosniffHeader[0]),
-  ].map(({ name, value }) => ({ name, template: templateOf(value, endpoint.parameters) }));
+  ].map(({ name, value }) => ({ name, template: parseTemplate(value, endpoint.parameters) }));
   const render = (call: HeaderValues): HeaderList =>
     lines.flatMap(({ name, template }) => {
-      const value = template.map((part) => textOfPart(part, call)).join('');
-      if (!isSendable(name, value)) throw unsendable(name, template, call);
+      const value = template.map((part) => renderPart(part, call)).join('');
+      if (!isSendable(name, value)) throw invalidHeaderValue(name, template, call);
       return [name, value];
     });
   if (lines.some(({ template }) => template.some((part) => typeof part !== 'string'))) return render;
@@ -36,11 +36,11 @@ export function createHeaderWriter(endpoint: Endpoint, contentType: string, nego
   return () => (made ??= Object.freeze(fixed()));
 }
 
-type Part = string | EndpointParameter;
+type TemplatePart = string | EndpointParameter;
 
-/** `{name}` of a parameter is a place to fill; every other brace stays as it is. An inner `{` begins anew. */
-function templateOf(text: string, parameters: readonly EndpointParameter[]): readonly Part[] {
-  const parts: Part[] = [];
+/** Splits a header value at its placeholders, `{name}` of a parameter. Other braces are text. */
+function parseTemplate(text: string, parameters: readonly EndpointParameter[]): readonly TemplatePart[] {
+  const parts: TemplatePart[] = [];
   let last = 0;
   for (const match of text.matchAll(/\{([^{}]*)\}/g)) {
     const parameter = parameters.find(({ key, name }) => key === match[1] || name === match[1]);
@@ -52,7 +52,7 @@ function templateOf(text: string, parameters: readonly EndpointParameter[]): rea
   return parts.filter((part) => part !== '');
 }
 
-function textOfPart(part: Part, { parameters, values }: HeaderValues): string {
+function renderPart(part: TemplatePart, { parameters, values }: HeaderValues): string {
   if (typeof part === 'string') return part;
   const value = values[parameters.indexOf(part)] ?? null;
   if (value === null) return '';
@@ -60,17 +60,16 @@ function textOfPart(part: Part, { parameters, values }: HeaderValues): string {
   return part.repeatable === true ? (JSON.parse(text) as readonly (string | null)[]).join(', ') : text;
 }
 
-/** What a header may be called. */
+/** A header name (RFC 9110, section 5.1). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What a header may hold on the wire: no control characters, nothing beyond Latin-1. */
+/** A header value: Latin-1 without control characters (RFC 9110, section 5.5). */
 // oxlint-disable-next-line no-control-regex
 const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Readable text that no header holds all the same. */
 // oxlint-disable-next-line no-control-regex
 const beyondLatin1 = /[^\u0000-\u00ff]/g;
 
-/** @throws Problem `invalid-response-header` for what cannot be sent */
+/** @throws Problem `invalid-response-header` for a name or value that HTTP does not allow */
 export function checkHeader(name: string, value: string): string {
   if (isSendable(name, value)) return value;
   throw invalidHeader(name);
@@ -87,15 +86,15 @@ function invalidHeader(name: string): Problem {
 }
 
 /**
- * Text that the client has given is the client's to change. Control characters are none that anybody types: who lets them come this
- * far is told of it, and so is an author whose own text cannot be sent.
+ * Blames the client (400) for text beyond Latin-1 in its parameters. Control characters and text of the comment are errors of the
+ * endpoint (500).
  */
-function unsendable(name: string, template: readonly Part[], call: HeaderValues): Problem {
-  const culprits = template.filter((part) => !sendable.test(textOfPart(part, call)));
-  const parameters = culprits.filter((part) => typeof part !== 'string' && isGiven(part)) as EndpointParameter[];
-  const readable = culprits.every((part) => sendable.test(textOfPart(part, call).replaceAll(beyondLatin1, '')));
+function invalidHeaderValue(name: string, template: readonly TemplatePart[], call: HeaderValues): Problem {
+  const invalidParts = template.filter((part) => !sendable.test(renderPart(part, call)));
+  const parameters = invalidParts.filter((part) => typeof part !== 'string' && isGiven(part)) as EndpointParameter[];
+  const isText = invalidParts.every((part) => sendable.test(renderPart(part, call).replaceAll(beyondLatin1, '')));
   const [first] = parameters;
-  if (first === undefined || parameters.length < culprits.length || !readable) return invalidHeader(name);
+  if (first === undefined || parameters.length < invalidParts.length || !isText) return invalidHeader(name);
   return new Problem('invalid-parameter', {
     detail: `The value of "${first.key}" goes into the response header "${name}", which holds characters of Latin-1 only.`,
     members: { parameters: [...new Set(parameters.map((parameter) => parameter.key))] },
@@ -106,7 +105,7 @@ function isGiven({ injectedValue, hashOf }: EndpointParameter): boolean {
   return injectedValue === undefined && hashOf === undefined;
 }
 
-/** The row of a command's head, whose values are response headers. */
+/** Keeps the row of a header query, whose values are response headers. */
 export class HeaderRow implements RowSink {
   readonly #names: readonly string[];
   #values: readonly (string | null)[] = [];
@@ -122,7 +121,7 @@ export class HeaderRow implements RowSink {
     return true;
   }
 
-  /** @throws Problem `invalid-response-header` for what cannot be sent */
+  /** @throws Problem `invalid-response-header` for a value that HTTP does not allow */
   get headers(): HeaderList {
     return this.#names.flatMap((name, index) => {
       const value = this.#values[index] ?? null;

@@ -4,31 +4,31 @@ import { ByteBuffer } from './byte-buffer.ts';
 import { StreamWriter, SlowClientError } from './stream-writer.ts';
 import type { Format } from './format.ts';
 
-/** An answer up to this size leaves in one piece, with its length. */
+/** Bytes. Responses up to this size are sent whole, with `Content-Length`. */
 export const maxWholeBytes: number = 128 * 1024;
-/** Rows that came slowly are not held back longer than this, in milliseconds, once there are enough for a write. */
-const patience = 20;
-/** What may pile up for a reader that is slower than those who share its connection, before it is cut off. */
-const backlogLimit = 32 * 1024 * 1024;
-const streamChunk = 64 * 1024;
+/** Milliseconds that rows of a small response may wait for more, once `bufferRows` of them are there. */
+const maxDelayMs = 20;
+/** Bytes that may pile up for a client that reads more slowly than the others on its database connection. */
+const maxUnsentBytes = 32 * 1024 * 1024;
+const streamChunkBytes = 64 * 1024;
 
 export interface ResponseEvents {
-  /** The whole body, when it was small and quick. An empty one may be a value: `rows` tells how many had something to say. */
+  /** The whole body. `rows` counts the rows with content: an empty body may be a value. */
   whole(body: Buffer, rows: number): void;
-  /** The answer begins and goes on as a stream. */
+  /** The response begins as a stream. */
   stream(source: ByteSource): void;
-  /** Nothing was sent yet. */
+  /** The call failed before any byte was sent. */
   failed(error: Error): void;
 }
 
 export interface ResponseWriterOptions {
-  /** Rows per write: 0 writes every row on its own, 1 holds the whole answer. */
+  /** Rows per write: 0 writes each row at once, 1 buffers the whole response. */
   readonly bufferRows: number;
-  /** What will probably be written, in bytes. */
+  /** The expected size of the body, in bytes. */
   readonly sizeHint: number;
-  /** Milliseconds that the reader of a stream may take nothing before it is cut off. */
+  /** Milliseconds without progress after which a stream is aborted. */
   readonly slowClientTimeout: number;
-  /** An answer up to this is held back until it is whole, however slowly it comes; null: none is for that alone. */
+  /** A response up to this limit is held back until it is whole; null: slow rows are streamed. */
   readonly holdLimit: SizeLimit | null;
 }
 
@@ -37,43 +37,41 @@ export interface SizeLimit {
   readonly bytes: number;
 }
 
-/** One answer on its way: takes rows from the wire, gives bytes to the client, at the pace of the slower of the two. */
+/** Turns the rows of a call into the bytes of its response, with back-pressure from the client to PostgreSQL. */
 export class ResponseWriter implements RowSink, ByteSource {
   readonly #format: Format;
   readonly #bufferRows: number;
-  readonly #hold: SizeLimit | null;
+  readonly #holdLimit: SizeLimit | null;
   readonly #events: ResponseEvents;
   readonly #out: ByteBuffer;
   readonly #startedAt = performance.now();
   #handle: CallHandle | null = null;
   #rows = 0;
-  /** Rows that were not handed to the client yet. */
+  /** Rows that are not written to the stream yet. */
   #pending = 0;
   #state: 'collecting' | 'streaming' | 'ended' = 'collecting';
-  /** Where the bytes of a stream go. */
-  #delivery: StreamWriter | null = null;
-  /** Bytes that came for the reader after it had asked for a pause. */
-  #owed = 0;
+  /** Null until the response is a stream. */
+  #streamWriter: StreamWriter | null = null;
+  /** Bytes that arrived after the client had asked for a pause. */
+  #unsentBytes = 0;
   readonly #slowClientTimeout: number;
-  /** The size of the answer so far, in bytes. */
+  /** The size of the response so far, in bytes. */
   bytesOut = 0;
 
-  constructor(format: Format, manner: ResponseWriterOptions, events: ResponseEvents) {
+  constructor(format: Format, options: ResponseWriterOptions, events: ResponseEvents) {
     this.#format = format;
-    this.#bufferRows = manner.bufferRows;
-    this.#hold = manner.holdLimit;
-    this.#slowClientTimeout = manner.slowClientTimeout;
+    this.#bufferRows = options.bufferRows;
+    this.#holdLimit = options.holdLimit;
+    this.#slowClientTimeout = options.slowClientTimeout;
     this.#events = events;
-    this.#out = new ByteBuffer(manner.sizeHint);
+    this.#out = new ByteBuffer(options.sizeHint);
     this.#out.append(format.open);
   }
 
-  /** The call that brings the rows. */
+  /** Sets the call to resume and cancel. */
   attachCall(handle: CallHandle): void {
     this.#handle = handle;
   }
-
-  // — rows in —
 
   row(chunk: Uint8Array, offset: number, fields: number): boolean {
     if (this.#state === 'ended' || this.#format.isEmptyRow?.(chunk, offset) === true) return true;
@@ -82,25 +80,27 @@ export class ResponseWriter implements RowSink, ByteSource {
     try {
       this.#format.row(this.#out, chunk, offset, fields);
     } catch (error) {
-      // What a row cannot be written for is this answer's own trouble, never that of others on the connection.
-      this.#giveUp(error instanceof Error ? error : new Error(String(error)));
+      // An error here fails this response only: other calls may share the connection.
+      this.#abort(error instanceof Error ? error : new Error(String(error)));
       return true;
     }
-    return this.#bufferRows === 0 && this.#format.hasManyRows && !this.#held ? this.#writeOn() : true;
+    return this.#bufferRows === 0 && this.#format.hasManyRows && !this.#isHeld ? this.#flush() : true;
   }
 
   chunkEnd(): boolean {
-    if (this.#state === 'ended' || !this.#format.hasManyRows || this.#bufferRows === 1 || this.#held) return true;
+    if (this.#state === 'ended' || !this.#format.hasManyRows || this.#bufferRows === 1 || this.#isHeld) return true;
     if (this.#state === 'collecting' && this.#out.length < maxWholeBytes) {
-      if (this.#pending < this.#bufferRows || performance.now() - this.#startedAt < patience) return true;
+      if (this.#pending < this.#bufferRows || performance.now() - this.#startedAt < maxDelayMs) return true;
     }
-    return this.#pending < this.#bufferRows && this.#out.length < streamChunk ? true : this.#writeOn();
+    return this.#pending < this.#bufferRows && this.#out.length < streamChunkBytes ? true : this.#flush();
   }
 
-  /** Whether the answer so far is one that leaves whole or not at all. */
-  get #held(): boolean {
-    const hold = this.#hold;
-    return hold !== null && this.#state === 'collecting' && this.#rows <= hold.rows && this.#out.length <= hold.bytes;
+  /** Whether the response so far has to be sent whole. */
+  get #isHeld(): boolean {
+    const limit = this.#holdLimit;
+    return (
+      limit !== null && this.#state === 'collecting' && this.#rows <= limit.rows && this.#out.length <= limit.bytes
+    );
   }
 
   done(): void {
@@ -110,66 +110,64 @@ export class ResponseWriter implements RowSink, ByteSource {
     const isWhole = this.#state === 'collecting';
     this.#state = 'ended';
     if (isWhole) this.#events.whole(this.#out.take(0), this.#rows);
-    else this.#delivery!.end(this.#out.take(0));
+    else this.#streamWriter!.end(this.#out.take(0));
   }
 
   failed(error: Error): void {
     const isWhole = this.#state === 'collecting';
     this.#state = 'ended';
     if (isWhole) this.#events.failed(error);
-    else this.#delivery?.fail(error);
+    else this.#streamWriter?.fail(error);
   }
 
-  // — bytes out —
-
   pipe(sink: ByteSink): void {
-    this.#delivery!.open(sink);
-    this.#goOn();
+    this.#streamWriter!.open(sink);
+    this.#resumeCall();
   }
 
   resume(): void {
-    this.#delivery!.resume();
-    this.#goOn();
+    this.#streamWriter!.resume();
+    this.#resumeCall();
   }
 
   cancel(): void {
-    this.#delivery?.stop();
+    this.#streamWriter?.stop();
     this.#state = 'ended';
     this.#handle?.cancel();
   }
 
-  #goOn(): void {
-    if (this.#state !== 'streaming' || this.#delivery!.isFull) return;
-    this.#owed = 0;
+  #resumeCall(): void {
+    if (this.#state !== 'streaming' || this.#streamWriter!.isFull) return;
+    this.#unsentBytes = 0;
     this.#handle?.resume();
   }
 
-  /** Gives the client what there is; false when it cannot take more for now. */
-  #writeOn(): boolean {
+  /** Writes the buffered rows to the stream; false when the client cannot take more for now. */
+  #flush(): boolean {
     if (this.#state === 'ended') return true;
-    const delivery = this.#delivery ?? this.#begin();
+    const streamWriter = this.#streamWriter ?? this.#startStream();
     const size = this.#out.length;
     this.#pending = 0;
     this.bytesOut += size;
-    if (delivery.write(this.#out.take(streamChunk))) return true;
-    this.#owed += size;
-    // The first bytes came before the reader could say anything.
-    if (this.#owed > backlogLimit && this.#owed > size)
-      this.#giveUp(new SlowClientError('the answer was fetched too slowly'));
+    if (streamWriter.write(this.#out.take(streamChunkBytes))) return true;
+    this.#unsentBytes += size;
+    // The first flush does not count: the client could not have read before it.
+    if (this.#unsentBytes > maxUnsentBytes && this.#unsentBytes > size)
+      this.#abort(new SlowClientError('the client has read the response too slowly'));
     return false;
   }
 
-  #begin(): StreamWriter {
+  #startStream(): StreamWriter {
     this.#state = 'streaming';
-    this.#delivery = new StreamWriter({
+    this.#streamWriter = new StreamWriter({
       slowClientTimeout: this.#slowClientTimeout,
-      onAbort: (error) => this.#giveUp(error),
+      onAbort: (error) => this.#abort(error),
     });
     this.#events.stream(this);
-    return this.#delivery;
+    return this.#streamWriter;
   }
 
-  #giveUp(error: Error): void {
+  #abort(error: Error): void {
     this.failed(error);
     this.#handle?.cancel();
   }

@@ -11,10 +11,10 @@ import {
 import { type KeyShape, keyShape, KeyRenamer } from './rename-keys.ts';
 import type { RowSink } from '../postgres/port.ts';
 
-/** How a field of the wire becomes JSON. */
+/** Writes one field of a `DataRow` message as JSON. */
 type FieldWriter = (out: ByteBuffer, chunk: Uint8Array, start: number, end: number) => void;
 
-/** Writes one row; the fields stand in the chunk as the wire has them. */
+/** Writes one row. `offset` is the length of the first field in a `DataRow` message. */
 export type RowWriter = (out: ByteBuffer, chunk: Uint8Array, offset: number, fields: number) => void;
 
 const nullBytes = Buffer.from('null');
@@ -41,15 +41,15 @@ function fieldWriter({ type }: ResultColumn): FieldWriter {
 
 function convertedWriter(shape: KeyShape | null): FieldWriter {
   if (shape === null) return writeVerbatim;
-  const rekeyer = new KeyRenamer(shape);
-  return (out, chunk, start, end) => rekeyer.write(out, chunk, start, end);
+  const renamer = new KeyRenamer(shape);
+  return (out, chunk, start, end) => renamer.write(out, chunk, start, end);
 }
 
 function readLength(chunk: Uint8Array, at: number): number {
   return (chunk[at]! << 24) | (chunk[at + 1]! << 16) | (chunk[at + 2]! << 8) | chunk[at + 3]!;
 }
 
-/** A row as a JSON object: `{"key":value,…}`. */
+/** Returns a writer of rows as JSON objects: `{"key":value,…}`. */
 export function objectWriter(columns: readonly ResultColumn[]): RowWriter {
   const writers = columns.map((column) => fieldWriter(column));
   const keys = columns.map((column, index) => Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(column.key)}:`));
@@ -72,7 +72,7 @@ export function objectWriter(columns: readonly ResultColumn[]): RowWriter {
   };
 }
 
-/** The first field of a row as a JSON value. */
+/** Returns a writer of the first field as a JSON value. */
 export function valueWriter(column: ResultColumn): RowWriter {
   const write = fieldWriter(column);
   return (out, chunk, offset) => {
@@ -82,7 +82,7 @@ export function valueWriter(column: ResultColumn): RowWriter {
   };
 }
 
-/** Bytes of the first field as they are, `nothing` for NULL. */
+/** The bytes of the first field; null for NULL. */
 export function readFirstField(chunk: Uint8Array, offset: number): Uint8Array | null {
   const length = readLength(chunk, offset);
   return length === -1 ? null : chunk.subarray(offset + 4, offset + 4 + length);
@@ -93,7 +93,7 @@ export function isFirstFieldNull(chunk: Uint8Array, offset: number): boolean {
   return readLength(chunk, offset) === -1;
 }
 
-/** The bytes of each field of a row, null for NULL. */
+/** The bytes of each field; null for NULL. */
 export function readFields(chunk: Uint8Array, offset: number, count: number): readonly (Uint8Array | null)[] {
   const fields: (Uint8Array | null)[] = [];
   let position = offset;
@@ -106,7 +106,7 @@ export function readFields(chunk: Uint8Array, offset: number, count: number): re
   return fields;
 }
 
-/** Passes rows on and counts them: an answer may have no use for a row that something depends on. */
+/** Passes rows on and counts them, those that the response leaves out too. */
 export class RowCounter implements RowSink {
   readonly #next: Required<RowSink>;
   rows = 0;

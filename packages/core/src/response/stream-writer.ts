@@ -1,35 +1,35 @@
 import type { ByteSink } from '../http/response.ts';
 import { responseBacklog } from './response-backlog.ts';
 
-/** A larger chunk is given to the sink in pieces, so that every piece that its reader takes is seen. */
-const largestPiece = 256 * 1024;
-/** Bytes that may go along with the end of an answer, although their reader may never take them. */
-const smallEnd = 16 * 1024;
+/** Bytes. Larger chunks are written in pieces, so that the progress of a slow client is seen. */
+const maxPieceBytes = 256 * 1024;
+/** Bytes that are written together with the end of the response, without waiting for the client. */
+const maxEndBytes = 16 * 1024;
 
 const nothing = Buffer.alloc(0);
 
-/** An answer that its reader could not take in time. */
+/** The client has read too slowly, or not at all. */
 export class SlowClientError extends Error {
-  override readonly name = 'ReaderTooSlow';
+  override readonly name = 'SlowClientError';
 }
 
 export interface StreamWriterOptions {
-  /** Milliseconds that the reader may take nothing before the delivery is cut off. */
+  /** Milliseconds without progress after which the response is aborted. */
   readonly slowClientTimeout: number;
-  /** The bytes are kept for other requests too: to cut this answer off frees none of them. */
+  /** Whether a cache holds the bytes too, so that an abort frees no memory. */
   readonly isShared?: boolean;
-  /** The reader is cut off: the sink was told. */
+  /** Called after the sink has failed. */
   readonly onAbort?: (error: SlowClientError) => void;
 }
 
-/** Gives the bytes of one answer to its sink at the pace of the reader, and cuts off a reader that takes nothing. */
+/** Writes the bytes of a response to its sink with back-pressure, and aborts the response of a client that does not read. */
 export class StreamWriter {
   readonly #options: StreamWriterOptions;
   #sink: ByteSink | null = null;
   readonly #queue: Uint8Array[] = [];
-  /** Bytes of the queue. */
+  /** Bytes in the queue. */
   #size = 0;
-  /** The sink asked for a pause. */
+  /** Whether the sink has asked for a pause, or is not open yet. */
   #isFull = true;
   #isFlowing = false;
   #isEnding = false;
@@ -42,19 +42,18 @@ export class StreamWriter {
     this.#wait();
   }
 
-  /** Whether bytes are waiting for the reader. */
+  /** Whether the source should pause. */
   get isFull(): boolean {
     return this.#isFull && !this.#isOver;
   }
 
-  /** Starts the flow. */
   open(sink: ByteSink): void {
     this.#sink = sink;
     if (this.#error !== null) sink.fail(this.#error);
     else this.resume();
   }
 
-  /** False when the reader has to take something first. */
+  /** Queues bytes. False asks the source to pause until `resume`. */
   write(bytes: Uint8Array): boolean {
     if (this.#isOver || bytes.length === 0) return !this.isFull;
     this.#queue.push(bytes);
@@ -63,14 +62,14 @@ export class StreamWriter {
     return !this.isFull;
   }
 
-  /** The last bytes. */
+  /** Queues the last bytes. */
   end(bytes: Uint8Array): void {
     this.#isEnding = true;
     this.write(bytes);
     this.#flow();
   }
 
-  /** The answer has to be cut off. */
+  /** Aborts the response. */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.stop();
@@ -78,7 +77,7 @@ export class StreamWriter {
     this.#sink?.fail(error);
   }
 
-  /** The reader has taken something. */
+  /** The sink has drained. */
   resume(): void {
     if (this.#isOver) return;
     this.#isFull = false;
@@ -86,7 +85,7 @@ export class StreamWriter {
     this.#flow();
   }
 
-  /** No byte is wanted any more. */
+  /** Drops the queue, without a call of the sink. */
   stop(): void {
     this.#isOver = true;
     this.#queue.length = 0;
@@ -94,28 +93,28 @@ export class StreamWriter {
   }
 
   #flow(): void {
-    // A sink may call `resume` while it takes a piece.
+    // A sink may call `resume` during a write.
     if (this.#isOver || this.#isFlowing) return;
     const sink = this.#sink;
     this.#isFlowing = true;
-    while (sink !== null && !this.isFull && this.#queue.length > 0) this.#give(sink);
+    while (sink !== null && !this.isFull && this.#queue.length > 0) this.#writePiece(sink);
     this.#isFlowing = false;
     if (this.isFull) this.#wait();
     else if (this.#isEnding && sink !== null) this.#finish(sink, nothing);
   }
 
-  #give(sink: ByteSink): void {
+  #writePiece(sink: ByteSink): void {
     const piece = this.#nextPiece();
-    if (this.#isEnding && this.#size === 0 && piece.length <= smallEnd) return this.#finish(sink, piece);
+    if (this.#isEnding && this.#size === 0 && piece.length <= maxEndBytes) return this.#finish(sink, piece);
     this.#isFull = true;
     if (sink.write(piece)) this.#isFull = false;
   }
 
   #nextPiece(): Uint8Array {
     const first = this.#queue[0]!;
-    const piece = first.length <= largestPiece ? first : first.subarray(0, largestPiece);
+    const piece = first.length <= maxPieceBytes ? first : first.subarray(0, maxPieceBytes);
     if (piece === first) this.#queue.shift();
-    else this.#queue[0] = first.subarray(largestPiece);
+    else this.#queue[0] = first.subarray(maxPieceBytes);
     this.#size -= piece.length;
     return piece;
   }
@@ -126,12 +125,15 @@ export class StreamWriter {
     sink.end(last);
   }
 
-  /** A reader that takes nothing keeps memory, and perhaps a connection of the database: not forever. */
+  /** Starts the timeout. A client that does not read holds memory, and perhaps a database connection. */
   #wait(): void {
-    this.#timer ??= setTimeout(() => this.#cutOff('the answer was not fetched'), this.#options.slowClientTimeout);
+    this.#timer ??= setTimeout(
+      () => this.#abort('the client has not read the response in time'),
+      this.#options.slowClientTimeout,
+    );
     if (this.#size > 0 && this.#options.isShared !== true) {
       responseBacklog.track(this, this.#size, () =>
-        this.#cutOff('other answers need the memory of one that is not fetched'),
+        this.#abort('other responses need the memory that this one holds for a client that does not read'),
       );
     }
   }
@@ -143,7 +145,7 @@ export class StreamWriter {
     responseBacklog.release(this);
   }
 
-  #cutOff(reason: string): void {
+  #abort(reason: string): void {
     const error = new SlowClientError(reason);
     this.fail(error);
     this.#options.onAbort?.(error);
