@@ -273,7 +273,7 @@ describe('path', () => {
   test('an unknown verb is a path, and the method stays', () => {
     const plan = buildEndpoints([routine({ comment: 'HTTP wrong-verb' })], quiet);
     expect(plan.endpoints).toMatchObject([{ method: 'POST', path: '/wrong-verb' }]);
-    expect(plan.diagnostics.map(brief)).toEqual(['warning unknown-verb 1']);
+    expect(plan.diagnostics.map(brief)).toEqual(['warning unknown-method 1']);
   });
 
   test.each(['HTTP authorize', 'HTTP GET authorize', 'HTTP @authorize', 'HTTP POST authorised'])(
@@ -281,7 +281,7 @@ describe('path', () => {
     (comment) => {
       const plan = buildEndpoints([routine({ comment })], quiet);
       expect(plan.endpoints).toEqual([]);
-      expect(plan.diagnostics.map(brief)).toEqual(['error unknown-verb 1']);
+      expect(plan.diagnostics.map(brief)).toEqual(['error unknown-method 1']);
     },
   );
 
@@ -520,7 +520,7 @@ describe('other settings', () => {
       'no connection is named "Replica"; the named connections are "replica", "Data Lake"',
     );
     expect(buildEndpoints([routine({ comment })], quiet).diagnostics[0]?.message).toBe(
-      'no connection is named "replica"; the gateway has no named connections',
+      'no connection is named "replica"; the gateway has no named connections; configure one',
     );
     expect(verdict('HTTP\nconnection')).toEqual([false, 'error unknown-connection 2']);
   });
@@ -584,7 +584,7 @@ describe('words of generated clients', () => {
 
 describe('words of later versions', () => {
   test.each(['upload for file_system', 'param _a is upload metadata'])('%j stops the endpoint', (line) => {
-    expect(verdict(`HTTP\n${line}`)).toEqual([false, 'error unsupported-word 2']);
+    expect(verdict(`HTTP\n${line}`)).toEqual([false, 'error unsupported-annotation 2']);
   });
 
   test('a parameter in a sentence is prose', () => {

@@ -34,13 +34,13 @@ export function buildEndpoints(routines: readonly Routine[], options: EndpointOp
   const planned: Endpoint[] = [];
   const { nameConverter } = options;
   const convert = (name: string): string => callNameOption('nameConverter', name, () => nameConverter(name));
-  const names: NameConverter = { convert, keyed: createTypeConverter(convert) };
+  const names: NameConverter = { convertName: convert, convertType: createTypeConverter(convert) };
   const known = indexRoutines(routines);
   for (const routine of routines) {
-    const draft = new EndpointBuilder(routine, options);
-    const endpoint = planEndpoint(draft, names, known);
-    if (endpoint !== null && !draft.stopped) planned.push(endpoint);
-    said.push(...draft.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
+    const builder = new EndpointBuilder(routine, options);
+    const endpoint = planEndpoint(builder, names, known);
+    if (endpoint !== null && !builder.hasErrors) planned.push(endpoint);
+    said.push(...builder.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
   }
   const routed = excludeDuplicateRoutes(planned);
   const streamed = excludeDuplicateStreams(routed.endpoints);
@@ -50,29 +50,29 @@ export function buildEndpoints(routines: readonly Routine[], options: EndpointOp
   });
 }
 
-/** Null for a routine that is to be no endpoint; a draft with errors gives none that may be published. */
-function planEndpoint(draft: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint | null {
-  const { routine } = draft;
-  const commentsMode = routine.commentsMode ?? draft.options.commentsMode;
-  if (commentsMode === 'ignore') draft.description.push(routine.comment ?? '');
-  else parseComment(draft, routine.comment ?? '');
+/** Null for a routine that is to be no endpoint; a builder with errors gives none that may be published. */
+function planEndpoint(builder: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint | null {
+  const { routine } = builder;
+  const commentsMode = routine.commentsMode ?? builder.options.commentsMode;
+  if (commentsMode === 'ignore') builder.description.push(routine.comment ?? '');
+  else parseComment(builder, routine.comment ?? '');
 
-  const wanted = commentsMode !== 'onlyWithHttpTag' || draft.tagged;
+  const wanted = commentsMode !== 'onlyWithHttpTag' || builder.hasHttpAnnotation;
   // What was said of the `HTTP` line matters most when there is no endpoint; the rest of such a comment is no business of ours.
-  if (!wanted) draft.diagnostics.length = 0;
-  if (!draft.tagged) draft.diagnostics.push(...draft.hints);
-  if (!wanted || !draft.settings.enabled) return null;
-  return callable(draft) ? assemble(draft, names, known) : null;
+  if (!wanted) builder.diagnostics.length = 0;
+  if (!builder.hasHttpAnnotation) builder.diagnostics.push(...builder.hints);
+  if (!wanted || !builder.overrides.enabled) return null;
+  return callable(builder) ? assemble(builder, names, known) : null;
 }
 
 /** Types such as `anyelement` or `internal` have no values that a request could give, and `trigger` none for an answer. */
-function callable(draft: EndpointBuilder): boolean {
-  const { routine } = draft;
+function callable(builder: EndpointBuilder): boolean {
+  const { routine } = builder;
   const pseudo = routine.parameters.find((parameter) => parameter.type.kind === 'pseudo');
-  if (pseudo === undefined) return answerable(draft);
-  draft.report(
+  if (pseudo === undefined) return answerable(builder);
+  builder.report(
     // Nobody asked for this one when all routines are published; an author who wrote HTTP did.
-    draft.tagged ? 'error' : 'warning',
+    builder.hasHttpAnnotation ? 'error' : 'warning',
     'uncallable-type',
     `no request can give a value of type ${pseudo.type.display} (parameter ${display(pseudo.name ?? `$${pseudo.position}`)}); the routine is not published`,
     null,
@@ -80,32 +80,32 @@ function callable(draft: EndpointBuilder): boolean {
   return false;
 }
 
-function answerable(draft: EndpointBuilder): boolean {
-  const { result } = draft.routine;
+function answerable(builder: EndpointBuilder): boolean {
+  const { result } = builder.routine;
   if (result.kind !== 'scalar' || result.columns[0]?.type.kind !== 'pseudo') return true;
   // Among all routines there are triggers, and nobody wonders where those are.
-  if (draft.tagged) {
+  if (builder.hasHttpAnnotation) {
     const message = `no request can be answered with a value of type ${result.display}; the routine is not published`;
-    draft.report('error', 'uncallable-type', message, null);
+    builder.report('error', 'uncallable-type', message, null);
   }
   return false;
 }
 
-function assemble(draft: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint {
-  const { routine, options, settings } = draft;
-  const refuse = (code: string, message: string): void => draft.report('error', code, message, null);
-  const { method, path, segments } = resolveRoute(draft, refuse);
-  const given = resolveInjectedValues(draft, buildParameters(routine, segments, names, refuse));
-  const source = resolveParameterSource(draft, method);
-  const { parameters, table } = resolveTable(draft, given, source);
-  const warn = (code: string, message: string): void => draft.report('warning', code, message, null);
+function assemble(builder: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint {
+  const { routine, options, overrides } = builder;
+  const refuse = (code: string, message: string): void => builder.report('error', code, message, null);
+  const { method, path, segments } = resolveRoute(builder, refuse);
+  const given = resolveInjectedValues(builder, buildParameters(routine, segments, names, refuse));
+  const source = resolveParameterSource(builder, method);
+  const { parameters, table } = resolveTable(builder, given, source);
+  const warn = (code: string, message: string): void => builder.report('warning', code, message, null);
   // A row that says who signs in may say nothing twice.
-  const reports = { refuse, warn: settings.signIn === null ? warn : refuse };
+  const reports = { refuse, warn: overrides.signIn === null ? warn : refuse };
   const answer = resolveResultShape(routine, names, options.compositeColumns, reports);
-  const raw = resolveRawFormat(draft, answer);
-  const bodyParameter = resolveBodyParameter(draft, parameters);
-  if (raw === null) warnOfText(draft);
-  reportEmptyUpdate(draft);
+  const raw = resolveRawFormat(builder, answer);
+  const bodyParameter = resolveBodyParameter(builder, parameters);
+  if (raw === null) warnOfText(builder);
+  reportEmptyUpdate(builder);
   return {
     id: routine.signature,
     source: routine.source ?? 'functions',
@@ -123,31 +123,31 @@ function assemble(draft: EndpointBuilder, names: NameConverter, known: RoutineIn
     table,
     constraintMessages: routine.table?.constraintMessages ?? {},
     result: answer,
-    responseHeaders: draft.headers,
-    authorization: authorization(draft),
-    signIn: resolveSignIn(draft, answer, parameters),
-    basicAuthentication: resolveBasicAuthentication(draft),
-    events: resolveEvents(draft, path, refuse),
-    userContext: settings.userContext ?? options.authentication.useUserContext,
-    tags: draft.tags,
-    typedClient: clientWishes(draft),
+    responseHeaders: builder.headers,
+    authorization: authorization(builder),
+    signIn: resolveSignIn(builder, answer, parameters),
+    basicAuthentication: resolveBasicAuthentication(builder),
+    events: resolveEvents(builder, path, refuse),
+    userContext: overrides.userContext ?? options.authentication.useUserContext,
+    tags: builder.tags,
+    typedClient: clientWishes(builder),
     upload: null,
-    cache: resolveCachePolicy(draft, parameters, answer),
-    invalidates: resolveInvalidations(draft, known),
+    cache: resolveCachePolicy(builder, parameters, answer),
+    invalidates: resolveInvalidations(builder, known),
     raw,
-    requestHeaders: resolveRequestHeaders(draft, parameters, bodyParameter),
+    requestHeaders: resolveRequestHeaders(builder, parameters, bodyParameter),
     bodyParameter,
-    ...simpleSettings(draft),
-    description: description(draft.description),
+    ...simpleSettings(builder),
+    description: description(builder.description),
     volatility: routine.volatility,
-    ...(settings.connectionReset === null ? {} : { connectionReset: settings.connectionReset }),
+    ...(overrides.connectionReset === null ? {} : { connectionReset: overrides.connectionReset }),
     ...(routine.definition === undefined ? {} : { definition: routine.definition }),
   };
 }
 
 /** What the comment sets as it is, or else the host's option. */
 function simpleSettings({
-  settings,
+  overrides,
   options,
   hashes,
 }: EndpointBuilder): Pick<
@@ -161,23 +161,23 @@ function simpleSettings({
   | 'textResponseNullHandling'
   | 'queryStringNullHandling'
 > {
-  const holdsPassword = settings.signIn !== null || hashes.length > 0;
+  const holdsPassword = overrides.signIn !== null || hashes.length > 0;
   return {
-    contentType: settings.contentType,
-    connection: settings.connection,
-    sensitive: settings.sensitive ?? (holdsPassword && options.authentication.obfuscateAuthParameterLogValues),
-    planCacheMode: settings.planCacheMode,
-    bufferRows: settings.bufferRows ?? options.bufferRows,
-    timeoutMs: settings.timeout,
-    textResponseNullHandling: settings.textNull ?? options.textResponseNullHandling,
-    queryStringNullHandling: settings.queryNull ?? options.queryStringNullHandling,
+    contentType: overrides.contentType,
+    connection: overrides.connection,
+    sensitive: overrides.sensitive ?? (holdsPassword && options.authentication.obfuscateAuthParameterLogValues),
+    planCacheMode: overrides.planCacheMode,
+    bufferRows: overrides.bufferRows ?? options.bufferRows,
+    timeoutMs: overrides.timeoutMs,
+    textResponseNullHandling: overrides.textResponseNullHandling ?? options.textResponseNullHandling,
+    queryStringNullHandling: overrides.queryStringNullHandling ?? options.queryStringNullHandling,
   };
 }
 
-function warnOfText(draft: EndpointBuilder): void {
-  const outputs = findTextOutputs(draft.routine);
+function warnOfText(builder: EndpointBuilder): void {
+  const outputs = findTextOutputs(builder.routine);
   if (outputs.length === 0) return;
-  draft.report(
+  builder.report(
     'warning',
     'text-output',
     `${outputs.map(display).join(', ')}: nobody but the call knows the fields of a record, so it is answered as a string of PostgreSQL's text; a composite type is answered as JSON`,
@@ -186,19 +186,19 @@ function warnOfText(draft: EndpointBuilder): void {
 }
 
 /** Who signs in is nobody yet. */
-function authorization({ access, options, settings }: EndpointBuilder): Endpoint['authorization'] {
-  if (settings.signIn === 'login') return { required: false, roles: [] };
+function authorization({ access, options, overrides }: EndpointBuilder): Endpoint['authorization'] {
+  if (overrides.signIn === 'login') return { required: false, roles: [] };
   const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
   return { required, roles: access.roles };
 }
 
-function clientWishes({ settings }: EndpointBuilder): Endpoint['typedClient'] {
+function clientWishes({ overrides }: EndpointBuilder): Endpoint['typedClient'] {
   return {
-    included: settings.client ?? true,
-    events: settings.clientEvents,
-    parseUrl: settings.clientParseUrl,
-    parseRequest: settings.clientParseRequest,
-    statusCode: settings.clientStatusCode,
+    included: overrides.typedClient ?? true,
+    events: overrides.typedClientEvents,
+    parseUrl: overrides.typedClientParseUrl,
+    parseRequest: overrides.typedClientParseRequest,
+    statusCode: overrides.typedClientStatusCode,
   };
 }
 

@@ -6,32 +6,32 @@ import type { Routine } from '../catalog/routine.ts';
 
 /** How answers are kept, as the comment asks for it; null: they are not. */
 export function resolveCachePolicy(
-  draft: EndpointBuilder,
+  builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   answer: ResultShape,
 ): CachePolicy | null {
-  const { cached, cacheExpires } = draft.settings;
+  const { cached, cacheExpiresInMs: cacheExpires } = builder.overrides;
   if (cached === null) {
-    noEffect(draft, 'cacheExpires', 'without cached');
+    noEffect(builder, 'cacheExpiresInMs', 'without cached');
     return null;
   }
   // The comment of a table is that of all that can be done to it: what changes it is not meant.
-  const operation = draft.routine.table?.operation ?? 'select';
+  const operation = builder.routine.table?.operation ?? 'select';
   if (operation !== 'select') return null;
-  const why = notKept(draft, answer);
+  const why = notKept(builder, answer);
   if (why !== null) {
-    noEffect(draft, 'cached', why);
+    noEffect(builder, 'cached', why);
     return null;
   }
   return {
-    parameters: cached === 'all' ? null : positionsOf(draft, parameters, cached),
+    parameters: cached === 'all' ? null : positionsOf(builder, parameters, cached),
     expiresInMs: cacheExpires,
   };
 }
 
 /** Where answers cannot be given again, and why. */
-function notKept({ settings, routine, headers }: EndpointBuilder, answer: ResultShape): string | null {
-  if (settings.signIn !== null) return 'where callers sign in or out';
+function notKept({ overrides, routine, headers }: EndpointBuilder, answer: ResultShape): string | null {
+  if (overrides.signIn !== null) return 'where callers sign in or out';
   if (routine.kind === 'procedure') return 'for procedures, which are called for what they do';
   if (answer.kind === 'nothing') return 'where the routine gives nothing';
   return headers.some(({ name }) => name.toLowerCase() === 'set-cookie') ? 'beside Set-Cookie' : null;
@@ -39,27 +39,27 @@ function notKept({ settings, routine, headers }: EndpointBuilder, answer: Result
 
 /** A key without the parameter that the author meant would give one caller the answer of another. */
 function positionsOf(
-  draft: EndpointBuilder,
+  builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   names: readonly string[],
 ): readonly number[] {
   const unknown = names.filter((name) => findParameter(parameters, name) === null);
   if (unknown.length > 0) {
-    draft.report(
+    builder.report(
       'error',
       'unknown-parameter',
       `cached names ${unknown.map(display).join(', ')}, which ${unknown.length === 1 ? 'is no parameter' : 'are no parameters'} of the routine; if the line is prose, begin it with another word`,
-      draft.useOf('cached')?.line ?? null,
+      builder.annotationFor('cached')?.line ?? null,
     );
   }
   const positions = names.flatMap((name) => findParameter(parameters, name)?.position ?? []);
   return [...new Set(positions)].toSorted((one, other) => one - other);
 }
 
-function noEffect(draft: EndpointBuilder, key: 'cached' | 'cacheExpires', where: string): void {
-  const use = draft.useOf(key);
-  if (use === null || draft.settings[key] === null) return;
-  draft.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);
+function noEffect(builder: EndpointBuilder, key: 'cached' | 'cacheExpiresInMs', where: string): void {
+  const use = builder.annotationFor(key);
+  if (use === null || builder.overrides[key] === null) return;
+  builder.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);
 }
 
 /** What a name means: `schema.name` of every routine and table that it may be, by name with and without the schema. */
@@ -86,11 +86,11 @@ export function findRoutineNames(known: RoutineIndex, written: string): readonly
 }
 
 /** Whose kept answers a call makes void. */
-export function resolveInvalidations(draft: EndpointBuilder, known: RoutineIndex): readonly string[] {
-  const all = draft.invalidates.flatMap(({ name, line }) => {
+export function resolveInvalidations(builder: EndpointBuilder, known: RoutineIndex): readonly string[] {
+  const all = builder.invalidates.flatMap(({ name, line }) => {
     const meant = findRoutineNames(known, name);
     if (meant.length === 0) {
-      draft.report(
+      builder.report(
         'warning',
         'unknown-routine',
         `invalidates names ${display(name)}, but nothing that is read here has that name`,

@@ -1,7 +1,4 @@
-/**
- * Freezes plain data through and through. What is frozen already is taken to be frozen below as well: facts of the
- * catalog are shared by many endpoints and need no second walk.
- */
+/** Freezes plain data recursively. Skips frozen values: catalog data is shared by many endpoints and is deeply frozen. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -1,30 +1,30 @@
-/** What an author of comments, or a host, should know; found at start, never at a request. */
+/** A problem or notice about a comment or the configuration, found at start. */
 export interface Diagnostic {
-  /** An error stops its endpoint; a warning does not. */
+  /** An endpoint with an error is not published. */
   readonly severity: 'error' | 'warning' | 'info';
   /** Stable, kebab-case: `near-miss`, `duplicate-route`. */
   readonly code: string;
   /** The signature of the routine. */
   readonly routine: string;
-  /** The line of the comment, from 1; null when it is not about one line. */
+  /** The line of the comment, from 1; null for a diagnostic without a line. */
   readonly line: number | null;
-  /** Names the culprit and says what to do. */
+  /** Quotes the culprit and says what to do. */
   readonly message: string;
 }
 
-/** Control characters, and those that change the direction of text: a terminal would obey them. */
+/** Control characters and bidirectional formatting characters, which terminals interpret. */
 // oxlint-disable-next-line no-control-regex -- finding them is the purpose
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-const mostCharacters = 80;
+const maxCharacters = 80;
 
-/** Text without anything that a terminal obeys: such characters are written as escapes. */
+/** Returns the text with control characters as `\\u` escapes. */
 export function escapeControlCharacters(text: string): string {
   return text.replaceAll(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Text of a comment as a message may show it: in double quotes, short, and without anything that a terminal obeys. */
+/** Returns text for a message: in double quotes, truncated, and with control characters escaped. */
 export function display(text: string): string {
-  const short = text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text;
+  const short = text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
   return `"${escapeControlCharacters(short)}"`;
 }

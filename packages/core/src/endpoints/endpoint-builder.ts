@@ -11,13 +11,13 @@ import type {
 } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
 import { hasAnyTag, getTags, findUnknownTags } from './tags.ts';
-import type { ParsedAnnotation } from './comment/annotation.ts';
+import type { ParsedAnnotation } from './comment/parsed-annotation.ts';
 
-/** What words set. Null: the comment says nothing about it. */
+/** Values that annotations set. Null when the comment does not set the value. */
 export interface Overrides {
   method: Method | null;
   path: string | null;
-  source: ParameterSource | null;
+  parameterSource: ParameterSource | null;
   contentType: string | null;
   raw: boolean | null;
   separator: string | null;
@@ -31,42 +31,42 @@ export interface Overrides {
   planCacheMode: Endpoint['planCacheMode'];
   connectionReset: boolean | null;
   bufferRows: number | null;
-  timeout: number | null;
-  textNull: Endpoint['textResponseNullHandling'] | null;
-  queryNull: Endpoint['queryStringNullHandling'] | null;
-  /** True: at the usual path. */
+  timeoutMs: number | null;
+  textResponseNullHandling: Endpoint['textResponseNullHandling'] | null;
+  queryStringNullHandling: Endpoint['queryStringNullHandling'] | null;
+  /** True for the default path. */
   infoPath: string | boolean | null;
   infoScope: EventScope | null;
   listen: string | null;
   listing: boolean | null;
   allowUnfilteredDelete: boolean | null;
-  client: boolean | null;
-  clientEvents: boolean | null;
-  clientParseUrl: boolean | null;
-  clientParseRequest: boolean | null;
-  clientStatusCode: boolean | null;
+  typedClient: boolean | null;
+  typedClientEvents: boolean | null;
+  typedClientParseUrl: boolean | null;
+  typedClientParseRequest: boolean | null;
+  typedClientStatusCode: boolean | null;
   signIn: 'login' | 'logout' | null;
-  /** The parameter of a login that names the user, as the author calls it. */
+  /** The name of the parameter that identifies the user of a login. */
   loginUser: string | null;
-  basicRealm: string | null;
-  basicCommand: string | null;
+  basicAuthenticationRealm: string | null;
+  basicAuthenticationCommand: string | null;
   userContext: boolean | null;
   userParameters: boolean | null;
-  /** The parameters that tell answers apart, as the author calls them. */
+  /** The names of the parameters in the cache key. */
   cached: readonly string[] | 'all' | null;
-  cacheExpires: number | null;
+  cacheExpiresInMs: number | null;
   enabled: boolean;
 }
 
-/** The stretch of lines that one `for` line governs; the first scope has no such line and holds for everybody. */
+/** The lines below a `for` line. The first scope has no such line and applies to every endpoint. */
 export interface TagScope {
   readonly number: number;
   readonly applies: boolean;
-  /** Tags that nobody carries: the line may be a sentence, and what it takes away may have been meant. */
+  /** Tags that no endpoint has. The `for` line may be a sentence. */
   readonly unknown: readonly string[];
 }
 
-/** Who may call, as the comment says it; the scopes tell whether two lines contradict each other. */
+/** The authorization set by a comment. The scope numbers reveal contradictory lines. */
 export interface AccessRules {
   required: boolean;
   roles: string[];
@@ -74,20 +74,20 @@ export interface AccessRules {
   anonymousIn: number | null;
 }
 
-/** An endpoint while its comment is read: the only mutable thing in this room, and it never leaves it. */
+/** Collects the annotations and diagnostics of one routine. The only mutable state of this module. */
 export class EndpointBuilder {
   readonly routine: Routine;
   readonly options: EndpointOptions;
   readonly tags: readonly string[];
   readonly diagnostics: Diagnostic[] = [];
-  /** What an author should know even if the routine is no endpoint: the line that should have made it one. */
+  /** Diagnostics about a misspelt or skipped `HTTP` line, reported even if the routine is not published. */
   readonly hints: Diagnostic[] = [];
   readonly headers: ResponseHeader[] = [];
   readonly description: string[] = [];
-  readonly settings: Overrides = {
+  readonly overrides: Overrides = {
     method: null,
     path: null,
-    source: null,
+    parameterSource: null,
     contentType: null,
     raw: null,
     separator: null,
@@ -101,43 +101,41 @@ export class EndpointBuilder {
     planCacheMode: null,
     connectionReset: null,
     bufferRows: null,
-    timeout: null,
-    textNull: null,
-    queryNull: null,
+    timeoutMs: null,
+    textResponseNullHandling: null,
+    queryStringNullHandling: null,
     infoPath: null,
     infoScope: null,
     listen: null,
     listing: null,
     allowUnfilteredDelete: null,
-    client: null,
-    clientEvents: null,
-    clientParseUrl: null,
-    clientParseRequest: null,
-    clientStatusCode: null,
+    typedClient: null,
+    typedClientEvents: null,
+    typedClientParseUrl: null,
+    typedClientParseRequest: null,
+    typedClientStatusCode: null,
     signIn: null,
     loginUser: null,
-    basicRealm: null,
-    basicCommand: null,
+    basicAuthenticationRealm: null,
+    basicAuthenticationCommand: null,
     userContext: null,
     userParameters: null,
     cached: null,
-    cacheExpires: null,
+    cacheExpiresInMs: null,
     enabled: true,
   };
   readonly access: AccessRules = { required: false, roles: [], authorizedIn: null, anonymousIn: null };
-  /** Parameters that the comment gives to the gateway to fill, by the names that it calls them. */
-  readonly fillings: { readonly name: string; readonly filling: InjectedValue; readonly line: number }[] = [];
-  /** HTTP Basic, where the comment asks for it. */
-  basic: { readonly user: string | null; readonly hash: string | null } | null = null;
-  readonly hashes: { readonly name: string; readonly of: string; readonly line: number }[] = [];
-  /** What a call makes void, as the author calls it. */
+  /** Injected values, by parameter name. */
+  readonly injections: { readonly name: string; readonly value: InjectedValue; readonly line: number }[] = [];
+  basicAuthentication: { readonly user: string | null; readonly hash: string | null } | null = null;
+  readonly hashes: { readonly name: string; readonly source: string; readonly line: number }[] = [];
+  /** Names of routines and tables whose cached responses a call invalidates. */
   readonly invalidates: { readonly name: string; readonly line: number }[] = [];
-  /** True once an `HTTP` line was read. */
-  tagged = false;
+  hasHttpAnnotation = false;
   /** The number of the scope with the last `HTTP` line. */
   httpScope: number | null = null;
-  /** Where the comment set what it set last, for what only the whole comment can tell. */
-  readonly #uses = new Map<keyof Overrides, ParsedAnnotation>();
+  /** The last annotation that set each value. */
+  readonly #annotations = new Map<keyof Overrides, ParsedAnnotation>();
   scope: TagScope = { number: 0, applies: true, unknown: [] };
 
   constructor(routine: Routine, options: EndpointOptions) {
@@ -146,28 +144,29 @@ export class EndpointBuilder {
     this.tags = getTags(routine);
   }
 
-  /** Sets what a word says, and tells so where the host wants to know. */
-  set<K extends keyof Overrides>(use: ParsedAnnotation, key: K, value: Overrides[K]): void {
-    this.settings[key] = value;
-    this.#uses.set(key, use);
-    this.note(use, `sets ${key} to ${escapeControlCharacters(shown(value))}`);
+  /** Sets a value and reports it when `logAnnotationSetInfo` is on. */
+  set<K extends keyof Overrides>(parsed: ParsedAnnotation, key: K, value: Overrides[K]): void {
+    this.overrides[key] = value;
+    this.#annotations.set(key, parsed);
+    this.logEffect(parsed, `sets ${key} to ${escapeControlCharacters(formatValue(value))}`);
   }
 
-  /** The word that set this; null when the comment says nothing about it. */
-  useOf(key: keyof Overrides): ParsedAnnotation | null {
-    return this.#uses.get(key) ?? null;
+  /** Returns the last annotation that set this value, or null. */
+  annotationFor(key: keyof Overrides): ParsedAnnotation | null {
+    return this.#annotations.get(key) ?? null;
   }
 
-  /** Tells what a word did. */
-  note(use: ParsedAnnotation, effect: string): void {
-    if (this.options.logAnnotationSetInfo) this.report('info', 'annotation-set', `${use.name} ${effect}`, use.line);
+  /** Reports the effect of an annotation when `logAnnotationSetInfo` is on. */
+  logEffect(parsed: ParsedAnnotation, effect: string): void {
+    if (this.options.logAnnotationSetInfo)
+      this.report('info', 'annotation-set', `${parsed.name} ${effect}`, parsed.line);
   }
 
   report(severity: Diagnostic['severity'], code: string, message: string, line: number | null): void {
     this.diagnostics.push({ severity, code, routine: this.routine.signature, line, message });
   }
 
-  hint(code: string, message: string, line: number): void {
+  addHint(code: string, message: string, line: number): void {
     this.hints.push({ severity: 'warning', code, routine: this.routine.signature, line, message });
   }
 
@@ -179,12 +178,12 @@ export class EndpointBuilder {
     };
   }
 
-  get stopped(): boolean {
+  get hasErrors(): boolean {
     return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   }
 }
 
-function shown(value: Overrides[keyof Overrides]): string {
+function formatValue(value: Overrides[keyof Overrides]): string {
   if (typeof value !== 'object' || value === null) return String(value);
   return ('kind' in value ? [value.kind, ...value.names] : value).join(' ');
 }

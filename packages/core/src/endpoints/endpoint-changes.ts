@@ -8,7 +8,7 @@ import { excludeDuplicateRoutes } from './duplicate-routes.ts';
 
 /** What the host's callback made of an endpoint. */
 export interface EndpointChange {
-  readonly planned: Endpoint;
+  readonly original: Endpoint;
   readonly endpoint: Endpoint;
 }
 
@@ -21,13 +21,14 @@ export function validateEndpointChanges(
   connectionNames: readonly string[],
 ): BuildResult {
   const diagnostics: Diagnostic[] = [];
-  const sound = reviewed.flatMap(({ planned, endpoint }) => {
+  const sound = reviewed.flatMap(({ original: planned, endpoint }) => {
     const faults = planned === endpoint ? [] : faultsOf(endpoint, connectionNames);
     diagnostics.push(...faults);
     return faults.length === 0 ? [endpoint] : [];
   });
   // Nothing has changed, nothing can collide: that was looked at.
-  if (reviewed.every(({ planned, endpoint }) => planned === endpoint)) return { endpoints: sound, diagnostics };
+  if (reviewed.every(({ original: planned, endpoint }) => planned === endpoint))
+    return { endpoints: sound, diagnostics };
   const routed = excludeDuplicateRoutes(sound);
   const streamed = excludeDuplicateStreams(routed.endpoints);
   return {

@@ -4,56 +4,51 @@ import type { NamedType } from './named-type.ts';
 
 export type { SessionEffects } from '../catalog/routine.ts';
 
-/** What we publish: decided at start, frozen, plain data that survives JSON. A request only fills it in. */
-
 export const methods = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'CONNECT'] as const;
 export type Method = (typeof methods)[number];
 
-/** Where a client's values come from. */
+/** The part of the request that parameters come from. */
 export type ParameterSource = 'query' | 'body';
 
-/** What is known of a caller, as a parameter can hold it. */
+/** A property of the caller that the gateway passes to a parameter. */
 export type InjectedValue = 'userId' | 'userName' | 'userRoles' | 'userClaims' | 'ipAddress';
 
 export interface EndpointParameter {
-  /** The routine's own name of it; `$1` by position when it has none. */
+  /** The name in the database; `$1` by position for an unnamed parameter. */
   readonly name: string;
-  /** The converted name, by which clients usually give it. */
+  /** The converted name, which clients normally use. */
   readonly key: string;
   /** From 1, among the routine's input parameters. */
   readonly position: number;
   readonly type: NamedType;
   readonly optional: boolean;
   readonly variadic: boolean;
-  /** True when the author gave no name, so that it can only be passed by position. */
+  /** Whether the parameter has no name in the database and is passed by position. */
   readonly unnamed: boolean;
-  /** True when its value stands in the path, and may then not come from anywhere else. */
+  /** Whether the value comes from the path, and from nowhere else. */
   readonly inPath: boolean;
-  /**
-   * True when its key may stand in the query string several times: the source of the endpoint reads the texts itself, and gets
-   * them as a JSON array of strings and nulls.
-   */
+  /** Whether the key may be repeated in the query string. The query builder receives all values as a JSON array of strings and nulls. */
   readonly repeatable?: true;
-  /** The gateway fills it with what is known of the caller; a client may not give it. */
+  /** The property of the caller that the gateway passes. Clients cannot set the parameter. */
   readonly injectedValue?: InjectedValue;
-  /** The gateway fills it with the hash of the parameter at this position, whatever the client gives. */
+  /** The position of the parameter whose hash the gateway passes, in place of a value from the client. */
   readonly hashOf?: number;
-  /** The fields of a composite parameter, which may also be given one by one; null for every other type. */
+  /** The fields of a composite parameter, which clients may also set one by one; null for other types. */
   readonly fields: readonly ParameterField[] | null;
 }
 
-/** A field of a composite parameter as a key of its own, among the parameters. */
+/** A field of a composite parameter that clients can set with a separate key. */
 export interface ParameterField {
   /** `<parameter>_<field>`. */
   readonly name: string;
-  /** That name converted. */
+  /** The converted name. */
   readonly key: string;
   readonly type: NamedType;
 }
 
 export interface ResultColumn {
   readonly name: string;
-  /** The composite column whose field it is, where composites are written flat; absent for a column of the result itself. */
+  /** The composite column that the field belongs to, with `compositeColumns: 'flat'`. Absent for other columns. */
   readonly parentColumn?: string;
   /** The key in JSON objects. */
   readonly key: string;
@@ -61,15 +56,15 @@ export interface ResultColumn {
 }
 
 /**
- * The shape of an answer.
- * - `nothing`: 204
- * - `value`: one value; `media` tells whether as text, as JSON or as bytes
- * - `object`: one row; no row, or a NULL of a named type when `nullable`: 204
- * - `objects`: an array of objects, one per row
- * - `values`: an array of plain values, one per row
- * - `record`, `records`: rows whose columns only the call knows: arrays of text
+ * The shape of a response body.
+ * - `nothing`: no body, status 204
+ * - `value`: one value, as text, JSON or bytes (`media`)
+ * - `object`: one row as an object; 204 for no row, and for a NULL when `nullable`
+ * - `objects`: an array with an object per row
+ * - `values`: an array with a value per row
+ * - `record`, `records`: an array of texts per row, for columns that are unknown before the call
  *
- * `rowType` is the composite or table type that the rows are of, quoted and qualified; absent when they are of none.
+ * `rowType` is the quoted and qualified composite or table type of the rows; absent for others.
  */
 export type ResultShape =
   | { readonly kind: 'nothing' }
@@ -85,45 +80,47 @@ export type ResultShape =
   | { readonly kind: 'record' }
   | { readonly kind: 'records' };
 
-/** A column of what CALL gives, for the statement that converts it. */
+/** An output column of CALL, as input of the statement that converts it. */
 export interface OutputColumn {
   readonly name: string;
-  /** The type as which PostgreSQL reads its text again; null: the text goes on as it is. */
+  /** The SQL type that the text is cast to; null keeps the text. */
   readonly type: string | null;
 }
 
-/** A response header; the value may hold `{parameter}` templates. */
+/** A response header. The value may contain `{parameter}` templates. */
 export interface ResponseHeader {
   readonly name: string;
   readonly value: string;
 }
 
+/** The format of a raw response. */
 export interface RawFormat {
-  /** Between values; with one, text and times stand in double quotes. */
+  /** The text between values. With a separator, values other than numbers and booleans are in double quotes. */
   readonly separator: string | null;
-  /** Between rows. */
+  /** The text between rows. */
   readonly newLine: string | null;
-  /** A first line of the columns' names. */
+  /** Whether the first line has the column names. */
   readonly columnNames: boolean;
 }
 
+/** The destination of the request headers: none, a session setting, or the parameter at a position. */
 export type RequestHeadersBinding =
   | { readonly mode: 'ignore' }
   | { readonly mode: 'context' }
   | { readonly mode: 'parameter'; readonly position: number };
 
-/** What an endpoint does to a table, for the source that makes its statements and for generators. */
+/** The table operation of an endpoint, for its query builder and for generators. */
 export interface TableEndpoint {
   readonly operation: TableOperation;
-  /** In order; each parameter and each column of the answer has the name of one. */
+  /** In order. Parameters and result columns have the names of these columns. */
   readonly columns: readonly Omit<TableColumn, 'type'>[];
   readonly listing: Listing | null;
-  /** The rows have a version (`xmin`), and clients may ask for it. */
+  /** Whether rows have a version (`xmin`), sent as `ETag`. */
   readonly versioned: boolean;
   readonly allowUnfilteredDelete: boolean;
 }
 
-/** Which parameters of a select choose among its rows, by position. */
+/** The positions of the pagination and sorting parameters of a select. */
 export interface Listing extends PageLimits {
   readonly order: number;
   readonly limit: number;
@@ -131,155 +128,156 @@ export interface Listing extends PageLimits {
   readonly after: number;
 }
 
-/** What the author of an endpoint says of generated clients. Null: as the generator has it. */
+/** Overrides for generated clients. Null uses the option of the generator. */
 export interface TypedClientOptions {
-  /** False: clients do without this endpoint. */
+  /** Whether clients include the endpoint. */
   readonly included: boolean;
-  /** Whether clients follow the notices of the endpoint. */
+  /** Whether clients can subscribe to the events of the endpoint. */
   readonly events: boolean | null;
-  /** Whether callers may change the URL, or the request. */
+  /** Whether functions take a callback that changes the URL. */
   readonly parseUrl: boolean | null;
+  /** Whether functions take a callback that changes the request. */
   readonly parseRequest: boolean | null;
-  /** Whether the status is a part of the result. */
+  /** Whether functions also return the status. */
   readonly statusCode: boolean | null;
 }
 
-/** A routine that signs its caller in or out. Of a login, the columns of its row by index, null for one that it does not have. */
+/** A login or logout. The columns of a login row are indexes; null for a missing column. */
 export type SignIn =
   | {
       readonly kind: 'login';
-      /** A boolean, or a number that is the status of the answer. */
+      /** A boolean, or a number that is the status of the response. */
       readonly statusColumn: number | null;
       readonly messageColumn: number | null;
       readonly schemeColumn: number | null;
       readonly hashColumn: number | null;
-      /** The position of the parameter that is the password. */
+      /** The position of the password parameter. */
       readonly passwordParameter: number | null;
-      /** The position of the parameter that names the user: what failed attempts are counted by. */
+      /** The position of the parameter that identifies the user for rate limiting. */
       readonly userParameter: number | null;
     }
   | { readonly kind: 'logout' };
 
-/** HTTP Basic for this endpoint alone. With neither a user nor a command it refuses everybody. */
+/** HTTP Basic authentication for one endpoint. Without a user and a command, all requests are rejected. */
 export interface BasicAuthentication {
   readonly user: string | null;
   readonly hash: string | null;
   readonly realm: string | null;
-  /** `$1` user, `$2` password, `$3` realm, `$4` path; its row is read like that of a login. */
+  /** SQL with `$1` user, `$2` password, `$3` realm, `$4` path. Its row is read like a login row. */
   readonly command: string | null;
 }
 
-/** Who gets an event. */
+/** The subscribers that receive an event. */
 export interface EventScope {
   /**
-   * - `self`: the stream of the caller that has the execution id of the call
-   * - `matching`: who may call the endpoint
-   * - `authorize`: who is signed in and, when names are given, has one of them: a role, `user:` and a name, `id:` and an id
-   * - `all`: everybody
+   * - `self`: the stream with the execution id of the call
+   * - `matching`: callers that may call the endpoint
+   * - `authorize`: signed-in callers; with names, those that have one: a role, `user:<name>` or `id:<id>`
+   * - `all`: every subscriber
    */
   readonly kind: 'self' | 'matching' | 'authorize' | 'all';
-  /** Of `authorize` alone. */
+  /** Empty unless the kind is `authorize`. */
   readonly names: readonly string[];
 }
 
-/** Where an endpoint's events are streamed, and to whom where a message says nothing of it. */
+/** The event stream of an endpoint, and the default scope of its events. */
 export interface EndpointEvents {
-  /** The whole path, without parameters. Endpoints that one comment has published share it. */
+  /** The whole path, without parameters. Endpoints of one comment share it. */
   readonly path: string;
-  /** Of what the routine raises. */
+  /** The scope of messages that the routine raises. */
   readonly scope: EventScope;
-  /** A channel of `NOTIFY` whose payloads are events too. */
+  /** A `NOTIFY` channel whose payloads are events too. */
   readonly channel: { readonly name: string; readonly scope: EventScope } | null;
 }
 
-/** How answers are kept and given again. */
+/** The response caching of an endpoint. */
 export interface CachePolicy {
-  /** The positions of the parameters that tell answers apart; null: all of them do. */
+  /** The positions of the parameters in the cache key; null for all parameters. */
   readonly parameters: readonly number[] | null;
-  /** Milliseconds; null: until it is made void, or others need the room. */
+  /** Null: until the response is invalidated or evicted. */
   readonly expiresInMs: number | null;
 }
 
-/** Files that an endpoint takes as `multipart/form-data`; its parameters come from the query string then. */
+/** File uploads as `multipart/form-data`. The parameters come from the query string. */
 export interface UploadOptions {
-  /** What becomes of the files, by name; none: as the gateway has it. */
+  /** The names of the upload handlers; empty for the default handlers. */
   readonly handlers: readonly string[];
 }
 
+/** A published endpoint: frozen, plain data that can be serialized as JSON. */
 export interface Endpoint {
-  /** The routine's signature: `library.search_books(_title text, _limit integer)`; of a table, `insert returning library.book`. */
+  /** The signature: `library.search_books(_title text, _limit integer)`, or `insert returning library.book` for a table. */
   readonly id: string;
-  /** The name of the source that told of the routine: `functions` for those of the database. */
+  /** The name of the routine source: `functions` for routines of the database. */
   readonly source: string;
   readonly kind: 'function' | 'procedure' | RelationKind;
   readonly schema: string;
   readonly name: string;
   readonly method: Method;
-  /** The whole path; `{name}` and `{name?}` segments are parameters. */
+  /** The whole path. `{name}` and `{name?}` segments are parameters. */
   readonly path: string;
   readonly parameterSource: ParameterSource;
   readonly parameters: readonly EndpointParameter[];
-  /** A key that is no parameter is refused also where the host lets such keys pass: the call would touch more than was meant. */
+  /** Whether unknown keys are rejected even when the gateway ignores them: a misspelt filter would affect more rows. */
   readonly rejectsUnknownKeys: boolean;
-  /** For procedures: where CALL wants placeholders for output-only parameters. */
+  /** Output-only parameters of a procedure, which CALL needs placeholders for: each before an input position. */
   readonly outputs: readonly { readonly name: string | null; readonly before: number }[];
   /**
-   * For procedures: what CALL gives, where PostgreSQL has to make JSON of a part of it. Nothing can be wrapped around a CALL, so that
-   * a second statement does that. Absent for every other endpoint.
+   * The output columns of a procedure that a second statement converts to JSON, because CALL cannot be part of a query. Absent when
+   * no column needs conversion.
    */
   readonly outputConversion?: readonly OutputColumn[];
   /** Null for functions and procedures. */
   readonly table: TableEndpoint | null;
-  /** What a client is told in place of PostgreSQL's message, by `schema.table.constraint`. */
+  /** Messages for constraint violations, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
   readonly result: ResultShape;
-  /** The response's media type when the author gave one; else the answer's own. May hold templates. */
+  /** The media type from the comment, which may contain templates; null for the type of the result. */
   readonly contentType: string | null;
   readonly responseHeaders: readonly ResponseHeader[];
-  /** Signed in, and one of the roles when any are named. */
+  /** Whether the caller must be signed in and, unless `roles` is empty, have one of the roles. */
   readonly authorization: { readonly required: boolean; readonly roles: readonly string[] };
-  /** Null for every routine that does something else. */
+  /** Null unless the routine is a login or logout. */
   readonly signIn: SignIn | null;
   readonly basicAuthentication: BasicAuthentication | null;
-  /** Null: nothing of it is streamed. */
+  /** Null without an event stream. */
   readonly events: EndpointEvents | null;
-  /** The call is told of its caller by session settings. */
+  /** Whether session settings pass the identity of the caller to the call. */
   readonly userContext: boolean;
   readonly tags: readonly string[];
   readonly typedClient: TypedClientOptions;
-  /** Null: it takes no files. Nothing takes files yet: `upload` in a comment stops its endpoint. */
+  /** Null without uploads. This version always sets null. */
   readonly upload: UploadOptions | null;
-  /** Null: every request is a call of its own. */
+  /** Null without caching. */
   readonly cache: CachePolicy | null;
-  /** `schema.name` of the routines and tables whose kept answers are void once a call has succeeded. */
+  /** `schema.name` of the routines and tables whose cached responses a successful call invalidates. */
   readonly invalidates: readonly string[];
-  /** Values as PostgreSQL's text, one after the other, instead of JSON; null for every other answer. */
+  /** The raw format: values as PostgreSQL text instead of JSON; null for other formats. */
   readonly raw: RawFormat | null;
-  /** The named connection that runs the routine; null: the gateway's own. */
+  /** The named connection; null for the default connection. */
   readonly connection: string | null;
-  /** Where the request's headers go: nowhere, into a session setting, or into the parameter at this position. */
   readonly requestHeaders: RequestHeadersBinding;
-  /** The position of the parameter that takes the body as it is; the others come from the query then. Null: none does. */
+  /** The position of the parameter that receives the whole body; the others come from the query string. Else null. */
   readonly bodyParameter: number | null;
-  /** Parameter values never reach a log. */
+  /** Whether parameter values are masked in logs. */
   readonly sensitive: boolean;
-  /** How PostgreSQL plans this call, where that is not as the connection has it. */
+  /** PostgreSQL's `plan_cache_mode` for the call; null for the setting of the connection. */
   readonly planCacheMode: 'auto' | 'force_generic_plan' | 'force_custom_plan' | null;
-  /** Rows per write: 0 writes every row on its own, 1 holds the whole answer. */
+  /** Rows per write: 0 writes each row separately, 1 buffers the whole response. */
   readonly bufferRows: number;
-  /** Milliseconds; null takes the gateway's. */
+  /** Null for the timeout of the gateway; 0 for none. */
   readonly timeoutMs: number | null;
-  /** How a NULL is answered where text is. */
+  /** The response for a NULL in a text response. */
   readonly textResponseNullHandling: 'emptyString' | 'nullLiteral' | 'noContent';
-  /** What stands for NULL in a query string. */
+  /** The values in the query string that mean NULL. */
   readonly queryStringNullHandling: 'ignore' | 'emptyString' | 'nullLiteral';
-  /** The author's prose, without the annotation lines; generators and listings show it. */
+  /** The comment without its annotation lines. */
   readonly description: string;
   readonly volatility: 'volatile' | 'stable' | 'immutable';
-  /** Whether the connection is reset after each call, where the comment says so. */
+  /** Whether the connection is reset after each call; absent when the comment does not set it. */
   readonly connectionReset?: boolean;
-  /** What its calls may do to their session; absent for one that only reads. */
+  /** The effects of a call on its session; absent for none. */
   readonly sessionEffects?: SessionEffects;
-  /** The statement that creates the routine; absent unless the gateway was to read it. */
+  /** The CREATE statement of the routine; absent unless the gateway is configured to read it. */
   readonly definition?: string;
 }

@@ -6,37 +6,37 @@ import type { ReportProblem } from './parameters.ts';
 import { expandRoutes } from './duplicate-routes.ts';
 
 /** The stream of an endpoint's events; null where the comment asks for none. */
-export function resolveEvents(draft: EndpointBuilder, path: string, refuse: ReportProblem): EndpointEvents | null {
-  const { infoPath, infoScope, listen } = draft.settings;
+export function resolveEvents(builder: EndpointBuilder, path: string, refuse: ReportProblem): EndpointEvents | null {
+  const { infoPath, infoScope, listen } = builder.overrides;
   if ((infoPath ?? listen) === null || infoPath === false) {
-    warnOfUnused(draft);
+    warnOfUnused(builder);
     return null;
   }
   const scope = infoScope ?? self;
   return {
     path: streamPath(path, typeof infoPath === 'string' ? infoPath : 'info', refuse),
     scope,
-    channel: listen === null ? null : channelOf(draft, listen),
+    channel: listen === null ? null : channelOf(builder, listen),
   };
 }
 
 const self: EventScope = { kind: 'self', names: [] };
 
 /** Nobody's execution id is in what is notified: where nothing is said, whoever may call the endpoint gets it. */
-function channelOf(draft: EndpointBuilder, name: string): EndpointEvents['channel'] {
-  const { infoScope } = draft.settings;
+function channelOf(builder: EndpointBuilder, name: string): EndpointEvents['channel'] {
+  const { infoScope } = builder.overrides;
   if (infoScope?.kind === 'self') {
     const message = `nobody's execution id is in what is notified, so that info_scope self gives ${display(name)} to nobody`;
-    draft.report('warning', 'unheard-channel', message, draft.useOf('listen')?.line ?? null);
+    builder.report('warning', 'unheard-channel', message, builder.annotationFor('listen')?.line ?? null);
   }
   return { name, scope: infoScope ?? { kind: 'matching', names: [] } };
 }
 
-function warnOfUnused(draft: EndpointBuilder): void {
+function warnOfUnused(builder: EndpointBuilder): void {
   for (const key of ['infoScope', 'listen'] as const) {
-    const use = draft.useOf(key);
+    const use = builder.annotationFor(key);
     if (use === null) continue;
-    draft.report('warning', 'no-stream', `${use.name} is of no use without info_path`, use.line);
+    builder.report('warning', 'no-stream', `${use.name} is of no use without info_path`, use.line);
   }
 }
 

@@ -3,137 +3,142 @@ import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, InjectedValue } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
 
-/**
- * The parameters with what fills them in place of the client: the caller's identity, by the words of the comment or by their
- * names; a hash of another parameter.
- */
+/** Marks the parameters that receive the identity of the caller, by annotation or by name, or the hash of a parameter. */
 export function resolveInjectedValues(
-  draft: EndpointBuilder,
+  builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
 ): readonly EndpointParameter[] {
-  const fillings = new Map<EndpointParameter, Partial<EndpointParameter>>();
-  for (const [parameter, filling] of identities(draft, parameters)) {
-    if (refuseType(draft, parameter, filling)) fillings.set(parameter, { injectedValue: filling });
+  const injections = new Map<EndpointParameter, Partial<EndpointParameter>>();
+  for (const [parameter, value] of resolveIdentities(builder, parameters)) {
+    if (checkType(builder, parameter, value)) injections.set(parameter, { injectedValue: value });
   }
-  for (const { name, of, line } of draft.hashes) {
-    const hashed = named(draft, parameters, name, line);
-    const from = named(draft, parameters, of, line);
-    if (hashed === null || from === null || refuseHash(draft, hashed, fillings.get(hashed), line)) continue;
-    fillings.set(hashed, { hashOf: from.position });
+  for (const { name, source, line } of builder.hashes) {
+    const target = findNamed(builder, parameters, name, line);
+    const hashed = findNamed(builder, parameters, source, line);
+    if (target === null || hashed === null || !checkHash(builder, target, injections.get(target), line)) continue;
+    injections.set(target, { hashOf: hashed.position });
   }
-  return fillings.size === 0 ? parameters : parameters.map((one) => ({ ...one, ...fillings.get(one) }));
+  return injections.size === 0
+    ? parameters
+    : parameters.map((parameter) => ({ ...parameter, ...injections.get(parameter) }));
 }
 
-function identities(
-  draft: EndpointBuilder,
+function resolveIdentities(
+  builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
-): readonly (readonly [parameter: EndpointParameter, filling: InjectedValue])[] {
-  const said = new Map<EndpointParameter, InjectedValue>();
-  for (const { name, filling, line } of draft.fillings) {
-    const parameter = named(draft, parameters, name, line);
+): readonly (readonly [parameter: EndpointParameter, value: InjectedValue])[] {
+  const annotated = new Map<EndpointParameter, InjectedValue>();
+  for (const { name, value, line } of builder.injections) {
+    const parameter = findNamed(builder, parameters, name, line);
     if (parameter === null) continue;
-    const other = said.get(parameter) ?? filling;
-    if (other !== filling) contradict(draft, parameter, [other, filling], line);
-    said.set(parameter, filling);
+    const other = annotated.get(parameter) ?? value;
+    if (other !== value) reportContradiction(builder, parameter, [other, value], line);
+    annotated.set(parameter, value);
   }
-  return [...byName(draft, parameters), ...said];
+  return [...resolveByName(builder, parameters), ...annotated];
 }
 
-function contradict(
-  draft: EndpointBuilder,
+function reportContradiction(
+  builder: EndpointBuilder,
   { name }: EndpointParameter,
   both: readonly [string, string],
   line: number,
 ): void {
-  draft.report('error', 'contradiction', `${display(name)} is both ${both.join(' and ')}; keep one of the lines`, line);
+  builder.report(
+    'error',
+    'contradiction',
+    `${display(name)} is set to both ${both.join(' and ')}; keep one of the lines`,
+    line,
+  );
 }
 
-/** Whether there is a reason against it: a hash is text, and nothing else fills its parameter. */
-function refuseHash(
-  draft: EndpointBuilder,
+/** Reports a hash for a parameter that is not text or has another injected value. Returns whether it is valid. */
+function checkHash(
+  builder: EndpointBuilder,
   parameter: EndpointParameter,
-  filled: Partial<EndpointParameter> | undefined,
+  other: Partial<EndpointParameter> | undefined,
   line: number,
 ): boolean {
   const { name, type } = parameter;
-  if (filled !== undefined) {
-    contradict(
-      draft,
+  if (other !== undefined) {
+    reportContradiction(
+      builder,
       parameter,
-      [filled.injectedValue ?? 'a hash', filled.injectedValue === undefined ? 'another' : 'a hash'],
+      [other.injectedValue ?? 'a hash', other.injectedValue === undefined ? 'another' : 'a hash'],
       line,
     );
-    return true;
+    return false;
   }
-  if (type.textual) return false;
-  draft.report('error', 'hash-parameter', `${display(name)} takes a hash, which is text and not ${type.display}`, line);
-  return true;
+  if (type.textual) return true;
+  builder.report(
+    'error',
+    'hash-parameter',
+    `${display(name)} receives a hash, which is text, but is of type ${type.display}; change it to text`,
+    line,
+  );
+  return false;
 }
 
-function byName(
-  draft: EndpointBuilder,
+function resolveByName(
+  builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
-): readonly (readonly [parameter: EndpointParameter, filling: InjectedValue])[] {
-  const { settings, options, routine } = draft;
-  const { authentication: names } = options;
-  if (routine.table !== undefined || !(settings.userParameters ?? names.useUserParameters)) return [];
-  const wanted: readonly (readonly [string, InjectedValue])[] = [
-    [names.userIdParameterName, 'userId'],
-    [names.userNameParameterName, 'userName'],
-    [names.userRolesParameterName, 'userRoles'],
-    [names.userClaimsParameterName, 'userClaims'],
-    [names.ipAddressParameterName, 'ipAddress'],
+): readonly (readonly [parameter: EndpointParameter, value: InjectedValue])[] {
+  const { overrides, options, routine } = builder;
+  const { authentication } = options;
+  if (routine.table !== undefined || !(overrides.userParameters ?? authentication.useUserParameters)) return [];
+  const names: readonly (readonly [string, InjectedValue])[] = [
+    [authentication.userIdParameterName, 'userId'],
+    [authentication.userNameParameterName, 'userName'],
+    [authentication.userRolesParameterName, 'userRoles'],
+    [authentication.userClaimsParameterName, 'userClaims'],
+    [authentication.ipAddressParameterName, 'ipAddress'],
   ];
-  return wanted.flatMap(([name, filling]) => {
+  return names.flatMap(([name, value]) => {
     const parameter = findParameter(parameters, name) ?? findParameter(parameters, options.nameConverter(name));
     if (parameter === null) return [];
-    if (settings.signIn === 'login' && filling !== 'ipAddress') warnOfLogin(draft, parameter);
-    return [[parameter, filling] as const];
+    if (overrides.signIn === 'login' && value !== 'ipAddress') warnOfLogin(builder, parameter);
+    return [[parameter, value] as const];
   });
 }
 
-/** A name that every other routine is told of its caller by is a likely one for what is typed into a form of sign-in. */
-function warnOfLogin(draft: EndpointBuilder, { name }: EndpointParameter): void {
-  draft.report(
+/** Warns of a login parameter that a user would normally fill in but that the gateway sets. */
+function warnOfLogin(builder: EndpointBuilder, { name }: EndpointParameter): void {
+  builder.report(
     'warning',
     'login-identity',
-    `the parameter ${display(name)} is filled with what is known of the caller, which is nothing before the sign-in, and cannot be sent; if it is what the caller types, write user_parameters = off, or give it another name`,
+    `the parameter ${display(name)} receives the identity of the caller, which is NULL before the login, and cannot be sent; if the client sends it, write user_parameters = off or rename it`,
     null,
   );
 }
 
-function named(
-  draft: EndpointBuilder,
+function findNamed(
+  builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   name: string,
   line: number,
 ): EndpointParameter | null {
   const parameter = findParameter(parameters, name);
   if (parameter === null) {
-    draft.report('error', 'unknown-parameter', `the routine has no parameter ${display(name)}`, line);
+    builder.report('error', 'unknown-parameter', `the routine has no parameter ${display(name)}`, line);
   }
   return parameter;
 }
 
-/** An identity in the path would come from the client, and roles have to be a list that nothing is lost of. */
-function refuseType(
-  draft: EndpointBuilder,
-  { name, type, inPath }: EndpointParameter,
-  filling: InjectedValue,
-): boolean {
-  const refuse = (why: string): false => {
-    draft.report(
+/** Reports an injected value for a path parameter or an unsuitable type. Returns whether it is valid. */
+function checkType(builder: EndpointBuilder, { name, type, inPath }: EndpointParameter, value: InjectedValue): boolean {
+  const reject = (reason: string): false => {
+    builder.report(
       'error',
       'identity-parameter',
-      `the parameter ${display(name)} is the caller's ${filling}, ${why}`,
+      `the parameter ${display(name)} receives the caller's ${value}, ${reason}`,
       null,
     );
     return false;
   };
-  if (inPath) return refuse('and may not stand in the path, where a client could choose it');
-  const list = type.element !== undefined;
-  if (filling === 'userRoles' && !list && type.json !== 'json')
-    return refuse(`which is a list: make it text[], not ${type.display}`);
-  if (filling !== 'userRoles' && list) return refuse(`which is one value, not ${type.display}`);
+  if (inPath) return reject('so it cannot be a path parameter, which the client sets');
+  const isList = type.element !== undefined;
+  if (value === 'userRoles' && !isList && type.json !== 'json')
+    return reject(`which is a list, but is of type ${type.display}; change it to text[]`);
+  if (value !== 'userRoles' && isList) return reject(`which is a single value, but is of type ${type.display}`);
   return true;
 }

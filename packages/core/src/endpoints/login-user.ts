@@ -18,37 +18,37 @@ const integers = new Set(['int2', 'int4', 'int8']);
  * the address holds, and the author is told.
  */
 export function resolveLoginUser(
-  draft: EndpointBuilder,
+  builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   password: EndpointParameter | null,
 ): number | null {
   const given = parameters.filter(
     (one) => one !== password && one.injectedValue === undefined && one.hashOf === undefined,
   );
-  const { loginUser } = draft.settings;
-  if (loginUser !== null) return sayUser(draft, given, loginUser);
-  const secret = draft.options.authentication.passwordParameterNameContains.toLowerCase();
+  const { loginUser } = builder.overrides;
+  if (loginUser !== null) return sayUser(builder, given, loginUser);
+  const secret = builder.options.authentication.passwordParameterNameContains.toLowerCase();
   const named = given.filter(
     (one) => isCountable(one) && mayIdentify(one.name) && !one.name.toLowerCase().includes(secret),
   );
   const plain = named.filter(({ name }) => wordsOf(name).every((word) => plainWord.test(word)));
   const [user, ...others] = plain.length > 0 ? plain : named;
   if (user !== undefined && others.length === 0) return user.position;
-  if (given.length > 0) warnOfAddressOnly(draft, plain.length > 0 ? plain : named);
+  if (given.length > 0) warnOfAddressOnly(builder, plain.length > 0 ? plain : named);
   return null;
 }
 
-function sayUser(draft: EndpointBuilder, given: readonly EndpointParameter[], name: string): number | null {
-  const line = draft.useOf('loginUser')?.line ?? null;
+function sayUser(builder: EndpointBuilder, given: readonly EndpointParameter[], name: string): number | null {
+  const line = builder.annotationFor('loginUser')?.line ?? null;
   const parameter = findParameter(given, name);
   if (parameter === null) {
     const message = `login user ${display(name)}: the routine has no parameter of this name that a client gives and that is not the password`;
-    draft.report('error', 'unknown-parameter', message, line);
+    builder.report('error', 'unknown-parameter', message, line);
     return null;
   }
   if (isCountable(parameter)) return parameter.position;
   const message = `login user ${display(name)}: the parameter that names the user is text, an integer or a uuid, not ${parameter.type.display}`;
-  draft.report('error', 'login-user', message, line);
+  builder.report('error', 'login-user', message, line);
   return null;
 }
 
@@ -71,15 +71,15 @@ function wordsOf(name: string): readonly string[] {
   return words.length > 1 && /^(?:a|i|p|v|in|par|arg)$/.test(words[0]!) ? words.slice(1) : words;
 }
 
-function warnOfAddressOnly(draft: EndpointBuilder, several: readonly EndpointParameter[]): void {
+function warnOfAddressOnly(builder: EndpointBuilder, several: readonly EndpointParameter[]): void {
   const which =
     several.length === 0
       ? 'no parameter of the login names its user'
       : `${several.map(({ name }) => display(name)).join(' and ')} may each name the user of the login`;
-  draft.report(
+  builder.report(
     'warning',
     'login-user',
     `${which}: failed sign-ins are limited by the client's address alone; write "login user <parameter>" to say which parameter names the user`,
-    draft.useOf('signIn')?.line ?? null,
+    builder.annotationFor('signIn')?.line ?? null,
   );
 }

@@ -2,79 +2,86 @@ import type { Routine } from '../catalog/routine.ts';
 import type { Method, ParameterSource } from './endpoint.ts';
 import { camelCase, kebabPath } from './naming.ts';
 
-/** How a host shapes endpoints at start. Every member has a default; `planDefaults` holds them. */
+/** The options that shape endpoints. `endpointDefaults` has the defaults. */
 export interface EndpointOptions {
   /**
    * Default `onlyWithHttpTag`.
    *
-   * - `onlyWithHttpTag`: routines whose comment has an `HTTP` line become endpoints
-   * - `parseAll`: all do, and annotations are read
-   * - `ignore`: all do, and comments are prose
+   * - `onlyWithHttpTag`: publishes routines whose comment has an `HTTP` line
+   * - `parseAll`: publishes all routines and parses annotations
+   * - `ignore`: publishes all routines and ignores annotations
    */
   readonly commentsMode: 'onlyWithHttpTag' | 'parseAll' | 'ignore';
-  /** Forces the method of endpoints whose comment gives none; null derives it from name and volatility. */
+  /** The method of endpoints whose comment sets none. Null derives it from name and volatility. */
   readonly defaultHttpMethod: Method | null;
-  /** Forces where parameters come from; null derives it from the method. */
+  /** Where parameters come from. Null derives it from the method. */
   readonly defaultRequestParamType: 'queryString' | 'bodyJson' | null;
-  /** Every endpoint needs a signed-in caller unless its comment says otherwise. */
+  /** Whether every endpoint requires a signed-in caller unless its comment allows anonymous callers. */
   readonly requiresAuthorization: boolean;
-  /** Before every generated path; null or empty for none. Default `/api`. */
+  /** The prefix of every generated path. Null or empty for none. Default `/api`. */
   readonly urlPathPrefix: string | null;
-  /** Makes the path of a routine. */
+  /** Returns the path of a routine. */
   readonly urlPathBuilder: (routine: Pick<Routine, 'schema' | 'name'>, prefix: string) => string;
-  /** Makes the public name of parameters and columns. */
+  /** Returns the public name of a parameter or column. */
   readonly nameConverter: (name: string) => string;
-  /** Rows for each write of an answer; 0 writes every row on its own, 1 holds the whole answer. Default 25. */
+  /** Rows per write: 0 writes each row separately, 1 buffers the whole response. Default 25. */
   readonly bufferRows: number;
-  /** Composite columns as nested objects, or their fields in the place of the column under their own names. Default `nested`. */
+  /** Whether composite columns become nested objects, or are replaced by their fields. Default `nested`. */
   readonly compositeColumns: 'nested' | 'flat';
-  /** Where the headers of requests go: nowhere, into a setting of the transaction, or into a parameter. Default `ignore`. */
+  /** Whether request headers are ignored, or passed in a session setting or a parameter. Default `ignore`. */
   readonly requestHeadersMode: 'ignore' | 'context' | 'parameter';
-  /** In mode `parameter`, the json or text parameter that takes the headers when the request does not give it. Default `headers`. */
+  /** The json or text parameter that receives the request headers in mode `parameter`. Default `headers`. */
   readonly requestHeadersParameterName: string;
-  /** The names of connections that comments may choose from. */
+  /** The names of the connections that comments may select. */
   readonly connectionNames: readonly string[];
-  /** What is NULL in a query string: an empty value but for text, for text too, or also the word `null`. Default `ignore`. */
+  /**
+   * The values in the query string that mean NULL. Default `ignore`.
+   *
+   * - `ignore`: an empty value, except for text parameters
+   * - `emptyString`: an empty value, also for text parameters
+   * - `nullLiteral`: also the text `null`
+   */
   readonly queryStringNullHandling: 'ignore' | 'emptyString' | 'nullLiteral';
-  /** How a NULL is answered where text is: an empty body, the word `NULL`, or 204. Default `emptyString`. */
+  /** The response for a NULL in a text response: an empty body, the text `NULL`, or status 204. Default `emptyString`. */
   readonly textResponseNullHandling: 'emptyString' | 'nullLiteral' | 'noContent';
-  /** Reports every property that an annotation sets, as a diagnostic of severity `info`. Default true. */
+  /** Reports each value that an annotation sets, as a diagnostic of severity `info`. Default true. */
   readonly logAnnotationSetInfo: boolean;
   readonly authentication: EndpointAuthenticationOptions;
 }
 
+/** The parameter sources of the values of `defaultRequestParamType`. */
 export const parameterSources: Readonly<Record<'queryString' | 'bodyJson', ParameterSource>> = {
   queryString: 'query',
   bodyJson: 'body',
 };
 
-/** Names by which sign-in, identity parameters and comments understand each other. */
+/** Names of the parameters and columns for authentication. */
 export interface EndpointAuthenticationOptions {
-  /** Every endpoint is told of its caller by session settings. */
+  /** Whether session settings pass the identity of the caller to every endpoint. */
   readonly useUserContext: boolean;
-  /** Every endpoint that has parameters of these names is told of its caller by them. */
+  /** Whether parameters with the names below receive the identity of the caller in every endpoint. */
   readonly useUserParameters: boolean;
-  /** The parameter that takes the id. Default `_user_id`. */
+  /** The parameter that receives the user id. Default `_user_id`. */
   readonly userIdParameterName: string;
-  /** The parameter that takes the name. Default `_user_name`. */
+  /** The parameter that receives the user name. Default `_user_name`. */
   readonly userNameParameterName: string;
-  /** The parameter that takes the roles. Default `_user_roles`. */
+  /** The parameter that receives the roles. Default `_user_roles`. */
   readonly userRolesParameterName: string;
-  /** The parameter that takes all claims as JSON. Default `_user_claims`. */
+  /** The parameter that receives all claims as JSON. Default `_user_claims`. */
   readonly userClaimsParameterName: string;
-  /** The parameter that takes the client's address. Default `_ip_address`. */
+  /** The parameter that receives the client address. Default `_ip_address`. */
   readonly ipAddressParameterName: string;
-  /** The column of a login that tells success, or the status of the answer. Default `status`. */
+  /** The login column with the success or the response status. Default `status`. */
   readonly statusColumnName: string;
-  /** The column of a login that is the body of the answer. Default `message`. */
+  /** The login column with the response body. Default `message`. */
   readonly messageColumnName: string;
-  /** The column of a login that chooses the scheme. Default `scheme`. */
+  /** The login column with the name of the authentication scheme. Default `scheme`. */
   readonly schemeColumnName: string;
-  /** The column of a login that holds the hash of the password. Default `hash`. */
+  /** The login column with the password hash. Default `hash`. */
   readonly hashColumnName: string;
-  /** The first parameter whose name contains this is the password. Default `pass`. */
+  /** The first parameter whose name contains this text is the password. Default `pass`. */
   readonly passwordParameterNameContains: string;
-  /** The values of login and logout endpoints, and of those with a hash of a parameter, never reach a log. Default true. */
+  /** Masks parameter values in logs for login, logout and hashed parameters. Default true. */
   readonly obfuscateAuthParameterLogValues: boolean;
 }
 
@@ -94,7 +101,6 @@ export const endpointAuthenticationDefaults: EndpointAuthenticationOptions = Obj
   obfuscateAuthParameterLogValues: true,
 });
 
-/** The options of a host that gives none. */
 export const endpointDefaults: EndpointOptions = Object.freeze({
   commentsMode: 'onlyWithHttpTag',
   defaultHttpMethod: null,

@@ -10,8 +10,8 @@ export type ReportProblem = (code: string, message: string) => void;
 
 /** How the names of an endpoint's parameters and columns are made. */
 export interface NameConverter {
-  readonly convert: (name: string) => string;
-  readonly keyed: (type: TypeFacts) => NamedType;
+  readonly convertName: (name: string) => string;
+  readonly convertType: (type: TypeFacts) => NamedType;
 }
 
 /** The parameters of a routine as clients give them, bound to the path where it names them. */
@@ -38,7 +38,7 @@ export function buildParameters(
 
 function nameParameter(
   parameter: RoutineParameter,
-  { convert, keyed }: NameConverter,
+  { convertName: convert, convertType: keyed }: NameConverter,
   spread: boolean,
 ): EndpointParameter {
   // PostgreSQL itself calls an unnamed parameter by its place, and so do clients: `?$1=999`.

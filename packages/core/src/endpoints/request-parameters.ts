@@ -8,23 +8,23 @@ import { findParameter } from './parameters.ts';
  * endpoints; but an author who asked for them believes that they arrive, and that stops the endpoint.
  */
 export function resolveRequestHeaders(
-  draft: EndpointBuilder,
+  builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   bodyParameter: number | null,
 ): RequestHeadersBinding {
-  const { settings, options } = draft;
-  const mode = settings.requestHeadersMode ?? options.requestHeadersMode;
-  const naming = draft.useOf('requestHeadersParameterName');
+  const { overrides, options } = builder;
+  const mode = overrides.requestHeadersMode ?? options.requestHeadersMode;
+  const naming = builder.annotationFor('requestHeadersParameterName');
   if (mode !== 'parameter') {
-    if (naming !== null) warnOfMode(draft, naming.name, naming.line);
+    if (naming !== null) warnOfMode(builder, naming.name, naming.line);
     return { mode };
   }
-  const name = settings.requestHeadersParameterName ?? options.requestHeadersParameterName;
+  const name = overrides.requestHeadersParameterName ?? options.requestHeadersParameterName;
   const parameter = findParameter(parameters, name);
   if (parameter !== null && takesHeaders(parameter, bodyParameter)) return { mode, position: parameter.position };
-  const asking = naming ?? draft.useOf('requestHeadersMode');
+  const asking = naming ?? builder.annotationFor('requestHeadersMode');
   if (asking !== null) {
-    draft.report(
+    builder.report(
       'error',
       'request-headers-parameter',
       `the request headers need a parameter ${display(name)} of type json, jsonb, text or varchar with a default, which neither the path nor the body gives, and nothing else fills; the routine has no such parameter`,
@@ -34,8 +34,8 @@ export function resolveRequestHeaders(
   return { mode: 'ignore' };
 }
 
-function warnOfMode(draft: EndpointBuilder, name: string, line: number): void {
-  draft.report('warning', 'no-effect', `${name} has no effect unless request_headers is parameter`, line);
+function warnOfMode(builder: EndpointBuilder, name: string, line: number): void {
+  builder.report('warning', 'no-effect', `${name} has no effect unless request_headers is parameter`, line);
 }
 
 const types: ReadonlySet<string | null> = new Set(['json', 'jsonb', 'text', 'varchar']);
@@ -51,18 +51,22 @@ function takesHeaders(parameter: EndpointParameter, bodyParameter: number | null
  * The position of the parameter that takes the body as it is, of whatever type: PostgreSQL reads the text. Null when the comment
  * names none. A name that leads to no such parameter stops the endpoint: read as JSON, the body would mean something else.
  */
-export function resolveBodyParameter(draft: EndpointBuilder, parameters: readonly EndpointParameter[]): number | null {
-  const name = draft.settings.bodyParameterName;
-  const use = draft.useOf('bodyParameterName');
+export function resolveBodyParameter(
+  builder: EndpointBuilder,
+  parameters: readonly EndpointParameter[],
+): number | null {
+  const name = builder.overrides.bodyParameterName;
+  const use = builder.annotationFor('bodyParameterName');
   if (name === null || use === null) return null;
   const parameter = findParameter(parameters, name);
-  const wrong = draft.settings.source === 'body' ? sourceContradicts(draft) : reasonAgainst(parameter, name);
-  if (wrong !== null) draft.report('error', 'body-parameter', `${use.name}: ${wrong}`, use.line);
+  const wrong =
+    builder.overrides.parameterSource === 'body' ? sourceContradicts(builder) : reasonAgainst(parameter, name);
+  if (wrong !== null) builder.report('error', 'body-parameter', `${use.name}: ${wrong}`, use.line);
   return parameter?.position ?? null;
 }
 
-function sourceContradicts(draft: EndpointBuilder): string {
-  const word = draft.useOf('source')?.name ?? '';
+function sourceContradicts(builder: EndpointBuilder): string {
+  const word = builder.annotationFor('parameterSource')?.name ?? '';
   return `the body is either one parameter or, as ${word} says, an object of all of them; keep one of the two lines`;
 }
 

@@ -20,7 +20,7 @@ type Shape = Pick<RoutineResult, 'kind' | 'set' | 'columns' | 'named'>;
 /** The shape of a routine's answer, by its declared result and by how composite columns are to be written. */
 export function resolveResultShape(
   routine: Routine,
-  { convert, keyed }: NameConverter,
+  { convertName: convert, convertType: keyed }: NameConverter,
   composites: EndpointOptions['compositeColumns'],
   reports: Reports,
 ): ResultShape {
@@ -178,23 +178,23 @@ const companions: readonly (keyof Overrides)[] = ['separator', 'newLine', 'colum
  * Raw mode as the comment asks for it; null without. What belongs to it does not switch it on: `names` and `columns` begin
  * many a line of prose, and a client that is answered JSON would suddenly get something else.
  */
-export function resolveRawFormat(draft: EndpointBuilder, answer: ResultShape): RawFormat | null {
-  const { raw, separator, newLine, columnNames } = draft.settings;
+export function resolveRawFormat(builder: EndpointBuilder, answer: ResultShape): RawFormat | null {
+  const { raw, separator, newLine, columnNames } = builder.overrides;
   if (raw !== true) {
-    for (const key of companions) warnOfNoEffect(draft, key, 'without raw');
+    for (const key of companions) warnOfNoEffect(builder, key, 'without raw');
     return null;
   }
   if (answer.kind === 'nothing') {
-    for (const key of ['raw', ...companions] as const) warnOfNoEffect(draft, key, 'where the routine gives nothing');
+    for (const key of ['raw', ...companions] as const) warnOfNoEffect(builder, key, 'where the routine gives nothing');
     return null;
   }
   const nameless = answer.kind === 'record' || answer.kind === 'records';
-  if (nameless) warnOfNoEffect(draft, 'columnNames', 'where only the call knows the columns');
+  if (nameless) warnOfNoEffect(builder, 'columnNames', 'where only the call knows the columns');
   return { separator, newLine, columnNames: columnNames === true && !nameless };
 }
 
-function warnOfNoEffect(draft: EndpointBuilder, key: keyof Overrides, where: string): void {
-  const use = draft.useOf(key);
-  if (use === null || draft.settings[key] === false) return;
-  draft.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);
+function warnOfNoEffect(builder: EndpointBuilder, key: keyof Overrides, where: string): void {
+  const use = builder.annotationFor(key);
+  if (use === null || builder.overrides[key] === false) return;
+  builder.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);
 }

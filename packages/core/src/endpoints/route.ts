@@ -19,17 +19,17 @@ export interface Route {
  * Method and path: as the comment says, or else by the source of the routine, its name and its kind. Signing in and out is POST
  * whatever the name, the volatility or the host's one method says: a link must not do it, and a password is not for a URL.
  */
-export function resolveRoute(draft: EndpointBuilder, refuse: ReportProblem): Route {
-  const { routine, options, settings } = draft;
-  const path = inPattern(routine, settings.path ?? generatedPath(routine, options));
+export function resolveRoute(builder: EndpointBuilder, refuse: ReportProblem): Route {
+  const { routine, options, overrides } = builder;
+  const path = inPattern(routine, overrides.path ?? generatedPath(routine, options));
   const segments = parsePath(path);
   if (typeof segments === 'string') refuse('path-syntax', `${display(path)}: ${segments}`);
   // The braces of a routine's name are no parameters; those of an annotation, or of the host's own builder, are.
-  else if (settings.path === null && /[{}]/.test(routine.schema + routine.name)) {
+  else if (overrides.path === null && /[{}]/.test(routine.schema + routine.name)) {
     refuse('path-syntax', `${display(path)} holds braces of the routine's name; give it another path in its comment`);
   }
   return {
-    method: settings.method ?? (settings.signIn === null ? defaultMethod(routine, options) : 'POST'),
+    method: overrides.method ?? (overrides.signIn === null ? defaultMethod(routine, options) : 'POST'),
     path,
     segments: typeof segments === 'string' ? [] : segments,
   };
@@ -61,11 +61,11 @@ function defaultMethod(routine: Routine, options: EndpointOptions): Method {
 
 /** A verb in the comment derives the source anew, over the host's option; an annotation is always nearer than an option. */
 export function resolveParameterSource(
-  { routine, options, settings }: EndpointBuilder,
+  { routine, options, overrides }: EndpointBuilder,
   method: Method,
 ): ParameterSource {
-  if (settings.source !== null) return settings.source;
+  if (overrides.parameterSource !== null) return overrides.parameterSource;
   const forced = options.defaultRequestParamType;
-  if (forced !== null && settings.method === null && routine.table === undefined) return parameterSources[forced];
+  if (forced !== null && overrides.method === null && routine.table === undefined) return parameterSources[forced];
   return method === 'GET' || method === 'DELETE' ? 'query' : 'body';
 }

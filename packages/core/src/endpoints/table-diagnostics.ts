@@ -81,17 +81,17 @@ function duplicatesOf(group: readonly RouteConflict[]): Diagnostic {
 const setting = new Set(['update', 'updateReturning', 'insertOnConflictDoUpdate', 'insertOnConflictDoUpdateReturning']);
 
 /** An update sets what is no key: of a table without such a column its author learns at start what the operations do. */
-export function reportEmptyUpdate(draft: EndpointBuilder): void {
-  const { table: use } = draft.routine;
+export function reportEmptyUpdate(builder: EndpointBuilder): void {
+  const { table: use } = builder.routine;
   if (use === undefined || !setting.has(use.operation)) return;
   const isSettable = use.columns.some(
     ({ key, writable, generated, identity }) => !key && writable && !generated && identity !== 'always',
   );
   if (isSettable) return;
-  draft.report(
+  builder.report(
     'info',
     'nothing-to-set',
-    `every column of ${tableLabel(draft.routine)} that can be written is a column of its key: an update has nothing to set and always answers 404, and on conflict do update does what on conflict do nothing does; "disabled update, on_conflict_do_update" in the comment hides them`,
+    `every column of ${tableLabel(builder.routine)} that can be written is a column of its key: an update has nothing to set and always answers 404, and on conflict do update does what on conflict do nothing does; "disabled update, on_conflict_do_update" in the comment hides them`,
     null,
   );
 }

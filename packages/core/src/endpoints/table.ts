@@ -11,25 +11,25 @@ export interface TableDetails {
 
 /** The part of an endpoint that only operations on a table have; functions and procedures pass as they are. */
 export function resolveTable(
-  draft: EndpointBuilder,
+  builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   source: ParameterSource,
 ): TableDetails {
-  const { table: use } = draft.routine;
+  const { table: use } = builder.routine;
   if (use === undefined) return { parameters, table: null };
-  const wanted = draft.settings.listing ?? use.listing !== null;
+  const wanted = builder.overrides.listing ?? use.listing !== null;
   const limits = use.listing ?? use.listingLimits;
   const all = wanted && use.operation === 'select' ? withListing(parameters, source) : parameters;
-  return { parameters: all, table: tableOf(use, draft, wanted ? { ...limits, ...places(parameters.length) } : null) };
+  return { parameters: all, table: tableOf(use, builder, wanted ? { ...limits, ...places(parameters.length) } : null) };
 }
 
-function tableOf(use: TableAccess, { settings }: EndpointBuilder, listing: Listing | null): TableEndpoint {
+function tableOf(use: TableAccess, { overrides }: EndpointBuilder, listing: Listing | null): TableEndpoint {
   return {
     operation: use.operation,
     columns: use.columns.map(factsOf),
     listing: use.operation === 'select' ? listing : null,
     versioned: use.versioned && listing !== null,
-    allowUnfilteredDelete: settings.allowUnfilteredDelete ?? use.allowUnfilteredDelete,
+    allowUnfilteredDelete: overrides.allowUnfilteredDelete ?? use.allowUnfilteredDelete,
   };
 }
 

@@ -194,7 +194,7 @@ async function runEndpointCreated(
     // Hooks run in order of the endpoints.
     // oxlint-disable-next-line no-await-in-loop
     const result = await runHook(`endpointCreated for ${endpoint.id}`, () => endpointCreated?.(endpoint));
-    if (result !== null) changes.push({ planned: endpoint, endpoint: deepFreeze(result ?? endpoint) });
+    if (result !== null) changes.push({ original: endpoint, endpoint: deepFreeze(result ?? endpoint) });
   }
   return changes;
 }

@@ -101,10 +101,10 @@ test('a second HTTP line, and a verb that is nearly one', async () => {
     ),
   ).toMatchInlineSnapshot(`
     [
-      "warning unknown-verb public.gett() 1: "GETT" is no verb, so it is taken as the path; did you mean GET? A path begins with /",
-      "warning unknown-verb public.moved() 1: "wrong-verb" is no verb, so it is taken as the path; begin a path with / to say so",
-      "warning extra-arguments public.pots() 1: HTTP takes a verb and a path; the path is "pots" now, and "/x" means nothing; did you mean POST?",
-      "warning second-http public.two() 3: "HTTP POST /two" is the second HTTP line; what it says counts, keep one of them",
+      "warning unknown-method public.gett() 1: "GETT" is not a method and becomes the path; did you mean GET? Begin a path with /",
+      "warning unknown-method public.moved() 1: "wrong-verb" is not a method and becomes the path; begin the path with / to confirm",
+      "warning extra-arguments public.pots() 1: HTTP takes a method and a path; it sets the path "pots" and ignores "/x"; did you mean POST?",
+      "warning second-http public.two() 3: "HTTP POST /two" is the second HTTP line and overrides the first; keep one of them",
     ]
   `);
 });

@@ -16,16 +16,16 @@ test('every word stands in it, with its synonyms', () => {
   expect(names.filter((name) => !page.includes(`\`${name}\``) && !page.includes(`### ${name}\n`))).toEqual([]);
 });
 
-test('a word that is not done is told apart by what happens to its endpoint', () => {
-  const word = { syntax: ['x'], documentation: 'Does x.', guards: false, apply: () => null };
-  const refuses = { ...word, names: ['refuses', 'denies'], supported: false };
-  const done = { ...word, names: ['done', 'finished', 'over'], supported: true };
+test('a reserved annotation is listed with its effect on the endpoint', () => {
+  const annotation = { syntax: ['x'], documentation: 'Does x.', isGuard: false, apply: () => null };
+  const refuses = { ...annotation, names: ['refuses', 'denies'], isSupported: false };
+  const done = { ...annotation, names: ['done', 'finished', 'over'], isSupported: true };
   const page = annotationsPage([
     done,
-    { ...refuses, apply: () => ({ code: 'unsupported-word', message: 'no', severity: 'error' }) },
+    { ...refuses, apply: () => ({ code: 'unsupported-annotation', message: 'no', severity: 'error' }) },
   ]);
 
-  expect(page.slice(page.indexOf('## Words'))).toBe(`## Words
+  expect(page.slice(page.indexOf('## Annotations'))).toBe(`## Annotations
 
 ### done
 
@@ -33,14 +33,14 @@ test('a word that is not done is told apart by what happens to its endpoint', ()
 
 Does x.
 
-Also written \`finished\` or \`over\`.
+Synonyms: \`finished\` or \`over\`.
 
-## Words that are not supported yet
+## Reserved annotations
 
-These words are kept for later versions. A line that begins with one is reported at the start; where the endpoint would
-be wrong without it, the endpoint is not published. If such a line is prose, begin it with another word.
+These names are reserved for later versions. pgway reports a line that begins with one at start, and does not publish an
+endpoint that would behave differently without it. Begin the line with another word if it is prose.
 
-| word | the endpoint |
+| annotation | the endpoint |
 |---|---|
 | \`refuses\`, \`denies\` | is not published |
 `);

@@ -5,8 +5,7 @@ const introduction = `# Annotations
 <!-- Written from packages/core/src/endpoints/annotations by \`npm run docs\`. -->
 
 Annotations are lines in the comment of a function or procedure. A routine is published when one of its lines begins
-with \`HTTP\`; the other lines adjust the endpoint. What means nothing is prose, and becomes the description of the
-endpoint.
+with \`HTTP\`; the other annotations configure the endpoint. All other lines become the description of the endpoint.
 
 \`\`\`sql
 create function search_notes(_text text) returns setof text language sql stable as
@@ -30,40 +29,39 @@ cache-control: max-age=60
 
 ## How lines are read
 
-* Words are separated by spaces and commas. They may be written in any case, with \`-\` for \`_\`, and with an \`@\` before
-  the first one: \`@authorize admin\`.
-* Most words can be written in two ways: \`timeout 5s\` and \`timeout = 5s\`. In \`key = value\`, the escapes \`\\n\`, \`\\r\`,
-  \`\\t\` and \`\\\\\` of the value are resolved.
-* For each line the first that fits decides: a \`for\` line, \`key = value\`, \`Name: value\`, a word. Only the first \`=\`
-  or \`:\` of a line counts, and only when nothing but letters, digits, \`-\` and \`_\` stands before it.
-* \`Note: see the manual\` is thus a response header named \`Note\`. The start warns of header names that nobody has
-  registered.
-* A word that is nearly one of those below is reported at the start. When the word that was probably meant guards
-  access, as \`authorize\` does, the endpoint is not published until the line is clear. So it
-  is with \`param _u = user_id\`, \`_u is user_id\` and \`user params\`: the message has the likely right line.
-* In this page \`<x>\` is a value of yours, \`…\` means more of the same, and \`|\` separates choices.
+* Spaces and commas separate the name and the arguments. Names are case-insensitive, \`-\` is the same as \`_\`, and an
+  \`@\` before the name is optional: \`@authorize admin\`.
+* Most annotations have two forms: \`timeout 5s\` and \`timeout = 5s\`. The value of \`key = value\` may contain the escapes
+  \`\\n\`, \`\\r\`, \`\\t\` and \`\\\\\`.
+* The first form that matches a line applies: a \`for\` line, \`key = value\`, \`Name: value\`, an annotation name. Only the
+  first \`=\` or \`:\` of a line counts, and only after a name of letters, digits, \`-\` and \`_\`.
+* \`Note: see the manual\` is therefore a response header named \`Note\`. pgway warns of unregistered header names at start.
+* pgway reports misspelt names at start and suggests the correct line. When the suggestion guards access, as \`authorize\`
+  does, the endpoint is not published until you fix the line. Examples are \`param _u = user_id\`, \`_u is user_id\` and
+  \`user params\`.
+* On this page, \`<x>\` is a placeholder, \`…\` means that more arguments may follow, and \`|\` separates alternatives.
 `;
 
-/** `docs/reference/annotations.md`, whole. */
-export function annotationsPage(words: readonly Annotation[]): string {
-  const supported = words.filter((word) => word.supported);
-  return [introduction, '## Words\n', ...supported.map(section), reservedWords(words)].join('\n');
+/** Returns the text of `docs/reference/annotations.md`. */
+export function annotationsPage(annotations: readonly Annotation[]): string {
+  const supported = annotations.filter((annotation) => annotation.isSupported);
+  return [introduction, '## Annotations\n', ...supported.map(section), unsupportedSection(annotations)].join('\n');
 }
 
-function section(word: Annotation): string {
-  const [name, ...synonyms] = word.names;
-  const syntax = word.syntax.map((line) => `    ${line}\n`).join('');
-  const also = synonyms.length === 0 ? '' : `\nAlso written ${listed(synonyms)}.\n`;
-  const guards = word.guards ? '\nA misspelt line of it stops the endpoint instead of being read as prose.\n' : '';
-  return `### ${name ?? 'Response headers'}\n\n${syntax}\n${wrapped(word.documentation)}\n${also}${guards}`;
+function section(annotation: Annotation): string {
+  const [name, ...synonyms] = annotation.names;
+  const syntax = annotation.syntax.map((line) => `    ${line}\n`).join('');
+  const synonymLine = synonyms.length === 0 ? '' : `\nSynonyms: ${joinNames(synonyms)}.\n`;
+  const guards = annotation.isGuard ? '\nA misspelt line stops the endpoint instead of being read as prose.\n' : '';
+  return `### ${name ?? 'Response headers'}\n\n${syntax}\n${wrap(annotation.documentation)}\n${synonymLine}${guards}`;
 }
 
-function listed(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   const [last, ...others] = names.map((name) => `\`${name}\``).toReversed();
   return others.length === 0 ? last! : `${others.toReversed().join(', ')} or ${last!}`;
 }
 
-function wrapped(text: string): string {
+function wrap(text: string): string {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const line = lines.at(-1);
@@ -73,27 +71,27 @@ function wrapped(text: string): string {
   return lines.join('\n');
 }
 
-/** Words that are known and not done yet; nothing when there are none. */
-function reservedWords(words: readonly Annotation[]): string {
-  const reserved = words.filter((word) => !word.supported);
+/** Returns the section on reserved annotations, or an empty text. */
+function unsupportedSection(annotations: readonly Annotation[]): string {
+  const reserved = annotations.filter((annotation) => !annotation.isSupported);
   if (reserved.length === 0) return '';
   const rows = reserved.map(
-    (word) => `| ${word.names.map((name) => `\`${name}\``).join(', ')} | ${consequence(word)} |`,
+    (annotation) => `| ${annotation.names.map((name) => `\`${name}\``).join(', ')} | ${consequence(annotation)} |`,
   );
-  return `## Words that are not supported yet
+  return `## Reserved annotations
 
-These words are kept for later versions. A line that begins with one is reported at the start; where the endpoint would
-be wrong without it, the endpoint is not published. If such a line is prose, begin it with another word.
+These names are reserved for later versions. pgway reports a line that begins with one at start, and does not publish an
+endpoint that would behave differently without it. Begin the line with another word if it is prose.
 
-| word | the endpoint |
+| annotation | the endpoint |
 |---|---|
 ${rows.join('\n')}
 `;
 }
 
-/** What the word itself says to a line of it. */
-function consequence(word: Annotation): string {
-  const name = word.names[0]!;
-  const complaint = word.apply({ form: 'line', name, text: '', rest: '', words: [], line: 1 }, undefined as never);
-  return complaint?.severity === 'error' ? 'is not published' : 'is published without it';
+/** Returns the consequence of a reserved annotation for its endpoint. */
+function consequence(annotation: Annotation): string {
+  const name = annotation.names[0]!;
+  const error = annotation.apply({ form: 'line', name, text: '', rawText: '', args: [], line: 1 }, undefined as never);
+  return error?.severity === 'error' ? 'is not published' : 'is published without it';
 }

@@ -54,7 +54,7 @@ async function workshop(configuration: object = everything): Promise<Workshop> {
 }
 
 const complaint =
-  'error public.lend(), line 2: "autorize staff" would be prose; did you mean authorize (authorize, authorize <role> …, authorize = <role>, …)?\n';
+  'error public.lend(), line 2: "autorize staff" is read as prose; did you mean authorize (authorize, authorize <role> …, authorize = <role>, …)?\n';
 
 describe('pgway generate', () => {
   test('writes all files, prints the state of each, and leaves unchanged files alone', async () => {

@@ -1,34 +1,35 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { parseBoolean } from '../comment/boolean-values.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-/** It opens an endpoint, so it only does so when it stands alone: `Anonymous users cannot …` is a sentence. */
-function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const { access, scope } = draft;
-  const plain = use.text === '' || (use.form === 'assignment' && parseBoolean(use.text) === true);
+/** Takes no argument, because `Anonymous users cannot …` is a sentence and must not open the endpoint. */
+function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const { access, scope } = builder;
+  const plain = parsed.text === '' || (parsed.form === 'assignment' && parseBoolean(parsed.text) === true);
   if (!plain) {
     return {
       code: 'bad-argument',
-      message: `${use.name} takes no argument, but has ${display(use.text)}; if the line is prose, begin it with another word`,
+      message: `${parsed.name} takes no argument, but has ${display(parsed.text)}; remove it, or begin the line with another word if it is prose`,
     };
   }
   if (access.authorizedIn === scope.number) {
-    return { code: 'contradiction', message: `${use.name} and authorize contradict each other; keep one of them` };
+    return { code: 'contradiction', message: `${parsed.name} and authorize contradict each other; keep one of them` };
   }
   access.required = false;
   access.roles = [];
   access.authorizedIn = null;
   access.anonymousIn = scope.number;
-  draft.note(use, 'opens the endpoint to everybody');
+  builder.logEffect(parsed, 'allows anonymous callers');
   return null;
 }
 
 export const allowAnonymous: Annotation = {
   names: ['allow_anonymous', 'anonymous', 'allow_anon', 'anon'],
   syntax: ['allow_anonymous'],
-  documentation: 'Everybody may call, also where the gateway asks for signed-in callers by default.',
-  guards: true,
-  supported: true,
+  documentation: 'Allows anonymous callers, even when the gateway requires authorization by default.',
+  isGuard: true,
+  isSupported: true,
   apply,
 };

@@ -1,17 +1,18 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { parseBoolean } from '../comment/boolean-values.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const value = use.text === '' ? true : parseBoolean(use.text);
+function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const value = parsed.text === '' ? true : parseBoolean(parsed.text);
   if (value === null) {
-    return { code: 'bad-argument', message: `${use.name} takes an on or off word, not ${display(use.text)}` };
+    return { code: 'bad-argument', message: `${parsed.name} takes on or off, not ${display(parsed.text)}` };
   }
-  if (draft.routine.table === undefined) {
-    return { code: 'not-a-table', message: `${use.name} is for tables and views` };
+  if (builder.routine.table === undefined) {
+    return { code: 'not-a-table', message: `${parsed.name} applies to tables and views only; remove the line` };
   }
-  draft.set(use, 'allowUnfilteredDelete', value);
+  builder.set(parsed, 'allowUnfilteredDelete', value);
   return null;
 }
 
@@ -19,8 +20,8 @@ export const allowUnfilteredDelete: Annotation = {
   names: ['allow_unfiltered_delete'],
   syntax: ['allow_unfiltered_delete', 'allow_unfiltered_delete = <on/off>'],
   documentation:
-    'Of a table or view: a delete without any condition deletes every row. Without this word it is refused with status 400.',
-  guards: true,
-  supported: true,
+    'Tables and views only. A delete without a condition deletes all rows. Without this annotation, such a request gets status 400.',
+  isGuard: true,
+  isSupported: true,
   apply,
 };

@@ -1,40 +1,41 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { parseBoolean } from '../comment/boolean-values.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
 /**
- * Lines add up: the roles of several lines are all accepted, and a line without roles takes none away. Next to
- * `allow_anonymous` in the same stretch of lines nobody can say what is meant; in a later `for` stretch the later holds.
+ * Accumulates: roles of several lines are all accepted, and a line without roles removes none. Together with
+ * `allow_anonymous` in the same tag scope it is a contradiction; in a later scope the later line wins.
  */
-function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const { access, scope } = draft;
-  const written = use.form === 'assignment' ? parseBoolean(use.text) : null;
+function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const { access, scope } = builder;
+  const written = parsed.form === 'assignment' ? parseBoolean(parsed.text) : null;
   if (written === false) {
     return {
       code: 'bad-argument',
-      message: `${use.name} = ${display(use.text)} says two things; write allow_anonymous to open the endpoint to everybody`,
+      message: `${parsed.name} = ${display(parsed.text)} is ambiguous; write allow_anonymous to allow anonymous callers`,
     };
   }
   if (access.anonymousIn === scope.number) {
     return {
       code: 'contradiction',
-      message: `${use.name} and allow_anonymous contradict each other; keep one of them`,
+      message: `${parsed.name} and allow_anonymous contradict each other; keep one of them`,
     };
   }
   access.required = true;
   access.authorizedIn = scope.number;
   access.anonymousIn = null;
-  // `authorize = true` asks for a signed-in caller, not for one with a role of that name.
-  for (const role of written === true ? [] : use.words) addRole(access.roles, role);
-  draft.note(
-    use,
-    access.roles.length === 0 ? 'asks for a signed-in caller' : `asks for one of ${access.roles.join(', ')}`,
+  // `authorize = true` requires a signed-in caller, not a role named `true`.
+  for (const role of written === true ? [] : parsed.args) addRole(access.roles, role);
+  builder.logEffect(
+    parsed,
+    access.roles.length === 0 ? 'requires a signed-in caller' : `requires one of the roles ${access.roles.join(', ')}`,
   );
   return null;
 }
 
-/** Roles compare without case. */
+/** Adds a role unless it is listed already. Roles are compared case-insensitively. */
 function addRole(roles: string[], role: string): void {
   if (!roles.some((known) => known.toLowerCase() === role.toLowerCase())) roles.push(role);
 }
@@ -43,8 +44,8 @@ export const authorize: Annotation = {
   names: ['authorize', 'authorized', 'requires_authorization'],
   syntax: ['authorize', 'authorize <role> …', 'authorize = <role>, …'],
   documentation:
-    'The caller must be signed in and, when roles are named, hold one of them. Roles compare without case; several lines add up.',
-  guards: true,
-  supported: true,
+    'The caller must be signed in and, when roles are listed, have one of them. Roles are case-insensitive. Several lines add up.',
+  isGuard: true,
+  isSupported: true,
   apply,
 };

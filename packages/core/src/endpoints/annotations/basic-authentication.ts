@@ -1,33 +1,41 @@
 import type { EndpointBuilder } from '../endpoint-builder.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-/** `basic_auth`, `basic_auth user`, `basic_auth user hash`. */
-function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const [user, hash, ...leftover] = use.words;
+/** Reads `basic_auth` or `basic_auth <user> <hash>`. */
+function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const [user, hash, ...leftover] = parsed.args;
   if (user !== undefined && hash === undefined) {
-    return { code: 'bad-argument', message: `${use.name} needs the hash of the password behind the user` };
+    return {
+      code: 'bad-argument',
+      message: `${parsed.name} needs a password hash after the user; write ${parsed.name} <user> <password hash>`,
+    };
   }
-  // What is set must not be told: it holds a hash.
-  draft.basic = { user: user ?? null, hash: hash ?? null };
-  draft.note(use, 'asks for HTTP Basic');
+  // Logs no value: it contains the hash.
+  builder.basicAuthentication = { user: user ?? null, hash: hash ?? null };
+  builder.logEffect(parsed, 'requires HTTP Basic authentication');
   if (leftover.length === 0) return null;
-  return { code: 'extra-arguments', message: `${use.name} takes a user and a hash, and nothing more`, leftover };
+  return {
+    code: 'extra-arguments',
+    message: `${parsed.name} takes a user and a password hash only`,
+    unusedArguments: leftover,
+  };
 }
 
 export const basicAuthentication: Annotation = {
   names: ['basic_authentication', 'basic_auth'],
   syntax: ['basic_authentication', 'basic_authentication <user> <password hash>'],
   documentation:
-    'HTTP Basic for this endpoint: the one user whose password has this hash, or whoever `challenge_command` knows. Without either, nobody. The caller is signed in for this request alone.',
-  guards: true,
-  supported: true,
+    'Requires HTTP Basic authentication for this endpoint. Accepts the user with this password hash, or the users that `challenge_command` accepts; without either, all requests are rejected. The caller is signed in for this request only.',
+  isGuard: true,
+  isSupported: true,
   apply,
 };
 
-function setText(key: 'basicRealm' | 'basicCommand'): Annotation['apply'] {
-  return (use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null => {
-    if (use.text === '') return { code: 'bad-argument', message: `${use.name} needs a text` };
-    draft.set(use, key, use.text);
+function setText(key: 'basicAuthenticationRealm' | 'basicAuthenticationCommand'): Annotation['apply'] {
+  return (parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null => {
+    if (parsed.text === '') return { code: 'bad-argument', message: `${parsed.name} needs a value` };
+    builder.set(parsed, key, parsed.text);
     return null;
   };
 }
@@ -35,18 +43,18 @@ function setText(key: 'basicRealm' | 'basicCommand'): Annotation['apply'] {
 export const basicAuthenticationRealm: Annotation = {
   names: ['basic_authentication_realm', 'basic_auth_realm', 'realm'],
   syntax: ['realm <text>', 'realm = <text>'],
-  documentation: 'What HTTP Basic tells the caller that the password is for.',
-  guards: true,
-  supported: true,
-  apply: setText('basicRealm'),
+  documentation: 'The realm of the HTTP Basic challenge.',
+  isGuard: true,
+  isSupported: true,
+  apply: setText('basicAuthenticationRealm'),
 };
 
 export const basicAuthenticationCommand: Annotation = {
   names: ['basic_authentication_command', 'basic_auth_command', 'challenge_command'],
   syntax: ['challenge_command = <SQL>'],
   documentation:
-    'The SQL that knows who HTTP Basic credentials stand for: `$1` user, `$2` password, `$3` realm, `$4` path. Its row is read like that of a `login` routine.',
-  guards: true,
-  supported: true,
-  apply: setText('basicCommand'),
+    'The SQL statement that verifies HTTP Basic credentials: `$1` is the user, `$2` the password, `$3` the realm, `$4` the path. Its row is read like the row of a `login` routine.',
+  isGuard: true,
+  isSupported: true,
+  apply: setText('basicAuthenticationCommand'),
 };

@@ -1,21 +1,22 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const rows = /^\d{1,9}$/.test(use.text) ? Number(use.text) : null;
+function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const rows = /^\d{1,9}$/.test(parsed.text) ? Number(parsed.text) : null;
   if (rows === null) {
-    return { code: 'bad-argument', message: `${use.name} takes a number of rows, not ${display(use.text)}` };
+    return { code: 'bad-argument', message: `${parsed.name} takes a number of rows, not ${display(parsed.text)}` };
   }
-  draft.set(use, 'bufferRows', rows);
+  builder.set(parsed, 'bufferRows', rows);
   return null;
 }
 
 export const bufferRows: Annotation = {
   names: ['buffer_rows', 'buffer'],
   syntax: ['buffer_rows <n>'],
-  documentation: 'Rows per write of a set: 0 writes every row on its own, 1 holds the whole answer.',
-  guards: false,
-  supported: true,
+  documentation: 'Number of rows per write to the client: 0 writes each row separately, 1 buffers the whole response.',
+  isGuard: false,
+  isSupported: true,
   apply,
 };

@@ -1,14 +1,15 @@
 import { parseBoolean } from '../comment/boolean-values.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 import { display } from '../diagnostic.ts';
 import { parseInterval } from '../comment/interval.ts';
 
-/** Which parameters there are is known when the whole comment has been read. */
-function applyCached(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const value = use.words.length === 1 ? parseBoolean(use.text) : null;
-  if (value === false) draft.set(use, 'cached', null);
-  else draft.set(use, 'cached', value === true || use.words.length === 0 ? 'all' : use.words);
+/** Parameter names are resolved after the whole comment has been parsed. */
+function applyCached(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const value = parsed.args.length === 1 ? parseBoolean(parsed.text) : null;
+  if (value === false) builder.set(parsed, 'cached', null);
+  else builder.set(parsed, 'cached', value === true || parsed.args.length === 0 ? 'all' : parsed.args);
   return null;
 }
 
@@ -16,23 +17,23 @@ export const cached: Annotation = {
   names: ['cached'],
   syntax: ['cached', 'cached <param> …', 'cached = <on/off>'],
   documentation:
-    'Keeps answers and gives them again, without a call. Answers are told apart by the values of the parameters that are named, of all of them when none is, and always by whatever the call is told of its caller. For functions that return something, and for `select` of tables and views.',
-  guards: false,
-  supported: true,
+    'Caches responses and serves them without a call. The cache key consists of the listed parameters, or all parameters when none is listed, and of everything that the call receives about its caller. For functions that return a value, and for `select` on tables and views.',
+  isGuard: false,
+  isSupported: true,
   apply: applyCached,
 };
 
-/** What the author meant cannot be guessed, and without it answers would be kept for as long as there is room. */
-function applyCacheExpiresIn(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const expires = parseInterval(use.text);
+/** An invalid interval is an error: without an expiry, responses would be cached until they are evicted. */
+function applyCacheExpiresIn(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const expires = parseInterval(parsed.text);
   if (expires === null || expires === 0) {
     return {
       code: 'bad-argument',
       severity: 'error',
-      message: `${use.name} takes seconds or an interval such as 10s or 5 min, more than 0 and at most 24 days, not ${display(use.text)}`,
+      message: `${parsed.name} takes seconds or an interval such as 10s or 5 min, greater than 0 and at most 24 days, not ${display(parsed.text)}`,
     };
   }
-  draft.set(use, 'cacheExpires', expires);
+  builder.set(parsed, 'cacheExpiresInMs', expires);
   return null;
 }
 
@@ -40,18 +41,18 @@ export const cacheExpiresIn: Annotation = {
   names: ['cache_expires_in', 'cache_expires'],
   syntax: ['cache_expires_in <interval>', 'cache_expires = <interval>'],
   documentation:
-    'How long an answer that is `cached` is given again: seconds, or an interval such as `10s`, `5 min`, `3h`, `2 days`. Without it, until it is made void or others need the room.',
-  guards: false,
-  supported: true,
+    'How long a `cached` response is served: seconds, or an interval such as `10s`, `5 min`, `3h`, `2 days`. Without it, until the response is invalidated or evicted.',
+  isGuard: false,
+  isSupported: true,
   apply: applyCacheExpiresIn,
 };
 
-function applyInvalidates(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  if (use.words.length === 0) {
-    return { code: 'bad-argument', message: `${use.name} names no routine or table` };
+function applyInvalidates(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  if (parsed.args.length === 0) {
+    return { code: 'bad-argument', message: `${parsed.name} needs the name of a routine, table or view` };
   }
-  for (const name of use.words) draft.invalidates.push({ name, line: use.line });
-  draft.note(use, `makes the kept answers of ${use.words.join(', ')} void`);
+  for (const name of parsed.args) builder.invalidates.push({ name, line: parsed.line });
+  builder.logEffect(parsed, `invalidates the cached responses of ${parsed.args.join(', ')}`);
   return null;
 }
 
@@ -59,8 +60,8 @@ export const invalidates: Annotation = {
   names: ['invalidates'],
   syntax: ['invalidates <routine> …', 'invalidates <schema>.<routine> …'],
   documentation:
-    'Once a call has succeeded, and before it is answered, kept answers of these routines, tables and views are void. A name without a schema means all of that name. Several lines add up.',
-  guards: false,
-  supported: true,
+    'A successful call invalidates the cached responses of these routines, tables and views before it responds. A name without a schema matches every schema. Several lines add up.',
+  isGuard: false,
+  isSupported: true,
   apply: applyInvalidates,
 };

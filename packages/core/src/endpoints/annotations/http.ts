@@ -2,123 +2,124 @@ import { nearestName } from '../../validation/suggestion.ts';
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { type Method, methods } from '../endpoint.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-/** The verb that a text names, in any case; null when it names none. */
-export function parseMethod(text: string): Method | null {
-  const wanted = text.toUpperCase();
-  return methods.find((method) => method === wanted) ?? null;
+/** Returns the method with this name, in any case, or null. */
+function parseMethod(text: string): Method | null {
+  const name = text.toUpperCase();
+  return methods.find((method) => method === name) ?? null;
 }
 
-/** `HTTP authorize`: the author believes in a guard that is not there. */
+/** `HTTP authorize` sets a path, although its author expects it to guard access. */
 const authorization = /^@?authori[sz]/i;
 
-/** A line behind a `for` line may well say something else than the one before it. */
-function warnOfSecond(use: ParsedAnnotation, draft: EndpointBuilder): void {
-  const { number } = draft.scope;
-  if (draft.httpScope === number) {
-    const message = `${display(`${use.name} ${use.text}`.trim())} is the second HTTP line; what it says counts, keep one of them`;
-    draft.report('warning', 'second-http', message, use.line);
+/** Warns of a second `HTTP` line in one tag scope. Another scope may have its own. */
+function warnOfSecondHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): void {
+  const { number } = builder.scope;
+  if (builder.httpScope === number) {
+    const message = `${display(`${parsed.name} ${parsed.text}`.trim())} is the second HTTP line and overrides the first; keep one of them`;
+    builder.report('warning', 'second-http', message, parsed.line);
   }
-  draft.httpScope = number;
+  builder.httpScope = number;
 }
 
-/** A first argument that is no verb is a path: `HTTP wrong-verb` moves the endpoint and leaves the method. */
-function applyHttp(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  warnOfSecond(use, draft);
-  draft.tagged = true;
-  const verb = parseMethod(use.words[0] ?? '');
-  if (verb !== null) draft.set(use, 'method', verb);
-  const [path, ...leftover] = verb === null ? use.words : use.words.slice(1);
+/** Reads a first argument that is not a method as the path. */
+function applyHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  warnOfSecondHttp(parsed, builder);
+  builder.hasHttpAnnotation = true;
+  const method = parseMethod(parsed.args[0] ?? '');
+  if (method !== null) builder.set(parsed, 'method', method);
+  const [path, ...leftover] = method === null ? parsed.args : parsed.args.slice(1);
   if (path === undefined) return null;
-  setPath(use, draft, path);
-  return pathComplaint(use, verb, path, leftover);
+  setPath(parsed, builder, path);
+  return checkPath(parsed, method, path, leftover);
 }
 
-/** What is doubtful about the path, or about what stands behind it. */
-function pathComplaint(
-  use: ParsedAnnotation,
-  verb: Method | null,
+/** Returns an error for a path that is probably a misspelt method or a guard, and for arguments after the path. */
+function checkPath(
+  parsed: ParsedAnnotation,
+  method: Method | null,
   path: string,
   leftover: readonly string[],
 ): AnnotationError | null {
-  const isWord = verb === null && !path.startsWith('/');
-  const near = isWord ? nearestName(path, methods) : null;
+  const mayBeMethod = method === null && !path.startsWith('/');
+  const near = mayBeMethod ? nearestName(path, methods) : null;
   if (leftover.length > 0) {
     const hint = near === null ? '' : `; did you mean ${near}?`;
     return {
       code: 'extra-arguments',
-      message: `${use.name} takes a verb and a path; the path is ${display(path)} now, and ${display(leftover.join(' '))} means nothing${hint}`,
-      leftover: [path, ...leftover],
+      message: `${parsed.name} takes a method and a path; it sets the path ${display(path)} and ignores ${display(leftover.join(' '))}${hint}`,
+      unusedArguments: [path, ...leftover],
     };
   }
   if (authorization.test(path)) {
     return {
-      code: 'unknown-verb',
+      code: 'unknown-method',
       severity: 'error',
-      message: `${display(path)} would be the path, and guard nothing; authorize needs a line of its own, and a path that is called so begins with /`,
+      message: `${display(path)} would be the path and would not guard access; write authorize on its own line, or begin the path with /`,
     };
   }
-  if (!isWord) return null;
-  const hint = near === null ? 'begin a path with / to say so' : `did you mean ${near}? A path begins with /`;
-  return { code: 'unknown-verb', message: `${display(path)} is no verb, so it is taken as the path; ${hint}` };
+  if (!mayBeMethod) return null;
+  const hint = near === null ? 'begin the path with / to confirm' : `did you mean ${near}? Begin a path with /`;
+  return { code: 'unknown-method', message: `${display(path)} is not a method and becomes the path; ${hint}` };
 }
 
 export const http: Annotation = {
   names: ['http'],
-  syntax: ['HTTP', 'HTTP <verb>', 'HTTP <verb> <path>', 'HTTP <path>'],
+  syntax: ['HTTP', 'HTTP <method>', 'HTTP <method> <path>', 'HTTP <path>'],
   documentation:
-    'Publishes the routine as an endpoint. A verb sets the method, and where parameters come from with it. A path replaces the whole URL, prefix included; its segments may be parameters: `/customers/{id}`, or `{id?}` for one that may be left out.',
-  guards: false,
-  supported: true,
+    'Publishes the routine as an endpoint. The method also decides whether parameters come from the query string or the body. The path replaces the whole URL path, including the prefix. A segment may be a parameter: `/customers/{id}`, or `{id?}` for an optional one.',
+  isGuard: false,
+  isSupported: true,
   apply: applyHttp,
 };
 
-function applyMethod(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const verb = parseMethod(use.text);
-  if (verb === null) {
+function applyMethod(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const method = parseMethod(parsed.text);
+  if (method === null) {
     return {
       code: 'bad-argument',
-      message: `${display(use.text)} is no method; the methods are ${methods.join(', ')}`,
+      message: `${display(parsed.text)} is not a method; the methods are ${methods.join(', ')}`,
     };
   }
-  draft.set(use, 'method', verb);
+  builder.set(parsed, 'method', method);
   return null;
 }
 
 export const method: Annotation = {
   names: ['method'],
-  syntax: ['method = <verb>'],
+  syntax: ['method = <method>'],
   documentation:
-    'Sets the method, and where parameters come from with it. It does not publish the routine: `HTTP` does.',
-  guards: false,
-  supported: true,
+    'Sets the method, which also decides whether parameters come from the query string or the body. It does not publish the routine; `HTTP` does.',
+  isGuard: false,
+  isSupported: true,
   assignmentOnly: true,
   apply: applyMethod,
 };
 
-/** A given path replaces the whole URL including the prefix; a leading slash is added. */
-export function setPath(use: ParsedAnnotation, draft: EndpointBuilder, path: string): void {
-  draft.set(use, 'path', path.startsWith('/') ? path : `/${path}`);
+/** Sets the whole path, including the prefix. Adds a missing leading slash. */
+function setPath(parsed: ParsedAnnotation, builder: EndpointBuilder, path: string): void {
+  builder.set(parsed, 'path', path.startsWith('/') ? path : `/${path}`);
 }
 
-function applyPath(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const [given, ...leftover] = use.words;
-  if (given === undefined) return { code: 'bad-argument', message: `${use.name} needs a path` };
-  setPath(use, draft, given);
+function applyPath(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const [given, ...leftover] = parsed.args;
+  if (given === undefined) return { code: 'bad-argument', message: `${parsed.name} needs a path` };
+  setPath(parsed, builder, given);
   if (leftover.length === 0) return null;
   return {
     code: 'extra-arguments',
-    message: `${use.name} takes one path; it is ${display(given)} now, and ${display(leftover.join(' '))} means nothing`,
-    leftover: use.words,
+    message: `${parsed.name} takes one path; it sets ${display(given)} and ignores ${display(leftover.join(' '))}`,
+    unusedArguments: parsed.args,
   };
 }
 
 export const path: Annotation = {
   names: ['path'],
   syntax: ['path <path>', 'path = <path>'],
-  documentation: 'Replaces the whole URL of the endpoint, prefix included.',
-  guards: false,
-  supported: true,
+  documentation: 'Replaces the whole URL path of the endpoint, including the prefix.',
+  isGuard: false,
+  isSupported: true,
   apply: applyPath,
 };

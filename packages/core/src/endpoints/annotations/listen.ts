@@ -1,23 +1,24 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-/** PostgreSQL cuts longer names, and would then listen to another channel. */
-const longestName = 63;
+/** PostgreSQL truncates longer identifiers, which would select another channel. */
+const maxBytes = 63;
 const bareName = /^[\p{L}_][\p{L}\p{N}_$-]*$/u;
 
-function bytes(text: string): number {
+function countBytes(text: string): number {
   return encodeURIComponent(text).replaceAll(/%../g, '_').length;
 }
 
-function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  if (bytes(use.text) > longestName) {
+function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  if (countBytes(parsed.text) > maxBytes) {
     return {
       code: 'bad-argument',
-      message: `${use.name} takes the name of a channel, of 1 to ${longestName} bytes, not ${display(use.text)}`,
+      message: `${parsed.name} takes a channel name of 1 to ${maxBytes} bytes, not ${display(parsed.text)}`,
     };
   }
-  draft.set(use, 'listen', use.text);
+  builder.set(parsed, 'listen', parsed.text);
   return null;
 }
 
@@ -25,9 +26,9 @@ export const listen: Annotation = {
   names: ['listen'],
   syntax: ['listen <channel>', 'listen = <channel>'],
   documentation:
-    'What is notified on this channel of the database becomes an event of the stream of `info_path`, which the word implies: `pg_notify(channel, payload)`. The name is taken as it is written, in upper and lower case. Where no `info_scope` says otherwise, those who may call the endpoint get it.',
-  guards: false,
-  supported: true,
-  fits: (words) => words.length === 1 && bareName.test(words[0]!),
+    'Sends the notifications of this channel, as from `pg_notify(channel, payload)`, to the event stream of the endpoint. It implies `info_path`. The channel name is case-sensitive. Without `info_scope`, the scope of these events is `matching`.',
+  isGuard: false,
+  isSupported: true,
+  matches: (words) => words.length === 1 && bareName.test(words[0]!),
   apply,
 };

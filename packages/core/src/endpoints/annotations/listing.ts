@@ -1,17 +1,18 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { parseBoolean } from '../comment/boolean-values.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-function apply(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const value = use.text === '' ? true : parseBoolean(use.text);
+function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const value = parsed.text === '' ? true : parseBoolean(parsed.text);
   if (value === null) {
-    return { code: 'bad-argument', message: `${use.name} takes an on or off word, not ${display(use.text)}` };
+    return { code: 'bad-argument', message: `${parsed.name} takes on or off, not ${display(parsed.text)}` };
   }
-  if (draft.routine.table === undefined) {
-    return { code: 'not-a-table', message: `${use.name} is for tables and views; a routine lists what it returns` };
+  if (builder.routine.table === undefined) {
+    return { code: 'not-a-table', message: `${parsed.name} applies to tables and views only; remove the line` };
   }
-  draft.set(use, 'listing', value);
+  builder.set(parsed, 'listing', value);
   return null;
 }
 
@@ -19,9 +20,9 @@ export const listing: Annotation = {
   names: ['listing'],
   syntax: ['listing', 'listing = <on/off>'],
   documentation:
-    'Of a table or view: select takes `order`, `limit`, `offset`, `after` and operators such as `price=lt.20`, counts by `Prefer: count=exact`, and tells versions of rows (`ETag`), which update and delete take as `If-Match`.',
-  guards: false,
-  supported: true,
-  fits: (words) => words.length === 0 || (words.length === 1 && parseBoolean(words[0]!) !== null),
+    'Pagination and filtering of tables and views. Select accepts `order`, `limit`, `offset`, `after` and operators such as `price=lt.20`, counts rows for `Prefer: count=exact`, and sends row versions as `ETag`, which update and delete accept as `If-Match`.',
+  isGuard: false,
+  isSupported: true,
+  matches: (words) => words.length === 0 || (words.length === 1 && parseBoolean(words[0]!) !== null),
   apply,
 };

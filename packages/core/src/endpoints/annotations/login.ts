@@ -1,59 +1,67 @@
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { parseBoolean } from '../comment/boolean-values.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-function signs(which: 'login' | 'logout'): Annotation['apply'] {
-  return (use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null => {
-    if (draft.settings.signIn !== null && draft.settings.signIn !== which) {
+function applySignIn(kind: 'login' | 'logout'): Annotation['apply'] {
+  return (parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null => {
+    if (builder.overrides.signIn !== null && builder.overrides.signIn !== kind) {
       return {
         code: 'contradiction',
-        message: `${use.name} and ${draft.settings.signIn} contradict each other; keep one of them`,
+        message: `${parsed.name} and ${builder.overrides.signIn} contradict each other; keep one of them`,
       };
     }
-    if (draft.routine.table !== undefined) {
-      return { code: 'not-a-routine', message: `${use.name} is for functions: a table signs nobody in or out` };
+    if (builder.routine.table !== undefined) {
+      return { code: 'not-a-routine', message: `${parsed.name} applies to routines only; remove the line` };
     }
-    if (use.form === 'assignment') {
-      const value = parseBoolean(use.text);
+    if (parsed.form === 'assignment') {
+      const value = parseBoolean(parsed.text);
       if (value !== null) {
-        draft.set(use, 'signIn', value ? which : null);
+        builder.set(parsed, 'signIn', value ? kind : null);
         return null;
       }
     }
-    draft.set(use, 'signIn', which);
-    if (which === 'login' && use.words[0]?.toLowerCase() === 'user') return setUser(use, draft);
-    if (use.words.length === 0) return null;
-    return { code: 'extra-arguments', message: `${use.name} takes nothing behind it`, leftover: use.words };
+    builder.set(parsed, 'signIn', kind);
+    if (kind === 'login' && parsed.args[0]?.toLowerCase() === 'user') return setUser(parsed, builder);
+    if (parsed.args.length === 0) return null;
+    return { code: 'extra-arguments', message: `${parsed.name} takes no argument`, unusedArguments: parsed.args };
   };
 }
 
-/** `login user _email`. */
-function setUser(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const [, user, ...leftover] = use.words;
+/** Reads `login user _email`. */
+function setUser(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const [, user, ...leftover] = parsed.args;
   if (user === undefined) {
-    return { code: 'bad-argument', message: `${use.name} user needs the name of the parameter that names the user` };
+    return {
+      code: 'bad-argument',
+      message: `${parsed.name} user needs the name of the parameter that identifies the user`,
+    };
   }
-  draft.set(use, 'loginUser', user);
+  builder.set(parsed, 'loginUser', user);
   if (leftover.length === 0) return null;
-  return { code: 'extra-arguments', message: `${use.name} user takes one parameter, and nothing more`, leftover };
+  return {
+    code: 'extra-arguments',
+    message: `${parsed.name} user takes one parameter only`,
+    unusedArguments: leftover,
+  };
 }
 
 export const login: Annotation = {
   names: ['login', 'signin'],
   syntax: ['login', 'login user <parameter>'],
   documentation:
-    'The routine signs its caller in, by POST unless the comment names another method: its row tells who that is. Columns `status`, `message`, `scheme` and `hash` steer the sign-in, all others become claims. No row is 401, or 404 with an empty body where the row has a `hash`, as a wrong password is; a status that is not success is 401, or that status. Failed sign-ins are counted by the parameter that names the user: the only one whose name contains `user`, `name`, `email` or `login`, or the one behind `login user`.',
-  guards: true,
-  supported: true,
-  apply: signs('login'),
+    'The routine signs its caller in. The default method is POST. The columns `status`, `message`, `scheme` and `hash` of its row control the login; all other columns become claims. No row responds with 401. With a `hash` column, no row and a wrong password respond with 404 and an empty body. A false status responds with 401, a numeric status that is not a success with that status. The login rate limit counts failed logins by the parameter that identifies the user: the only one whose name contains `user`, `name`, `email` or `login`, or the one that `login user` names.',
+  isGuard: true,
+  isSupported: true,
+  apply: applySignIn('login'),
 };
 
 export const logout: Annotation = {
   names: ['logout', 'signout'],
   syntax: ['logout'],
   documentation:
-    'The routine signs its caller out, by POST unless the comment names another method: of the schemes that its values name, or of the default one.',
-  guards: true,
-  supported: true,
-  apply: signs('logout'),
+    'The routine signs its caller out, from the schemes that it returns or else from the default scheme. The default method is POST.',
+  isGuard: true,
+  isSupported: true,
+  apply: applySignIn('logout'),
 };

@@ -1,7 +1,8 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
 const responseValues: ReadonlyMap<string, Endpoint['textResponseNullHandling']> = new Map([
   ['empty_string', 'emptyString'],
@@ -13,15 +14,15 @@ const responseValues: ReadonlyMap<string, Endpoint['textResponseNullHandling']> 
   ['204_no_content', 'noContent'],
 ]);
 
-function applyResponseNullHandling(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const handling = responseValues.get(use.text.toLowerCase().replaceAll('-', '_'));
+function applyResponseNullHandling(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const handling = responseValues.get(parsed.text.toLowerCase().replaceAll('-', '_'));
   if (handling === undefined) {
     return {
       code: 'bad-argument',
-      message: `${use.name} takes empty_string, null_literal or no_content, not ${display(use.text)}`,
+      message: `${parsed.name} takes empty_string, null_literal or no_content, not ${display(parsed.text)}`,
     };
   }
-  draft.set(use, 'textNull', handling);
+  builder.set(parsed, 'textResponseNullHandling', handling);
   return null;
 }
 
@@ -32,9 +33,9 @@ export const responseNullHandling: Annotation = {
     'response_null_handling null_literal | null',
     'response_null_handling no_content | 204 | 204_no_content',
   ],
-  documentation: 'How a NULL is answered where text is: as an empty body, as the text `NULL`, or as 204.',
-  guards: false,
-  supported: true,
+  documentation: 'The response for a NULL in a text response: an empty body, the text `NULL`, or status 204.',
+  isGuard: false,
+  isSupported: true,
   apply: applyResponseNullHandling,
 };
 
@@ -46,15 +47,15 @@ const queryValues: ReadonlyMap<string, Endpoint['queryStringNullHandling']> = ne
   ['ignore', 'ignore'],
 ]);
 
-function applyQueryStringNullHandling(use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null {
-  const handling = queryValues.get(use.text.toLowerCase().replaceAll('-', '_'));
+function applyQueryStringNullHandling(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const handling = queryValues.get(parsed.text.toLowerCase().replaceAll('-', '_'));
   if (handling === undefined) {
     return {
       code: 'bad-argument',
-      message: `${use.name} takes empty_string, null_literal or ignore, not ${display(use.text)}`,
+      message: `${parsed.name} takes empty_string, null_literal or ignore, not ${display(parsed.text)}`,
     };
   }
-  draft.set(use, 'queryNull', handling);
+  builder.set(parsed, 'queryStringNullHandling', handling);
   return null;
 }
 
@@ -66,8 +67,8 @@ export const queryStringNullHandling: Annotation = {
     'query_string_null_handling ignore',
   ],
   documentation:
-    'What stands for NULL in the query string: an empty value also for text parameters, the text `null` in any case, or neither.',
-  guards: false,
-  supported: true,
+    'Values in the query string that mean NULL. An empty value always means NULL, except for text parameters. `empty_string`: for text parameters too. `null_literal`: also the text `null` in any case. `ignore`: no other value.',
+  isGuard: false,
+  isSupported: true,
   apply: applyQueryStringNullHandling,
 };

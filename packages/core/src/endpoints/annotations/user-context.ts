@@ -1,18 +1,22 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { parseBoolean } from '../comment/boolean-values.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from '../comment/annotation.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-function switching(key: 'userContext' | 'userParameters'): Annotation['apply'] {
-  return (use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null => {
-    const value = use.text === '' ? true : parseBoolean(use.text);
+function applyToRoutine(key: 'userContext' | 'userParameters'): Annotation['apply'] {
+  return (parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null => {
+    const value = parsed.text === '' ? true : parseBoolean(parsed.text);
     if (value === null) {
-      return { code: 'bad-argument', message: `${use.name} takes an on or off word, not ${display(use.text)}` };
+      return { code: 'bad-argument', message: `${parsed.name} takes on or off, not ${display(parsed.text)}` };
     }
-    if (value && key === 'userParameters' && draft.routine.table !== undefined) {
-      return { code: 'not-a-routine', message: `${use.name} is for routines; a table has user_context` };
+    if (value && key === 'userParameters' && builder.routine.table !== undefined) {
+      return {
+        code: 'not-a-routine',
+        message: `${parsed.name} applies to routines only; use user_context for tables and views`,
+      };
     }
-    draft.set(use, key, value);
+    builder.set(parsed, key, value);
     return null;
   };
 }
@@ -21,18 +25,18 @@ export const userContext: Annotation = {
   names: ['user_context'],
   syntax: ['user_context', 'user_context = <on/off>'],
   documentation:
-    'Tells the call who its caller is, by session settings: `request.user_id`, `request.user_name`, `request.user_roles`, `request.ip_address`.',
-  guards: true,
-  supported: true,
-  apply: switching('userContext'),
+    'Passes the identity of the caller to the call as session settings: `request.user_id`, `request.user_name`, `request.user_roles`, `request.ip_address`.',
+  isGuard: true,
+  isSupported: true,
+  apply: applyToRoutine('userContext'),
 };
 
 export const userParameters: Annotation = {
   names: ['user_parameters', 'user_params'],
   syntax: ['user_parameters', 'user_parameters = <on/off>'],
   documentation:
-    'Tells the call who its caller is, by parameters: `_user_id`, `_user_name`, `_user_roles`, `_user_claims`, `_ip_address`, those of them that the routine has. A request may not give them; for an anonymous caller they are NULL, or have their default.',
-  guards: true,
-  supported: true,
-  apply: switching('userParameters'),
+    'Passes the identity of the caller to the parameters `_user_id`, `_user_name`, `_user_roles`, `_user_claims` and `_ip_address` that the routine has. Requests cannot set them. For anonymous callers they are NULL or have their default.',
+  isGuard: true,
+  isSupported: true,
+  apply: applyToRoutine('userParameters'),
 };

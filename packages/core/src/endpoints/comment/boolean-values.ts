@@ -1,35 +1,33 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder, Overrides } from '../endpoint-builder.ts';
-import type { AnnotationError, Annotation, ParsedAnnotation } from './annotation.ts';
+import type { Annotation } from './annotation.ts';
+import type { AnnotationError, ParsedAnnotation } from './parsed-annotation.ts';
 
 const on: ReadonlySet<string> = new Set(['true', 'on', 'enabled', 'enable', '1']);
 const off: ReadonlySet<string> = new Set(['false', 'off', 'disabled', 'disable', '0']);
 
-/** What an on/off word says, in any case; null when the text is none. */
+/** Parses a boolean value, in any case. Returns null for any other text. */
 export function parseBoolean(text: string): boolean | null {
-  const word = text.trim().toLowerCase();
-  if (on.has(word)) return true;
-  return off.has(word) ? false : null;
+  const value = text.trim().toLowerCase();
+  if (on.has(value)) return true;
+  return off.has(value) ? false : null;
 }
 
-/** The settings that are on, off, or left as they are. */
+/** The overrides that are boolean. */
 type BooleanOverride = { [K in keyof Overrides]: Overrides[K] extends boolean | null ? K : never }[keyof Overrides];
 
-/**
- * The effect of a word that stands alone or takes an on/off word. Anything else is most likely prose ("Raw data of …") or
- * belongs on another line, and changes nothing.
- */
+/** Returns the effect of an annotation without arguments or with a boolean value. Other arguments suggest prose and change nothing. */
 export function applyBoolean(key: BooleanOverride): Annotation['apply'] {
-  return (use: ParsedAnnotation, draft: EndpointBuilder): AnnotationError | null => {
-    const value = use.text === '' ? true : parseBoolean(use.text);
+  return (parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null => {
+    const value = parsed.text === '' ? true : parseBoolean(parsed.text);
     if (value !== null) {
-      draft.set(use, key, value);
+      builder.set(parsed, key, value);
       return null;
     }
     return {
       code: 'extra-arguments',
-      message: `${use.name} stands alone or takes on or off, so ${display(use.text)} makes the line mean nothing`,
-      leftover: use.words,
+      message: `${parsed.name} takes no argument, or on or off; the line with ${display(parsed.text)} is ignored`,
+      unusedArguments: parsed.args,
     };
   };
 }

@@ -1,7 +1,4 @@
-/**
- * Field names of IANA's registry that make sense in a response, and those of CORS and of common browser policies. A name
- * that is neither here nor begins with `X-` is most likely prose.
- */
+/** Response header names of the IANA HTTP Field Name Registry, of CORS and of browser policies, in lower case. */
 export const responseHeaderNames: ReadonlySet<string> = new Set([
   'accept-ch',
   'accept-patch',
@@ -77,7 +74,7 @@ export const responseHeaderNames: ReadonlySet<string> = new Set([
   'www-authenticate',
 ]);
 
-/** Names that frame the message itself: set by hand they would let one answer be read as two, or cut it off. */
+/** Header names of message framing (RFC 9112). Setting them would allow response splitting. */
 export const framingHeaderNames: ReadonlySet<string> = new Set([
   'connection',
   'content-length',

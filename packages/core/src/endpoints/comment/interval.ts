@@ -15,8 +15,8 @@ const milliseconds: ReadonlyMap<string, number> = new Map([
 const part = /^(\d+(?:\.\d+)?)\s*([a-z]+)\s*/;
 
 /**
- * The milliseconds of an interval as people write it: `10s`, `5 min`, `1h 30m`, `2 days`; a bare number counts seconds.
- * Null when it is none, or longer than PostgreSQL's own timeouts can be (2^31 - 1 ms, about 24 days).
+ * Parses `10s`, `5 min`, `1h 30m` or `2 days`; a bare number means seconds. Returns milliseconds, or null for an invalid text
+ * or an interval above PostgreSQL's maximum timeout (2^31 - 1 ms, about 24 days).
  */
 export function parseInterval(text: string): number | null {
   const written = text.trim().toLowerCase();

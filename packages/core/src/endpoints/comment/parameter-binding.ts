@@ -2,6 +2,7 @@ import { editDistance } from '../../validation/suggestion.ts';
 import type { InjectedValue } from '../endpoint.ts';
 import { looksLikeProse } from './prose.ts';
 
+/** The keywords of injected values. */
 export const injectedValues: Readonly<Record<string, InjectedValue>> = {
   user_id: 'userId',
   user_name: 'userName',
@@ -10,9 +11,9 @@ export const injectedValues: Readonly<Record<string, InjectedValue>> = {
   ip_address: 'ipAddress',
 };
 
-const identityNames = Object.keys(injectedValues);
+const keywords = Object.keys(injectedValues);
 
-/** Other words for an identity, which mean nothing here but are not written by accident. */
+/** Terms for identities that are no keywords but are suggested as such. */
 const synonyms: Readonly<Record<string, string>> = {
   caller: 'user_id',
   claims: 'user_claims',
@@ -26,114 +27,117 @@ const synonyms: Readonly<Record<string, string>> = {
   user: 'user_id',
 };
 
-/** What stands for `is` in other languages; `is` alone is right. */
-const signs: ReadonlySet<string> = new Set(['=', '==', ':=', ':', '->', '=>', '<-', 'as', 'is']);
+/** Operators that authors write in place of `is`. */
+const operators: ReadonlySet<string> = new Set(['=', '==', ':=', ':', '->', '=>', '<-', 'as', 'is']);
 
-/** What follows `param`: the parameter, the sign between it and its value, and the value. */
-interface Phrase {
+/** The arguments of `param`. */
+interface Binding {
   readonly name: string;
-  /** Empty: the value follows at once. */
-  readonly sign: string;
+  /** Empty when missing. */
+  readonly operator: string;
   readonly value: readonly string[];
 }
 
-const withoutMarks = (word: string): string => word.replace(/^["'`*(]+|["'`*).,;!]+$/g, '');
+const stripPunctuation = (word: string): string => word.replace(/^["'`*(]+|["'`*).,;!]+$/g, '');
 
-/** Words compare without case; `user-id` and `userId` are `user_id`. */
-function normal(word: string): string {
-  return withoutMarks(word)
+/** Returns the snake-case form: `user-id` and `userId` are `user_id`. */
+function toSnakeCase(word: string): string {
+  return stripPunctuation(word)
     .replace(/(?<=[a-z])(?=[A-Z])/g, '_')
     .toLowerCase()
     .replaceAll('-', '_');
 }
 
-function phraseOf(words: readonly string[]): Phrase {
+function parseBinding(words: readonly string[]): Binding {
   const [name = '', ...rest] = words
     .join(' ')
     .replace(/:=|==|=>|->|<-|[=:]/g, ' $& ')
     .split(' ')
     .filter((word) => word !== '');
   const [second = '', ...value] = rest;
-  const sign = second.toLowerCase();
-  return value.length > 0 && (signs.has(sign) || identityOf(normal(second)) === null)
-    ? { name, sign, value }
-    : { name, sign: '', value: rest };
+  const operator = second.toLowerCase();
+  return value.length > 0 && (operators.has(operator) || findKeyword(toSnakeCase(second)) === null)
+    ? { name, operator, value }
+    : { name, operator: '', value: rest };
 }
 
-/** The identity that a word is, or nearly is. */
-function nearIdentity(word: string): string | null {
-  return identityNames.find((name) => editDistance(word, name) <= 2) ?? null;
+/** Returns the keyword within two edits of the word, or null. */
+function findNearestKeyword(word: string): string | null {
+  return keywords.find((name) => editDistance(word, name) <= 2) ?? null;
 }
 
-/** The identity that a word is, nearly is, or has another name for. */
-function identityOf(word: string): string | null {
-  return nearIdentity(word) ?? (Object.hasOwn(synonyms, word) ? synonyms[word]! : null);
+/** Returns the keyword for a misspelt keyword or a synonym, or null. */
+function findKeyword(word: string): string | null {
+  return findNearestKeyword(word) ?? (Object.hasOwn(synonyms, word) ? synonyms[word]! : null);
 }
 
-/** `=` and its kin stand in no sentence; `:` and `as` do. */
-const strictSigns: ReadonlySet<string> = new Set([...signs].filter((sign) => sign !== ':' && sign !== 'as'));
+/** Operators that do not occur in sentences. */
+const strictOperators: ReadonlySet<string> = new Set(
+  [...operators].filter((operator) => operator !== ':' && operator !== 'as'),
+);
 
-/** The identity that the value names, in one word or two, with nothing behind it that makes a sentence of it. */
-function identityIn({ sign, value }: Phrase): string | null {
-  const words = value.map(normal);
-  const strict = strictSigns.has(sign);
-  const sentence = value.length > 1 && looksLikeProse(value);
-  const plain = sign === 'is' ? (beginningOf(words) ?? nearIdentity(words[0]!)) : nearIdentity(words[0]!);
-  if (plain !== null && (strict || !sentence)) return plain;
-  return strict || sign === 'as' ? looseIdentity(words, sentence) : null;
+/** Returns the keyword that the value means, in one or two words, unless the line is a sentence. */
+function findIdentity({ operator, value }: Binding): string | null {
+  const words = value.map(toSnakeCase);
+  const isStrict = strictOperators.has(operator);
+  const isSentence = value.length > 1 && looksLikeProse(value);
+  const keyword =
+    operator === 'is' ? (findKeywordPrefix(words) ?? findNearestKeyword(words[0]!)) : findNearestKeyword(words[0]!);
+  if (keyword !== null && (isStrict || !isSentence)) return keyword;
+  return isStrict || operator === 'as' ? findLooseKeyword(words, isSentence) : null;
 }
 
-/** `user_idx` and `user_id's` are no identities, but are nearly one where `is` stands before them. */
-function beginningOf([first]: readonly string[]): string | null {
-  return identityNames.find((name) => first!.startsWith(name)) ?? null;
+/** Returns the keyword that the word begins with: `user_idx`, `user_id's`. */
+function findKeywordPrefix([first]: readonly string[]): string | null {
+  return keywords.find((name) => first!.startsWith(name)) ?? null;
 }
 
-/** `roles` for `user_roles`, `user id` for `user_id`. */
-function looseIdentity(words: readonly string[], sentence: boolean): string | null {
-  if (words.length === 1) return identityOf(words[0]!);
-  if (sentence && words.length > 2) return null;
-  return identityNames.find((name) => name === `${words[0]}_${words[1]}`) ?? null;
+/** Returns the keyword for a synonym or two words: `roles`, `user id`. */
+function findLooseKeyword(words: readonly string[], isSentence: boolean): string | null {
+  if (words.length === 1) return findKeyword(words[0]!);
+  if (isSentence && words.length > 2) return null;
+  return keywords.find((name) => name === `${words[0]}_${words[1]}`) ?? null;
 }
 
-/** The likely right line for what asks for the hash of a parameter. */
-function hashIn({ name, sign, value }: Phrase): string | null {
-  const [what, of] = value.map(normal);
-  const source = value.length > 2 ? withoutMarks(value[2]!) : '<parameter>';
-  const isHash = what === 'hash' && (sign === 'is' || of === 'of');
-  const nearlyHash = of === 'of' && value.length > 2 && editDistance(what!, 'hash') <= 1;
-  const alone = value.length === 1 && signs.has(sign) && /^hash(ed)?$/.test(what!);
-  return isHash || nearlyHash || alone ? `param ${name} is hash of ${source}` : null;
+/** Returns the corrected line for a misspelt hash, or null. */
+function suggestHash({ name, operator, value }: Binding): string | null {
+  const [keyword, of] = value.map(toSnakeCase);
+  const source = value.length > 2 ? stripPunctuation(value[2]!) : '<parameter>';
+  const isHash = keyword === 'hash' && (operator === 'is' || of === 'of');
+  const resemblesHash = of === 'of' && value.length > 2 && editDistance(keyword!, 'hash') <= 1;
+  const isAlone = value.length === 1 && operators.has(operator) && /^hash(ed)?$/.test(keyword!);
+  return isHash || resemblesHash || isAlone ? `param ${name} is hash of ${source}` : null;
 }
 
-function uploadIn({ name, value }: Phrase): string | null {
-  const [what = '', next = ''] = value.map(normal);
-  return next.startsWith('meta') && editDistance(what, 'upload') <= 1 ? `param ${name} is upload metadata` : null;
+function suggestUpload({ name, value }: Binding): string | null {
+  const [keyword = '', next = ''] = value.map(toSnakeCase);
+  return next.startsWith('meta') && editDistance(keyword, 'upload') <= 1 ? `param ${name} is upload metadata` : null;
 }
 
 /**
- * Returns the line that words after `param` probably mean, or null when they are prose: "Parameter a is the key". What is nearly
- * an annotation counts as one: read as prose, it would leave an identity to be sent by the client.
+ * Returns the line that the words after `param` probably mean, or null for prose such as "Parameter a is the key". A
+ * misspelt binding must not become prose: the client could then send the identity.
  */
 export function suggestBinding(words: readonly string[]): string | null {
-  const phrase = phraseOf(words);
-  if (phrase.value.length === 0) return null;
-  const identity = identityIn(phrase);
-  if (identity !== null) return `param ${phrase.name} is ${identity}`;
-  return hashIn(phrase) ?? uploadIn(phrase);
+  const binding = parseBinding(words);
+  if (binding.value.length === 0) return null;
+  const identity = findIdentity(binding);
+  if (identity !== null) return `param ${binding.name} is ${identity}`;
+  return suggestHash(binding) ?? suggestUpload(binding);
 }
 
 /**
- * Returns the line that a line without `param` probably means: `_u is user_id`, `_u = user_id`, `user_id = _u`. The whole line has
- * to be that, and the other name one of the routine's parameters.
+ * Returns the correction of a line without `param`: `_u is user_id`, `_u = user_id`, `user_id = _u`. The line must have
+ * no other words, and name a parameter of the routine. Otherwise returns null.
  */
 export function suggestBindingWithoutKeyword(
   words: readonly string[],
   isParameter: (name: string) => boolean,
 ): string | null {
   if (words.length > 3) return null;
-  const { name, sign, value } = phraseOf(words);
-  if (!signs.has(sign) || value.length !== 1) return null;
-  const [left, right] = [normal(name), normal(value[0]!)];
-  if (isParameter(name) && identityNames.includes(right)) return `param ${name} is ${right}`;
-  return isParameter(value[0]!) && identityNames.includes(left) ? `param ${value[0]} is ${left}` : null;
+  const { name, operator, value } = parseBinding(words);
+  if (!operators.has(operator) || value.length !== 1) return null;
+  const [left, right] = [toSnakeCase(name), toSnakeCase(value[0]!)];
+  if (isParameter(name) && keywords.includes(right)) return `param ${name} is ${right}`;
+  return isParameter(value[0]!) && keywords.includes(left) ? `param ${value[0]} is ${left}` : null;
 }

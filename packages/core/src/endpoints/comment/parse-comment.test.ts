@@ -11,17 +11,17 @@ function messages(comment: string): readonly string[] {
 
 test('a near-miss names the line and the likely word', () => {
   expect(messages('HTTP\nauthrize admin')).toEqual([
-    '"authrize admin" would be prose; did you mean authorize (authorize, authorize <role> …, authorize = <role>, …)?',
+    '"authrize admin" is read as prose; did you mean authorize (authorize, authorize <role> …, authorize = <role>, …)?',
   ]);
 });
 
 test('a guard on the HTTP line is told to take a line of its own', () => {
   expect(messages('HTTP GET /x authorize admin')).toEqual([
-    'HTTP takes a verb and a path; the path is "/x" now, and "authorize admin" means nothing; "authorize" needs a line of its own',
+    'HTTP takes a method and a path; it sets the path "/x" and ignores "authorize admin"; write "authorize" on its own line',
   ]);
 });
 
 test('a message shows nothing that a terminal obeys, and not too much', () => {
   const [message] = messages(`HTTP\nautorize \u001b[31mred\u009b\u202e${'x'.repeat(200)}`);
-  expect(message).toMatch(/^"autorize \\u001b\[31mred\\u009b\\u202ex+…" would be prose/);
+  expect(message).toMatch(/^"autorize \\u001b\[31mred\\u009b\\u202ex+…" is read as prose/);
 });

@@ -1,4 +1,4 @@
-/** Words that stand in sentences and hardly ever among the arguments of an annotation. */
+/** Words that are frequent in sentences and rare as arguments of annotations. */
 const sentenceWords: ReadonlySet<string> = new Set(
   (
     'a an the of to for is are was were be been by and or in on at with without from into as if not no when while then this ' +
@@ -6,10 +6,10 @@ const sentenceWords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** True when the words of a line read like a sentence. It only ever words a message or softens a guess; it decides no effect. */
+/** Returns whether the words read like a sentence. Affects messages and suggestions only, never the effect of a line. */
 export function looksLikeProse(words: readonly string[]): boolean {
   if (words.length < 2) return false;
-  // A mark that stands alone ends no sentence: it is the argument of `separator ;`.
+  // A lone punctuation mark is the argument of `separator ;`.
   const last = words.at(-1) ?? '';
   if (/[.!?:;]/.test(last.slice(-1)) && /[\p{L}\p{N}]/u.test(last)) return true;
   return words.length > 2 && words.slice(1).some((word) => sentenceWords.has(word.toLowerCase()));

@@ -34,9 +34,9 @@ const effects: readonly (readonly [line: string, ...told: string[]])[] = [
   ['HTTP GET /x', 'HTTP sets method to GET', 'HTTP sets path to /x'],
   ['path y', 'path sets path to /y'],
   ['method = POST', 'method sets method to POST'],
-  ['param_type query', 'param_type sets source to query'],
-  ['authorize admin', 'authorize asks for one of admin'],
-  ['allow_anonymous', 'allow_anonymous opens the endpoint to everybody'],
+  ['param_type query', 'param_type sets parameterSource to query'],
+  ['authorize admin', 'authorize requires one of the roles admin'],
+  ['allow_anonymous', 'allow_anonymous allows anonymous callers'],
   ['enabled', 'enabled sets enabled to true'],
   ['disabled', 'disabled sets enabled to false'],
   ['Content-Type: text/csv', 'Content-Type sets contentType to text/csv'],
@@ -46,38 +46,38 @@ const effects: readonly (readonly [line: string, ...told: string[]])[] = [
   ['new_line = \\n', 'new_line sets newLine to \\u000a'],
   ['columns', 'columns sets columnNames to true'],
   ['buffer 5', 'buffer sets bufferRows to 5'],
-  ['timeout 5s', 'timeout sets timeout to 5000'],
+  ['timeout 5s', 'timeout sets timeoutMs to 5000'],
   ['connection replica', 'connection sets connection to replica'],
   ['plan_cache_mode auto', 'plan_cache_mode sets planCacheMode to auto'],
   ['connection_reset off', 'connection_reset sets connectionReset to false'],
   ['request_headers parameter', 'request_headers sets requestHeadersMode to parameter'],
   ['request_headers_param_name h', 'request_headers_param_name sets requestHeadersParameterName to h'],
   ['body_param_name b', 'body_param_name sets bodyParameterName to b'],
-  ['response_null 204', 'response_null sets textNull to noContent'],
-  ['query_null ignore', 'query_null sets queryNull to ignore'],
+  ['response_null 204', 'response_null sets textResponseNullHandling to noContent'],
+  ['query_null ignore', 'query_null sets queryStringNullHandling to ignore'],
   ['sensitive', 'sensitive sets sensitive to true'],
-  ['tsclient = off', 'tsclient sets client to false'],
-  ['tsclient_events = on', 'tsclient_events sets clientEvents to true'],
-  ['tsclient_parse_url', 'tsclient_parse_url sets clientParseUrl to true'],
-  ['tsclient_parse_request', 'tsclient_parse_request sets clientParseRequest to true'],
-  ['tsclient_status_code', 'tsclient_status_code sets clientStatusCode to true'],
+  ['tsclient = off', 'tsclient sets typedClient to false'],
+  ['tsclient_events = on', 'tsclient_events sets typedClientEvents to true'],
+  ['tsclient_parse_url', 'tsclient_parse_url sets typedClientParseUrl to true'],
+  ['tsclient_parse_request', 'tsclient_parse_request sets typedClientParseRequest to true'],
+  ['tsclient_status_code', 'tsclient_status_code sets typedClientStatusCode to true'],
   ['login', 'login sets signIn to login'],
   ['logout', 'logout sets signIn to logout'],
-  ['basic_auth ada hash', 'basic_auth asks for HTTP Basic'],
-  ['realm House', 'realm sets basicRealm to House'],
-  ['challenge_command = select 1', 'challenge_command sets basicCommand to select 1'],
+  ['basic_auth ada hash', 'basic_auth requires HTTP Basic authentication'],
+  ['realm House', 'realm sets basicAuthenticationRealm to House'],
+  ['challenge_command = select 1', 'challenge_command sets basicAuthenticationCommand to select 1'],
   ['user_context', 'user_context sets userContext to true'],
   ['user_params', 'user_params sets userParameters to true'],
   ['info_path progress', 'info_path sets infoPath to progress'],
   ['info_scope authorize a, b', 'info_scope sets infoScope to authorize a b'],
   ['listen orders', 'listen sets listen to orders'],
-  ['param b is user_id', 'param fills "b" with user_id'],
+  ['param b is user_id', 'param sets "b" to user_id'],
   ['cached b, h', 'cached sets cached to b h'],
-  ['cache_expires 5 min', 'cache_expires sets cacheExpires to 300000'],
-  ['invalidates do_thing', 'invalidates makes the kept answers of do_thing void'],
+  ['cache_expires 5 min', 'cache_expires sets cacheExpiresInMs to 300000'],
+  ['invalidates do_thing', 'invalidates invalidates the cached responses of do_thing'],
 ];
 
-test.each(effects)('%j is told to a host that wants to know', (line, ...told) => {
+test.each(effects)('%j is reported with logAnnotationSetInfo', (line, ...told) => {
   const comment = line.startsWith('HTTP') ? line : `HTTP\n${line}`;
   const parameters = [{ name: 'h', type: text, hasDefault: true }, { name: 'b' }];
   const { diagnostics } = buildEndpoints([routine({ comment, parameters })], {
@@ -91,6 +91,6 @@ test.each(effects)('%j is told to a host that wants to know', (line, ...told) =>
 test('no word that works is missing among those lines', () => {
   const shown = new Set(effects.map(([line]) => findAnnotation(line.split(/[\s:]/)[0]!)));
   // A `for` line sets nothing by itself, a response header is no keyword, and two words are for tables.
-  const missing = annotations.filter((word) => word.supported && !shown.has(word) && word.names[0] !== undefined);
+  const missing = annotations.filter((word) => word.isSupported && !shown.has(word) && word.names[0] !== undefined);
   expect(missing.map(({ names }) => names[0])).toEqual(['tags', 'listing', 'allow_unfiltered_delete']);
 });

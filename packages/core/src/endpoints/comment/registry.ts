@@ -1,4 +1,5 @@
 import type { Annotation } from './annotation.ts';
+import { normalizeName } from './lexer.ts';
 import { allowAnonymous } from '../annotations/allow-anonymous.ts';
 import { allowUnfilteredDelete } from '../annotations/allow-unfiltered-delete.ts';
 import { authorize } from '../annotations/authorize.ts';
@@ -25,7 +26,7 @@ import { param } from '../annotations/param.ts';
 import { planCacheMode } from '../annotations/plan-cache-mode.ts';
 import { queryStringNullHandling, responseNullHandling } from '../annotations/null-handling.ts';
 import { requestHeaders, requestHeadersParameterName } from '../annotations/request-headers.ts';
-import { reserved } from '../annotations/upload.ts';
+import { upload } from '../annotations/upload.ts';
 import { securitySensitive } from '../annotations/security-sensitive.ts';
 import { tags } from '../annotations/tags.ts';
 import {
@@ -37,7 +38,7 @@ import {
 } from '../annotations/tsclient.ts';
 import { userContext, userParameters } from '../annotations/user-context.ts';
 
-/** Every word of the annotation language, in the order of its documentation. The only registry. */
+/** All annotations, in the order of their documentation. */
 export const annotations: readonly Annotation[] = Object.freeze([
   http,
   path,
@@ -86,25 +87,17 @@ export const annotations: readonly Annotation[] = Object.freeze([
   tsclientParseUrl,
   tsclientParseRequest,
   tsclientStatusCode,
-  ...reserved,
+  upload,
 ]);
 
 const byName: ReadonlyMap<string, Annotation> = new Map(
-  annotations.flatMap((word) => word.names.map((name) => [name, word])),
+  annotations.flatMap((annotation) => annotation.names.map((name) => [name, annotation])),
 );
 
-/** All names and synonyms. */
+/** The names and synonyms of all annotations. */
 export const annotationNames: readonly string[] = [...byName.keys()];
 
-/**
- * Words compare without case, and `-` is `_`: names of the web are written with hyphens (`Content-Type`), names of the
- * database with underscores, and no two words differ in that alone.
- */
-export function normalizeName(written: string): string {
-  return written.toLowerCase().replaceAll('-', '_');
-}
-
-/** The word of that name or synonym, or null. */
-export function findAnnotation(written: string): Annotation | null {
-  return byName.get(normalizeName(written)) ?? null;
+/** Returns the annotation with this name or synonym, or null. */
+export function findAnnotation(name: string): Annotation | null {
+  return byName.get(normalizeName(name)) ?? null;
 }

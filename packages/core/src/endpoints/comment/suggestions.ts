@@ -1,19 +1,20 @@
 import { editDistance } from '../../validation/suggestion.ts';
 import { looksLikeProse } from './prose.ts';
 import { parseBoolean } from './boolean-values.ts';
-import { normalizeName, annotationNames, findAnnotation } from './registry.ts';
+import { normalizeName } from './lexer.ts';
+import { annotationNames, findAnnotation } from './registry.ts';
 import type { Annotation } from './annotation.ts';
 
-/** What an author may have meant. */
+/** An annotation that a line probably means. */
 export interface Suggestion {
-  /** The likely word, in its own spelling. */
+  /** The name or synonym. */
   readonly name: string;
-  readonly word: Annotation;
-  /** The line that was probably meant, where the arguments tell. */
+  readonly annotation: Annotation;
+  /** The corrected line, or null. */
   readonly line: string | null;
 }
 
-/** Ordinary words that resemble a word of the language by accident, and the inflections that sentences begin with. */
+/** English words that resemble an annotation. */
 const ordinary: ReadonlySet<string> = new Set(
   (
     'authored authority batch bath caches collection collections column connections correction disables enables games ' +
@@ -25,73 +26,74 @@ const ordinary: ReadonlySet<string> = new Set(
 /** The forms in which English itself uses the stem of `authorize`. */
 const englishAuthorization = /^authori[sz](es|ing|ations?|er|ers)$/;
 
-/** Other ways to ask for authorization: nothing of the language, but nobody writes them for nothing. */
-const kin =
+/** Terms that request authorization in other tools. */
+const authorizationTerms =
   /^(auth|authenticated?|requires?_auth\w*|roles?|(required?|requires|allowed?|allow|auth|user)_roles?|requires?_login|login_required)$/;
 
 const authorization = /^authori[sz]/;
 
-/** Words of the language that their authors wrote with a space: `requires authorization`, `basic auth`. */
-const parted = /^(requires?_(auth\w*|roles?|login)|basic_auth(entication)?)$/;
+/** Names of guards, written with a space: `requires authorization`, `basic auth`. */
+const spacedGuards = /^(requires?_(auth\w*|roles?|login)|basic_auth(entication)?)$/;
 
-/** Quotation marks, the emphasis of Markdown, full stops: `**authorize**` is no other word. `_user_roles` is a parameter. */
-const marks = /^[^\p{L}\p{N}_$]+|[^\p{L}\p{N}_$]+$/gu;
+/** Quotation marks, Markdown emphasis and full stops around a name, but not the `_` of a parameter name. */
+const punctuation = /^[^\p{L}\p{N}_$]+|[^\p{L}\p{N}_$]+$/gu;
 
 /**
- * The word that `written` nearly is, as the first word of a line, a key or a header name; null when it is like none. Callers
- * have ruled out that it stands where that word belongs. `words` are those of the whole line, which may be prose; for keys
- * and header names, which stand in no sentence, it is null; `value` is then what they are given.
+ * Suggests an annotation for a misspelt first word, key or header name, or returns null.
+ *
+ * @param words the words of the whole line, which may be prose; null for a key or header name
+ * @param value the words after a key or header name
  */
 export function suggestAnnotation(
   written: string,
   words: readonly string[] | null,
   value: readonly string[] = [],
 ): Suggestion | null {
-  const name = withoutMarks(written);
+  const name = stripPunctuation(written);
   const prose = words !== null && looksLikeProse(words);
-  if (authorization.test(name)) return authorizationMiss(name, prose);
-  const asked = askedOtherwise(name, words);
-  if (asked !== null) return prose && !isSwitched(words) ? null : found(asked);
-  const near = nearWord(name);
-  return near === null || (prose && !near.word.guards) ? null : withGrammar(near, words?.slice(1) ?? value);
+  if (authorization.test(name)) return suggestAuthorize(name, prose);
+  const guard = findGuard(name, words);
+  if (guard !== null) return prose && !isSwitched(words) ? null : toSuggestion(guard);
+  const near = suggestName(name);
+  return near === null || (prose && !near.annotation.isGuard) ? null : checkArguments(near, words?.slice(1) ?? value);
 }
 
-function nearWord(name: string): Suggestion | null {
+function suggestName(name: string): Suggestion | null {
   if (ordinary.has(name)) return null;
-  // The word itself, with a full stop or in the wrong place: `authorize: admin` is a header.
-  const likely = findAnnotation(name) === null ? nearest(name) : name;
-  return likely === null ? null : found(likely);
+  // The name itself, with a full stop or as a header: `authorize: admin`.
+  const likely = findAnnotation(name) === null ? findNearestName(name) : name;
+  return likely === null ? null : toSuggestion(likely);
 }
 
-function withoutMarks(written: string): string {
-  return normalizeName(written).replace(marks, '');
+function stripPunctuation(written: string): string {
+  return normalizeName(written).replace(punctuation, '');
 }
 
-/** The word that guards access and is meant by another one, or by several. */
-function askedOtherwise(name: string, words: readonly string[] | null): string | null {
-  if (kin.test(name)) return 'authorize';
+/** Returns the guard that another term, or several words, probably mean. */
+function findGuard(name: string, words: readonly string[] | null): string | null {
+  if (authorizationTerms.test(name)) return 'authorize';
   if (words === null || words.length < 2) return null;
-  const [, second = '', third = ''] = words.slice(0, 3).map(withoutMarks);
+  const [, second = '', third = ''] = words.slice(0, 3).map(stripPunctuation);
   const two = `${name}_${second}`;
-  if (parted.test(two)) return two.startsWith('basic') ? 'basic_authentication' : 'authorize';
-  // "User parameters:" heads a list of them in prose.
+  if (spacedGuards.test(two)) return two.startsWith('basic') ? 'basic_authentication' : 'authorize';
+  // "User parameters:" is a heading in prose.
   if (second === '' || words.at(-1)!.endsWith(':')) return null;
-  return guardInParts(`${two}_${third}`) ?? guardInParts(two);
+  return findMultiWordGuard(`${two}_${third}`) ?? findMultiWordGuard(two);
 }
 
-/** `user context = on`: two words and what switches them on or off, which is also a word of sentences. */
+/** Returns whether the words are two and a boolean value: `user context = on`. */
 function isSwitched(words: readonly string[]): boolean {
   const rest = words.slice(2).filter((word) => word !== '=');
   return rest.length === 1 && parseBoolean(rest[0]!) !== null;
 }
 
-/** Guards of several parts, which their authors may write with spaces: `user params`, `security sensitive`. */
-const guardsOfParts = annotationNames.filter((name) => name.includes('_') && findAnnotation(name)?.guards === true);
+/** Guards with `_` in their names, which may be written with spaces: `user params`. */
+const multiWordGuards = annotationNames.filter((name) => name.includes('_') && findAnnotation(name)?.isGuard === true);
 
-function guardInParts(joined: string): string | null {
+function findMultiWordGuard(joined: string): string | null {
   if (ordinary.has(joined)) return null;
-  // Every first line of prose comes here: the first two letters rule out nearly all of them.
-  const near = guardsOfParts.find(
+  // Runs for every line of prose: two letters exclude nearly all of them cheaply.
+  const near = multiWordGuards.find(
     (guard) =>
       guard.startsWith(joined.slice(0, 2)) &&
       Math.abs(guard.length - joined.length) <= 1 &&
@@ -100,36 +102,36 @@ function guardInParts(joined: string): string | null {
   return near ?? null;
 }
 
-/** A word that has a grammar of its own is only near when that fits too: "Parameters:" heads a list of them in prose. */
-function withGrammar(near: Suggestion, rest: readonly string[]): Suggestion | null {
-  const { fits, likely } = near.word;
-  return fits?.(rest) === false ? null : { ...near, line: likely?.(rest) ?? null };
+/** Drops a suggestion whose arguments do not match, such as "Parameters:" as a heading in prose. */
+function checkArguments(near: Suggestion, rest: readonly string[]): Suggestion | null {
+  const { matches, suggest } = near.annotation;
+  return matches?.(rest) === false ? null : { ...near, line: suggest?.(rest) ?? null };
 }
 
-function authorizationMiss(name: string, prose: boolean): Suggestion | null {
+function suggestAuthorize(name: string, prose: boolean): Suggestion | null {
   // "Authorizes the payment." is a sentence; `authorizes admin` is not.
   if (prose && englishAuthorization.test(name)) return null;
-  return found('authorize');
+  return toSuggestion('authorize');
 }
 
-function found(name: string): Suggestion | null {
-  const word = findAnnotation(name);
-  return word === null ? null : { name, word, line: null };
+function toSuggestion(name: string): Suggestion | null {
+  const annotation = findAnnotation(name);
+  return annotation === null ? null : { name, annotation, line: null };
 }
 
-/** How many slips a word of that length may have: short words are near to half the dictionary. */
-function tolerance(length: number): number {
+/** Returns the maximum edit distance for a name of this length. Short names resemble too many words. */
+function maxDistance(length: number): number {
   if (length < 4) return 0;
   return length < 8 ? 1 : 2;
 }
 
-/** Names that can be missed at all, with what tells quickly that a word is far from them. */
+/** Names with a tolerance, and their letter sets for a cheap exclusion. */
 const candidates = annotationNames
-  .filter((name) => tolerance(name.length) > 0)
-  .map((name) => ({ name, most: tolerance(name.length), letters: lettersOf(name) }));
+  .filter((name) => maxDistance(name.length) > 0)
+  .map((name) => ({ name, maxDistance: maxDistance(name.length), letters: toLetterSet(name) }));
 
-/** One bit for every letter that a word holds. A slip changes two of them at most. */
-function lettersOf(word: string): number {
+/** Returns a bit set of the letters of a word. One edit changes at most two bits. */
+function toLetterSet(word: string): number {
   let letters = 0;
   for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) % 32);
   return letters;
@@ -141,20 +143,20 @@ function countBits(bits: number): number {
   return count;
 }
 
-function nearest(name: string): string | null {
-  const letters = lettersOf(name);
+function findNearestName(name: string): string | null {
+  const letters = toLetterSet(name);
   let best: string | null = null;
-  let least = Number.POSITIVE_INFINITY;
+  let minDistance = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.name.length - name.length) > candidate.most) continue;
-    // Every first word of every line of prose comes here, so what is far away is left before its distance is counted.
-    if (countBits(candidate.letters ^ letters) > 2 * candidate.most) continue;
-    // The first letter of a short word is hardly ever wrong, and telling "form" from "anon" is worth more.
+    if (Math.abs(candidate.name.length - name.length) > candidate.maxDistance) continue;
+    // Runs for every line of prose: excludes distant names before computing their distance.
+    if (countBits(candidate.letters ^ letters) > 2 * candidate.maxDistance) continue;
+    // The first letter of a short name must match: "form" is not "anon".
     if (candidate.name.length < 6 && candidate.name[0] !== name[0]) continue;
-    const slips = editDistance(candidate.name, name);
-    if (slips <= candidate.most && slips < least) {
+    const distance = editDistance(candidate.name, name);
+    if (distance <= candidate.maxDistance && distance < minDistance) {
       best = candidate.name;
-      least = slips;
+      minDistance = distance;
     }
   }
   return best;
