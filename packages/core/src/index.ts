@@ -99,7 +99,13 @@ export type {
 export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
 export type { EndpointAuthenticationOptions, EndpointOptions } from './endpoints/options.ts';
 export type { Diagnostic } from './endpoints/diagnostic.ts';
-export type { CommandHookContext, HookResponse, Hooks, ParameterHookContext } from './request/hooks.ts';
+export type {
+  CommandHookContext,
+  CommandResponse,
+  HookResponse,
+  Hooks,
+  ParameterHookContext,
+} from './request/hooks.ts';
 export type {
   LoginAttempt,
   LoginOutcome,

@@ -79,7 +79,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
   ports: { postgres: ['postgres/port.ts'] },
   response: { postgres: ['postgres/port.ts', 'postgres/literal.ts'] },
   auth: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts'] },
-  request: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts'] },
+  request: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts', 'postgres/query.ts'] },
   broadcast: {
     postgres: ['postgres/port.ts', 'postgres/literal.ts'],
     cache: ['cache/redis-client.ts'],

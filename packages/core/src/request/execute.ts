@@ -7,7 +7,10 @@ import {
   type RowSink,
   type Runner,
   type Step,
+  type TextTable,
+  type Value,
 } from '../postgres/port.ts';
+import { createTextRowSink } from '../postgres/query.ts';
 import type { ByteSource, HeaderList } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -95,6 +98,37 @@ export function execute(context: ExecutionContext, input: ExecutionInput): Promi
   return context.provideConnection(input.request, endpoint).then((hostRunner) => {
     const runner = hostRunner ?? selectDatabase(context, endpoint);
     return runOn(runner, context, { ...input, isHostConnection: hostRunner !== null }, onNotice);
+  });
+}
+
+/**
+ * Runs a statement of the host with the settings, role and connection of a call, in a transaction of its own. The session is reset
+ * afterwards, as the statement may leave anything in it.
+ * @throws the errors of `execute`
+ */
+export async function executeStatement(
+  context: ExecutionContext,
+  { call, request }: Pick<ExecutionInput, 'call' | 'request'>,
+  sql: string,
+  values: readonly Value[],
+): Promise<TextTable> {
+  const { endpoint } = call.candidate;
+  const hostRunner = context.provideConnection === null ? null : await context.provideConnection(request, endpoint);
+  const isHostConnection = hostRunner !== null;
+  const rows = createTextRowSink();
+  const custom = { ...call, statement: { name: '', sql }, arguments: values, headerQuery: null };
+  return new Promise((resolve, reject) => {
+    const handle = (hostRunner ?? selectDatabase(context, endpoint)).run({
+      steps: buildSteps(custom, { rows, headerRow: null, isHostConnection, lastStep: null }),
+      mayShare: false,
+      altersSession: true,
+      role: selectRole(context, call),
+      timeout: endpoint.timeoutMs ?? defaultTimeout(context, isHostConnection),
+      notice: (notice) => context.onNotice(endpoint, notice),
+      done: () => resolve(rows.rows),
+      failed: reject,
+    });
+    request.onDisconnect(() => handle.cancel());
   });
 }
 

@@ -60,7 +60,7 @@ async function runStages(
     const complete = hashesParameters ? await hashParameters(injected, request, pipeline.login) : injected;
     call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, queryBuilder, request);
     if (pipeline.logsCommands) logCommand(pipeline.observe, call, request);
-    const hookResponse = hooks === null ? null : await runHooks(hooks, call, request);
+    const hookResponse = hooks === null ? null : await runHooks(hooks, call, { request, caller }, pipeline);
     if (hookResponse !== null) return { response: withCallerHeaders(hookResponse, caller) };
     if (endpoint.signIn !== null) return { response: await loginOrLogout(pipeline, call, { request, caller }) };
     const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'));

@@ -1,17 +1,26 @@
-import type { Value } from '../postgres/port.ts';
+import type { TextTable, Value } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { bodilessStatuses, type GatewayResponse } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import { framingHeaderNames } from '../endpoints/comment/header-names.ts';
-import type { ExecutableCall } from './build-query.ts';
+import type { CallContext } from '../auth/injected-values.ts';
 import { checkHeader } from '../response/response-headers.ts';
+import type { ExecutableCall } from './build-query.ts';
+import { execute, executeStatement, type ExecutionContext } from './execute.ts';
+import { respond } from './respond.ts';
 
 /** The response of a hook, which ends the request. */
 export interface HookResponse {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A list is one header field for each of its values. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array | null;
+}
+
+/** The response that a command has given to its hook. */
+export interface CommandResponse extends Required<HookResponse> {
+  readonly body: Uint8Array | null;
 }
 
 type HookResult = HookResponse | undefined | void | Promise<HookResponse | undefined | void>;
@@ -34,6 +43,17 @@ export interface CommandHookContext {
   /** The parameters that have values: from the client or from the gateway. */
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
+  /**
+   * Runs the command with the call's settings, role and connection, and returns the response of the endpoint. The gateway then does not run
+   * it again: it sends what the hook returns, or this response when the hook returns nothing. A second call returns the same response.
+   * @throws Problem 500 for a body of more than 64 MiB; Error for a login or logout; the errors of the command
+   */
+  readonly run: () => Promise<CommandResponse>;
+  /**
+   * Runs another statement with the call's settings, role and connection, in a transaction of its own. Returns the rows in PostgreSQL's
+   * text format.
+   */
+  readonly query: (sql: string, values?: readonly Value[]) => Promise<TextTable>;
 }
 
 /** The host's callbacks before a call runs. A returned response ends the request; otherwise it continues. */
@@ -48,10 +68,12 @@ export interface Hooks {
 export async function runHooks(
   hooks: Hooks,
   call: ExecutableCall,
-  request: GatewayRequest,
+  context: CallContext,
+  execution: ExecutionContext,
 ): Promise<GatewayResponse | null> {
   const { validateParameters, commandCallback } = hooks;
   const { endpoint } = call.candidate;
+  const { request } = context;
   const { parameters, values } = call;
   if (validateParameters !== null) {
     for (const [index, parameter] of parameters.entries()) {
@@ -61,10 +83,59 @@ export async function runHooks(
       if (response) return toGatewayResponse(response);
     }
   }
-  if (commandCallback === null) return null;
-  const { sql } = call.statement;
-  const response = await commandCallback({ endpoint, request, sql, parameters, values: call.arguments });
-  return response ? toGatewayResponse(response) : null;
+  return commandCallback === null ? null : runCommandCallback(commandCallback, call, context, execution);
+}
+
+async function runCommandCallback(
+  callback: NonNullable<Hooks['commandCallback']>,
+  call: ExecutableCall,
+  context: CallContext,
+  execution: ExecutionContext,
+): Promise<GatewayResponse | null> {
+  const { request } = context;
+  const { endpoint } = call.candidate;
+  let running: Promise<CommandResponse> | null = null;
+  const response = await callback({
+    endpoint,
+    request,
+    sql: call.statement.sql,
+    parameters: call.parameters,
+    values: call.arguments,
+    run: async () => {
+      if (endpoint.signIn !== null) throw new Error('run() is not available for a login or logout');
+      return (running ??= runCommand(execution, call, context));
+    },
+    query: (sql, values = []) => executeStatement(execution, { call, request }, sql, values),
+  });
+  if (response) return toGatewayResponse(response);
+  return running === null ? null : toGatewayResponse(await (running as Promise<CommandResponse>));
+}
+
+/** Bytes of a response that a hook can get. */
+const maxCommandBody = 64 * 1024 * 1024;
+
+async function runCommand(
+  execution: ExecutionContext,
+  call: ExecutableCall,
+  { request, caller }: CallContext,
+): Promise<CommandResponse> {
+  const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'));
+  const headers = writeHeaders(call);
+  const holdLimit = { rows: Infinity, bytes: maxCommandBody };
+  const result = await execute(execution, { call, format, request, caller, holdLimit });
+  const response = respond(request, { format, headers, result });
+  if (response.kind === 'stream') {
+    response.body.cancel();
+    throw new Problem('internal', { detail: 'The response is larger than the 64 MiB that run() can return.' });
+  }
+  const { status, body } = response;
+  return { status, headers: groupHeaders(response.headers), body: body === null ? null : Buffer.from(body) };
+}
+
+function groupHeaders(list: readonly string[]): Readonly<Record<string, readonly string[]>> {
+  const groups: Record<string, string[]> = {};
+  for (let index = 0; index < list.length; index += 2) (groups[list[index]!] ??= []).push(list[index + 1]!);
+  return groups;
 }
 
 /**
@@ -84,6 +155,8 @@ function toGatewayResponse({ status, headers = {}, body = null }: HookResponse):
   }
   const list = Object.entries(headers)
     .filter(([name]) => !framingHeaderNames.has(name.toLowerCase()))
-    .flatMap(([name, value]) => [name.toLowerCase(), checkHeader(name, value)]);
+    .flatMap(([name, value]) =>
+      (typeof value === 'string' ? [value] : value).flatMap((item) => [name.toLowerCase(), checkHeader(name, item)]),
+    );
   return { kind: 'whole', status, headers: list, body: bodilessStatuses.has(status) ? null : body };
 }
