@@ -104,7 +104,7 @@ describe('createGateway refuses', () => {
     ]),
     [
       { postgreSqlErrorCodeToHttpStatusCodeMapping: { unique_violation: 409 } },
-      'postgreSqlErrorCodeToHttpStatusCodeMapping["unique_violation"]: is neither an SQLSTATE of five characters nor a class of two',
+      'postgreSqlErrorCodeToHttpStatusCodeMapping["unique_violation"]: must be an SQLSTATE of five characters or a class of two',
     ],
   ];
 

@@ -16,86 +16,86 @@ import type { Diagnostic } from '../../endpoints/diagnostic.ts';
 import type { Endpoint, Method } from '../../endpoints/endpoint.ts';
 import type { EndpointOptions } from '../../endpoints/options.ts';
 
-/** Where endpoints come from: routines, and optionally the command of each request in place of the routine's call. */
+/** A source of endpoints: it lists routines, and may build the query of each request in place of the call of the routine. */
 export interface EndpointSource extends RoutineSource {
   readonly buildQuery?: QueryBuilder;
 }
 
-/** Callbacks of the host at start and at every refresh; each may be asynchronous, and what it throws fails the start. */
+/** Hooks that run at start and at every refresh. Each may be asynchronous. An error fails the start or the refresh. */
 export interface StartHooks {
-  /** May change the list of sources, which holds the functions and procedures of the database. */
+  /** May change the list of sources, which initially contains the functions and procedures of the database. */
   readonly sourcesCreated: ((sources: EndpointSource[]) => void | Promise<void>) | null;
-  /** For each endpoint: null drops it, another endpoint takes its place, nothing leaves it as it is. */
+  /** Called for each endpoint. Null drops the endpoint, another endpoint replaces it, undefined keeps it. */
   readonly endpointCreated:
     | ((endpoint: Endpoint) => Endpoint | null | undefined | void | Promise<Endpoint | null | undefined | void>)
     | null;
-  /** Once, with all endpoints. */
+  /** Called once with all endpoints. */
   readonly endpointsCreated: ((endpoints: readonly Endpoint[]) => void | Promise<void>) | null;
   /**
-   * Run one after the other when all endpoints are there: code generation and the like. The diagnostics that a handler returns join
-   * those of the gateway.
+   * Run one after the other after all endpoints are created, such as for code generation. Diagnostics that a handler returns become
+   * diagnostics of the gateway.
    */
   readonly endpointCreateHandlers: readonly ((
     endpoints: readonly Endpoint[],
   ) => void | readonly Diagnostic[] | Promise<void | readonly Diagnostic[]>)[];
 }
 
-/** Where connections come from, and what stands between the gateway and the server. */
+/** Connections to the databases. */
 export interface GatewayConnectionOptions {
   /**
-   * `postgres://user:password@host:5432/database`, or `Host=…;Database=…`; with several hosts between commas, and
-   * `target_session_attrs` for what the server has to be. Not needed, and ignored, with a `dataSource`.
+   * `postgres://user:password@host:5432/database`, or `Host=…;Database=…`. Several hosts are separated by commas;
+   * `target_session_attrs` selects among them. Ignored with a `dataSource`.
    */
   readonly connectionString: string;
-  /** Further databases, by the names that comments choose them with. */
+  /** Named databases, by the names that comments refer to. */
   readonly connectionStrings: Readonly<Record<string, string>>;
   /**
-   * A `pg` pool of the host's to take connections from, up to `poolSize` at a time. They come back to it to be closed, so that
-   * nothing of ours reaches the host's other uses; null: the gateway connects by itself.
+   * A `pg` pool of the host program that provides connections, up to `poolSize` at a time. The gateway returns each one to be closed, so
+   * that no session state reaches other users of the pool. Null: the gateway connects by itself.
    */
   readonly dataSource: DataSource | null;
-  /** Gives the connection for a request, which stays the host's and may be in a transaction of the host's; null: nothing of the kind. */
+  /** Provides the connection for a request, which may be in a transaction of the host program; null: connections of the pool. */
   readonly connectionProvider: ConnectionProvider | null;
   /**
-   * Right before every attempt to open a connection: may change its configuration, such as the password, to a fresh token. What
-   * it throws fails the attempt. Told the name of the connection, null for the main one. Not called for a `dataSource`.
+   * Called before each attempt to connect, with the name of the connection (null: main). May change the configuration, such as setting a
+   * fresh token as password. An error fails the attempt. Not called for a `dataSource`.
    */
   readonly beforeConnectionOpen:
     | ((configuration: ConnectionConfiguration, connection: string | null) => void | Promise<void>)
     | null;
   /**
-   * What stands between the gateway and the server: `transaction` for a pooler such as PgBouncer that gives a session for
-   * one transaction only, so that every call brings its settings along; `session` for everything else. Default `session`.
+   * `transaction` behind a pooler in transaction mode, such as PgBouncer, where a session lasts for one transaction; `session`
+   * otherwise. Default `session`.
    */
   readonly pooler: 'session' | 'transaction';
-  /** False for a pooler that does not know prepared statements (PgBouncer before 1.21). Default true. */
+  /** False for a pooler without prepared statements (PgBouncer before 1.21). Default true. */
   readonly preparedStatements: boolean;
   /**
-   * Seconds that the start waits for a server that cannot be reached yet, is starting, or has no connection left. Default 0: it
-   * fails at once.
+   * Seconds that the start waits for a server that is unreachable, is starting, or has no free connection. Default 0: the start fails at
+   * once.
    */
   readonly startRetry: number;
-  /** The most connections to each database; null: `Maximum Pool Size` of its connection string, else 10. */
+  /** The maximum number of connections to each database; null: `Maximum Pool Size` of its connection string, else 10. */
   readonly poolSize: number | null;
-  /** Seconds that a request may wait for a connection before it is answered 503. Default 5. */
+  /** Seconds that a request waits for a connection before it gets a 503. Default 5. */
   readonly acquireTimeout: number;
-  /** Whether short calls may share a busy connection; each stays a transaction of its own. Default true. */
+  /** Whether short calls may share a busy connection (pipelining); each is a separate transaction. Default true. */
   readonly shareConnections: boolean;
   /**
-   * After which calls a connection is reset (`DISCARD ALL`), so that nothing that a routine leaves in its session reaches another caller:
-   * `auto` after those of routines whose text, or that of what they use, may leave something; `always` or `never`. Default `auto`.
+   * After which calls a connection is reset (`DISCARD ALL`), so that no session state of a routine reaches another caller: `auto` after
+   * routines whose definition, or that of what they use, may change the session; `always` or `never`. Default `auto`.
    */
   readonly connectionReset: 'auto' | 'always' | 'never';
   /**
-   * A channel of `NOTIFY`: whatever is notified there makes the gateway read the catalog again. With an event trigger, every
-   * gateway follows every migration:
+   * A `NOTIFY` channel: each notification makes the gateway read the catalog again. With an event trigger, gateways follow every
+   * migration:
    *
    *     create function notify_gateway() returns event_trigger language plpgsql as
    *       $$ begin perform pg_notify('gateway_refresh', tg_tag); end $$;
    *     create event trigger notify_gateway on ddl_command_end execute function notify_gateway();
    */
   readonly refreshOnNotify: string | null;
-  /** The connection to listen on, where `connectionString` leads to a pooler that cannot; null: the main one. */
+  /** The connection string for `LISTEN`, if `connectionString` is that of a pooler in transaction mode; null: the main one. */
   readonly listenConnectionString: string | null;
 }
 
@@ -115,25 +115,25 @@ export const connectionDefaults: Omit<GatewayConnectionOptions, 'connectionStrin
   listenConnectionString: null,
 });
 
-/** How answers are kept of endpoints whose comment says `cached`. */
+/** Cached responses of endpoints with the annotation `cached`. */
 export interface CacheOptions {
-  /** False: nothing is kept, whatever comments say. Default true. */
+  /** False: responses are not cached. Default true. */
   readonly cacheEnabled: boolean;
-  /** Where answers are kept; null: in the memory of this process. It belongs to the gateway, which opens and closes it. */
+  /** The cache, which the gateway opens and closes; null: memory of this process. */
   readonly defaultRoutineCache: Cache | null;
-  /** An answer of more rows is not kept. Default 1,000. */
+  /** Responses with more rows are not cached. Default 1,000. */
   readonly maxCacheableRows: number;
-  /** An answer of more bytes is not kept. Default 1,048,576. */
+  /** Responses with more bytes are not cached. Default 1,048,576. */
   readonly maxCacheableSize: number;
-  /** The most answers in the memory of this process. Default 10,000. */
+  /** The maximum number of responses in the memory cache. Default 10,000. */
   readonly maxCacheEntries: number;
-  /** The most bytes that they take there. Default 67,108,864. */
+  /** The maximum size of the memory cache in bytes. Default 67,108,864. */
   readonly maxCacheSize: number;
-  /** Minutes between two times that what has expired is removed from memory. Default 1. */
+  /** Minutes between two removals of expired responses from the memory cache. Default 1. */
   readonly cachePruneIntervalMin: number;
   /**
-   * A channel of `NOTIFY`: a payload such as `library.search_books`, or several with commas between them, makes void what is kept
-   * of these; an empty one makes everything void. Calls of endpoints that say `invalidates` notify it too. Null: nobody listens.
+   * A `NOTIFY` channel. A payload such as `library.search_books`, or several separated by commas, invalidates the cached responses of these
+   * routines; an empty one invalidates all. Endpoints with `invalidates` notify the channel too. Null: no channel.
    */
   readonly cacheInvalidateChannel: string | null;
 }
@@ -149,34 +149,34 @@ export const cacheDefaults: CacheOptions = Object.freeze({
   cacheInvalidateChannel: null,
 });
 
-/** Streams of events. */
+/** Event streams (server-sent events). */
 export interface EventsOptions {
-  /** Seconds between two signs of life on a stream; whoever has taken nothing for two of them is cut off. Default 15. */
+  /** Seconds between two heartbeats of a stream. A client that reads nothing for two of them is disconnected. Default 15. */
   readonly heartbeat: number;
-  /** The most streams that are open at a time; one more is answered 503. Default 10,000. */
+  /** The maximum number of open streams; a further one gets a 503. Default 10,000. */
   readonly maxStreams: number;
-  /** The most of one user who is signed in; one more is answered 429. Default 20. */
+  /** The maximum number of open streams of a signed-in user; a further one gets a 429. Default 20. */
   readonly maxStreamsPerUser: number;
-  /** The most from one address of callers who are not signed in; behind a proxy, name it in `trustedProxies`. Default 200. */
+  /** The maximum number of open streams of anonymous callers from one address; list proxies in `trustedProxies`. Default 200. */
   readonly maxStreamsPerAddress: number;
-  /** The most bytes that may wait for one reader before it is cut off. Default 1,048,576. */
+  /** The maximum number of bytes queued for a client before it is disconnected. Default 1,048,576. */
   readonly maxQueuedBytes: number;
-  /** The most events of each stream that are kept for readers that come back. Default 1,000. */
+  /** The maximum number of events of a stream kept for replay to clients that reconnect. Default 1,000. */
   readonly replayEvents: number;
-  /** Seconds that they are kept. Default 60. */
+  /** Seconds that events are kept for replay. Default 60. */
   readonly replaySeconds: number;
-  /** Bytes of them, of each stream; also the most that one event may have. Default 524,288. */
+  /** The maximum number of bytes of events of a stream kept for replay, and of one event. Default 524,288. */
   readonly replayBytes: number;
-  /** Headers of every stream's answer beside our own, or in place of them. */
+  /** Response headers of every stream, in addition to the built-in ones or replacing them. */
   readonly customServerSentEventsResponseHeaders: Readonly<Record<string, string>>;
   /**
-   * How instances reach each other: not at all (`local`), by NOTIFY of the main database (`postgres`), by Redis or Valkey
-   * (`redis`, which needs the package `@redis/client`), or by a way of the host's, which the host closes. Default `local`.
+   * The broadcast between instances: none (`local`), NOTIFY of the main database (`postgres`), Redis or Valkey (`redis`, which needs the
+   * package `@redis/client`), or an implementation of the host program, which closes it. Default `local`.
    */
   readonly broadcast: 'local' | 'postgres' | 'redis' | Broadcast;
-  /** The channel of PostgreSQL or Redis that instances of one gateway share. Default `pgway`. */
+  /** The channel in PostgreSQL or Redis that the instances of a gateway share. Default `pgway`. */
   readonly broadcastChannel: string;
-  /** `redis://user:password@host:6379`, or `rediss://…` with TLS. */
+  /** `redis://user:password@host:6379`, or `rediss://…` for TLS. */
   readonly redisUrl: string | null;
 }
 
@@ -195,74 +195,74 @@ export const eventsDefaults: EventsOptions = Object.freeze({
   redisUrl: null,
 });
 
-/** What only the gateway as a whole decides; the rest of its options are those of the plan, the filters and the hooks. */
+/** Options of the gateway as a whole, besides those of endpoints, cache, logs and hooks. */
 export interface GeneralOptions extends GatewayConnectionOptions {
   /**
-   * Seconds that a routine may take before it is cancelled and answered 504. Null: the `statement_timeout` that the database or the role
-   * has, and 30 where there is none. 0: that of the database, even if it is none.
+   * Seconds for each call, after which it is cancelled and the response is 504. Null: `statement_timeout` of the database or role, else
+   * 30. 0: `statement_timeout` of the database or role, even if it is not set.
    */
   readonly commandTimeout: number | null;
-  /** Seconds that a client may take nothing of its answer before it is cut off: the answer keeps memory, and perhaps a connection. Default 30. */
+  /** Seconds that a client may read nothing of its response, which holds memory or a connection, before it is disconnected. Default 30. */
   readonly slowClientTimeout: number;
   /**
-   * How PostgreSQL plans prepared calls: it chooses between one plan for all values and a plan for the values of each call (`auto`),
-   * or makes one plan for all values (`force_generic_plan`). Default `auto`, as PostgreSQL's own.
+   * `plan_cache_mode` of PostgreSQL for prepared calls: generic or custom plans (`auto`), or always generic plans
+   * (`force_generic_plan`). Default `auto`.
    */
   readonly planCacheMode: 'force_generic_plan' | 'auto';
-  /** How refusals are written: as `application/problem+json`, or in a line of text. Default `problem`. */
+  /** The format of error responses: `application/problem+json` (RFC 9457), or a line of text. Default `problem`. */
   readonly errorFormat: 'problem' | 'text';
-  /** Whether the database's messages, and the signatures of overloads, may reach the client. Default true. */
+  /** Whether error responses contain messages of the database and signatures of overloads. Default true. */
   readonly returnGatewayExceptionMessage: boolean;
   /**
-   * With `returnGatewayExceptionMessage`, whether the client is told all values of a row that a constraint refused ("Failing row
-   * contains …"), columns that it may not read among them. Default false.
+   * With `returnGatewayExceptionMessage`, whether error responses contain the row that violates a constraint ("Failing row contains …"),
+   * with columns that the client may not read. Default false.
    */
   readonly returnRowDetails: boolean;
   /**
-   * Whether every answer has an `X-Request-Id`: that of its request where it is at most 128 characters of visible ASCII, else a new one.
+   * Whether every response has an `X-Request-Id`: that of the request if it is at most 128 characters of visible ASCII, else a new one.
    * Log lines have it as `requestId`.
    */
   readonly requestIdHeader: boolean;
-  /** SQLSTATE, or a class of two characters, to HTTP status; extends and overrides the built-in table. */
+  /** HTTP statuses by SQLSTATE, or by its class of two characters; extends and overrides the built-in table. */
   readonly postgreSqlErrorCodeToHttpStatusCodeMapping: Readonly<Record<string, number>>;
-  /** Whether a key that is no parameter refuses a request or passes. Default `reject`. */
+  /** Whether a request with an unknown parameter gets a 400 or the parameter is ignored. Default `reject`. */
   readonly unknownParameters: 'reject' | 'ignore';
-  /** Bytes; a body of more is answered 413. Default 1,048,576. */
+  /** The maximum size of a request body in bytes; a larger one gets a 413. Default 1,048,576. */
   readonly maxBodySize: number;
-  /** Characters of path and query together; more of them are answered 414. Default 8,192. */
+  /** The maximum length of path and query in characters; a longer one gets a 414. Default 8,192. */
   readonly maxUriLength: number;
-  /** The setting that holds the request's headers where an endpoint wants them in one. Default `request.headers`. */
+  /** The setting with the request headers, for endpoints with `request_headers context`. Default `request.headers`. */
   readonly requestHeadersContextKey: string;
-  /** Names of headers that no routine is told of. */
+  /** Names of request headers that routines do not receive. */
   readonly requestHeadersExclude: readonly string[];
   /**
-   * Headers that routines are told of besides those of the request. Each replaces the request's header of the same name, and no
-   * client sees them.
+   * Headers that routines receive in addition to those of the request. Each replaces the request header of its name. Clients do not
+   * receive them.
    */
   readonly customRequestHeaders: Readonly<Record<string, string | readonly string[]>>;
-  /** Any diagnostic of severity error stops the start, not only its own endpoint. */
+  /** A diagnostic of severity error fails the start, instead of dropping its endpoint only. */
   readonly strict: boolean;
-  /** Replaces the query that lists routines; null: the built-in one. */
+  /** The query that lists routines; null: the built-in one. */
   readonly query: string | null;
-  /** Endpoints have the statement that creates their routine: for generators whose `commentHeader` is `full`. */
+  /** Whether endpoints have the `CREATE` statement of their routine, for generators with `commentHeader: 'full'`. */
   readonly readDefinitions: boolean;
-  /** Where routines come from; null: the functions and procedures of the database. */
+  /** The sources of endpoints; null: the functions and procedures of the database. */
   readonly routineSources: readonly EndpointSource[] | null;
-  /** An endpoint that reads the catalog again. */
+  /** Whether there is a route that refreshes the gateway. */
   readonly refreshEndpointEnabled: boolean;
-  /** The method of that endpoint. Default `POST`. Whatever it is, a request that another site makes a browser send is refused. */
+  /** The method of the refresh route. Cross-site requests get a 403, whatever the method. Default `POST`. */
   readonly refreshMethod: Method;
-  /** The path of that endpoint, as it is: no prefix comes before it. Default `/api/gateway/refresh`. */
+  /** The path of the refresh route, without the URL prefix of endpoints. Default `/api/gateway/refresh`. */
   readonly refreshPath: string;
-  /** Only a signed-in caller with one of these roles may refresh, any signed-in one with none of them; null: everybody. */
+  /** The roles that may refresh; empty: any signed-in caller; null: all callers. */
   readonly refreshRoles: readonly string[] | null;
-  /** Takes log lines, in the manner of pino; null: nothing is logged. */
+  /** The logger, with the interface of pino; null: no logs. */
   readonly logger: Logger | null;
-  /** Told of everything that is worth a log line or a count. */
+  /** Receives all observations, for logs and metrics. */
   readonly observer: Observer | null;
 }
 
-/** All options, each with its value. */
+/** All options, with their defaults. */
 export type ResolvedOptions = Omit<
   GeneralOptions & CacheOptions & LogOptions & StartHooks & Hooks & EndpointOptions & Filters,
   'authentication'
@@ -271,7 +271,7 @@ export type ResolvedOptions = Omit<
   readonly events: EventsOptions;
 };
 
-/** What a host gives: the connection string or a data source, and whatever else should differ from the defaults. */
+/** The options of `createGateway`: a connection string or a data source, and any other option. */
 export type GatewayOptions = Partial<
   Omit<ResolvedOptions, 'connectionString' | 'connectionNames' | 'authentication' | 'events'>
 > & {

@@ -23,11 +23,11 @@ import {
 } from '../../validation/validators.ts';
 import { authentication } from './authentication-option-table.ts';
 
-/** An SQLSTATE, or the class that one begins with. */
+/** An SQLSTATE, or its class, the first two characters. */
 const sqlstateOrClass = /^[0-9A-Z]{2}(?:[0-9A-Z]{3})?$/;
 
 function sqlstateFault(key: string): string | null {
-  return sqlstateOrClass.test(key) ? null : 'is neither an SQLSTATE of five characters nor a class of two';
+  return sqlstateOrClass.test(key) ? null : 'must be an SQLSTATE of five characters or a class of two';
 }
 
 const names = nullable(arrayOf(nonEmptyString));
@@ -54,13 +54,10 @@ const events: OptionValidators<EventsOptions> = {
   redisUrl: nullable(secret),
 };
 
-/** `connectionNames` are the names of `connectionStrings`, and no option of the host's. */
+/** `connectionNames` is derived from `connectionStrings`. */
 type HostOptions = Omit<ResolvedOptions, 'connectionNames'>;
 
-/**
- * What every option of `createGateway` takes, one line for each; nested options have tables of their own. The compiler holds the
- * tables equal to the types of the options.
- */
+/** The validators of the options of `createGateway`. The type requires one for each option. */
 export const gatewayOptionTable: OptionValidators<HostOptions> = {
   connectionString: secret,
   connectionStrings: recordOf(secret),
