@@ -4,10 +4,10 @@ import { startGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 import { ask, refusal, tables } from './support.ts';
 
-/** Roles belong to the server: names of our own, dropped at the end. */
+/** Roles belong to the whole server: their names are unique, and they are dropped at the end. */
 const role = `pgway_reader_${randomBytes(6).toString('hex')}`;
 
-test('row level security sees the headers of the request', async () => {
+test('row level security policies can read the request headers', async () => {
   const gateway = await startGateway(
     `
     create table note (id int primary key, owner text not null, body text);
@@ -42,7 +42,7 @@ test('row level security sees the headers of the request', async () => {
   try {
     expect(await send('GET /api/note', 'ann')).toEqual([200, [{ id: 1, owner: 'ann', body: 'a' }]]);
     expect(await send('HEAD /api/note', 'bob')).toEqual([200, '1']);
-    expect(await send('GET /api/note', 'nobody')).toEqual([200, []]);
+    expect(await send('GET /api/note', 'unknown')).toEqual([200, []]);
     expect(await send('POST /api/note/returning', 'ann', { id: 2, body: 'mine' })).toEqual([200, []]);
     expect(await send('DELETE /api/note/returning?id=2', 'ann')).toEqual([200, []]);
     expect(await send('PUT /api/note', 'ann', { id: 3, owner: 'bob' })).toEqual(refusal(403, { code: '42501' }));
@@ -55,7 +55,7 @@ test('row level security sees the headers of the request', async () => {
   }
 });
 
-test('privileges of the role that the host sets are those of the statement', async () => {
+test('statements run with the privileges of the role that the host sets', async () => {
   const reader = `${role}_2`;
   const clients: Client[] = [];
   let connectionString = '';

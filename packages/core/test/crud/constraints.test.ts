@@ -7,7 +7,7 @@ const gateway = useGateway(
   create schema "Shop One";
   create table author (id int primary key, name text not null constraint name_is_long check (length(name) > 1), email text);
   alter table author add constraint one_email unique (email);
-  comment on constraint one_email on author is 'Somebody has this address already.';
+  comment on constraint one_email on author is 'This address is in use.';
   create table book (id int primary key, author_id int constraint has_author references author, title text, isbn text unique,
     year int check (year > 1400), during int4range, constraint no_overlap exclude using gist (during with &&));
   comment on constraint has_author on book is 'A book and its author go together.';
@@ -34,7 +34,7 @@ const gateway = useGateway(
 );
 
 describe('violations', () => {
-  test("a constraint that has no comment speaks in PostgreSQL's words, and is named", async () => {
+  test("a constraint without a comment has PostgreSQL's message and its name", async () => {
     expect(await ask(gateway, 'PUT /api/author', { id: 1, name: 'Cid' })).toEqual(
       refusal(409, {
         code: '23505',
@@ -69,12 +69,12 @@ describe('violations', () => {
 
   test('the comment of a constraint is the message', async () => {
     expect(await ask(gateway, 'POST /api/author', { id: 2, email: 'a@x' })).toEqual(
-      refusal(409, { code: '23505', constraint: 'one_email', title: 'Somebody has this address already.' }),
+      refusal(409, { code: '23505', constraint: 'one_email', title: 'This address is in use.' }),
     );
     expect(await ask(gateway, 'PUT /api/book', { id: 9, authorId: 77 })).toEqual(
       refusal(400, { code: '23503', constraint: 'has_author', title: 'A book and its author go together.' }),
     );
-    // The same constraint, from its other side.
+    // The same foreign key, violated by a delete.
     expect(await ask(gateway, 'DELETE /api/author?id=1')).toEqual(
       refusal(400, {
         code: '23503',
@@ -88,7 +88,7 @@ describe('violations', () => {
     );
   });
 
-  test('names that need quoting', async () => {
+  test('quoted names', async () => {
     const path = '/api/shop-one/item-list';
     expect(await ask(gateway, `PUT ${path}`, { 'The Id': 1, n: 1 })).toEqual([204, null]);
     expect(await ask(gateway, `PUT ${path}`, { 'The Id': 1, n: 1 })).toEqual(
@@ -108,7 +108,7 @@ describe('violations', () => {
     );
   });
 
-  test('a partitioned table has the comments of its own constraints, though a partition is told', async () => {
+  test('the comment of a partitioned table counts where PostgreSQL names the partition', async () => {
     expect(await ask(gateway, 'PUT /api/parted', { id: 1, n: 1 })).toEqual(refusal(409, { title: 'Taken.' }));
     expect(await ask(gateway, 'PUT /api/parted', { id: 2, n: 0 })).toEqual(refusal(400, { title: 'Too small.' }));
     expect(await ask(gateway, 'PUT /api/parted', { id: 3, n: 1, authorId: 77 })).toEqual(
@@ -117,16 +117,16 @@ describe('violations', () => {
     expect(await ask(gateway, 'DELETE /api/author?id=2')).toEqual(refusal(400, { title: 'An author goes with it.' }));
   });
 
-  test('what a trigger raises', async () => {
+  test('an error that a trigger raises', async () => {
     expect(await ask(gateway, 'PUT /api/raising', { id: 1, n: -1 })).toEqual(
       refusal(400, { code: 'P0001', title: 'never negative', hint: 'give more' }),
     );
   });
 });
 
-test('a statement that fails has changed nothing', async () => {
+test('a statement that fails changes nothing', async () => {
   const before = await gateway.database.query('select * from book order by id');
-  // The second row of the two that the key's part finds fails.
+  // The second of the two matching rows fails.
   await gateway.database.query(
     `create table pair (a int, b int, n int unique, primary key (a, b)); insert into pair values (1, 1, 1), (1, 2, 2)`,
   );

@@ -2,7 +2,7 @@ import { startGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 import { ask, refusal, tables } from './support.ts';
 
-test('what the comment of a table makes wrong is said once, not once for each operation', async () => {
+test('an error in the comment of a table is reported once, not per operation', async () => {
   const gateway = await startGateway(
     `create table book (id int primary key, title text);
      comment on table book is E'HTTP\\nauthrize staff\\nfor insert\\nX-Made: yes\\ntimeout = soon';
@@ -28,7 +28,7 @@ test('what the comment of a table makes wrong is said once, not once for each op
   await gateway.close();
 });
 
-test('of a table whose columns are all of its key, the start says what update and upsert do', async () => {
+test('a table with key columns only: the start reports that update and upsert change nothing', async () => {
   const gateway = await startGateway(
     `create table link (book int, tag int, primary key (book, tag)); insert into link values (1, 2);
      create table numbered (id int primary key, no int generated always as identity, twice int generated always as (id * 2) stored);
@@ -44,7 +44,6 @@ test('of a table whose columns are all of its key, the start says what update an
   expect(said[0]!.message).toBe(
     'every column of public.link that can be written is a column of its key: an update has nothing to set and always answers 404, and on conflict do update does what on conflict do nothing does; "disabled update, on_conflict_do_update" in the comment hides them',
   );
-  // It is as the start has said.
   expect(await ask(gateway, 'POST /api/link', { book: 1, tag: 2 })).toEqual(refusal(404, { missing: [] }));
   expect(await ask(gateway, 'PUT /api/link/on-conflict-do-update/returning', { book: 1, tag: 2 })).toEqual([200, []]);
   await gateway.close();

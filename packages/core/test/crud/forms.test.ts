@@ -8,7 +8,7 @@ const sql = `
   insert into person values (1, 'A "b", c', '(Rome,1)', '2000-01-02'), (2, null, null, null);
 `;
 
-describe('the forms of an answer', () => {
+describe('response formats', () => {
   const gateway = useGateway(
     `${sql}
     create table raw_person (like person including all); insert into raw_person select * from person;
@@ -34,7 +34,7 @@ describe('the forms of an answer', () => {
     expect((await gateway.send('HEAD /api/person?nothing=1')).status).toBe(400);
   });
 
-  test('CSV and lines of JSON, for select and for returning', async () => {
+  test('CSV and NDJSON, for select and returning', async () => {
     const csv = await gateway.send('GET /api/person', { headers: { accept: 'text/csv' } });
     expect([csv.status, csv.type, csv.body]).toEqual([
       200,
@@ -64,7 +64,7 @@ describe('the forms of an answer', () => {
     expect((await gateway.send('PUT /api/raw-person', { body: { id: 9 } })).status).toBe(204);
   });
 
-  test('headers are filled by the columns that the request gives', async () => {
+  test('response headers are filled from provided columns', async () => {
     const headers = async (line: string, body?: unknown): Promise<readonly (string | null)[]> => {
       const answer = await gateway.send(line, body === undefined ? {} : { body });
       return [answer.headers.get('x-id'), answer.headers.get('x-title')];
@@ -76,17 +76,17 @@ describe('the forms of an answer', () => {
     expect(await gateway.database.query('select * from headed where id = 3')).toEqual([]);
   });
 
-  test('timeouts, connections and roles are those of any endpoint', async () => {
+  test('annotations for timeout, connection and authorization apply', async () => {
     expect(await ask(gateway, 'GET /api/slow-view')).toEqual(refusal(504));
     expect(gateway.gateway.endpoints.filter(({ name }) => name === 'elsewhere')).toEqual([]);
     expect(await ask(gateway, 'GET /api/guarded')).toEqual([200, []]);
     expect(await ask(gateway, 'PUT /api/guarded', { id: 1 })).toEqual(refusal(401));
-    // Before anything is said of the parameters.
+    // Authorization comes before parameters.
     expect(await ask(gateway, 'PUT /api/guarded', { nothing: 1 })).toEqual(refusal(401));
     expect(await ask(gateway, 'DELETE /api/guarded')).toEqual(refusal(401));
   });
 
-  test('a composite column is an object, and taken as one', async () => {
+  test('a composite column is an object in responses and requests', async () => {
     expect(await ask(gateway, 'PUT /api/person/returning', { id: 5, home: { theCity: 'Bern', zip: 3 } })).toEqual([
       200,
       [{ id: 5, fullName: null, home: { theCity: 'Bern', zip: 3 }, born: null }],
@@ -97,7 +97,7 @@ describe('the forms of an answer', () => {
   });
 });
 
-test('composite columns written flat', async () => {
+test('flattened composite columns', async () => {
   const gateway = await startGateway(sql, { ...tables(), compositeColumns: 'flat' });
   const row = { id: 1, fullName: 'A "b", c', theCity: 'Rome', zip: 1, born: '2000-01-02' };
   expect(await ask(gateway, 'GET /api/person?id=1')).toEqual([200, [row]]);
@@ -124,7 +124,7 @@ test('a named connection runs the statements', async () => {
   await other.close();
 });
 
-test('PostgreSQL plans for the values, unless the whole key is given or the comment has chosen', async () => {
+test('plan_cache_mode is auto, unless the whole key is provided or the comment sets a mode', async () => {
   const gateway = await startGateway(
     `create table item (id int primary key, n int); insert into item values (1, 2);
      create view mode as select id, n, current_setting('plan_cache_mode') as mode from item;

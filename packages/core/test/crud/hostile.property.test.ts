@@ -37,7 +37,7 @@ const keys = ['id', 'a"b', "c'd; --", 'n', 'tags', 'order', 'limit', 'offset', '
 const key = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...keys) }, { weight: 1, arbitrary: nasty });
 const id = fc.tuple(fc.constant('id'), fc.integer({ min: 1, max: 400 }).map(String));
 const strange = fc.array(fc.tuple(key, nasty), { maxLength: 5 });
-/** Now and then what there is or could be, so that statements run to their end. */
+/** Sometimes valid values, so that some statements succeed. */
 const pairs: fc.Arbitrary<readonly (readonly [string, string])[]> = fc.oneof(
   strange,
   fc.tuple(id, strange).map(([one, others]) => [one, ...others]),
@@ -63,7 +63,7 @@ const request = fc.record({
 
 const percent = (text: string): string => encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, ''));
 
-/** All that may stand in a statement of this table: words of SQL, quoted names of the catalog, placeholders, marks. */
+/** The permitted tokens of a statement: SQL keywords, quoted catalog names, placeholders, punctuation. */
 const names = [
   'public',
   'item',
@@ -87,13 +87,13 @@ const words =
 const literals = [`'"'`, `'0'`, `'count=exact'`];
 const allowed = new Set([...words.split(' '), ...quotedNames, ...literals]);
 
-/** The pieces of a statement that are not of the catalog or of the source's own. */
+/** Returns the tokens of a statement that are not permitted. */
 function strangePieces(sql: string): readonly string[] {
   const pieces = sql.match(/"(?:[^"]|"")*"|'(?:[^']|'')*'|\$\d+|[\p{L}_][\p{L}\p{N}_]*|\d+|[^\s]/gu) ?? [];
   return pieces.filter((piece) => !allowed.has(piece) && !/^(?:\$\d+|[().,:=<>|[\]*~]|100|1)$/.test(piece));
 }
 
-test('no byte of a request becomes text of a statement', async () => {
+test('no byte of a request becomes SQL text', async () => {
   const heard = new Set<string>();
   const gateway = await startGateway(
     `create table item (id int primary key, "a""b" text, "c'd; --" text, n numeric, tags text[], doc json);

@@ -54,7 +54,7 @@ describe('tables of every kind', () => {
     tables(),
   );
 
-  test('a partitioned table has all eleven; its partitions none', async () => {
+  test('a partitioned table has all eleven operations; its partitions have none', async () => {
     expect(operations(gateway, 'sale')).toEqual(everything);
     expect(published(gateway).filter((line) => line.includes('north'))).toEqual([]);
     const upsert = '/api/sale/on-conflict-do-update/returning';
@@ -75,7 +75,7 @@ describe('tables of every kind', () => {
     ]);
   });
 
-  test('a parent shows the rows of its children, and an update by key reaches them', async () => {
+  test('a parent includes the rows of its children, in updates too', async () => {
     expect(await ask(gateway, 'GET /api/parent?id=1')).toEqual([
       200,
       [
@@ -90,20 +90,20 @@ describe('tables of every kind', () => {
     ]);
   });
 
-  test('a foreign table that nothing can read does not stop the start', async () => {
+  test('an unreadable foreign table does not stop the start', async () => {
     expect(operations(gateway, 'far')).toEqual(['select']);
     expect(operations(gateway, 'over_far')).toEqual(['select']);
     expect(operations(gateway, 'over_view_over_far')).toEqual(['select']);
     expect(await ask(gateway, 'GET /api/far')).toEqual(refusal(500, { title: /has no handler/ }));
   });
 
-  test("unlogged and typed tables are tables; temporary ones are nobody else's", () => {
+  test('unlogged and typed tables are published; temporary tables are not', () => {
     expect(operations(gateway, 'unlogged_one')).toEqual(everything);
     expect(operations(gateway, 'typed')).toEqual(everything);
     expect(operations(gateway, 'temporary_one')).toEqual([]);
   });
 
-  test('a materialized view is read', async () => {
+  test('a materialized view has select only', async () => {
     expect(operations(gateway, 'totals')).toEqual(['select']);
     expect(await ask(gateway, 'GET /api/totals?region=n')).toEqual([200, [{ region: 'n', total: 5 }]]);
   });
@@ -117,7 +117,7 @@ describe('tables of every kind', () => {
     expect(await ask(gateway, 'PUT /api/generated-only/returning', {})).toEqual([200, [{ n: 1 }]]);
   });
 
-  test('ON CONFLICT needs a key that is checked at once, and no rules', async () => {
+  test('ON CONFLICT needs a key that is not deferrable, and no rules', async () => {
     expect(operations(gateway, 'later')).toEqual(withoutConflict);
     expect(operations(gateway, 'ruled')).toEqual(withoutConflict);
     expect(await ask(gateway, 'PUT /api/ruled/returning', { id: 1, n: 2 })).toEqual([200, [{ id: 1, n: 2 }]]);
@@ -157,7 +157,7 @@ describe('views', () => {
     tables(),
   );
 
-  test('what can be done with them is what PostgreSQL says', () => {
+  test('views have the operations that PostgreSQL supports on them', () => {
     expect(operations(gateway, 'plain')).toEqual(everything);
     expect(operations(gateway, 'mixed')).toEqual(everything);
     expect(operations(gateway, 'over')).toEqual(everything);
@@ -194,7 +194,7 @@ describe('views', () => {
     ]);
   });
 
-  test('columns that are expressions are read, and never written', async () => {
+  test('expressions are readable, not writable', async () => {
     const [status, body] = await ask(gateway, 'GET /api/mixed?number=2&loud=B');
     expect([status, body]).toEqual([200, [{ title: 'b', number: 2, loud: 'B', amount: 2 }]]);
     expect(await ask(gateway, 'POST /api/mixed', { number: 2, loud: 'x' })).toEqual(
@@ -205,7 +205,7 @@ describe('views', () => {
     );
   });
 
-  test('identity, generated and mandatory columns of the table are those of the view', async () => {
+  test('identity, generated and required columns are those of the table', async () => {
     expect(await ask(gateway, 'PUT /api/plain', { name: 'x', gross: 1 })).toEqual(refusal(400, { unknown: ['gross'] }));
     expect(await ask(gateway, 'PUT /api/plain/returning', { id: 50, name: 'x', price: '2.5' })).toEqual([
       200,
@@ -222,21 +222,21 @@ describe('views', () => {
     await gateway.database.query('delete from item where id >= 50');
   });
 
-  test('a second column of one origin is read only', async () => {
+  test('a second column with the same origin is read-only', async () => {
     expect(await ask(gateway, 'PUT /api/doubled', { name: 'x', again: 'x' })).toEqual(
       refusal(400, { unknown: ['again'] }),
     );
     expect(await ask(gateway, 'GET /api/doubled?again=b')).toEqual([200, [{ id: 2, name: 'b', again: 'b' }]]);
   });
 
-  test('WITH CHECK OPTION refuses what the view would not show', async () => {
+  test('WITH CHECK OPTION refuses rows outside the view', async () => {
     expect(await ask(gateway, 'PUT /api/checked', { name: 'z', kind: 'other' })).toEqual(
       refusal(400, { code: '44000' }),
     );
     expect(await ask(gateway, 'POST /api/checked/returning', { id: 2, name: 'hidden' })).toEqual([200, []]);
   });
 
-  test('INSTEAD OF triggers take every column, and no conflict', async () => {
+  test('INSTEAD OF triggers accept every column, without ON CONFLICT', async () => {
     const [status, body] = await ask(gateway, 'PUT /api/inserted/returning', { shout: 'hey' });
     expect([status, (body as { shout: string }[])[0]!.shout]).toEqual([200, 'hey']);
     expect(await ask(gateway, 'GET /api/item?kind=trigger&name=hey')).toMatchObject([200, [{ name: 'hey' }]]);
@@ -276,7 +276,7 @@ describe('columns', () => {
     tables(),
   );
 
-  test('identity columns take values, and always-identity ones by insisting', async () => {
+  test('identity columns accept values, GENERATED ALWAYS by overriding', async () => {
     expect(await ask(gateway, 'PUT /api/identities/returning', { c: 'x' })).toEqual([200, [{ a: 1, b: 1, c: 'x' }]]);
     expect(await ask(gateway, 'PUT /api/identities/returning', { a: 50, b: 60 })).toEqual([
       200,
@@ -315,7 +315,7 @@ describe('columns', () => {
     }
   });
 
-  test('domains have constraints and defaults of their own', async () => {
+  test('constraints and defaults of domains apply', async () => {
     expect(await ask(gateway, 'PUT /api/domains', { id: 1 })).toEqual(refusal(404, { missing: ['a', 'd'] }));
     expect(await ask(gateway, 'PUT /api/domains/returning', { id: 1, a: 'x', d: 'y' })).toEqual([
       200,
@@ -324,12 +324,12 @@ describe('columns', () => {
     expect(await ask(gateway, 'PUT /api/domains', { id: 2, a: null, d: 'y' })).toEqual(refusal(400, { code: '23502' }));
   });
 
-  test('defaults stand in for what is not given', async () => {
+  test('columns that are not provided get their defaults', async () => {
     const [status, body] = await ask(gateway, 'PUT /api/defaulted/returning', { note: null });
     expect([status, body]).toMatchObject([200, [{ id: 1, note: null }]]);
   });
 
-  test('without any column a row of defaults is inserted, where nothing has to be given', async () => {
+  test('an insert without columns inserts a row of defaults, unless a column is required', async () => {
     const row = { id: 101, madeAt: expect.any(String), note: 'n' };
     await gateway.database.query(`select setval('defaulted_id_seq', 100)`);
     expect(await ask(gateway, 'PUT /api/defaulted/returning', {})).toEqual([200, [row]]);
@@ -340,7 +340,7 @@ describe('columns', () => {
     expect(await ask(gateway, 'PUT /api/domains', {})).toEqual(refusal(404, { missing: ['id', 'a', 'd'] }));
   });
 
-  test('names of every kind, original or converted', async () => {
+  test('unusual names, original or converted', async () => {
     const long = 'n'.repeat(63);
     const given = {
       camelCase: 1,
@@ -386,7 +386,7 @@ describe('columns', () => {
     ]);
   });
 
-  test('what an index of the key merely includes is no key', async () => {
+  test('INCLUDE columns of the primary key are not part of the key', async () => {
     expect(await ask(gateway, 'PUT /api/including/on-conflict-do-update/returning', { id: 1, n: 1 })).toEqual([
       200,
       [{ id: 1, name: null, n: 1 }],
@@ -398,7 +398,7 @@ describe('columns', () => {
     expect(await ask(gateway, 'POST /api/including', { name: 'x', n: 1 })).toEqual(refusal(404, { missing: ['id'] }));
   });
 
-  test('two columns of one converted name stop the table, and both are named', () => {
+  test('two columns with the same converted name: the table is not published, and both are reported', () => {
     expect(operations(gateway, 'hidden_twins')).toEqual([]);
     const errors = gateway.gateway.diagnostics.filter(({ routine }) => routine.includes('hidden_twins'));
     expect(errors).toEqual([
@@ -411,13 +411,13 @@ describe('columns', () => {
       },
       ...errors.slice(1),
     ]);
-    // Once of the parameters, once of the columns of answers.
+    // Once for the parameters, once for the result columns.
     expect(errors.length).toBeLessThanOrEqual(2);
     expect(operations(gateway, 'single_underscore')).toEqual(everything);
   });
 });
 
-test('1,600 columns, of which a request may name a thousand', async () => {
+test('1,600 columns, of which a request may provide 1,000', async () => {
   const names = Array.from({ length: 1600 }, (_, index) => `c${index}`);
   const gateway = await startGateway(
     `create table wide (${names.map((name) => `${name} "char"`).join(', ')}, primary key (c0))`,
@@ -434,7 +434,7 @@ test('1,600 columns, of which a request may name a thousand', async () => {
   await gateway.close();
 });
 
-test.runIf(serverVersion() >= 18)('a key WITHOUT OVERLAPS is a key that ON CONFLICT does not know', async () => {
+test.runIf(serverVersion() >= 18)('a key WITHOUT OVERLAPS cannot be the target of ON CONFLICT', async () => {
   const gateway = await startGateway(
     `create table booking (room int4range, during daterange, guest text, primary key (room, during without overlaps))`,
     tables(),

@@ -29,13 +29,13 @@ const encoded = (query: Readonly<Record<string, string | readonly string[]>>): s
     )
     .join('&');
 
-/** The keys of the books that the query finds, in its order. */
+/** Returns the ids of the matching books, in order. */
 async function found(query: Readonly<Record<string, string | readonly string[]>>, table = 'book'): Promise<unknown> {
   const [status, body] = await ask(gateway, `GET /api/${table}?${encoded(query)}`);
   return status === 200 ? (body as Rows).map((row) => Object.values(row)[0]) : [status, body];
 }
 
-describe('operators', () => {
+describe('filters', () => {
   test.each<[Readonly<Record<string, string | readonly string[]>>, readonly number[]]>([
     [{ id: '2' }, [2]],
     [{ id: 'eq.2' }, [2]],
@@ -117,7 +117,7 @@ describe('operators', () => {
   });
 });
 
-describe('order and pages', () => {
+describe('ordering and pagination', () => {
   test.each<[Readonly<Record<string, string | readonly string[]>>, readonly number[]]>([
     [{}, [1, 2, 3, 4]],
     [{ limit: '5' }, [1, 2, 3, 4, 5]],
@@ -143,7 +143,7 @@ describe('order and pages', () => {
     expect(await found(query)).toEqual(ids);
   });
 
-  test('a table without a key is in no order, and has no page after another unless one is asked for', async () => {
+  test('a table without a key needs an order for keyset pagination', async () => {
     expect(await found({ order: 'n.desc', limit: '2' }, 'keyless')).toEqual([5, 4]);
     expect(await found({ order: 'n', after: '3' }, 'keyless')).toEqual([4, 5]);
     expect(await found({ after: '3' }, 'keyless')).toEqual(
@@ -151,7 +151,7 @@ describe('order and pages', () => {
     );
   });
 
-  test('columns that are called as the choices keep their names', async () => {
+  test('columns named like listing parameters keep their names', async () => {
     expect(await found({ order: '2', limit: '20' }, 'reserved')).toEqual([2]);
     expect(await found({ $order: 'order.desc', $limit: '2' }, 'reserved')).toEqual([3, 2]);
     expect(await found({ $order: 'limit', $after: ['10', '1'], $limit: '1', $offset: '1' }, 'reserved')).toEqual([3]);
@@ -161,13 +161,13 @@ describe('order and pages', () => {
   });
 });
 
-describe('how many there are', () => {
+describe('counts', () => {
   const count = async (line: string, prefer = 'count=exact'): Promise<readonly (string | null)[]> => {
     const { headers } = await gateway.send(line, { headers: { prefer } });
     return [headers.get('x-total-count'), headers.get('preference-applied')];
   };
 
-  test('Prefer: count=exact counts all rows of the conditions, not of the page', async () => {
+  test('Prefer: count=exact counts all matching rows, not the page', async () => {
     expect(await count('GET /api/book')).toEqual(['6', 'count=exact']);
     expect(await count('GET /api/book?price=gt.10.5&limit=1&offset=1')).toEqual(['3', 'count=exact']);
     expect(await count('GET /api/book?after=4')).toEqual(['6', 'count=exact']);
@@ -180,13 +180,13 @@ describe('how many there are', () => {
     }
   });
 
-  test('a value that cannot be is named all the same', async () => {
+  test('an invalid value is reported with its parameter', async () => {
     const answer = await ask(gateway, 'GET /api/book?id=gt.x', undefined, { prefer: 'count=exact' });
     expect(answer).toEqual(refusal(400, { parameters: ['id'] }));
   });
 });
 
-test('a comment turns the listing off and on, and a path holds values alone', async () => {
+test('a comment disables and enables the listing; path parameters are values', async () => {
   expect(await ask(gateway, 'GET /api/commented?order=id')).toEqual(refusal(400, { unknown: ['order'] }));
   const own = await startGateway(
     `${sql}
@@ -206,7 +206,7 @@ test('a comment turns the listing off and on, and a path holds values alone', as
   expect(await ask(own, 'GET /books/in.(Rust)')).toEqual([200, []]);
   expect(await ask(own, 'GET /books/Rust?id=lt.5&order=id')).toMatchObject([200, [{ id: 1 }]]);
   expect(await ask(own, 'GET /books?order=id.desc&limit=1')).toMatchObject([200, [{ id: 6 }]]);
-  // In a body a key stands once.
+  // A key occurs once in a body.
   const search = { $order: 'limit.desc', $limit: 1, order: 'lt.3' };
   expect(await ask(own, 'POST /reserved/search', search)).toMatchObject([200, [{ order: 2 }]]);
   expect(await ask(own, 'POST /reserved/search', { $order: 'limit.desc', $after: [20, 2] })).toMatchObject([

@@ -8,7 +8,7 @@ import { ask, refusal, tables } from './support.ts';
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
-test('32 clients that upsert one key 10,000 times in all lose no update', async () => {
+test('32 clients that upsert one key 10,000 times lose no update', async () => {
   const gateway = await startGateway(
     `
     create table counter (id int primary key, last int not null, times int not null default 1);
@@ -23,7 +23,7 @@ test('32 clients that upsert one key 10,000 times in all lose no update', async 
   const client = async (): Promise<void> => {
     for (let index = next++; index < 10_000; index = next++) {
       const returning = index % 2 === 0;
-      // A client sends one request after the other.
+      // A client sends its requests one by one.
       // oxlint-disable-next-line no-await-in-loop
       const { status, body } = await gateway.send(
         `PUT /api/counter/on-conflict-do-update${returning ? '/returning' : ''}`,
@@ -44,12 +44,12 @@ test('32 clients that upsert one key 10,000 times in all lose no update', async 
   );
   expect(statuses.size).toBe(2);
   expect(await gateway.database.query('select times from counter')).toEqual([{ times: 10_000 }]);
-  // Nobody was told of a state that another was told of too.
+  // Each response had another state.
   expect(new Set(seen).size).toBe(5_000);
   await gateway.close();
 }, 120_000);
 
-test('past 200 sets of keys the oldest statements make room, and past 500 on a connection', async () => {
+test('the oldest statements are evicted past 200 sets of columns, and past 500 on a connection', async () => {
   const names = range(10).map((index) => `c${index}`);
   const gateway = await startGateway(
     `create table many (id int primary key, ${names.map((name) => `${name} int`).join(', ')});
@@ -61,7 +61,7 @@ test('past 200 sets of keys the oldest statements make room, and past 500 on a c
     ((await ask(gateway, 'GET /api/kept')) as [number, { n: number }[]])[1][0]!.n;
   const sets = range(700).map((bits) => names.filter((_, index) => ((bits + 1) >> index) % 2 === 1));
   let id = 0;
-  /** As often as it takes until the statement is kept. */
+  /** Repeats the request until its statement is prepared. */
   const putOften = async (columns: readonly string[]): Promise<void> => {
     for (const value of range(3)) {
       const body = Object.fromEntries(columns.map((name) => [name, value]));
@@ -70,7 +70,7 @@ test('past 200 sets of keys the oldest statements make room, and past 500 on a c
     }
   };
   for (const start of range(35)) {
-    // Within the 200 that are remembered.
+    // Within the limit of 200.
     // oxlint-disable-next-line no-await-in-loop
     await Promise.all(sets.slice(start * 20, start * 20 + 20).map(putOften));
   }
@@ -78,7 +78,7 @@ test('past 200 sets of keys the oldest statements make room, and past 500 on a c
   const before = await kept();
   expect(before).toBeGreaterThan(400);
   expect(before).toBeLessThanOrEqual(501);
-  // The last set of keys has its statement still, and the first one's is made anew.
+  // The last set of columns still has its statement, the first one is prepared again.
   const newest = async (): Promise<unknown> => (await ask(gateway, 'GET /api/names'))[1];
   await newest();
   await newest();
@@ -90,7 +90,7 @@ test('past 200 sets of keys the oldest statements make room, and past 500 on a c
   await gateway.close();
 });
 
-test('ever new combinations of conditions leave no statements behind; those that come again are kept', async () => {
+test('conditions that do not repeat leave no prepared statements; repeated ones stay', async () => {
   const names = range(40).map((index) => `c${index}`);
   const gateway = await startGateway(
     `create table wide (id int primary key, ${names.map((name) => `${name} int`).join(', ')});
@@ -152,7 +152,7 @@ test('a request has at most 32 conditions, and is ordered by at most 32 columns'
   await gateway.close();
 });
 
-test('requests go on while the tables are read anew', async () => {
+test('requests succeed during a refresh', async () => {
   const gateway = await startGateway(
     `create table item (id int primary key, note text); insert into item values (1, 'x');`,
     tables({ listing: true }),
@@ -208,7 +208,7 @@ test('two thousand tables and as many views are read by one statement', async ()
   const counting: Database = {
     ...database,
     run: (call) => {
-      // The first of two steps is the `search_path`.
+      // The first of the two statements sets the `search_path`.
       statements += call.steps.length - 1;
       return database.run(call);
     },

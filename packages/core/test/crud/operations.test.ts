@@ -38,7 +38,7 @@ describe('the eleven endpoints of a table', () => {
     expect(gateway.gateway.diagnostics).toEqual([]);
   });
 
-  test('1: select gives all rows, or those that equal every given column', async () => {
+  test('1: select returns all rows, or those that equal every provided column', async () => {
     expect(await ask(gateway, 'GET /api/film')).toEqual([
       200,
       [
@@ -53,7 +53,7 @@ describe('the eleven endpoints of a table', () => {
     expect(await ask(gateway, 'GET /api/film?film_id=1&title=B')).toEqual([200, []]);
   });
 
-  test('2: update sets the given columns of the row of the key', async () => {
+  test('2: update sets the provided columns of the row with the key', async () => {
     expect(await ask(gateway, 'POST /api/film', { filmId: 1, title: 'New' })).toEqual([204, null]);
     expect(await rows()).toEqual([
       { film_id: 1, title: 'New', release_year: 1990 },
@@ -74,7 +74,7 @@ describe('the eleven endpoints of a table', () => {
     ]);
   });
 
-  test('2 and 3: 404 without a key, and without anything to set', async () => {
+  test('2 and 3: 404 without a key, or without a column to set', async () => {
     for (const path of ['/api/film', '/api/film/returning']) {
       expect(await ask(gateway, `POST ${path}`, { title: 'x' })).toEqual(refusal(404, { missing: ['filmId'] }));
       expect(await ask(gateway, `POST ${path}`, { filmId: 1 })).toEqual(
@@ -83,7 +83,7 @@ describe('the eleven endpoints of a table', () => {
       expect(await ask(gateway, `POST ${path}`, {})).toEqual(refusal(404, { missing: ['filmId'] }));
       expect(await ask(gateway, `POST ${path}`)).toEqual(refusal(404, { missing: ['filmId'] }));
     }
-    // A part of a composite key is a condition too.
+    // A part of a composite key is a condition.
     expect(await ask(gateway, 'POST /api/cast-member/returning', { filmId: 1, roleName: 'z' })).toEqual([
       200,
       [
@@ -104,7 +104,7 @@ describe('the eleven endpoints of a table', () => {
     expect(await rows()).toEqual([]);
   });
 
-  test('4 and 5: a delete without any condition is refused', async () => {
+  test('4 and 5: a delete without a condition is refused', async () => {
     for (const path of ['/api/film', '/api/film/returning', '/api/log-line']) {
       expect(await ask(gateway, `DELETE ${path}`)).toEqual(
         refusal(400, { type: 'urn:pgway:problem:unfiltered-delete' }),
@@ -113,7 +113,7 @@ describe('the eleven endpoints of a table', () => {
     expect(await rows()).toHaveLength(2);
   });
 
-  test('6 and 7: insert and insert returning, of the given columns alone', async () => {
+  test('6 and 7: insert and insert returning, of the provided columns', async () => {
     expect(await ask(gateway, 'PUT /api/film', { filmId: 3, title: 'C' })).toEqual([204, null]);
     expect(await ask(gateway, 'PUT /api/film/returning', { filmId: 4, title: 'D', releaseYear: null })).toEqual([
       200,
@@ -122,7 +122,7 @@ describe('the eleven endpoints of a table', () => {
     expect(await rows()).toContainEqual({ film_id: 3, title: 'C', release_year: 2000 });
   });
 
-  test('6 and 7: 404 without anything, and without a column that a row cannot be without', async () => {
+  test('6 and 7: 404 without any column, or without a required one', async () => {
     for (const path of ['/api/film', '/api/film/returning']) {
       expect(await ask(gateway, `PUT ${path}`, {})).toEqual(
         refusal(404, { missing: ['filmId', 'title'], detail: /^The row needs these columns: / }),
@@ -149,7 +149,7 @@ describe('the eleven endpoints of a table', () => {
     expect(await rows()).toContainEqual({ film_id: 1, title: 'A', release_year: 1990 });
   });
 
-  test('10 and 11: a conflict sets the given columns', async () => {
+  test('10 and 11: a conflict sets the provided columns', async () => {
     const path = '/api/film/on-conflict-do-update';
     expect(await ask(gateway, `PUT ${path}`, { filmId: 1, title: 'x' })).toEqual([204, null]);
     expect(await ask(gateway, `PUT ${path}/returning`, { filmId: 2, title: 'y', releaseYear: 7 })).toEqual([
@@ -163,7 +163,7 @@ describe('the eleven endpoints of a table', () => {
     expect(await rows()).toContainEqual({ film_id: 1, title: 'x', release_year: 1990 });
   });
 
-  test('8 to 11: 404 without anything, and without the whole key', async () => {
+  test('8 to 11: 404 without any column, or without the whole key', async () => {
     for (const kind of ['do-nothing', 'do-nothing/returning', 'do-update', 'do-update/returning']) {
       const path = `/api/cast-member/on-conflict-${kind}`;
       expect(await ask(gateway, `PUT ${path}`, {})).toEqual(refusal(404, { missing: ['filmId', 'actorId'] }));
@@ -180,7 +180,7 @@ describe('the eleven endpoints of a table', () => {
       200,
       [{ filmId: 1, actorId: 2, roleName: 'new' }],
     ]);
-    // Where only the key is given there is nothing to set.
+    // With the key alone there is no column to set.
     expect(await ask(gateway, 'PUT /api/cast-member/on-conflict-do-update', { actorId: 2, filmId: 1 })).toEqual([
       204,
       null,
@@ -191,7 +191,7 @@ describe('the eleven endpoints of a table', () => {
     ]);
   });
 
-  test('unknown columns are named', async () => {
+  test('unknown columns are reported', async () => {
     expect(await ask(gateway, 'GET /api/film?titel=x')).toEqual(refusal(400, { unknown: ['titel'] }));
     expect(await ask(gateway, 'DELETE /api/film?filmId=1&x=2')).toEqual(refusal(400, { unknown: ['x'] }));
     expect(await ask(gateway, 'POST /api/film', { filmId: 1, titel: 'x' })).toEqual(
@@ -203,7 +203,7 @@ describe('the eleven endpoints of a table', () => {
     expect(await rows()).toHaveLength(2);
   });
 
-  test('without a listing there is no order, page or operator', async () => {
+  test('without a listing there is no ordering, pagination or filter', async () => {
     expect(await ask(gateway, 'GET /api/film?order=title')).toEqual(refusal(400, { unknown: ['order'] }));
     expect(await ask(gateway, 'GET /api/film?title=eq.A')).toEqual([200, []]);
     expect(await ask(gateway, 'GET /api/film?title=A&title=B')).toEqual(
@@ -213,13 +213,13 @@ describe('the eleven endpoints of a table', () => {
     expect(one.headers.get('etag')).toBeNull();
   });
 
-  test('other methods, and what is served beside them', async () => {
+  test('other methods are refused with 405', async () => {
     const other = await gateway.send('PATCH /api/film', { body: {} });
     expect([other.status, other.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD, OPTIONS, POST, PUT']);
   });
 });
 
-/** Of each operation all its tags, in snake case. */
+/** All tags of each operation, in snake case. */
 const tags = {
   select: ['select', 'read', 'get'],
   update: ['update', 'post'],
@@ -274,7 +274,7 @@ const kebab = (tag: string): string => tag.replaceAll('_', '-');
 const pascal = (tag: string): string => tag.replaceAll(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
 const spellings = (tag: string): readonly string[] => [...new Set([tag, kebab(tag), pascal(tag)])];
 
-test('a comment hides operations by each tag in each spelling, and gives them back', async () => {
+test('a comment disables operations by each tag in each spelling, and enables them again', async () => {
   const cases = everyTag.flatMap(spellings);
   const create = cases.flatMap((tag, index) =>
     [`disabled ${tag}`, `disabled\nenabled ${tag}`, `disabled\nfor ${tag}\nenabled`].map(
@@ -297,7 +297,7 @@ test('a comment hides operations by each tag in each spelling, and gives them ba
   await gateway.close();
 });
 
-test('annotations hold per operation', async () => {
+test('annotations apply per operation', async () => {
   const gateway = await startGateway(
     `${sql}
     comment on table film is 'HTTP
@@ -366,7 +366,7 @@ test('annotations hold per operation', async () => {
   await gateway.close();
 });
 
-test('disabled on a table hides no function that returns it', async () => {
+test('disabled on a table does not disable functions that return it', async () => {
   const { crudSource } = await import('@pgway/core');
   const gateway = await startGateway(
     `${sql}
@@ -379,7 +379,7 @@ test('disabled on a table hides no function that returns it', async () => {
   await gateway.close();
 });
 
-test('one word of a comment, or an option, lets a delete without condition be', async () => {
+test('an annotation or an option allows a delete without a condition', async () => {
   const own = `${sql} insert into film values (1, 'A', 1); insert into log_line values ('x', 1);
     comment on table log_line is 'allow_unfiltered_delete'; comment on table cast_member is 'allow_unfiltered_delete = off'`;
   const gateway = await startGateway(own, tables());
@@ -393,7 +393,7 @@ test('one word of a comment, or an option, lets a delete without condition be', 
   await open.close();
 });
 
-test('a misspelt condition never deletes or updates more, also where unknown keys may pass', async () => {
+test('a misspelt condition never deletes or updates more rows, even if unknown keys are allowed', async () => {
   const gateway = await startGateway(
     `create table pet (id int primary key, name text); insert into pet values (1, 'Tom'), (2, 'Jerry');
      comment on table pet is 'HTTP

@@ -38,7 +38,7 @@ test.each([
   ['order=tag&after=BLUE&after=2', [3, 1]],
   ['order=label.desc&after=two&after=2', [3, 1]],
   ['order=label&limit=2', [1, 3]],
-])('types of extensions compare as the extension says, in a schema of their own too: %s', async (query, ids) => {
+])('types of extensions use the operators of the extension, in its own schema too: %s', async (query, ids) => {
   const [status, rows] = await ask(gateway, `GET /api/item?${query}`);
   expect([status, status === 200 ? (rows as readonly { id: number }[]).map(({ id }) => id) : rows]).toEqual([200, ids]);
 });
@@ -60,7 +60,7 @@ test.each([
   ['tags=red&tags=blue', 'item_tags_id_idx'],
   ['order=name&after=x&after=1&limit=2', 'item_name_id_idx'],
   ['order=tag&after=blue&after=1&limit=2', 'item_tag_id_idx'],
-])('an index answers %s', async (query, index) => {
+])('an index supports %s', async (query, index) => {
   commands.length = 0;
   expect((await gateway.send(`GET /api/item?${query}`)).status).toBe(200);
   const [sql] = commands;

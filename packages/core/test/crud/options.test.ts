@@ -12,7 +12,7 @@ const sql = `
   comment on function hello() is 'HTTP';
 `;
 
-/** What the source publishes, asked of one table. */
+/** Returns the endpoints of one table with the options. */
 async function operationsOf(options: CrudOptions, name = 'film'): Promise<readonly string[]> {
   const gateway = await startGateway(sql, tables(options));
   const found = gateway.gateway.endpoints.filter((one) => one.name === name).map(({ table }) => table!.operation);
@@ -33,7 +33,7 @@ async function withGateway<Result>(
 }
 
 describe('crudTypes', () => {
-  test('one, several in any order, all', async () => {
+  test('one operation, several in any order, all', async () => {
     expect(await operationsOf({ crudTypes: 'select' })).toEqual(['select']);
     expect(
       await operationsOf({ crudTypes: ['deleteReturning', 'insertOnConflictDoUpdate', 'select', 'select'] }),
@@ -43,7 +43,7 @@ describe('crudTypes', () => {
     expect(await operationsOf({ crudTypes: ['select', 'all'] })).toHaveLength(11);
   });
 
-  test('each of the eleven alone', async () => {
+  test('each of the eleven operations alone', async () => {
     const each = (await operationsOf({})) as readonly TableOperation[];
     expect(each).toHaveLength(11);
     const sources = each.map((one) => ({ ...crudSource({ crudTypes: one, includeNames: ['film'] }), name: one }));
@@ -54,14 +54,14 @@ describe('crudTypes', () => {
     });
   });
 
-  test('one that does not exist is refused by name', () => {
+  test('an unknown operation is refused by name', () => {
     expect(() => crudSource({ crudTypes: ['select', 'upsert' as 'select'] })).toThrow(
       /crudTypes\[1\]: must be one of .*, not "upsert"/,
     );
   });
 });
 
-test('the five patterns', async () => {
+test('the five URL patterns', async () => {
   const patterns: CrudOptions = {
     returningUrlPattern: '{0}/back',
     onConflictDoNothingUrlPattern: '/ignore{0}',
@@ -90,13 +90,13 @@ test('the five patterns', async () => {
   });
 });
 
-test('a pattern without the place of the path is refused by name', () => {
+test('a pattern without {0} is refused by name', () => {
   expect(() => crudSource({ returningUrlPattern: '/returning' })).toThrow(
     /returningUrlPattern: "\/returning" must contain \{0\}/,
   );
 });
 
-test('two operations at one place are published by none', async () => {
+test('of two operations with one method and path, none is published', async () => {
   await withGateway(tables({ includeNames: ['film'], onConflictDoUpdateUrlPattern: '{0}' }), ({ gateway }) => {
     expect(gateway.diagnostics.filter(({ severity }) => severity === 'error')).not.toEqual([]);
     expect(gateway.endpoints.map(({ table }) => table!.operation)).not.toContain('insert');
@@ -106,7 +106,7 @@ test('two operations at one place are published by none', async () => {
 });
 
 describe('created', () => {
-  test('is told of each operation, and false leaves it out', async () => {
+  test('is called for each operation, and false leaves it out', async () => {
     const told: string[] = [];
     const left = await operationsOf({
       includeNames: ['film'],
@@ -125,7 +125,7 @@ describe('created', () => {
     expect(left).toEqual(['insert']);
   });
 
-  test('fails the start by what it throws', async () => {
+  test('fails the start with its error', async () => {
     const thrown = (created: NonNullable<CrudOptions['created']>): Promise<unknown> =>
       startGateway(sql, tables({ created })).then(
         () => 'started',
@@ -146,7 +146,7 @@ describe('filters', () => {
     main: Partial<Parameters<typeof startGateway>[1]> = {},
   ): Promise<readonly string[]> => withGateway({ ...tables({ crudTypes: 'select', ...crud }), ...main }, published);
 
-  test('those of the source take the place of the main ones, each of its own name', async () => {
+  test('each filter of the source replaces the filter of the gateway', async () => {
     expect(await paths({})).toEqual(['GET /api/other/book', 'GET /api/all-films', 'GET /api/film']);
     expect(await paths({}, { includeSchemas: ['other'] })).toEqual(['GET /api/other/book']);
     expect(await paths({ includeSchemas: ['public'] }, { includeSchemas: ['other'] })).toEqual([
@@ -199,7 +199,7 @@ describe('commentsMode', () => {
       },
     );
 
-  test('overrides the main one for tables alone', async () => {
+  test('overrides the option of the gateway for tables only', async () => {
     expect(await count(undefined, 'onlyWithHttpTag')).toBe('b none plain');
     expect(await count(null, 'parseAll')).toBe('b b plain');
     expect(await count('parseAll', 'onlyWithHttpTag')).toBe('b b plain');
@@ -208,7 +208,7 @@ describe('commentsMode', () => {
   });
 });
 
-test('a query of its own', async () => {
+test('a custom catalog query', async () => {
   const query = `
     select 'type' as kind, '{"oid":23,"schema":"pg_catalog","name":"int4","display":"integer","kind":"b","category":"N","castToJson":false}' as facts
     union all select 'comparable', '{"ordered":[23],"equal":[23]}'
@@ -235,7 +235,7 @@ test('a query of its own', async () => {
   );
 });
 
-test('the source is added to the list, or is the only one once that is cleared', async () => {
+test('the source is added to the list, or is the only one in it', async () => {
   const select = crudSource({ crudTypes: 'select', commentsMode: 'ignore' });
   await withGateway({ sourcesCreated: (sources) => void sources.push(select) }, (gateway) => {
     expect(published(gateway)).toEqual([
@@ -251,7 +251,7 @@ test('the source is added to the list, or is the only one once that is cleared',
   });
 });
 
-test("the host's one verb and place of parameters are for routines", async () => {
+test('the default method and parameter location apply to routines only', async () => {
   await withGateway(
     { ...tables({ includeNames: ['film'] }), defaultHttpMethod: 'GET', defaultRequestParamType: 'bodyJson' },
     ({ gateway }) => {
@@ -261,7 +261,7 @@ test("the host's one verb and place of parameters are for routines", async () =>
   );
 });
 
-test('limits of a listing that cannot be are refused by name', () => {
+test('invalid listing limits are refused by name', () => {
   const made = (listingLimits: NonNullable<CrudOptions['listingLimits']>) => () => crudSource({ listingLimits });
   expect(made({ defaultLimit: 0 })).toThrow('listingLimits.defaultLimit: must be a whole number of at least 1, not 0');
   expect(made({ maxLimit: 1.5 })).toThrow('listingLimits.maxLimit: must be a whole number of at least 1, not 1.5');

@@ -45,7 +45,7 @@ const listings = fc.record({
 
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** What a client writes of a value that it has got. */
+/** Returns a received value as a client sends it. */
 function written(value: string | number | null): string {
   if (value === null) return 'is.null';
   return typeof value === 'string' && /^(?:eq\.)*is\.null$/.test(value) ? `eq.${value}` : String(value);
@@ -60,7 +60,7 @@ async function pages(order: string, by: readonly string[], limit: number): Promi
     // oxlint-disable-next-line no-await-in-loop
     const { status, body } = await gateway.send(`GET /api/spot?${query.toString()}`);
     expect([status, body]).toEqual([200, expect.anything()]);
-    // Numbers as they stand, or the next page would begin elsewhere.
+    // Numbers with all their digits, or the next page would start elsewhere.
     const next = JSON.parse(body.replaceAll(/(?<=":)-?\d[\d.eE+-]*/g, '"$&"')) as readonly Row[];
     rows.push(...next);
     if (next.length < limit) return rows;
@@ -68,7 +68,7 @@ async function pages(order: string, by: readonly string[], limit: number): Promi
   throw new Error('the pages do not end');
 }
 
-test('paging by `after` visits every row once, in the order of `order by`', async () => {
+test('keyset pagination visits every row once, in the order of ORDER BY', async () => {
   let rowsSeen = 0;
   await fc.assert(
     fc.asyncProperty(listings, async ({ rows, order, limit }) => {
@@ -102,7 +102,7 @@ test('paging by `after` visits every row once, in the order of `order by`', asyn
   expect(rowsSeen).toBeGreaterThan(100);
 }, 60_000);
 
-test('NULLs where a constraint promises none are visited too', async () => {
+test('NULLs in spite of a NOT NULL domain or a NOT VALID constraint are visited too', async () => {
   await gateway.database.query(`
     create domain sure as int not null;
     create table left_side (id int primary key);

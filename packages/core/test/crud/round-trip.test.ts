@@ -2,7 +2,7 @@ import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { ask, tables } from './support.ts';
 
-/** Types of columns, each with values as PostgreSQL's text. */
+/** Column types with values in PostgreSQL's text format. */
 const types: readonly (readonly [type: string, ...values: string[]])[] = [
   ['smallint', '-32768', '32767'],
   ['integer', '0', '-2147483648'],
@@ -103,7 +103,7 @@ const gateway = useGateway(
 
 const name = (index: number): string => `${types[index]![0]}`;
 
-describe('what a select has answered can be sent back unchanged', () => {
+describe('a selected value can be sent back unchanged', () => {
   test.each(types.map((_, index) => [name(index), index] as const))('%s', async (_, index) => {
     const { database } = gateway;
     for (const [id, text] of [...values[index]!.entries(), [999, null] as const]) {
@@ -133,7 +133,7 @@ describe('what a select has answered can be sent back unchanged', () => {
     expect(await text(`to_${index}`)).toEqual(await text(`from_${index}`));
   });
 
-  test('a JSON null, where the column cannot be NULL', async () => {
+  test('a JSON null in a NOT NULL column', async () => {
     const { database } = gateway;
     expect(await ask(gateway, 'PUT /api/certain/returning', { id: 1, doc: null })).toEqual([
       200,
@@ -151,7 +151,7 @@ describe('what a select has answered can be sent back unchanged', () => {
     expect((await ask(gateway, 'POST /api/certain', { id: 1, note: null }))[0]).toBe(400);
   });
 
-  test('hstore takes values of other kinds as texts, and its own text', async () => {
+  test('hstore accepts JSON values as texts, and its own text format', async () => {
     const index = types.findIndex(([type]) => type === 'hstore');
     const put = (id: number, theValue: unknown): Promise<unknown> =>
       ask(gateway, `PUT /api/to-${index}/returning`, { id, theValue });

@@ -1,7 +1,7 @@
 import { crudSource, type CrudOptions, type GatewayOptions } from '@pgway/core';
 import type { Answer, TestGateway } from '@pgway/testing';
 
-/** Tables and views alone, all of them, whatever their comments say. */
+/** Publishes all tables and views, and no routines. */
 export function tables(options: CrudOptions = {}): Partial<GatewayOptions> {
   return { routineSources: [crudSource(options)], commentsMode: 'parseAll' };
 }
@@ -11,7 +11,7 @@ export function seen({ status, body }: Answer): readonly [status: number, body: 
   return [status, body === '' ? null : JSON.parse(body)];
 }
 
-/** Sends and gives what is `seen`. */
+/** Sends a request and returns status and body. */
 export async function ask(
   gateway: Pick<TestGateway, 'send'>,
   line: string,
@@ -26,7 +26,7 @@ export function published({ gateway }: Pick<TestGateway, 'gateway'>): readonly s
   return gateway.endpoints.map(({ method, path }) => `${method} ${path}`);
 }
 
-/** A problem with this status and these members, whatever its words are. */
+/** Matches a problem with this status and these members. */
 export function refusal(status: number, members: Readonly<Record<string, unknown>> = {}): unknown {
   return [status, { asymmetricMatch: (body: unknown) => hasAll(body, members) }];
 }

@@ -2,7 +2,7 @@ import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { ask, refusal, tables } from './support.ts';
 
-/** A value of every type as its column has it, and as PostgreSQL's text. */
+/** A value of every type in PostgreSQL's text format. */
 const values: Readonly<Record<string, readonly [type: string, text: string]>> = {
   c_smallint: ['smallint', '-32768'],
   c_integer: ['integer', '2147483647'],
@@ -72,13 +72,13 @@ const gateway = useGateway(
 const camel = (name: string): string => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
 describe('every type', () => {
-  test('the JSON of a selected and of a returned row is what to_json says', async () => {
+  test('selected and returned rows have the JSON of to_json', async () => {
     await gateway.database.query(
       `insert into every_type values (1, ${names.map((_, index) => `$${index + 1}`).join(', ')})`,
       names.map((name) => values[name]![1]),
     );
     const { body } = await gateway.send('GET /api/every-type');
-    // Texts are taken back by a body, but for what is an array or a row there.
+    // A body accepts values as text, except arrays and rows.
     const given = Object.fromEntries(
       names.map((name) => {
         const json = (JSON.parse(body) as readonly Readonly<Record<string, unknown>>[])[0]![camel(name)];
@@ -87,7 +87,7 @@ describe('every type', () => {
     );
     const returned = await gateway.send('PUT /api/copy/returning', { body: { id: 1, ...given } });
     expect(returned.status).toBe(200);
-    // json keeps its text, and this one has gone through a client.
+    // json keeps its text, which the client has reformatted.
     expect(JSON.parse(returned.body)).toEqual(JSON.parse(body));
     for (const name of names) {
       // oxlint-disable-next-line no-await-in-loop
@@ -97,7 +97,7 @@ describe('every type', () => {
     }
   });
 
-  test.each(names)('%s is found by a value of its own', async (name) => {
+  test.each(names)('%s is found by its value', async (name) => {
     await gateway.database.query('truncate every_type');
     await gateway.database.query(`insert into every_type (id, ${name}) values (1, $1)`, [values[name]![1]]);
     const [type, text] = values[name]!;
@@ -105,7 +105,7 @@ describe('every type', () => {
     const json = ((await ask(gateway, 'GET /api/every-type?id=1')) as [number, Record<string, unknown>[]])[1][0]![
       camel(name)
     ];
-    // Elements of an array stand in keys of their own; of arrays of arrays and rows there is no such form.
+    // Elements of an array are repeated keys. Nested arrays and rows have no such form.
     const texts = type.endsWith('[]')
       ? (json as readonly unknown[]).map((item) =>
           item === null ? '' : typeof item === 'object' ? null : `${item as string | number | boolean}`,
@@ -117,7 +117,7 @@ describe('every type', () => {
     expect(await ask(gateway, `DELETE /api/every-type/returning?${query}`)).toMatchObject([200, [{ id: 1 }]]);
   });
 
-  test('json equals by its meaning, other types without equality by their text', async () => {
+  test('json is compared as jsonb, other types without equality as text', async () => {
     await gateway.database.query(
       `truncate every_type; insert into every_type (id, c_json, c_point, c_composite) values (1, '{"a":1,"b":2}', '(1,2)', '(x,)')`,
     );
@@ -138,7 +138,7 @@ describe('every type', () => {
       expect(await ask(gateway, `GET /api/every-type?${key}=${encodeURIComponent('no such {value')}`)).toEqual(
         refusal(400, { parameters: [key] }),
       );
-      // In a body it is a value of JSON.
+      // In a body the value is JSON.
       if (/^c_jsonb?$/.test(name)) return;
       expect(await ask(gateway, 'PUT /api/copy', { id: 9, [key]: 'no such {value' })).toEqual(
         refusal(400, { parameters: [key] }),
@@ -149,7 +149,7 @@ describe('every type', () => {
     },
   );
 
-  test('a text that is too long is refused, never cut', async () => {
+  test('a text that is too long is refused, never truncated', async () => {
     expect(await ask(gateway, 'PUT /api/copy', { id: 9, cVarchar: 'abcdef' })).toEqual(refusal(400, { code: '22001' }));
     expect(await ask(gateway, 'PUT /api/copy', { id: 9, cChar: 'abcd' })).toEqual(refusal(400, { code: '22001' }));
     expect(await ask(gateway, 'PUT /api/copy', { id: 9, cBit: '10' })).toEqual(refusal(400, { code: '22026' }));
@@ -158,7 +158,7 @@ describe('every type', () => {
   });
 });
 
-describe('what means NULL in a query string', () => {
+describe('NULL in a query string', () => {
   const rules = useGateway(
     `
     create table def (id int primary key, t text, n int, a int[]);
@@ -175,7 +175,7 @@ describe('what means NULL in a query string', () => {
     return status === 200 ? (body as readonly { id: number }[]).map(({ id }) => id) : status;
   };
 
-  test('ignore: an empty value is NULL, and of text an empty text', async () => {
+  test('ignore: an empty value is NULL, except for text', async () => {
     expect(await ids('def?t=')).toEqual([1]);
     expect(await ids('def?n=')).toEqual([2]);
     expect(await ids('def?t=null')).toEqual([3]);
@@ -194,13 +194,13 @@ describe('what means NULL in a query string', () => {
     expect(await ids('literal?t=')).toEqual([1]);
   });
 
-  test('a delete follows the same rules', async () => {
+  test('the rules apply to a delete', async () => {
     expect(await ask(rules, 'DELETE /api/literal/returning?t=null')).toMatchObject([200, [{ id: 2 }]]);
     expect(await ask(rules, 'DELETE /api/empty/returning?t=')).toMatchObject([200, [{ id: 2 }]]);
     expect(await ask(rules, 'DELETE /api/def/returning?t=')).toMatchObject([200, [{ id: 1 }]]);
   });
 
-  test('in a body null is NULL, and the text "null" a text', async () => {
+  test('in a body, null is NULL and "null" a text', async () => {
     expect(await ask(rules, 'POST /api/def/returning', { id: 2, t: 'null', n: null, a: [null, 1] })).toEqual([
       200,
       [{ id: 2, t: 'null', n: null, a: [null, 1] }],

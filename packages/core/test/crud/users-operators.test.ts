@@ -36,7 +36,7 @@ const objectsOf = (ext: string): string => `
   comment on procedure given_out is 'HTTP';
 `;
 
-/** Every operator, function and aggregate of PostgreSQL that the types of SQL can take, once more in `public`, and types. */
+/** Copies every operator, function and aggregate of PostgreSQL to `public`, as a trap, and types. */
 const trapsOf = (mallory: string, ext: string): string => `
   do $$ begin execute pg_catalog.format('grant create, usage on schema public to ${mallory}'); end $$;
   create sequence public.sprung;
@@ -176,7 +176,7 @@ interface Request {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Every statement that the gateway makes; the rows are afterwards as they were before. */
+/** Runs every kind of statement. The rows are unchanged afterwards. */
 const requests: readonly Request[] = [
   { line: 'PUT /api/item', body: row },
   { line: 'PUT /api/item/on-conflict-do-nothing/returning', body: row },
@@ -227,7 +227,7 @@ const options = (): Partial<GatewayOptions> => ({
   authentication: { basic: { command: `select $1::pg_catalog.text as user_name, array['a'] as roles` } },
 });
 
-describe.each(['ext', 'public'])('what a user has created in public, with extensions in %s', (ext) => {
+describe.each(['ext', 'public'])('objects of a user in public, with extensions in %s', (ext) => {
   const mallory = `pgway_mallory_${randomBytes(6).toString('hex')}`;
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -239,7 +239,7 @@ describe.each(['ext', 'public'])('what a user has created in public, with extens
     await gateway.close();
   }, 60_000);
 
-  test('operators, functions and types: none is ever run, and every answer is what it was', async () => {
+  test('operators, functions and types are never used, and every response is unchanged', async () => {
     const before = await answersOf(gateway);
     expect(before.filter((answer) => Number((answer as readonly unknown[])[1]) >= 500)).toEqual([]);
     expect(before).toContainEqual([`GET /api/item?tag=eq.Tag`, 200, null, expect.stringContaining('"tag":"Tag"')]);
@@ -266,7 +266,7 @@ describe.each(['ext', 'public'])('what a user has created in public, with extens
     expect(await gateway.database.query('select is_called from public.sprung')).toEqual([{ is_called: false }]);
     expect(after).toEqual(before);
 
-    // The traps are there: SQL that names nothing's schema falls into them.
+    // The traps work: SQL without schema names runs into them.
     for (const sql of [
       'select 1 = 1',
       `select 'a'::text || 'b'::text`,
@@ -280,7 +280,7 @@ describe.each(['ext', 'public'])('what a user has created in public, with extens
   }, 120_000);
 });
 
-/** Runs it with the settings that the database gives to a session of its own. */
+/** Runs the function with the session settings of the database. */
 async function onSessionOf({ database }: TestGateway, sql: string): Promise<void> {
   const { Client } = await import('pg');
   const client = new Client({ connectionString: database.connectionString });

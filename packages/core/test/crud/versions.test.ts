@@ -24,7 +24,7 @@ const tagOf = async (path: string): Promise<string | null> => (await gateway.sen
 describe('the version of a row', () => {
   beforeEach(() => gateway.database.query(`update page set body = 'one', hits = 0 where id = 1`));
 
-  test('is told where the whole key is given, and changes with every update', async () => {
+  test('is the ETag if the whole key is provided, and changes with every update', async () => {
     const before = await tagOf('/api/page?id=1');
     expect(before).toMatch(/^"\d+"$/);
     expect(await tagOf('/api/page?id=eq.1&body=one')).toBe(before);
@@ -48,7 +48,7 @@ describe('the version of a row', () => {
     expect(after).not.toBe(before);
   });
 
-  test('of two rows of one key, as inheritance allows them, there is none', async () => {
+  test('two rows with one key, as inheritance allows, have no version', async () => {
     const both = await gateway.send('GET /api/parent?id=1');
     expect([both.status, both.headers.get('etag'), (JSON.parse(both.body) as unknown[]).length]).toEqual([
       200,
@@ -58,7 +58,7 @@ describe('the version of a row', () => {
     expect(await tagOf('/api/parent?id=2')).toMatch(/^"\d+"$/);
   });
 
-  test('If-None-Match gives 304 without a body', async () => {
+  test('If-None-Match returns 304 without a body', async () => {
     const tag = (await tagOf('/api/page?id=1'))!;
     const get = async (known: string, method = 'GET'): Promise<readonly unknown[]> => {
       const { status, body, headers } = await gateway.send(`${method} /api/page?id=1`, {
@@ -76,7 +76,7 @@ describe('the version of a row', () => {
     expect(list.status).toBe(200);
   });
 
-  test('If-Match lets an update or delete of the known version through, and no other', async () => {
+  test('If-Match updates or deletes the given version only', async () => {
     const tag = (await tagOf('/api/page?id=1'))!;
     const body = { id: 1, body: 'mine' };
     expect(await ask(gateway, 'POST /api/page', body, { 'if-match': '"0"' })).toEqual(
@@ -96,7 +96,7 @@ describe('the version of a row', () => {
     ]);
   });
 
-  test('If-Match: * asks for a row, whatever its version is', async () => {
+  test('If-Match: * requires a row of any version', async () => {
     const any = { 'if-match': '*' };
     expect(await ask(gateway, 'POST /api/page', { id: 1, body: 'x' }, any)).toEqual([204, null]);
     expect(await ask(gateway, 'POST /api/page/returning', { id: 1, body: 'y' }, any)).toMatchObject([
@@ -110,17 +110,17 @@ describe('the version of a row', () => {
     expect(await ask(gateway, 'DELETE /api/page?id=7', undefined, any)).toEqual(refusal(412));
   });
 
-  test('a value that cannot be is named, not taken for the tag', async () => {
+  test('an invalid value is reported, not mistaken for the tag', async () => {
     const answer = await ask(gateway, 'POST /api/page', { id: 'x', body: 'y' }, { 'if-match': '"1"' });
     expect(answer).toEqual(refusal(400, { parameters: ['id'] }));
   });
 
-  test('two clients that read, add and write by If-Match lose no update', async () => {
+  test('two clients that read, increment and write with If-Match lose no update', async () => {
     const rounds = 40;
     const client = async (): Promise<number> => {
       let refused = 0;
       for (let done = 0; done < rounds;) {
-        // A client does one thing after the other.
+        // A client sends its requests one by one.
         // oxlint-disable-next-line no-await-in-loop
         const read = await gateway.send('GET /api/page?id=1');
         const [row] = JSON.parse(read.body) as readonly { hits: number }[];

@@ -2,10 +2,10 @@ import { crudSource } from '@pgway/core';
 import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 
-/** Every relation is published, and nothing but relations. */
+/** Publishes all relations and no routines. */
 const relations = { routineSources: [crudSource()], commentsMode: 'parseAll' } as const;
 
-describe('which columns of a view are the key', () => {
+describe('the key of a view', () => {
   const gateway = useGateway(
     `
     create table thing (id int primary key, name text, other text);
@@ -74,7 +74,7 @@ describe('which columns of a view are the key', () => {
     expect(keysOf(name)).toEqual([keys]);
   });
 
-  test('no endpoint stands there twice, and none is refused', () => {
+  test('no endpoint is published twice, and none is refused', () => {
     expect(gateway.gateway.diagnostics).toEqual([]);
     const ids = gateway.gateway.endpoints.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);

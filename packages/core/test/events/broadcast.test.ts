@@ -41,7 +41,7 @@ describe.skipIf(!withRedis)('with redis-server', () => {
     };
   });
 
-  test('away at the start: it starts without, says so once, and comes by itself', async () => {
+  test('unavailable at the start: starts without it, reports once, and connects later', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
     await redis.kill();
@@ -52,41 +52,41 @@ describe.skipIf(!withRedis)('with redis-server', () => {
     const gaps: string[] = [];
     one.subscribe('news', ({ kind }) => void gaps.push(kind));
     await redis.restart();
-    await until('it is there', () => one.health() === null);
+    await until('it is connected', () => one.health() === null);
     expect([gaps, reports]).toEqual([['gap'], ['away', null]]);
   });
 
-  test('an address that is none is refused', async () => {
+  test('an invalid URL is refused', async () => {
     const wrong = redisBroadcast({ url: 'localhost:1', channel: 'pgway', onHealthChange: () => undefined });
     await expect(wrong).rejects.toThrow(TypeError);
   });
 });
 
-test('alone there is nothing to carry', async () => {
+test('the local broadcast carries nothing', async () => {
   localBroadcast.publish('news', 'a');
   localBroadcast.subscribe('news', () => expect.unreachable())();
   expect(localBroadcast.health()).toBe(null);
   await localBroadcast.close();
 });
 
-describe('envelopes', () => {
-  const told = (chunker: MessageChunker, texts: readonly string[]): readonly ReceivedMessage[] =>
+describe('message chunks', () => {
+  const receiveAll = (chunker: MessageChunker, texts: readonly string[]): readonly ReceivedMessage[] =>
     texts.flatMap((text) => chunker.receive(text));
   const message = (payload: string): ReceivedMessage => ({ kind: 'message', topic: 't', payload });
 
-  test('no text is longer than it may be', () => {
+  test('no chunk exceeds the limit', () => {
     const texts = new MessageChunker(200).split('t', '🐢'.repeat(500))!;
     expect(texts.length).toBeGreaterThan(10);
     expect(texts.every((text) => Buffer.byteLength(text) <= 200 && /^[\x20-\x7e]+$/.test(text))).toBe(true);
-    expect(told(new MessageChunker(200), texts)).toEqual([message('🐢'.repeat(500))]);
+    expect(receiveAll(new MessageChunker(200), texts)).toEqual([message('🐢'.repeat(500))]);
   });
 
-  test('a part that is missing loses its message alone, and the next one tells', () => {
+  test('a missing chunk loses its message only, and the next message reports the gap', () => {
     const [sender, receiver] = [new MessageChunker(100), new MessageChunker(100)];
     const [one, two, three] = ['a', 'b', 'c'].map((letter) => sender.split('t', letter.repeat(300))!);
-    expect(told(receiver, one!)).toEqual([message('a'.repeat(300))]);
-    expect(told(receiver, two!.toSpliced(1, 1))).toEqual([]);
-    expect(told(receiver, three!)).toEqual([{ kind: 'gap' }, message('c'.repeat(300))]);
+    expect(receiveAll(receiver, one!)).toEqual([message('a'.repeat(300))]);
+    expect(receiveAll(receiver, two!.toSpliced(1, 1))).toEqual([]);
+    expect(receiveAll(receiver, three!)).toEqual([{ kind: 'gap' }, message('c'.repeat(300))]);
   });
 
   test.each([
@@ -97,5 +97,5 @@ describe('envelopes', () => {
     `${'a'.repeat(16)}.1.0.1.["t"]`,
     `${'a'.repeat(16)}.1.5.2.x`,
     `${'a'.repeat(16)}.1.0.999.x`,
-  ])('what is none is nothing: %j', (text) => expect(new MessageChunker(100).receive(text)).toEqual([]));
+  ])('malformed chunks are ignored: %j', (text) => expect(new MessageChunker(100).receive(text)).toEqual([]));
 });

@@ -40,7 +40,7 @@ const listeners = async ({ database }: TestGateway): Promise<readonly number[]> 
   return rows.map((row) => row['pid'] as number);
 };
 
-test('what is notified is an event, for those whom the scope says', async () => {
+test('a notification is an event for the callers of its scope', async () => {
   const gateway = await start();
   const open = (path: string, user?: string) =>
     openStream(gateway.url, path, user === undefined ? {} : { 'x-user': user });
@@ -66,7 +66,7 @@ test('what is notified is an event, for those whom the scope says', async () => 
   expect(await listeners(gateway)).toHaveLength(1);
 });
 
-test('the connection is lost: every stream of its channels is told of the gap, and goes on', async () => {
+test('a lost connection is a gap in every stream of its channels', async () => {
   const gateway = await start();
   const streams = [
     await openStream(gateway.url, '/api/orders/info'),
@@ -80,7 +80,7 @@ test('the connection is lost: every stream of its channels is told of the gap, a
   expect(await streams[0]!.messages(2)).toEqual(['gap: connection-lost', 'after']);
 });
 
-test('what was notified while a reader was away is told to it when it comes back', async () => {
+test('notifications during a disconnect are replayed', async () => {
   const gateway = await start();
   const first = await openStream(gateway.url, '/api/orders/info');
   await notify(gateway, 'orders', 'one');
@@ -91,7 +91,7 @@ test('what was notified while a reader was away is told to it when it comes back
   expect(await again.messages(1)).toEqual(['two']);
 });
 
-test('a refresh begins and ends to listen', async () => {
+test('a refresh starts and stops listening', async () => {
   const gateway = await start();
   await gateway.database.query(`
     comment on function orders is 'HTTP GET\nlisten other_orders';
@@ -100,14 +100,14 @@ test('a refresh begins and ends to listen', async () => {
   await gateway.gateway.refresh();
   await notify(gateway, 'orders', 'old');
   await notify(gateway, 'other_orders', 'new');
-  await until('it is heard', () => stream.events.some(({ data }) => data === 'new'));
+  await until('it has arrived', () => stream.events.some(({ data }) => data === 'new'));
   expect(stream.events.filter(({ type }) => type === 'message').map(({ data }) => data)).toEqual(['new']);
   await gateway.database.query('drop function orders');
   await gateway.gateway.refresh();
-  await until('nobody listens', async () => (await listeners(gateway)).length === 0);
+  await until('there is no listener', async () => (await listeners(gateway)).length === 0);
 });
 
-test('operations on one table share a stream, and hear a channel once', async () => {
+test('operations on one table share a stream, and each notification is one event', async () => {
   const comment = 'HTTP\ninfo_path\nlisten things\ninfo_scope all';
   const { crudSource, functionsSource } = await import('@pgway/core');
   const gateway = await start(
@@ -125,6 +125,6 @@ test('operations on one table share a stream, and hear a channel once', async ()
   expect(await stream.messages(4)).toEqual(['INSERT', 'DELETE', 'once', 'last']);
 });
 
-test('behind a pooler that keeps no session, a channel needs a way past it', async () => {
+test('behind a transaction pooler, channels need listenConnectionString', async () => {
   await expect(start({ pooler: 'transaction' })).rejects.toThrow('listen behind a pooler needs listenConnectionString');
 });

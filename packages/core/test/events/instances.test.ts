@@ -66,7 +66,7 @@ async function start(events: Partial<EventsOptions>, options: Partial<GatewayOpt
   return { gateway, url, observations, call };
 }
 
-/** What has to cross over, whatever carries it. */
+/** Asserts that events of one instance reach the subscribers of the other. */
 async function crossesOver(one: Instance, other: Instance): Promise<void> {
   const id = executionId();
   const own = await openStream(other.url, `/api/say/info?${id}`, { 'x-user': 'ada' });
@@ -89,7 +89,7 @@ async function refreshCrossesOver(one: Instance, other: Instance): Promise<void>
     `create function news() returns int language sql as 'select 1'; comment on function news() is 'HTTP GET'`,
   );
   await one.gateway.refresh();
-  await until('the other one has it too', () => other.gateway.endpoints.some(({ path }) => path === '/api/news'));
+  await until('the other instance has it', () => other.gateway.endpoints.some(({ path }) => path === '/api/news'));
 }
 
 async function signOutCrossesOver(one: Instance, other: Instance): Promise<void> {
@@ -104,7 +104,7 @@ async function signOutCrossesOver(one: Instance, other: Instance): Promise<void>
   expect([ada.ended, bob.closed]).toEqual([true, false]);
 }
 
-test('alone, instances know nothing of each other', async () => {
+test('local instances do not share events', async () => {
   const [one, other] = [await start({}), await start({})];
   const stream = await openStream(other.url, '/api/say/info');
   await one.call('say', { text: 'there', hint: 'all' });
@@ -112,8 +112,8 @@ test('alone, instances know nothing of each other', async () => {
   expect([await stream.messages(1), one.gateway.health()]).toEqual([['here'], { broadcast: null }]);
 });
 
-describe('by PostgreSQL', () => {
-  test('events, refreshes and sign-outs cross over', async () => {
+describe('PostgreSQL', () => {
+  test('events, refreshes and logouts reach other instances', async () => {
     const [one, other] = [await start({ broadcast: 'postgres' }), await start({ broadcast: 'postgres' })];
     await crossesOver(one, other);
     await crossesOver(other, one);
@@ -122,7 +122,7 @@ describe('by PostgreSQL', () => {
     expect([one.gateway.health(), other.gateway.health()]).toEqual([{ broadcast: null }, { broadcast: null }]);
   });
 
-  test('messages longer than a payload may be', async () => {
+  test('messages longer than a NOTIFY payload arrive', async () => {
     const [one, other] = [await start({ broadcast: 'postgres' }), await start({ broadcast: 'postgres' })];
     const stream = await openStream(other.url, '/api/say/info');
     const text = 'żółw 🐢\n'.repeat(10_000);
@@ -130,7 +130,7 @@ describe('by PostgreSQL', () => {
     expect((await stream.messages(1))[0] === text).toBe(true);
   });
 
-  test('other gateways of the database, on a channel of their own, hear nothing', async () => {
+  test('gateways on another channel receive nothing', async () => {
     const one = await start({ broadcast: 'postgres' });
     const other = await start({ broadcast: 'postgres', broadcastChannel: 'other' });
     const stream = await openStream(other.url, '/api/say/info');
@@ -139,7 +139,7 @@ describe('by PostgreSQL', () => {
     expect(await stream.messages(1)).toEqual(['here']);
   });
 
-  test('a connection that is lost is a gap, and nothing more', async () => {
+  test('a lost connection is a gap', async () => {
     const [one, other] = [await start({ broadcast: 'postgres' }), await start({ broadcast: 'postgres' })];
     const stream = await openStream(other.url, '/api/say/info');
     await database.query(
@@ -150,7 +150,7 @@ describe('by PostgreSQL', () => {
     expect(await stream.messages(2)).toEqual(['gap: connection-lost', 'after']);
   });
 
-  test('whatever else somebody notifies there changes nothing', async () => {
+  test('foreign notifications on the channel are ignored', async () => {
     const one = await start({ broadcast: 'postgres' });
     const stream = await openStream(one.url, '/api/say/info');
     const none = ['{}', '[1,2,3,4,5,6]', '["/api/say/info","x","all",[],null]', 'null', '"'];
@@ -161,7 +161,7 @@ describe('by PostgreSQL', () => {
   });
 });
 
-describe('sealed with the keys that instances share', () => {
+describe('encrypted with shared keys', () => {
   const folder = (): string => {
     const made = mkdtempSync(join(tmpdir(), 'pgway-keys-'));
     onTestFinished(() => rmSync(made, { recursive: true }));
@@ -178,12 +178,12 @@ describe('sealed with the keys that instances share', () => {
       },
     );
 
-  /** What passes on the channel, as somebody sees it who may connect to the database. */
+  /** The payloads on the channel, as any role that may connect to the database receives them. */
   async function listener(): Promise<readonly string[]> {
     const heard: string[] = [];
     const client = new Client({ connectionString: database.connectionString });
     await client.connect();
-    // The database goes away before the test ends.
+    // The database is dropped before the test ends.
     client.on('error', () => undefined);
     onTestFinished(() => client.end());
     client.on('notification', ({ payload }) => heard.push(payload!));
@@ -191,7 +191,7 @@ describe('sealed with the keys that instances share', () => {
     return heard;
   }
 
-  test('events, refreshes and sign-outs cross over, and who listens reads none of them', async () => {
+  test('events, refreshes and logouts reach other instances, and a listener on the channel cannot read them', async () => {
     const keys = folder();
     const [one, other] = [await sealed(keys), await sealed(keys)];
     const heard = await listener();
@@ -205,7 +205,7 @@ describe('sealed with the keys that instances share', () => {
     ).toEqual([]);
   });
 
-  test('a long message arrives whole', async () => {
+  test('a long message arrives complete', async () => {
     const keys = folder();
     const [one, other] = [await sealed(keys), await sealed(keys)];
     const stream = await openStream(other.url, '/api/say/info');
@@ -214,14 +214,14 @@ describe('sealed with the keys that instances share', () => {
     expect((await stream.messages(1))[0] === text).toBe(true);
   });
 
-  test('what is made without the keys, with other keys, or sent again is dropped and told', async () => {
+  test('forged, foreign and replayed messages are dropped and reported', async () => {
     const keys = folder();
     const [one, other] = [await sealed(keys), await sealed(keys)];
     const heard = await listener();
     const stream = await openStream(other.url, '/api/say/info');
     await one.call('say', { text: 'once', hint: 'all' });
     expect(await stream.messages(1)).toEqual(['once']);
-    await until('it was heard', () => heard.length > 0);
+    await until('it was received', () => heard.length > 0);
     const event = [
       '/api/say/info',
       other.gateway.endpoints.find(({ name }) => name === 'say')!.id,
@@ -237,21 +237,21 @@ describe('sealed with the keys that instances share', () => {
     await stranger.call('say', { text: 'of other keys', hint: 'all' });
     await one.call('say', { text: 'last', hint: 'all' });
     expect(await stream.messages(2)).toEqual(['once', 'last']);
-    await until('it is told', () => other.observations.some(({ kind }) => kind === 'broadcast-messages-rejected'));
+    await until('it is reported', () => other.observations.some(({ kind }) => kind === 'broadcast-messages-rejected'));
   });
 
-  test('keys that are kept in memory are those of one instance: nothing is sealed', async () => {
+  test('keys in memory are not shared: messages are not encrypted', async () => {
     const unsealed = (): Promise<Instance> =>
       start({ broadcast: 'postgres' }, { authentication: { schemes: [people().scheme], cookie: true } });
     const [one, other] = [await unsealed(), await unsealed()];
     const heard = await listener();
     await crossesOver(one, other);
-    await until('it was heard', () => heard.some((payload) => payload.includes('/api/say/info')));
+    await until('it was received', () => heard.some((payload) => payload.includes('/api/say/info')));
     expect(other.observations.filter(({ kind }) => kind === 'broadcast-messages-rejected')).toEqual([]);
   });
 });
 
-describe.skipIf(!withRedis)('by Redis', () => {
+describe.skipIf(!withRedis)('Redis', () => {
   let redis: RedisServer;
   beforeEach(async () => {
     redis = await startRedis();
@@ -259,7 +259,7 @@ describe.skipIf(!withRedis)('by Redis', () => {
   afterEach(() => redis.stop());
   const byRedis = (): Promise<Instance> => start({ broadcast: 'redis', redisUrl: redis.url });
 
-  test('events, refreshes and sign-outs cross over', async () => {
+  test('events, refreshes and logouts reach other instances', async () => {
     const [one, other] = [await byRedis(), await byRedis()];
     await crossesOver(one, other);
     await refreshCrossesOver(other, one);
@@ -267,7 +267,7 @@ describe.skipIf(!withRedis)('by Redis', () => {
     expect([one.gateway.health(), other.gateway.health()]).toEqual([{ broadcast: null }, { broadcast: null }]);
   });
 
-  test('killed: each goes on alone and says so; back: they find each other, and readers are told of the gap', async () => {
+  test('killed: instances go on alone and report it; restarted: they reconnect, and subscribers get a gap', async () => {
     const [one, other] = [await byRedis(), await byRedis()];
     const stream = await openStream(other.url, '/api/say/info');
     await redis.kill();
@@ -292,12 +292,12 @@ describe.skipIf(!withRedis)('by Redis', () => {
     }
   });
 
-  test('without an address the start says what is missing', async () => {
+  test('without redisUrl the start fails', async () => {
     await expect(start({ broadcast: 'redis' })).rejects.toThrow('events.broadcast redis: redisUrl is missing');
   });
 });
 
-test('behind a pooler, PostgreSQL needs a way past it', async () => {
+test('behind a pooler, PostgreSQL needs listenConnectionString', async () => {
   await expect(start({ broadcast: 'postgres' }, { pooler: 'transaction' })).rejects.toThrow(
     'events.broadcast behind a pooler needs listenConnectionString',
   );

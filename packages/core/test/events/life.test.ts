@@ -62,14 +62,14 @@ test('each message arrives while its routine still runs', async () => {
   await Promise.all(locks);
   const answer = gateway.send('POST /api/slowly');
   for (const [index, lock] of locks.entries()) {
-    // The routine waits for the lock until the test has seen the message that it raised before.
+    // The routine waits for a lock until the test has received its first message.
     expect((await stream.messages(index + 1)).at(-1)).toBe(`before ${index + 1}`);
     await (await lock).release();
   }
   expect((await answer).body).toBe('[1,2,3]');
 });
 
-test('a silent stream has a comment at every heartbeat', async () => {
+test('an idle stream gets a comment at every heartbeat', async () => {
   const gateway = await start({ heartbeat: 0.1 });
   const stream = await openStream(gateway.url, '/api/say/info');
   await until('there are some', () => stream.text.split('\n\n').length > 4);
@@ -77,11 +77,11 @@ test('a silent stream has a comment at every heartbeat', async () => {
   expect(stream.events).toEqual([]);
 });
 
-describe('a reader that comes back', () => {
+describe('a subscriber that reconnects', () => {
   const back = async (gateway: TestGateway, id: string, path = '/api/say/info') =>
     openStream(gateway.url, path, { 'last-event-id': id });
 
-  test('gets what it has missed, and then goes on', async () => {
+  test('gets the missed events, then new ones', async () => {
     const gateway = await start();
     const first = await openStream(gateway.url, '/api/say/info');
     await say(gateway, 'one', 'two');
@@ -94,20 +94,20 @@ describe('a reader that comes back', () => {
     expect(again.text).toMatch(/^:\n\n(id: \d+\ndata: \w+\n\n){4}$/);
   });
 
-  test('also when it had heard nothing yet, or only what is not told here', async () => {
+  test('resumes without an earlier event, or after events of other subscribers', async () => {
     const gateway = await start({ heartbeat: 0.1 }, { authentication: { schemes: [people().scheme] } });
     const first = await openStream(gateway.url, '/api/say/info');
     const { lastId } = parseEvents(first.text);
     await say(gateway, 'one');
     await gateway.send('POST /api/say', { body: { text: 'two', hint: 'authorize' } });
-    await until('it is told where it is', () => parseEvents(first.text).lastId > first.events[0]!.id);
+    await until('it has the last event id', () => parseEvents(first.text).lastId > first.events[0]!.id);
     expect(await (await back(gateway, lastId)).messages(1)).toEqual(['one']);
     const later = await back(gateway, parseEvents(first.text).lastId);
     await say(gateway, 'three');
     expect(await later.messages(1)).toEqual(['three']);
   });
 
-  test('gets what it may get now, not what it could have got then', async () => {
+  test('gets replayed events by its current authorization', async () => {
     const { scheme } = people();
     const gateway = await start({}, { authentication: { schemes: [scheme] } });
     const first = await openStream(gateway.url, '/api/say/info', { 'x-user': 'ada admin' });
@@ -126,7 +126,7 @@ describe('a reader that comes back', () => {
   test.each([
     ['by count', { replayEvents: 2 }],
     ['by bytes', { replayBytes: 80 }],
-  ])('after more than is kept is told of the gap: %s', async (_, bound) => {
+  ])('gets a gap after more events than the replay buffer holds: %s', async (_, bound) => {
     const gateway = await start(bound);
     const first = await openStream(gateway.url, '/api/say/info');
     await say(gateway, 'one', 'two', 'three', 'four');
@@ -136,7 +136,7 @@ describe('a reader that comes back', () => {
     expect(await (await back(gateway, ids[1]!)).messages(2)).toEqual(['three', 'four']);
   });
 
-  test('after longer than is kept is told of the gap', async () => {
+  test('gets a gap after longer than the replay buffer holds events', async () => {
     const gateway = await start({ replaySeconds: 0.05 });
     const first = await openStream(gateway.url, '/api/say/info');
     await say(gateway, 'one', 'two');
@@ -161,8 +161,8 @@ describe('a reader that comes back', () => {
   );
 });
 
-describe('bounds', () => {
-  test('what a reader has missed may be more than may wait for it', async () => {
+describe('limits', () => {
+  test('replayed events may exceed the queue of a subscriber', async () => {
     const gateway = await start({ maxQueuedBytes: 20_000, replayBytes: 200_000 });
     const first = await openStream(gateway.url, '/api/large/info');
     const send = () => gateway.send('POST /api/large', { body: { bytes: 15_000 } });
@@ -173,11 +173,11 @@ describe('bounds', () => {
     expect((await again.messages(10)).map(({ length }) => length)).toEqual(Array.from({ length: 10 }, () => 15_000));
   });
 
-  test.each([{ heartbeat: 0 }, { maxStreams: -1 }, { maxQueuedBytes: Number.NaN }])('%j is none', async (events) => {
+  test.each([{ heartbeat: 0 }, { maxStreams: -1 }, { maxQueuedBytes: Number.NaN }])('%j is refused', async (events) => {
     await expect(start(events)).rejects.toThrow(/^events\.\w+: must be a (whole )?number (of at least 1|above 0)/);
   });
 
-  test('on streams of one address, of one user, and of all', async () => {
+  test('of streams per address, per user, and of all', async () => {
     const gateway = await start(
       { maxStreams: 4, maxStreamsPerUser: 2, maxStreamsPerAddress: 1 },
       { authentication: { schemes: [people().scheme] } },
@@ -192,23 +192,23 @@ describe('bounds', () => {
     const full = await open('cyd');
     expect([full.status, refusal(full.text), full.headers['retry-after']]).toEqual([503, 'no-free-stream', '5']);
     anonymous.close();
-    await until('there is room again', async () => (await open()).status === 200);
+    await until('a stream can be opened again', async () => (await open()).status === 200);
   });
 
-  test('HEAD takes no place', async () => {
+  test('HEAD does not count as a subscriber', async () => {
     const gateway = await start({ maxStreams: 1 });
     for (let n = 0; n < 3; n++) expect((await gateway.send('HEAD /api/say/info')).status).toBe(200);
     expect((await openStream(gateway.url, '/api/say/info')).status).toBe(200);
   });
 
-  test('a reader that takes nothing is cut off, and the others are not', async () => {
+  test('a client that reads nothing is disconnected, others are not', async () => {
     const gateway = await start({ maxQueuedBytes: 256 * 1024, heartbeat: 60 });
     const slow = await openStream(gateway.url, '/api/large/info');
     const quick = await openStream(gateway.url, '/api/large/info');
     slow.response.pause();
     let sent = 0;
     const dropped = (): boolean => gateway.observations.some(({ kind }) => kind === 'stream-dropped');
-    // What the kernel takes in between is its own affair.
+    // The kernel buffers an unknown number of bytes.
     while (!dropped() && sent < 400) {
       await gateway.send('POST /api/large', { body: { bytes: 100_000 } });
       sent++;
@@ -223,24 +223,24 @@ describe('bounds', () => {
     ]);
   });
 
-  test('one whose connection is full is gone within two heartbeats', async () => {
+  test('a blocked connection is dropped within two heartbeats', async () => {
     const gateway = await start({ heartbeat: 0.5, maxQueuedBytes: 100_000_000 });
     const stalled = await openStream(gateway.url, '/api/large/info');
     stalled.response.pause();
     const quick = await openStream(gateway.url, '/api/large/info');
     for (let n = 0; n < 60; n++) await gateway.send('POST /api/large', { body: { bytes: 200_000 } });
-    // TCP alone would take minutes.
+    // TCP would notice after minutes.
     await until('it is dropped', () => gateway.observations.some(({ kind }) => kind === 'stream-dropped'));
     expect(quick.closed).toBe(false);
   });
 
-  test('one that has left is gone at once', async () => {
+  test('a client that disconnects is removed at once', async () => {
     const gateway = await start({ maxStreams: 1, heartbeat: 60 });
     for (let n = 0; n < 5; n++) {
       const stream = await openStream(gateway.url, '/api/say/info');
       expect(stream.status).toBe(200);
       stream.close();
-      await until('there is room', async () => {
+      await until('a stream can be opened', async () => {
         const next = await openStream(gateway.url, '/api/say/info');
         next.close();
         return next.status === 200;
@@ -249,7 +249,7 @@ describe('bounds', () => {
     }
   });
 
-  test('a message that is too large is told as a gap', async () => {
+  test('a message that is too large becomes a gap', async () => {
     const gateway = await start({ replayBytes: 10_000 });
     const stream = await openStream(gateway.url, '/api/large/info');
     await gateway.send('POST /api/large', { body: { bytes: 20_000 } });
@@ -257,8 +257,8 @@ describe('bounds', () => {
   });
 });
 
-describe('a reader whose session ends', () => {
-  test('reads no more after the next heartbeat', async () => {
+describe('a subscriber whose session ends', () => {
+  test('is disconnected at the next heartbeat', async () => {
     const who = people();
     const gateway = await start({ heartbeat: 0.1 }, { authentication: { schemes: [who.scheme] } });
     const ada = await openStream(gateway.url, '/api/secret/info', { 'x-user': 'ada' });
@@ -272,7 +272,7 @@ describe('a reader whose session ends', () => {
     expect([ada.ended, bob.closed]).toEqual([true, false]);
   });
 
-  test('also when that cannot be found out for long', async () => {
+  test('is disconnected when authentication keeps failing', async () => {
     const who = people();
     const gateway = await start({ heartbeat: 0.1 }, { authentication: { schemes: [who.scheme] } });
     const ada = await openStream(gateway.url, '/api/secret/info', { 'x-user': 'ada' });
@@ -281,7 +281,7 @@ describe('a reader whose session ends', () => {
     expect(ada.ended).toBe(true);
   });
 
-  test('at once when it signs out', async () => {
+  test('is disconnected at once by a logout', async () => {
     const gateway = await startGateway(
       `${sql}
       create function login() returns table (id int) language sql as 'select 7';
@@ -304,8 +304,8 @@ describe('a reader whose session ends', () => {
   });
 });
 
-describe('the end', () => {
-  test('close ends all streams, in good order', async () => {
+describe('shutdown and refresh', () => {
+  test('close completes all streams', async () => {
     const gateway = await start();
     const streams = [await openStream(gateway.url, '/api/say/info'), await openStream(gateway.url, '/api/large/info')];
     await gateway.gateway.close();
@@ -313,7 +313,7 @@ describe('the end', () => {
     expect(streams.map(({ ended }) => ended)).toEqual([true, true]);
   });
 
-  test('a server can end streams before it waits for what runs', async () => {
+  test('a server can end streams before it waits for running requests', async () => {
     const gateway = await start();
     const stream = await openStream(gateway.url, '/api/say/info');
     gateway.gateway.endStreams();
@@ -323,7 +323,7 @@ describe('the end', () => {
     expect((await gateway.send('POST /api/say')).status).toBe(204);
   });
 
-  test('a refresh ends the streams of what is gone, and no others', async () => {
+  test('a refresh ends the streams of dropped endpoints only', async () => {
     const gateway = await start();
     const gone = await openStream(gateway.url, '/api/large/info');
     const stays = await openStream(gateway.url, '/api/say/info');
@@ -338,7 +338,7 @@ describe('the end', () => {
     ]);
   });
 
-  test('a refresh that closes an endpoint ends the streams of those who may not have it any more', async () => {
+  test('a refresh that adds authorization ends the streams of callers without it', async () => {
     const gateway = await start({ heartbeat: 0.1 }, { authentication: { schemes: [people().scheme] } });
     const [anonymous, ada] = [
       await openStream(gateway.url, '/api/say/info'),
@@ -353,7 +353,7 @@ describe('the end', () => {
   });
 });
 
-test('headers of the host stand beside ours, or in their place', async () => {
+test('configured headers are added, or replace the defaults', async () => {
   const gateway = await start({
     customServerSentEventsResponseHeaders: {
       'X-Custom': 'a',
@@ -373,7 +373,7 @@ test('headers of the host stand beside ours, or in their place', async () => {
   );
 });
 
-test('the fetch adapter streams too, and its reader may leave', async () => {
+test('the fetch adapter streams, and its client may disconnect', async () => {
   const gateway = await start({ maxStreams: 1 });
   const open = () => gateway.gateway.fetch(new Request('http://gateway/api/say/info'));
   const response = (await open())!;

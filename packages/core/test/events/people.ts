@@ -2,7 +2,7 @@ import type { AuthScheme, Caller } from '@pgway/core';
 
 type Claim = Caller['claims'][number];
 
-/** Callers by a header: `x-user: ada admin staff` is user ada with two roles. Who is taken out is nobody any more. */
+/** Authenticates by a header: `x-user: ada admin staff` is user ada with two roles. Users in `gone` are not authenticated. */
 export function people(): { readonly scheme: AuthScheme; readonly gone: Set<string>; broken: boolean } {
   const gone = new Set<string>();
   const state = {
@@ -12,7 +12,7 @@ export function people(): { readonly scheme: AuthScheme; readonly gone: Set<stri
       name: 'people',
       authenticate: (request) => {
         const [name, ...roles] = request.header('x-user')?.split(' ') ?? [];
-        if (state.broken) throw new Error('nobody can be asked');
+        if (state.broken) throw new Error('the user directory is unavailable');
         if (name === undefined || gone.has(name)) return null;
         const claims: Claim[] = [['id', `id-${name}`], ['name', name], ...roles.map((role): Claim => ['roles', role])];
         return { scheme: 'people', claims, session: `session-of-${name}`, sentByBrowser: false };

@@ -9,7 +9,7 @@ import type { CompiledEndpoint } from '../../src/request/compiled-endpoint.ts';
 import { until } from '../database/support.ts';
 import { executionId, type OpenStream, openStream } from './support.ts';
 
-/** Roles are of the whole server: no other test has these. */
+/** Roles belong to the whole server: the names are unique to this test. */
 const mark = randomUUID().slice(0, 8);
 const [staff, guest] = [`staff ${mark}`, `guest ${mark}`];
 
@@ -41,7 +41,7 @@ info_scope matching';
   grant execute on function overloaded(int) to "${guest}";
 `;
 
-/** Callers by a header: the database role of each. */
+/** Authenticates by a header with the name of a database role. */
 const scheme: AuthScheme = {
   name: 'roles',
   authenticate: (request) => {
@@ -83,7 +83,7 @@ test.each([
   ['/api/news/info', staff, 200],
   ['/api/news/info', guest, 403],
   ['/api/news/info', null, 403],
-  ['/api/news/info', `nobody ${mark}`, 403],
+  ['/api/news/info', `unknown ${mark}`, 403],
   ['/api/news/info', 'none', 403],
   ['/api/own/info', guest, 403],
   ['/api/closed/hidden/hidden', staff, 200],
@@ -111,7 +111,7 @@ test.each([
     `grant execute on function news(text) to "${staff}"`,
   ],
   ['USAGE', `revoke usage on schema public from public`, `grant usage on schema public to public`],
-])('a stream ends when %s is revoked, and can be opened again when it is back', async (_, revoke, grant) => {
+])('a stream ends when %s is revoked, and can be opened after a new grant', async (_, revoke, grant) => {
   const stream = await open('/api/news/info', staff);
   expect(await call('news', staff, { text: 'still' })).toBe(204);
   expect(await stream.messages(1)).toEqual(['still']);
@@ -123,7 +123,7 @@ test.each([
   expect((await open('/api/news/info', staff)).status).toBe(200);
 });
 
-test('a stream that is open to all goes on, and has no event of who may execute only', async () => {
+test('a public stream stays open, without the events that require EXECUTE', async () => {
   const id = executionId();
   const [stream, own] = [
     await open('/api/for-all/info', guest),
@@ -134,7 +134,7 @@ test('a stream that is open to all goes on, and has no event of who may execute 
   expect([await own.messages(1), await stream.messages(1)]).toEqual([['mine'], ['all']]);
 });
 
-describe('what the database is asked', () => {
+describe('privilege queries', () => {
   const operation = (name: string): CompiledEndpoint =>
     ({ endpoint: { id: name, schema: 'public', name, table: null, parameters: [], connection: null } }) as never;
   const caller = (role: string): Caller => ({
@@ -144,7 +144,7 @@ describe('what the database is asked', () => {
     sentByBrowser: false,
   });
 
-  /** Queries wait until they are answered: true for every question. */
+  /** Queries wait until the test answers them, with true for every check. */
   function database() {
     const queries: { readonly roles: string; readonly answer: () => void }[] = [];
     const query: Database['query'] = (_, values) =>
@@ -156,18 +156,18 @@ describe('what the database is asked', () => {
     return { queries, privileges: new RoutinePrivileges(connections, { claim: 'db_role', anonymous: null }) };
   }
 
-  test('any number of streams that ask the same are one question; those that come meanwhile wait for one more query', async () => {
+  test('equal checks of many streams are one; checks during a query share the next query', async () => {
     const { queries, privileges } = database();
     const ask = (role: string): Promise<ReadonlySet<string>> =>
       privileges.executable(caller(role), [operation('news')]);
     const first = Array.from({ length: 1000 }, () => ask('ada'));
-    await until('the first query is there', () => queries.length === 1);
+    await until('the first query has started', () => queries.length === 1);
     const later = Array.from({ length: 1000 }, (_, index) => ask(index % 2 === 0 ? 'ada' : 'bob'));
     await new Promise(setImmediate);
     expect(queries.map(({ roles }) => roles)).toEqual(['{"ada"}']);
     queries[0]!.answer();
     expect((await Promise.all(first)).every((executable) => executable.has('news'))).toBe(true);
-    await until('the second query is there', () => queries.length === 2);
+    await until('the second query has started', () => queries.length === 2);
     queries[1]!.answer();
     await Promise.all(later);
     expect(queries.map(({ roles }) => roles)).toEqual(['{"ada"}', '{"ada","bob"}']);

@@ -34,7 +34,7 @@ const as = (user: string | null, id: string | null = null): Record<string, strin
 
 const everybody = [null, 'ada', 'bob admin', 'cyd staff', 'eve'] as const;
 
-/** Opens a stream for each of them; null for one that is refused. */
+/** Opens a stream per user; null for a refused one. */
 async function streams(path: string): Promise<ReadonlyMap<string | null, OpenStream>> {
   const opened = await Promise.all(
     everybody.map(async (user) => [user, await openStream(gateway.url, path, as(user))] as const),
@@ -47,7 +47,7 @@ async function call(name: string, body: object, headers: Record<string, string> 
   expect([answer.status, answer.body]).toEqual([204, '']);
 }
 
-/** Who gets a message: everybody who may read also gets one to all, which comes last. */
+/** Returns the users that get a message. Every subscriber also gets a last message of scope `all`. */
 async function hearers(name: string, hint?: string): Promise<readonly (string | null | number)[]> {
   const opened = await streams(`/api/${name.replaceAll('_', '-')}/info`);
   await call(name.replaceAll('_', '-'), hint === undefined ? { text: 'this' } : { text: 'this', hint });
@@ -70,7 +70,7 @@ async function until(stream: OpenStream): Promise<readonly string[]> {
   return messages;
 }
 
-describe('who gets a message', () => {
+describe('recipients', () => {
   test.each([
     ['own', []],
     ['own_closed', [401, 403, 403, 403]],
@@ -99,11 +99,11 @@ describe('who gets a message', () => {
     ['named', 'authorize user:bob', [401, 'ada', 403, 'cyd staff', 'eve']],
     ['signed_in', 'authorize admin', [401, 'bob admin']],
     ['everybody', 'MATCHING', [null, 'ada', 'bob admin', 'cyd staff', 'eve']],
-  ] as const)('by its hint: %s, %s', async (name, hint, expected) => {
+  ] as const)('by the hint: %s, %s', async (name, hint, expected) => {
     expect(await hearers(name, hint)).toEqual(expected);
   });
 
-  test('a user who is called as a role is called gets nothing of that role', async () => {
+  test('a user with the name of a role does not match the role', async () => {
     const [staff, cyd] = [
       await openStream(gateway.url, '/api/everybody/info', as('staff')),
       await openStream(gateway.url, '/api/everybody/info', as('cyd staff')),
@@ -114,7 +114,7 @@ describe('who gets a message', () => {
     expect((await openStream(gateway.url, '/api/named/info', as('staff'))).status).toBe(403);
   });
 
-  test('an unknown hint is the scope of the endpoint, and told', async () => {
+  test('an unknown hint falls back to the endpoint scope, and is reported', async () => {
     expect(await hearers('matching_admin', 'all of them')).toEqual([401, 403, 'bob admin', 403, 403]);
     expect(await hearers('own', 'Try again.')).toEqual([]);
     const told = gateway.observations.flatMap((seen) =>
@@ -126,7 +126,7 @@ describe('who gets a message', () => {
     ]);
   });
 
-  test('an unknown scope is told at the start', () => {
+  test('an unknown scope is reported at the start', () => {
     const told = gateway.gateway.diagnostics.filter(({ code }) => code === 'unknown-scope');
     expect(told.map(({ severity, message }) => [severity, message])).toEqual([
       [
@@ -137,11 +137,11 @@ describe('who gets a message', () => {
   });
 });
 
-describe('the stream of a caller', () => {
+describe('scope self', () => {
   const own = async (user: string | null, id: string | null): Promise<OpenStream> =>
     openStream(gateway.url, `/api/own/info${id === null ? '' : `?${id}`}`, as(user));
 
-  test.each([null, 'ada'])('has the events of the calls with its id: %s', async (user) => {
+  test.each([null, 'ada'])('a stream has the events of calls with its execution id: %s', async (user) => {
     const [id, other] = [executionId(), executionId()];
     const [stream, neighbour, without] = [await own(user, id), await own(user, other), await own(user, null)];
     await call('own', { text: 'mine' }, as(user, id));
@@ -152,7 +152,7 @@ describe('the stream of a caller', () => {
     expect(await without.messages(1)).toEqual(['last']);
   });
 
-  test('is of one user: the same id is worth nothing to another one', async () => {
+  test('the same execution id of another user matches nothing', async () => {
     const id = executionId();
     const streams = [await own(null, id), await own('eve', id), await own('ada', id), await own('ada admin', id)];
     await call('own', { text: 'mine' }, as('ada', id));
@@ -165,7 +165,7 @@ describe('the stream of a caller', () => {
     ]);
   });
 
-  test('clients that can set headers give the id by one', async () => {
+  test('the execution id may be a header', async () => {
     const id = executionId();
     const stream = await openStream(gateway.url, '/api/own/info', as('ada', id));
     await call('own', { text: 'mine' }, as('ada', id));
@@ -180,7 +180,7 @@ describe('the stream of a caller', () => {
     `${'a'.repeat(20)}%20b`,
     `id=${'g'.repeat(22)}`,
     'g'.repeat(129),
-  ])('an id that others might guess is refused, on both sides: %s', async (id) => {
+  ])('an id that is easy to guess is refused for calls and streams: %s', async (id) => {
     const stream = await openStream(gateway.url, `/api/own/info?${id}`);
     const answer = await gateway.send('POST /api/own', { body: { text: 'x' }, headers: { 'x-gateway-id': id } });
     for (const { status, text } of [stream, { status: answer.status, text: answer.body }]) {
@@ -192,7 +192,7 @@ describe('the stream of a caller', () => {
   });
 
   test.each(['g'.repeat(22), '0123456789abcdef0123456789abcdef', 'A-_456789012345678901z', executionId()])(
-    'one of at least 128 bits is taken: %s',
+    'an id of at least 128 bits is accepted: %s',
     async (id) => {
       const stream = await own(null, id);
       await call('own', { text: 'mine' }, as(null, id));

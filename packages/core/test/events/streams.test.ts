@@ -33,7 +33,7 @@ info_scope all';
 describe('a stream', () => {
   const gateway = useGateway(sql, { events: { heartbeat: 3600 } });
 
-  test('begins with a head, a comment and its place, and has what calls raise', async () => {
+  test('begins with headers, a comment and the last event id, then has the messages of calls', async () => {
     const stream = await openStream(gateway.url, '/api/everybody/progress');
     const { date: _, ...headers } = stream.headers;
     expect([stream.status, headers]).toEqual([
@@ -61,7 +61,7 @@ describe('a stream', () => {
     expect(ids.every(Number.isSafeInteger)).toBe(true);
   });
 
-  test('has what is raised as INFO, and nothing else', async () => {
+  test('has messages of severity INFO only', async () => {
     const stream = await openStream(gateway.url, '/api/levels/info');
     await gateway.send('POST /api/levels');
     await gateway.send('POST /api/levels');
@@ -84,14 +84,14 @@ describe('a stream', () => {
     expect(stream.events[0]!.data).toBe(text.replaceAll(/\r\n|\r/g, '\n'));
   });
 
-  test('is of its endpoint only', async () => {
+  test('has the messages of its endpoint only', async () => {
     const stream = await openStream(gateway.url, '/api/numbers/info');
     await gateway.send('POST /api/everybody');
     await gateway.send('POST /api/numbers', { body: { n: 1 } });
     expect(await stream.messages(1)).toEqual(['1']);
   });
 
-  test('answers HEAD without a body, OPTIONS and other methods as any path', async () => {
+  test('answers HEAD without a body, OPTIONS and other methods like any path', async () => {
     const path = '/api/everybody/progress';
     const head = await gateway.send(`HEAD ${path}`);
     expect([head.status, head.type, head.body]).toEqual([200, 'text/event-stream', '']);

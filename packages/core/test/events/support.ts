@@ -2,20 +2,20 @@ import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:ht
 import { onTestFinished } from 'vitest';
 import { until } from '../database/support.ts';
 
-/** A stream as a client sees it, byte for byte. */
+/** The response of an event stream, byte for byte. */
 export interface OpenStream {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** All of it so far. */
+  /** The body so far. */
   readonly text: string;
-  /** True once the server has ended it in good order. */
+  /** Whether the server has completed the response. */
   readonly ended: boolean;
-  /** True once it is over, whoever ended it. */
+  /** Whether the connection is closed. */
   readonly closed: boolean;
   readonly events: readonly ServerSentEvent[];
-  /** The text once it holds so many events; places and times in it are written as `<id>`. */
+  /** Waits for so many events, and returns the body with `<id>` for each id. */
   whole(events: number): Promise<string>;
-  /** The messages once there are so many, those of gaps as `gap: why`. */
+  /** Waits for so many events, and returns their messages, gaps as `gap: reason`. */
   messages(count: number): Promise<readonly string[]>;
   over(): Promise<void>;
   close(): void;
@@ -28,12 +28,12 @@ export interface ServerSentEvent {
   readonly id: string;
 }
 
-/** Reads as the standard says: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
+/** Parses as browsers do: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
 export function parseEvents(text: string): { readonly events: readonly ServerSentEvent[]; readonly lastId: string } {
   const events: ServerSentEvent[] = [];
   let [type, data, id] = ['', '', ''];
   const lines = text.split(/\r\n|\n|\r/);
-  // What no line end follows is no line yet.
+  // A line without its end is incomplete.
   lines.pop();
   for (const line of lines) {
     if (line === '') {
@@ -49,7 +49,7 @@ export function parseEvents(text: string): { readonly events: readonly ServerSen
   return { events, lastId: id };
 }
 
-/** Opens a stream, and waits for its head and its first comment, or for the whole refusal. */
+/** Opens a stream, and waits for its headers and first comment, or for the whole problem. */
 export async function openStream(
   url: string,
   path: string,
@@ -100,7 +100,6 @@ export async function openStream(
   return stream;
 }
 
-/** An execution id as a client should make it. */
 export function executionId(): string {
   return crypto.randomUUID();
 }
