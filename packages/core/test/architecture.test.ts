@@ -27,7 +27,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     cache: { modules: ['validation', 'ports'], packages: ['node', '@redis/client'] },
     broadcast: { modules: ['postgres', 'ports', 'cache', 'auth-schemes'], packages: ['node'] },
     tables: { modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports'], packages: [] },
-    generators: { modules: ['postgres', 'endpoints'], packages: ['node'] },
+    generators: { modules: ['postgres', 'validation', 'endpoints'], packages: ['node'] },
     logging: { modules: ['endpoints', 'ports'], packages: [] },
     gateway: {
       modules: [

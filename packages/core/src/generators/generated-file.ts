@@ -1,17 +1,21 @@
-/** What a generator makes: data, which one writer writes. */
+import { oneOf } from '../validation/validators.ts';
+import type { Validator } from '../validation/validators.ts';
+
+/** A file that a generator returns. Generators write nothing; `writeFiles` does. */
 export interface GeneratedFile {
-  /** As the options name it; relative to the working directory of whoever writes it. */
+  /** The path of the options, absolute or relative to the folder of `writeFiles`. */
   readonly path: string;
   readonly content: string;
-  /** The lines that tell the time of generation, from 0: a file that differs in nothing else is not written again. */
+  /** Lines with the time of generation, from 0. They are not compared with the existing file. */
   readonly timestampLines: readonly number[];
 }
 
-/** Nothing can be generated as it is asked for; the message names the culprit and says what to do. */
+/** Invalid options, endpoints that no file can describe, or a file that cannot be written. */
 export class GeneratorError extends Error {
   override readonly name = 'GeneratorError';
 }
 
-/** How much stands above each function or request. */
-export const commentHeaders = ['none', 'simple', 'full'] as const;
-export type CommentHeader = (typeof commentHeaders)[number];
+/** The comment of a function or request: none, the signature, or the definition of the routine. */
+export type CommentHeader = 'none' | 'simple' | 'full';
+
+export const commentHeader: Validator<CommentHeader> = oneOf('none', 'simple', 'full');

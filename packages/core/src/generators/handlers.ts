@@ -9,11 +9,11 @@ import { type OpenApiOptions, openApiOptions } from './openapi/options.ts';
 import { typescriptClientDiagnostics, typescriptClientFiles } from './typescript/client-files.ts';
 import { type TypescriptClientOptions, typescriptClientOptions } from './typescript/options.ts';
 
-/** For the option `endpointCreateHandlers`: gets all endpoints, writes files, and returns what their authors should know. */
+/** A callback of the option `endpointCreateHandlers`, which receives all endpoints and returns diagnostics. */
 export type EndpointCreateHandler = (endpoints: readonly Endpoint[]) => Promise<readonly Diagnostic[]>;
 
 interface Generator {
-  readonly files: (endpoints: readonly Endpoint[], at: Date) => readonly GeneratedFile[];
+  readonly files: (endpoints: readonly Endpoint[], now: Date) => readonly GeneratedFile[];
   readonly diagnostics: (endpoints: readonly Endpoint[]) => readonly Diagnostic[];
 }
 
@@ -28,29 +28,38 @@ function createHandler(
 }
 
 /**
- * Writes a typed client at the start of the gateway, and at every refresh that changes it.
- * @throws GeneratorError that names the option which cannot be
+ * Returns a handler that writes a typed client at start and at each refresh that changes it.
+ * @throws GeneratorError for invalid options
  */
-export function typescriptClient(given: Partial<TypescriptClientOptions>): EndpointCreateHandler {
-  const options = typescriptClientOptions(given);
+export function typescriptClient(partial: Partial<TypescriptClientOptions>): EndpointCreateHandler {
+  const options = typescriptClientOptions(partial);
   return createHandler(
     {
-      files: (endpoints, at) => typescriptClientFiles(endpoints, options, at),
+      files: (endpoints, now) => typescriptClientFiles(endpoints, options, now),
       diagnostics: (endpoints) => typescriptClientDiagnostics(endpoints, options),
     },
     options,
   );
 }
 
-/** Writes a file of requests to try, as `typescriptClient` writes its files. */
-export function httpFile(given: Partial<HttpFileOptions>): EndpointCreateHandler {
-  const options = httpFileOptions(given);
-  return createHandler({ files: (endpoints, at) => httpFiles(endpoints, options, at), diagnostics: () => [] }, options);
+/**
+ * Returns a handler that writes request files (`.http`) for the REST clients of editors.
+ * @throws GeneratorError for invalid options
+ */
+export function httpFile(partial: Partial<HttpFileOptions>): EndpointCreateHandler {
+  const options = httpFileOptions(partial);
+  return createHandler(
+    { files: (endpoints, now) => httpFiles(endpoints, options, now), diagnostics: () => [] },
+    options,
+  );
 }
 
-/** Writes an OpenAPI document, as `typescriptClient` writes its files. */
-export function openApi(given: Partial<OpenApiOptions>): EndpointCreateHandler {
-  const options = openApiOptions(given);
+/**
+ * Returns a handler that writes an OpenAPI document.
+ * @throws GeneratorError for invalid options
+ */
+export function openApi(partial: Partial<OpenApiOptions>): EndpointCreateHandler {
+  const options = openApiOptions(partial);
   return createHandler(
     {
       files: (endpoints) => openApiFiles(endpoints, options),

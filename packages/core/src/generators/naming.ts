@@ -1,26 +1,33 @@
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import { boolean, nullable, type OptionValidators, string } from '../validation/validators.ts';
 import { escapeLine, quote } from './source-text.ts';
 
-/** How functions of clients, and operations of documents, are called after endpoints. */
+/** Options for the names of client functions and OpenAPI operations. */
 export interface NamingOptions {
-  /** What generated paths begin with; it is no part of a name. */
+  /** The prefix of generated paths, which names omit. */
   readonly urlPathPrefix: string | null;
-  /** Names after the routine instead of the path. */
+  /** Names functions after routines instead of paths. */
   readonly useRoutineNameInsteadOfEndpoint: boolean;
 }
 
+export const namingValidators: OptionValidators<NamingOptions> = {
+  urlPathPrefix: nullable(string),
+  useRoutineNameInsteadOfEndpoint: boolean,
+};
+
+/** An endpoint with the name of its function or operation. */
 export interface NamedEndpoint {
   readonly endpoint: Endpoint;
   /** Unique among all endpoints. */
   readonly name: string;
-  /** The endpoint whose name this one would have too; null where there is none. Overloads do not count. */
+  /** The endpoint that has the name without a number; null without a collision, and for overloads. */
   readonly collidesWith: Endpoint | null;
 }
 
 /**
- * Words of JavaScript and TypeScript, the functions that generated modules call, what CommonJS declares, and `then`, which would
- * make the module a promise to `import()`: none may be a function's name.
+ * Names that no function may have: reserved words of JavaScript and TypeScript, globals that generated modules use, variables
+ * of CommonJS, and `then`, which would make the module a thenable for `import()`.
  */
 const reserved: ReadonlySet<string> = new Set(
   `arguments as async await break case catch class const continue crypto debugger default delete do else encodeURIComponent
@@ -29,27 +36,27 @@ const reserved: ReadonlySet<string> = new Set(
   throw true try type typeof undefined using var void while with yield NaN Infinity`.split(/\s+/),
 );
 
-/** Parts of words; the rest of a name separates them, but for symbols, which are spelt. */
+/** Characters of words. Symbols are replaced by their code points; all other characters separate words. */
 const wordCharacter = /[\p{ID_Continue}\p{S}]/u;
 const symbol = /[^\p{ID_Continue}]/u;
 const separator = /[_$+<=>^`|~]|\p{Default_Ignorable_Code_Point}/u;
 
 const codePointName = (character: string): string => `u${character.codePointAt(0)!.toString(16)}`;
 
-/** The words of a name or path: `/get_user-by.id` has four. A symbol such as an emoji is a word of its own, `u1f600`. */
+/** Splits a name or path into words: `/get_user-by.id` has four. A symbol such as an emoji is a separate word, `u1f600`. */
 export function splitWords(text: string): readonly string[] {
   const words: string[] = [];
   let inWord = false;
   for (const character of text) {
-    const counts = wordCharacter.test(character) && !separator.test(character);
-    if (counts && symbol.test(character)) {
+    const isPart = wordCharacter.test(character) && !separator.test(character);
+    if (isPart && symbol.test(character)) {
       words.push(codePointName(character));
       inWord = false;
-    } else if (counts && inWord) {
+    } else if (isPart && inWord) {
       words.push(words.pop()! + character);
     } else {
-      if (counts) words.push(character);
-      inWord = counts;
+      if (isPart) words.push(character);
+      inWord = isPart;
     }
   }
   return words;
@@ -65,7 +72,7 @@ function uncapitalize(word: string): string {
   return first.toLowerCase() + rest.join('');
 }
 
-/** `GetUserById` of any name; of one without letters and digits, its characters spelt. */
+/** Returns a name in Pascal case: `GetUserById`. A name without letters and digits becomes its code points. */
 export function pascalCase(text: string): string {
   const words = splitWords(text);
   const all =
@@ -77,7 +84,7 @@ export function pascalCase(text: string): string {
   return all.map(capitalize).join('');
 }
 
-/** A name in camel case, which may be a reserved word: `getUserById`. */
+/** Returns a name in camel case: `getUserById`. It may be a reserved word. */
 function camelCase(text: string): string {
   const pascal = pascalCase(text);
   const [first = '', ...rest] = splitWords(text);
@@ -85,29 +92,28 @@ function camelCase(text: string): string {
   return /^\p{ID_Start}/u.test(camel) ? camel : `_${camel}`;
 }
 
-/** A name that a function can have. */
 function avoidReserved(name: string): string {
   return reserved.has(name) ? `${name}_` : name;
 }
 
-/** The name with the lowest number, from 2, that is not among the used ones. */
+/** Returns the name with the lowest free number, from 2. */
 export function numberedName(name: string, isUsed: (name: string) => boolean): string {
   for (let number = 2; ; number++) {
     if (!isUsed(`${name}${number}`)) return `${name}${number}`;
   }
 }
 
-/** `insertOnConflictDoNothingReturning` is the pattern `on-conflict-do-nothing-returning`. */
+/** Returns `-on-conflict-do-nothing-returning` for `insertOnConflictDoNothingReturning`. */
 function operationPattern(operation: string): string {
   return operation.replace(/^(select|insert|update|delete)/, '').replaceAll(/[A-Z]/g, '-$&');
 }
 
 function baseName(endpoint: Endpoint, { urlPathPrefix, useRoutineNameInsteadOfEndpoint }: NamingOptions): string {
   const { table, name, path, method } = endpoint;
-  const own = useRoutineNameInsteadOfEndpoint
+  const base = useRoutineNameInsteadOfEndpoint
     ? `${name}${table === null ? '' : operationPattern(table.operation)}`
     : withoutPrefix(path, urlPathPrefix ?? '');
-  return table === null ? own : `${own}-${method.toLowerCase()}`;
+  return table === null ? base : `${base}-${method.toLowerCase()}`;
 }
 
 function withoutPrefix(path: string, prefix: string): string {
@@ -115,19 +121,19 @@ function withoutPrefix(path: string, prefix: string): string {
   return path.startsWith(root) ? path.slice(root.length) : path;
 }
 
-/** An endpoint before its name is known to be free. */
+/** An endpoint with its preferred name. */
 interface Candidate {
   readonly endpoint: Endpoint;
-  /** The name without what keeps it from being a reserved word. */
+  /** In camel case; may be a reserved word. */
   readonly camel: string;
-  /** Its place among the overloads, from 0. */
+  /** The index among the overloads, from 0. */
   readonly overload: number;
 }
 
 /**
- * A name for every endpoint, in their order. Endpoints that have one path and several methods have the method at the end, as
- * operations on tables always have. Overloads, which share path and method, are numbered from the second on, in the order of
- * their signatures. Of other endpoints that would have one name the first keeps it; the others take the next free number.
+ * Names all endpoints, in their order. Endpoints with the same path and different methods end with the method, as operations
+ * on tables always do. Overloads are numbered from 2 in the order of their signatures. On a collision the first endpoint keeps
+ * the name, and the others take the next free number.
  */
 export function nameEndpoints(endpoints: readonly Endpoint[], options: NamingOptions): readonly NamedEndpoint[] {
   const candidates = toCandidates(endpoints, options);
@@ -141,11 +147,11 @@ export function nameEndpoints(endpoints: readonly Endpoint[], options: NamingOpt
     const name = avoidReserved(camel);
     if (overload === 0 && !ownersByName.has(name)) assign(endpoint, name, null);
   }
-  // Numbers come last, so that no number takes the name that another path has by itself.
+  // Numbered names come last: a number must not take the name of another path, such as `list2`.
   for (const { endpoint, camel, overload } of candidates.toSorted((left, right) => left.overload - right.overload)) {
     if (named.has(endpoint)) continue;
     const owner = ownersByName.get(avoidReserved(camel))!;
-    const name = numberedName(camel, (one) => ownersByName.has(one));
+    const name = numberedName(camel, (candidate) => ownersByName.has(candidate));
     assign(endpoint, name, overload === 0 ? owner : null);
   }
   return endpoints.map((endpoint) => named.get(endpoint)!);
@@ -177,14 +183,14 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): R
   return groups;
 }
 
-/** Fewer parameters first; by code units, so that the order does not depend on a locale. */
+/** Orders by number of parameters, then by code units: the order must not depend on a locale. */
 function bySignature({ endpoint: left }: { endpoint: Endpoint }, { endpoint: right }: { endpoint: Endpoint }): number {
   const fewer = left.parameters.length - right.parameters.length;
   if (fewer !== 0 || left.id === right.id) return fewer;
   return left.id < right.id ? -1 : 1;
 }
 
-/** A warning for each endpoint whose name has a number because another endpoint has the name without it. */
+/** Returns a warning for each endpoint whose name has a number because of a collision. */
 export function nameCollisions(named: readonly NamedEndpoint[]): readonly Diagnostic[] {
   return named.flatMap(({ endpoint, name, collidesWith }) =>
     collidesWith === null
@@ -193,7 +199,7 @@ export function nameCollisions(named: readonly NamedEndpoint[]): readonly Diagno
   );
 }
 
-/** @param what what is called otherwise than it would be without the other endpoint */
+/** @param what the numbered item with its name, as in `GET /a is called "a2"` */
 export function collisionDiagnostic(endpoint: Endpoint, what: string, other: Endpoint): Diagnostic {
   return {
     severity: 'warning',

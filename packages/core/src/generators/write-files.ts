@@ -4,25 +4,26 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type GeneratedFile, GeneratorError } from './generated-file.ts';
 import { quote } from './source-text.ts';
 
-/** How a file of the disk is to the generated one. */
+/** Whether the generated file exists on disk, with the same content. */
 export type FileState = 'missing' | 'different' | 'same';
 
+/** A generated file compared with the disk. */
 export interface FileComparison {
-  /** As the generator named it. */
+  /** As in `GeneratedFile`. */
   readonly path: string;
   readonly state: FileState;
 }
 
 export interface WriteFilesOptions {
-  /** Where relative paths begin. */
+  /** The folder of relative paths. */
   readonly folder: string;
-  /** Whether a file that differs may be replaced. */
+  /** Whether existing files with other content are replaced. */
   readonly overwrite: boolean;
 }
 
 /**
- * What the disk has of these files, the lines that tell a time aside. Writes nothing.
- * @throws GeneratorError for a file that cannot be read, and for two of one path
+ * Compares files with the disk, except for timestamps and line endings.
+ * @throws GeneratorError for duplicate paths and files that cannot be read
  */
 export async function compareFiles(
   files: readonly GeneratedFile[],
@@ -33,26 +34,25 @@ export async function compareFiles(
 }
 
 /**
- * Writes those files that differ from the disk: aside, and then renamed, so that nobody sees half of one. A file that
- * differs in nothing but its time is left as it is.
- * @returns what was found before
- * @throws GeneratorError when a file differs and may not be replaced, before any is written; or cannot be written
+ * Writes missing and different files atomically: to a temporary file that is renamed. A file that differs only in its
+ * timestamp stays.
+ * @returns the comparison before the write
+ * @throws GeneratorError before any write when a file must not be replaced, and for files that cannot be written
  */
 export async function writeFiles(
   files: readonly GeneratedFile[],
-  manner: WriteFilesOptions,
+  options: WriteFilesOptions,
 ): Promise<readonly FileComparison[]> {
-  const compared = await compareFiles(files, manner);
-  const refused = compared.filter(({ state }) => state === 'different').map(({ path }) => quote(path));
-  if (!manner.overwrite && refused.length > 0) {
+  const compared = await compareFiles(files, options);
+  const conflicts = compared.filter(({ state }) => state === 'different').map(({ path }) => quote(path));
+  if (!options.overwrite && conflicts.length > 0) {
     throw new GeneratorError(
-      `${refused.join(', ')}: there ${refused.length === 1 ? 'is another file' : 'are other files'} already; remove it, or allow it with fileOverwrite`,
+      `${conflicts.join(', ')}: ${conflicts.length === 1 ? 'the file exists with other content; remove it' : 'the files exist with other content; remove them'} or set fileOverwrite`,
     );
   }
   for (const [index, file] of files.entries()) {
-    // One after the other: the first that fails is told, and no other one is under way.
-    // oxlint-disable-next-line no-await-in-loop
-    if (compared[index]!.state !== 'same') await replace(file, manner.folder);
+    // oxlint-disable-next-line no-await-in-loop -- the first error ends the writes
+    if (compared[index]!.state !== 'same') await replace(file, options.folder);
   }
   return compared;
 }
@@ -62,7 +62,7 @@ function rejectSharedPaths(files: readonly GeneratedFile[], folder: string): voi
   for (const { path } of files) {
     const absolute = resolve(folder, path);
     if (seen.has(absolute))
-      throw new GeneratorError(`${quote(path)}: two files would be written there; give them different paths`);
+      throw new GeneratorError(`${quote(path)}: the path of two generated files; give them different paths`);
     seen.add(absolute);
   }
 }
@@ -78,7 +78,7 @@ async function readState(file: GeneratedFile, folder: string): Promise<FileState
   }
 }
 
-/** Line ends may have become those of another system on the way through a repository. */
+/** Version control may have converted line endings. */
 function withoutTimestamps(text: string, { timestampLines }: GeneratedFile): string {
   const lines = text.split(/\r?\n/);
   return lines.filter((_, index) => !timestampLines.includes(index)).join('\n');
@@ -89,7 +89,7 @@ async function replace({ path, content }: GeneratedFile, folder: string): Promis
   let temporary: string | null = null;
   try {
     await mkdir(dirname(whole), { recursive: true });
-    // A link stays a link: what it leads to is replaced.
+    // Replaces the target of a symbolic link, not the link.
     const target = await realpath(whole).catch(() => whole);
     temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
     const file = await open(temporary, 'wx');
@@ -111,15 +111,15 @@ function errorCode(error: unknown): string {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not do so',
-  EPERM: 'this user may not do so',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
-  EISDIR: 'there is a folder of that name',
+  EISDIR: 'the path is a folder',
   ENOTDIR: 'a part of the path is a file',
   EEXIST: 'a part of the path is a file',
   ENAMETOOLONG: 'the name is too long',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'too many symbolic links',
 };
 
 function describeCode(code: string): string {

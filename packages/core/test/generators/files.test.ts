@@ -44,7 +44,7 @@ describe('writing', () => {
     await write([file('a.ts', '// at 1\nx\n', [0])]);
     const next = file('a.ts', '// at 2\ny\n', [0]);
     await expect(write([next])).rejects.toThrow(
-      new GeneratorError('"a.ts": there is another file already; remove it, or allow it with fileOverwrite'),
+      new GeneratorError('"a.ts": the file exists with other content; remove it or set fileOverwrite'),
     );
     expect(await write([next], true)).toEqual([{ path: 'a.ts', state: 'different' }]);
     expect(await onDisk('a.ts')).toBe('// at 2\ny\n');
@@ -53,7 +53,7 @@ describe('writing', () => {
   test('writes none of the files when one may not be replaced, and names all that may not', async () => {
     await write([file('b.ts', 'b'), file('c.ts', 'c')]);
     await expect(write([file('a.ts', 'a'), file('b.ts', 'x'), file('c.ts', 'x')])).rejects.toThrow(
-      '"b.ts", "c.ts": there are other files already',
+      '"b.ts", "c.ts": the files exist with other content; remove them or set fileOverwrite',
     );
     expect(await readdir(folder)).toEqual(['b.ts', 'c.ts']);
   });
@@ -69,7 +69,7 @@ describe('writing', () => {
 
   test('two files of one path are refused', async () => {
     await expect(write([file('a.ts', '1'), file('./a.ts', '2')])).rejects.toThrow(
-      '"./a.ts": two files would be written there',
+      '"./a.ts": the path of two generated files',
     );
   });
 
@@ -79,9 +79,7 @@ describe('writing', () => {
       /^"plain\/a\.ts" cannot be read: a part of the path is a file/,
     );
     await mkdir(join(folder, 'dir.ts'));
-    await expect(write([file('dir.ts', 'x')], true)).rejects.toThrow(
-      /^"dir\.ts" cannot be read: there is a folder of that name/,
-    );
+    await expect(write([file('dir.ts', 'x')], true)).rejects.toThrow(/^"dir\.ts" cannot be read: the path is a folder/);
     expect((await readdir(folder)).toSorted()).toEqual(['dir.ts', 'plain']);
   });
 
@@ -89,7 +87,7 @@ describe('writing', () => {
     await mkdir(join(folder, 'closed'));
     await chmod(join(folder, 'closed'), 0o500);
     await expect(write([file('closed/a.ts', 'x')])).rejects.toThrow(
-      '"closed/a.ts" cannot be written: this user may not do so',
+      '"closed/a.ts" cannot be written: permission denied',
     );
   });
 });

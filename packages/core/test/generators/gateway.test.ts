@@ -27,7 +27,7 @@ test('a gateway writes at its start and at a refresh, and a refusal of the write
     expect(await readFile(filePath, 'utf8')).toContain('export async function two(');
     await expect(startGateway(sql, handlers(false))).rejects.toThrow(StartError);
     await expect(startGateway(sql, handlers(false))).rejects.toThrow(
-      `${JSON.stringify(filePath)}: there is another file already`,
+      `${JSON.stringify(filePath)}: the file exists with other content`,
     );
   } finally {
     await started.close();

@@ -157,15 +157,21 @@ describe('options', () => {
   });
 
   test.each([
-    [{ option: 'files' }, 'httpFile: option is one of file, endpoint, both, not "files"'],
-    [{ fileMode: 'schema', namePattern: 'x' }, 'httpFile: with fileMode schema, namePattern needs {1} for the schema'],
-    [{ file: 'x' }, 'httpFile: unknown option "file"'],
+    [
+      { option: 'files' },
+      'httpFile.option: must be one of "file", "endpoint", "both", not "files"; did you mean "file"?',
+    ],
+    [
+      { fileMode: 'schema', namePattern: 'x' },
+      'httpFile.namePattern: "x" has no {1} for the schema, which fileMode "schema" needs; add it',
+    ],
+    [{ file: 'x' }, 'httpFile.file: unknown option'],
   ])('%j', (options, message) => expect(() => httpFile(options as never)).toThrow(message));
 
   test('schemas that make one file', () => {
     const endpoints = planned([{ schema: 'a+b' }, { schema: 'a_b' }]);
     expect(() => httpDocuments(endpoints, { fileMode: 'schema' })).toThrow(
-      'httpFile: the schemas "a+b" and "a_b" make one file, database_a_b.http; leave one of them out',
+      'httpFile: the schemas "a+b" and "a_b" have the same file "database_a_b.http"; exclude one of them',
     );
   });
 });

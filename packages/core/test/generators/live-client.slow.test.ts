@@ -240,7 +240,7 @@ const expected = {
   ok: [true, false, null],
   mood: ['ok */ "quoted"', null],
   archive: ['2025', '1/../x y/%'],
-  dots: '".." cannot stand in a path',
+  dots: '".." cannot be a path segment',
   nulls: [
     [null, null],
     ['', 7],

@@ -257,7 +257,7 @@ describe('security', () => {
   test('without a scheme, what needs a caller would read as open: refused', () => {
     const endpoints = planned([{ comment: 'HTTP GET /a\nauthorize' }]);
     expect(() => openApiDocument(endpoints, { securitySchemes: {} })).toThrow(
-      'openApi: "public.do_thing()" needs a signed-in caller, and securitySchemes is empty; name at least one scheme',
+      'openApi: "public.do_thing()" requires an authenticated caller, and securitySchemes is empty; add a scheme',
     );
   });
 });
@@ -353,7 +353,9 @@ test('options', () => {
   expect(documentOf([]).servers).toEqual([{ url: '/' }]);
   expect(documentOf([], { license: 'MIT' }).info.license).toEqual({ name: 'MIT', identifier: 'MIT' });
   expect(openApiFiles([], {})).toEqual([]);
-  expect(() => openApiDocument([], { titel: 'x' } as never)).toThrow('openApi: unknown option "titel"');
+  expect(() => openApiDocument([], { titel: 'x' } as never)).toThrow(
+    'openApi.titel: unknown option; did you mean openApi.title?',
+  );
 });
 
 test('a stream at the path of an endpoint is another operation of it', () => {

@@ -6,15 +6,15 @@ import { type HttpFileOptions, httpFileOptions } from './options.ts';
 import { requestText } from './request-text.ts';
 
 /**
- * Requests to try, in the format of the REST clients of VS Code and JetBrains: files named after the database, or one a schema.
- * Made whatever `option` says; without a `folder` only to be served.
- * @throws GeneratorError for an option that cannot be
+ * Returns sample requests in the format of the REST clients of VS Code and JetBrains: one document, or one per schema.
+ * `option` and `folder` have no effect.
+ * @throws GeneratorError for invalid options, and for schemas with the same file name
  */
 export function httpDocuments(
   endpoints: readonly Endpoint[],
-  given: Partial<HttpFileOptions>,
+  partial: Partial<HttpFileOptions>,
 ): readonly { readonly name: string; readonly content: string }[] {
-  const options = httpFileOptions(given);
+  const options = httpFileOptions(partial);
   if (options.fileMode === 'database') return [toDocument('', endpoints, options)];
   const schemas = [...new Set(endpoints.map(({ schema }) => schema))].toSorted();
   const documents = schemas.map((schema) =>
@@ -31,13 +31,16 @@ export function httpDocuments(
   return documents;
 }
 
-/** The same as files to write; none without a folder, or when they are only to be served. */
+/**
+ * Returns the documents as files; none without `folder`, and with `option: 'endpoint'`.
+ * @throws GeneratorError like `httpDocuments`
+ */
 export function httpFiles(
   endpoints: readonly Endpoint[],
-  given: Partial<HttpFileOptions>,
-  _at: Date,
+  partial: Partial<HttpFileOptions>,
+  _now: Date,
 ): readonly GeneratedFile[] {
-  const options = httpFileOptions(given);
+  const options = httpFileOptions(partial);
   const { folder } = options;
   if (folder === null || options.option === 'endpoint') return [];
   const root = folder.replace(/(?<=.)[/\\]+$/, '');
@@ -60,7 +63,7 @@ function toDocument(
   };
 }
 
-/** What is no letter or digit of a name could be a folder, or something that the system refuses. */
+/** Replaces characters of names that separate folders or that file systems reject. */
 function fileName(schema: string, { namePattern, databaseName }: HttpFileOptions): string {
   const safe = (text: string): string => text.replaceAll(/[^\p{L}\p{N}_-]/gu, '_');
   const pattern = schema === '' ? namePattern.replace(/[_.-]*\{1\}/, '') : namePattern;
@@ -73,6 +76,6 @@ function rejectSharedNames(names: readonly string[], schemas: readonly string[])
   if (index === -1) return;
   const other = schemas[names.indexOf(names[index]!)]!;
   throw new GeneratorError(
-    `httpFile: the schemas ${quote(other)} and ${quote(schemas[index]!)} make one file, ${names[index]!}; leave one of them out`,
+    `httpFile: the schemas ${quote(other)} and ${quote(schemas[index]!)} have the same file ${quote(names[index]!)}; exclude one of them`,
   );
 }

@@ -1,27 +1,40 @@
-import { type CommentHeader, commentHeaders, GeneratorError } from '../generated-file.ts';
-import { resolveOptions, requireChoice } from '../resolve-options.ts';
+import { boolean, nullable, oneOf, type OptionValidators, string } from '../../validation/validators.ts';
+import { type CommentHeader, commentHeader, GeneratorError } from '../generated-file.ts';
+import { resolveOptions } from '../resolve-options.ts';
 
+/** Options of `httpFile`, the generator of request files. */
 export interface HttpFileOptions {
-  /** Where requests go: into files, to whoever serves them at a path, or both. */
+  /** Where requests are published: in files, at a path of the server, or both. */
   readonly option: 'file' | 'endpoint' | 'both';
-  /** The name of a file; `{0}` is the database, `{1}` the schema. `.http` is put behind it. */
+  /** The name of a file without `.http`; `{0}` is replaced by the database, `{1}` by the schema. */
   readonly namePattern: string;
-  /** The folder of the files; null: none are written. */
+  /** The folder of the files; null: no files are written. */
   readonly folder: string | null;
-  /** What `{0}` stands for. */
+  /** The replacement of `{0}`. */
   readonly databaseName: string;
-  /** One file for everything, or one a schema. */
+  /** One file per database or per schema. */
   readonly fileMode: 'database' | 'schema';
+  /** Overwrites an existing file with other content. */
   readonly fileOverwrite: boolean;
-  /** The value of `@host`. */
+  /** The value of the variable `@host`. */
   readonly host: string;
-  /** Above requests: nothing; the signature with its parameters; or the whole definition of the routine. */
+  /** The comment of each request: none, the signature with its parameters, or the definition of the routine. */
   readonly commentHeader: CommentHeader;
-  /** With the prose of the routine's comment. */
+  /** Includes the text of the routine comment. */
   readonly commentHeaderIncludeComments: boolean;
 }
 
-const generator = 'httpFile';
+const validators: OptionValidators<HttpFileOptions> = {
+  option: oneOf('file', 'endpoint', 'both'),
+  namePattern: string,
+  folder: nullable(string),
+  databaseName: string,
+  fileMode: oneOf('database', 'schema'),
+  fileOverwrite: boolean,
+  host: string,
+  commentHeader,
+  commentHeaderIncludeComments: boolean,
+};
 
 export const httpFileDefaults: HttpFileOptions = Object.freeze({
   option: 'file',
@@ -35,14 +48,13 @@ export const httpFileDefaults: HttpFileOptions = Object.freeze({
   commentHeaderIncludeComments: true,
 });
 
-/** @throws GeneratorError that names the option which cannot be */
-export function httpFileOptions(given: Partial<HttpFileOptions>): HttpFileOptions {
-  const options = resolveOptions(generator, httpFileDefaults, given);
-  requireChoice(generator, 'option', options.option, ['file', 'endpoint', 'both']);
-  requireChoice(generator, 'fileMode', options.fileMode, ['database', 'schema']);
-  requireChoice(generator, 'commentHeader', options.commentHeader, commentHeaders);
+/** @throws GeneratorError for invalid options */
+export function httpFileOptions(partial: Partial<HttpFileOptions>): HttpFileOptions {
+  const options = resolveOptions({ generator: 'httpFile', defaults: httpFileDefaults, validators }, partial);
   if (options.fileMode === 'schema' && !options.namePattern.includes('{1}')) {
-    throw new GeneratorError(`${generator}: with fileMode schema, namePattern needs {1} for the schema`);
+    throw new GeneratorError(
+      `httpFile.namePattern: ${JSON.stringify(options.namePattern)} has no {1} for the schema, which fileMode "schema" needs; add it`,
+    );
   }
   return options;
 }

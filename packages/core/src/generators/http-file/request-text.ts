@@ -4,7 +4,7 @@ import { stringLiteral, escapeLine, escapeLines } from '../source-text.ts';
 import type { HttpFileOptions } from './options.ts';
 import { postgresSample, queryPairs, type Sample, sampleValue } from './sample.ts';
 
-/** An endpoint as a request to try: a comment, the request line, and for bodies a content type and a sample. */
+/** Returns a sample request: a comment, the request line, and the content type and a sample of the body. */
 export function requestText(endpoint: Endpoint, options: HttpFileOptions): string {
   const request = `${endpoint.method} {{host}}${pathText(endpoint)}${queryText(endpoint)}`;
   return [...commentLines(endpoint, options), request, ...bodyLines(endpoint)].join('\n');
@@ -16,7 +16,7 @@ function commentLines(endpoint: Endpoint, options: HttpFileOptions): readonly st
   const { id, kind, description, definition, authorization } = endpoint;
   const { required, roles } = authorization;
   const signature = endpoint.table === null ? `${kind} ${id}` : id;
-  const head =
+  const lines =
     commentHeader === 'full' && definition !== undefined
       ? escapeLines(definition.trim())
       : [escapeLine(signature), ...parameterLines(endpoint), `returns ${describeResult(endpoint)}`];
@@ -24,10 +24,10 @@ function commentLines(endpoint: Endpoint, options: HttpFileOptions): readonly st
   const access = required
     ? ['', `for ${roles.length === 0 ? 'signed-in callers' : roles.map(escapeLine).join(', ')}`]
     : [];
-  return [...head, ...prose, ...access].map(commentLine);
+  return [...lines, ...prose, ...access].map(commentLine);
 }
 
-/** A line that begins with `@` would be an order to the client that reads the file (`# @name`, `# @prompt`). */
+/** REST clients execute comment lines that begin with `@` (`# @name`, `# @prompt`), so these are quoted. */
 function commentLine(line: string): string {
   const data = /^\s*@/.test(line) ? `"${line.trim()}"` : line;
   return escapeVariables(`# ${data}`).trimEnd();
@@ -39,20 +39,20 @@ function parameterLines({ parameters }: Endpoint): readonly string[] {
   );
 }
 
-function describeResult({ result: answer, raw, signIn }: Endpoint): string {
+function describeResult({ result, raw, signIn }: Endpoint): string {
   if (signIn !== null) return signIn.kind === 'login' ? 'tokens, a cookie, or a message' : 'nothing';
   if (raw !== null) return 'text';
-  switch (answer.kind) {
+  switch (result.kind) {
     case 'nothing':
       return 'nothing';
     case 'value':
-      return answer.column.type.display;
+      return result.column.type.display;
     case 'values':
-      return `an array of ${answer.column.type.display}`;
+      return `an array of ${result.column.type.display}`;
     case 'object':
-      return `an object of ${answer.columns.map(({ key }) => escapeLine(key)).join(', ')}`;
+      return `an object of ${result.columns.map(({ key }) => escapeLine(key)).join(', ')}`;
     case 'objects':
-      return `an array of objects of ${answer.columns.map(({ key }) => escapeLine(key)).join(', ')}`;
+      return `an array of objects of ${result.columns.map(({ key }) => escapeLine(key)).join(', ')}`;
     case 'record':
       return 'an array of texts';
     case 'records':
@@ -69,12 +69,12 @@ function pathText(endpoint: Endpoint): string {
   return pieces.join('');
 }
 
-/** Only what a request must have: what a listing takes, and columns that are compared, are many. */
+/** Omits conditions and pagination of tables: a sample needs the key columns only. */
 function requestParameters({ parameters, bodyParameter, table }: Endpoint): readonly EndpointParameter[] {
-  const given = parameters.filter(({ inPath, position }) => !inPath && position !== bodyParameter);
-  if (table === null || table.operation.startsWith('insert') || table.operation.startsWith('update')) return given;
+  const sent = parameters.filter(({ inPath, position }) => !inPath && position !== bodyParameter);
+  if (table === null || table.operation.startsWith('insert') || table.operation.startsWith('update')) return sent;
   const keys = new Set(table.columns.flatMap(({ key, name }) => (key ? [name] : [])));
-  return given.filter(({ name }) => keys.has(name));
+  return sent.filter(({ name }) => keys.has(name));
 }
 
 function queryText(endpoint: Endpoint): string {
@@ -92,9 +92,9 @@ function bodyLines(endpoint: Endpoint): readonly string[] {
     const isJson = whole.type.json === 'json';
     return [`Content-Type: ${isJson ? 'application/json' : 'text/plain'}`, '', postgresSample(whole.type)];
   }
-  const given = requestParameters(endpoint);
-  if (parameterSource !== 'body' || given.length === 0) return [];
-  const members = given.map(({ key, type }) => `  ${stringLiteral(key)}: ${jsonText(sampleValue(type))}`);
+  const sent = requestParameters(endpoint);
+  if (parameterSource !== 'body' || sent.length === 0) return [];
+  const members = sent.map(({ key, type }) => `  ${stringLiteral(key)}: ${jsonText(sampleValue(type))}`);
   return ['Content-Type: application/json', '', escapeVariables(`{\n${members.join(',\n')}\n}`)];
 }
 
@@ -118,7 +118,7 @@ function jsonText(sample: Sample): string {
     .join(', ')}}`;
 }
 
-/** Two braces would be a variable of the file. In JSON, and for readers of a comment, an escape is the same character. */
+/** Escapes `{{`, the start of a variable in request files. */
 function escapeVariables(text: string): string {
   return text.replaceAll(/\{(?=\{)/g, String.raw`\u007b`);
 }

@@ -2,10 +2,10 @@ import { arrayLiteral, recordLiteral } from '../../postgres/literal.ts';
 import type { EndpointParameter } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
 
-/** A value as JSON has it. */
+/** A JSON value. */
 export type Sample = string | number | boolean | null | readonly Sample[] | { readonly [key: string]: Sample };
 
-/** Values that PostgreSQL reads as the type of that name; numbers, booleans and times are decided by their JSON form. */
+/** Sample values by PostgreSQL type; those of numbers, booleans and timestamps depend on the JSON form. */
 const samplesByType: Readonly<Record<string, string>> = {
   date: '2025-01-31',
   time: '12:30:00',
@@ -43,7 +43,7 @@ const samplesByType: Readonly<Record<string, string>> = {
 
 const fractional: ReadonlySet<string | null> = new Set(['numeric', 'float4', 'float8']);
 
-/** A value to try, by the type of a parameter. */
+/** Returns a valid value of a type. */
 export function sampleValue(type: NamedType): Sample {
   switch (type.json) {
     case 'number':
@@ -64,7 +64,7 @@ export function sampleValue(type: NamedType): Sample {
 }
 
 function textSample({ builtin, kind }: NamedType): string {
-  // Of ranges, also of those that authors have made, one text is always a value.
+  // `empty` is a value of every range type.
   return (builtin === null ? undefined : samplesByType[builtin]) ?? (kind === 'range' ? 'empty' : 'ABC');
 }
 
@@ -74,7 +74,7 @@ function convertedSample({ element, fields }: NamedType): Sample {
   return Object.fromEntries(fields.map(({ key, type }) => [key, sampleValue(type)]));
 }
 
-/** A parameter in a query string or path: one text for each time that its key stands there. */
+/** Returns the keys and sample values of a parameter in a query string or path. */
 export function queryPairs({
   key,
   type,
@@ -88,7 +88,7 @@ export function sampleText(sample: Sample): string {
   return typeof sample === 'object' ? JSON.stringify(sample) : String(sample);
 }
 
-/** The text of a value as PostgreSQL reads it: a body that is one parameter. */
+/** Returns a sample in PostgreSQL's input syntax, for a body that is one parameter. */
 export function postgresSample(type: NamedType): string {
   if (type.json === 'converted') {
     if (type.element !== undefined) return arrayLiteral([postgresSample(type.element)]);

@@ -12,7 +12,7 @@ export const problemResponse: Schema = { $ref: '#/components/responses/Problem' 
 
 const problemSchema: Schema = {
   type: 'object',
-  description: 'Why a request was refused (RFC 9457); of errors of the database also what PostgreSQL tells.',
+  description: 'Why a request failed (RFC 9457); errors of the database have the fields of PostgreSQL too.',
   properties: {
     type: { type: 'string' },
     title: { type: 'string' },
@@ -28,8 +28,8 @@ const problemSchema: Schema = {
 };
 
 /**
- * What operations refer to: only what one of them needs.
- * @throws GeneratorError when an endpoint needs a signed-in caller and there is no scheme to sign in with
+ * Returns the Components Object, with the components that operations use.
+ * @throws GeneratorError for an endpoint that requires an authenticated caller when `securitySchemes` is empty
  */
 export function componentsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
   const securitySchemes = securitySchemesObject(endpoints, options);
@@ -37,7 +37,7 @@ export function componentsObject(endpoints: readonly Endpoint[], options: OpenAp
     schemas: { Problem: problemSchema, ...(endpoints.some(isLogin) ? { Tokens: tokensSchema } : {}) },
     responses: {
       Problem: {
-        description: 'The request was refused',
+        description: 'The request failed',
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     },
@@ -48,19 +48,19 @@ export function componentsObject(endpoints: readonly Endpoint[], options: OpenAp
 const isLogin = ({ signIn }: Endpoint): boolean => signIn?.kind === 'login';
 
 function securitySchemesObject(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): Schema {
-  const needsCaller = endpoints.find(
+  const protectedEndpoint = endpoints.find(
     ({ authorization, basicAuthentication: basic }) => authorization.required && basic === null,
   );
-  if (needsCaller !== undefined && Object.keys(securitySchemes).length === 0) {
-    // Without a scheme the operation would read as one for everybody.
+  if (protectedEndpoint !== undefined && Object.keys(securitySchemes).length === 0) {
+    // Without a scheme the document would describe the operation as public.
     throw new GeneratorError(
-      `openApi: ${quote(needsCaller.id)} needs a signed-in caller, and securitySchemes is empty; name at least one scheme`,
+      `openApi: ${quote(protectedEndpoint.id)} requires an authenticated caller, and securitySchemes is empty; add a scheme`,
     );
   }
-  // A scheme of that name in the options is the author's own description of it.
+  // The options may describe the scheme themselves.
   const basic = { [basicScheme]: securitySchemes[basicScheme] ?? { type: 'http', scheme: 'basic' } };
   return {
     ...(endpoints.some((endpoint) => endpoint.basicAuthentication !== null) ? basic : {}),
-    ...(needsCaller === undefined ? {} : securitySchemes),
+    ...(protectedEndpoint === undefined ? {} : securitySchemes),
   };
 }

@@ -12,18 +12,21 @@ import type { Schema } from './schema.ts';
 /** An OpenAPI 3.1 document, as data. */
 export type OpenApiDocument = Schema;
 
-/** Where the document comes from: a relative URL. */
+/** The server of the document, as a relative URL. */
 const documentRoot = '/';
 
-/** What a Path Item can have; CONNECT has no place there. */
+/** The methods of a Path Item Object; CONNECT is none of them. */
 const methods: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE']);
 
 /**
- * Every endpoint that OpenAPI can describe. Overloads, which share method and path, are one operation.
- * @throws GeneratorError for an option that cannot be
+ * Returns the OpenAPI document of the endpoints. Overloads, which share method and path, are one operation.
+ * @throws GeneratorError for invalid options
  */
-export function openApiDocument(endpoints: readonly Endpoint[], given: Partial<OpenApiOptions> = {}): OpenApiDocument {
-  const options = openApiOptions(given);
+export function openApiDocument(
+  endpoints: readonly Endpoint[],
+  partial: Partial<OpenApiOptions> = {},
+): OpenApiDocument {
+  const options = openApiOptions(partial);
   const { title, version, description, license, servers } = options;
   return {
     openapi: '3.1.0',
@@ -39,16 +42,16 @@ export function openApiDocument(endpoints: readonly Endpoint[], given: Partial<O
   };
 }
 
-/** A warning for each operation whose id has a number because another one has the name. */
+/** Returns a warning for each operation whose id has a number because of a collision. */
 export function openApiDiagnostics(
   endpoints: readonly Endpoint[],
-  given: Partial<OpenApiOptions>,
+  partial: Partial<OpenApiOptions>,
 ): readonly Diagnostic[] {
-  const named = nameEndpoints(withClientParameters(endpoints), openApiOptions(given));
+  const named = nameEndpoints(withClientParameters(endpoints), openApiOptions(partial));
   return nameCollisions(named.filter(({ endpoint }) => methods.has(endpoint.method)));
 }
 
-/** A stream may share its path with endpoints of other methods. */
+/** Adds event streams, which may share their path with endpoints of other methods. */
 function withEventStreams(paths: Schema, endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
   const streams = eventStreamPaths(endpoints, (endpoint) => securityObject([endpoint], options)).map(([path, item]) => {
     const others = Object.hasOwn(paths, path) ? (paths[path] as Schema) : {};
@@ -57,49 +60,53 @@ function withEventStreams(paths: Schema, endpoints: readonly Endpoint[], options
   return { ...paths, ...Object.fromEntries(streams) };
 }
 
-/** The same as a file to write. */
-export function openApiFiles(endpoints: readonly Endpoint[], given: Partial<OpenApiOptions>): readonly GeneratedFile[] {
-  const { filePath } = openApiOptions(given);
+/** Returns the document as a file; none without `filePath`. */
+export function openApiFiles(
+  endpoints: readonly Endpoint[],
+  partial: Partial<OpenApiOptions>,
+): readonly GeneratedFile[] {
+  const { filePath } = openApiOptions(partial);
   if (filePath === null) return [];
-  const content = `${JSON.stringify(openApiDocument(endpoints, given), null, 2)}\n`;
+  const content = `${JSON.stringify(openApiDocument(endpoints, partial), null, 2)}\n`;
   return [{ path: filePath, content, timestampLines: [] }];
 }
 
-/** One path, with the endpoints of each of its methods. */
+/** A path with the endpoints of each method. */
 interface PathGroup {
-  /** As it is written in the document: those of its first endpoint. */
+  /** The path of the first endpoint. */
   readonly path: string;
+  /** The path parameters, in order. */
   readonly names: readonly string[];
   readonly methods: Map<string, Endpoint[]>;
 }
 
-/** Paths that differ in nothing but the names of their parameters are one path to OpenAPI. */
+/** Returns the Paths Object. Paths that differ only in parameter names are the same path in OpenAPI. */
 function pathsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
-  const plans = new Map<string, PathGroup>();
+  const groups = new Map<string, PathGroup>();
   for (const endpoint of endpoints.filter(({ method }) => methods.has(method))) {
     for (const path of pathVariants(endpoint.path)) {
       const shape = path.replaceAll(/\{[^{}]*\}/g, '{}');
       const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
-      const plan = plans.get(shape) ?? { path, names, methods: new Map<string, Endpoint[]>() };
-      plan.methods.set(endpoint.method, [...(plan.methods.get(endpoint.method) ?? []), endpoint]);
-      plans.set(shape, plan);
+      const group = groups.get(shape) ?? { path, names, methods: new Map<string, Endpoint[]>() };
+      group.methods.set(endpoint.method, [...(group.methods.get(endpoint.method) ?? []), endpoint]);
+      groups.set(shape, group);
     }
   }
-  const idOf = operationIds(endpoints, options);
+  const takeId = operationIds(endpoints, options);
   return Object.fromEntries(
-    [...plans.values()].map(({ path, names, methods: byMethod }) => [
+    [...groups.values()].map(({ path, names, methods: byMethod }) => [
       path,
       Object.fromEntries(
-        [...byMethod].map(([method, own]) => [
+        [...byMethod].map(([method, overloads]) => [
           method.toLowerCase(),
-          operationObject({ id: idOf(own[0]!), endpoints: own, pathNames: names }, options),
+          operationObject({ id: takeId(overloads[0]!), endpoints: overloads, pathNames: names }, options),
         ]),
       ),
     ]),
   );
 }
 
-/** `/a/{b?}` is two paths, since every parameter of a path is required in OpenAPI. */
+/** Returns two paths for `/a/{b?}`: path parameters are required in OpenAPI. */
 function pathVariants(path: string): readonly string[] {
   const optional = /\/\{[^{}?]+\?\}$/;
   return optional.test(path)
@@ -107,7 +114,7 @@ function pathVariants(path: string): readonly string[] {
     : [path.replaceAll('?}', '}')];
 }
 
-/** As functions of the client are called; a path that one endpoint has besides takes the next free number. */
+/** Returns a function that assigns ids: names of client functions; the second path of an endpoint gets a number. */
 function operationIds(endpoints: readonly Endpoint[], options: OpenApiOptions): (endpoint: Endpoint) => string {
   const named = nameEndpoints(endpoints, options);
   const names = new Map(named.map(({ endpoint, name }) => [endpoint, name]));
@@ -115,17 +122,17 @@ function operationIds(endpoints: readonly Endpoint[], options: OpenApiOptions): 
   const used = new Set<string>();
   return (endpoint) => {
     const name = names.get(endpoint)!;
-    const id = used.has(name) ? numberedName(name, (one) => taken.has(one)) : name;
+    const id = used.has(name) ? numberedName(name, (candidate) => taken.has(candidate)) : name;
     used.add(id);
     taken.add(id);
     return id;
   };
 }
 
-/** The streams of what endpoints raise, by path: each is an operation of its own. */
+/** Returns the event streams of endpoints, by path. */
 export function eventStreamPaths(
   endpoints: readonly Endpoint[],
-  securityOf: (endpoint: Endpoint) => Schema,
+  toSecurity: (endpoint: Endpoint) => Schema,
 ): readonly (readonly [path: string, item: Schema])[] {
   const byPath = new Map<string, Endpoint>();
   for (const endpoint of endpoints) {
@@ -133,11 +140,11 @@ export function eventStreamPaths(
   }
   const ids = new Set<string>();
   return [...byPath].map(([path, endpoint]) => {
-    // No other operation has an underscore within its id.
-    const wanted = `stream${path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`;
-    const id = ids.has(wanted) ? numberedName(`${wanted}_`, (one) => ids.has(one)) : wanted;
+    // Ids of other operations contain no underscore.
+    const preferred = `stream${path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`;
+    const id = ids.has(preferred) ? numberedName(`${preferred}_`, (candidate) => ids.has(candidate)) : preferred;
     ids.add(id);
-    return [path, { get: eventStreamOperation(id, endpoint, securityOf(endpoint)) }];
+    return [path, { get: eventStreamOperation(id, endpoint, toSecurity(endpoint)) }];
   });
 }
 
@@ -147,7 +154,7 @@ function eventStreamOperation(id: string, endpoint: Endpoint, security: Schema):
     tags: [endpoint.schema],
     summary: escapeLine(`Messages of ${endpoint.id}`),
     description:
-      'Server-sent events. The query is the execution id that a call sends as X-Gateway-ID, where only its own messages are wanted.',
+      'Server-sent events. The query string is the execution id that a call sends as X-Gateway-ID, to receive the messages of that call only.',
     responses: {
       200: {
         description: 'Messages, as they are raised',

@@ -1,9 +1,8 @@
+/** Parameters and headers of tables: pagination, filters, counts, row versions. */
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 import type { Schema } from './schema.ts';
 
-/** Pages, comparisons, counts and versions of tables, as parameters and headers. */
-
-/** What a query parameter takes that means more than the type of its column. */
+/** A query parameter whose values are not plain values of a column. */
 export interface ListingParameter {
   readonly description: string;
   readonly schema: Schema;
@@ -11,7 +10,7 @@ export interface ListingParameter {
 
 const strings: Schema = { type: 'array', items: { type: 'string' } };
 
-/** Null for a parameter that is a plain value. */
+/** Returns null for a parameter with plain values. */
 export function listingParameter(endpoint: Endpoint, parameter: EndpointParameter): ListingParameter | null {
   const { table, parameters } = endpoint;
   const listing = table?.listing ?? null;
@@ -69,15 +68,15 @@ const headerParameter = (name: string, description: string, schema: Schema): Sch
 const hasListing = ({ table }: Endpoint): boolean => table !== null && table.listing !== null;
 const isVersioned = ({ table }: Endpoint): boolean => table?.versioned === true;
 
-/** A select tells the version of its row where it has a listing. */
+/** Whether responses have an `ETag` with the version of the row. */
 export const returnsVersion = (endpoint: Endpoint): boolean => hasListing(endpoint) && isVersioned(endpoint);
 
-/** An update or delete is done only to the version that the request names. */
+/** Whether requests may have `If-Match`. */
 export function acceptsVersion(endpoint: Endpoint): boolean {
   return isVersioned(endpoint) && /^(?:update|delete)/.test(endpoint.table!.operation);
 }
 
-/** Headers that a request may have. */
+/** Returns the Parameter Objects of request headers. */
 export function requestHeaders(endpoint: Endpoint): readonly Schema[] {
   return [
     ...(hasListing(endpoint)
@@ -101,7 +100,7 @@ export function requestHeaders(endpoint: Endpoint): readonly Schema[] {
   ];
 }
 
-/** Headers of a response with rows. */
+/** Returns the Header Objects of responses with rows. */
 export function responseHeaders(endpoint: Endpoint): Schema {
   return {
     ...(hasListing(endpoint)

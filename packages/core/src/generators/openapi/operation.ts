@@ -7,25 +7,25 @@ import { basicScheme, problemResponse } from './components.ts';
 import { type Content, type SuccessResponse, successResponses } from './responses.ts';
 import { type SchemaProperty, nullableSchema, objectSchema, type Schema, typeSchema } from './schema.ts';
 
-/** Endpoints of one method and path: one, or the overloads of a routine. */
+/** The endpoints of a method and path: one, or overloads. */
 export interface OperationGroup {
   readonly id: string;
   readonly endpoints: readonly Endpoint[];
-  /** The names of the path's parameters as this path has them, in its order. */
+  /** The path parameters, in order. */
   readonly pathNames: readonly string[];
 }
 
-/** An Operation Object. */
+/** Returns an Operation Object. */
 export function operationObject({ id, endpoints, pathNames: inPath }: OperationGroup, options: OpenApiOptions): Schema {
   const [first] = endpoints;
   const body = requestBodyObject(endpoints);
   const parameters = [...pathParameters(first!, inPath), ...queryParameters(endpoints), ...headerParameters(endpoints)];
-  const description = [...new Set(endpoints.map((endpoint) => endpoint.description))].filter((one) => one !== '');
+  const descriptions = [...new Set(endpoints.map((endpoint) => endpoint.description))].filter(Boolean);
   return {
     operationId: id,
     tags: [first!.schema],
     summary: escapeLine(endpoints.map((endpoint) => endpoint.id).join(' | ')),
-    ...(description.length === 0 ? {} : { description: escapeMarkdown(description.join('\n\n')) }),
+    ...(descriptions.length === 0 ? {} : { description: escapeMarkdown(descriptions.join('\n\n')) }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : { requestBody: body }),
     responses: responsesObject(endpoints),
@@ -34,10 +34,12 @@ export function operationObject({ id, endpoints, pathNames: inPath }: OperationG
 }
 
 function pathParameters(endpoint: Endpoint, names: readonly string[]): readonly Schema[] {
-  const written = [...endpoint.path.matchAll(/\{([^{}?]+)\??\}/g)].map(([, name]) => name!);
+  const ownNames = [...endpoint.path.matchAll(/\{([^{}?]+)\??\}/g)].map(([, name]) => name!);
   return names.map((name, index) => {
-    const own = written[index];
-    const parameter = endpoint.parameters.find((one) => one.inPath && (one.name === own || one.key === own));
+    const own = ownNames[index];
+    const parameter = endpoint.parameters.find(
+      (candidate) => candidate.inPath && (candidate.name === own || candidate.key === own),
+    );
     const schema = parameter === undefined ? {} : typeSchema(parameter.type.element ?? parameter.type);
     return { name, in: 'path', required: true, schema };
   });
@@ -48,14 +50,14 @@ interface QueryProperty extends SchemaProperty {
   readonly description: string;
 }
 
-/** The parameters of each endpoint; one is required when all of them require it. */
+/** Returns the query parameters of all endpoints; required when each endpoint requires them. */
 function queryParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
   const byKey = new Map<string, { readonly first: QueryProperty; required: number }>();
   for (const endpoint of endpoints.filter(({ parameterSource }) => parameterSource === 'query')) {
-    for (const one of endpoint.parameters.flatMap((parameter) => queryProperties(endpoint, parameter))) {
-      const known = byKey.get(one.key) ?? { first: one, required: 0 };
-      known.required += one.required ? 1 : 0;
-      byKey.set(one.key, known);
+    for (const property of endpoint.parameters.flatMap((parameter) => queryProperties(endpoint, parameter))) {
+      const known = byKey.get(property.key) ?? { first: property, required: 0 };
+      known.required += property.required ? 1 : 0;
+      byKey.set(property.key, known);
     }
   }
   return [...byKey].map(([name, { first, required }]) => ({
@@ -68,7 +70,7 @@ function queryParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
 }
 
 function headerParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
-  return [...new Map(endpoints.flatMap(requestHeaders).map((one) => [one['name'], one])).values()];
+  return [...new Map(endpoints.flatMap(requestHeaders).map((header) => [header['name'], header])).values()];
 }
 
 function queryProperties(endpoint: Endpoint, parameter: EndpointParameter): readonly QueryProperty[] {
@@ -76,16 +78,16 @@ function queryProperties(endpoint: Endpoint, parameter: EndpointParameter): read
   if (inPath || position === endpoint.bodyParameter) return [];
   const listing = listingParameter(endpoint, parameter);
   if (listing !== null) return [{ key, required: false, ...listing }];
-  const member = (own: string, ofType: NamedType): QueryProperty => ({
-    key: own,
-    schema: querySchema(ofType),
+  const values = fields ?? [{ key, type }];
+  return values.map((value) => ({
+    key: value.key,
+    schema: querySchema(value.type),
     required: !optional,
-    description: ofType.display,
-  });
-  return fields === null ? [member(key, type)] : fields.map((field) => member(field.key, field.type));
+    description: value.type.display,
+  }));
 }
 
-/** In a query string an array repeats its key, and what has no plain text is given as text: JSON, or PostgreSQL's own. */
+/** An array repeats its key in a query string. JSON and composite values are text: JSON or PostgreSQL's input syntax. */
 function querySchema(type: NamedType): Schema {
   return type.element === undefined ? textSchema(type) : { type: 'array', items: textSchema(type.element) };
 }
@@ -96,10 +98,10 @@ function textSchema(type: NamedType): Schema {
 
 function requestBodyObject(endpoints: readonly Endpoint[]): Schema | null {
   const contents = endpoints.map(endpointBody);
-  const given = contents.filter((content) => content !== null);
-  if (given.length === 0) return null;
-  const isRequired = given.length === contents.length && given.every(({ required }) => required);
-  return { ...(isRequired ? { required: true } : {}), content: mergeContents(given.map(({ content }) => content)) };
+  const bodies = contents.filter((content) => content !== null);
+  if (bodies.length === 0) return null;
+  const isRequired = bodies.length === contents.length && bodies.every(({ required }) => required);
+  return { ...(isRequired ? { required: true } : {}), content: mergeContents(bodies.map(({ content }) => content)) };
 }
 
 const multipartSchema: Schema = {
@@ -107,7 +109,7 @@ const multipartSchema: Schema = {
   properties: { file: { type: 'array', items: { type: 'string', contentMediaType: 'application/octet-stream' } } },
 };
 
-/** A body that is one parameter is the text of its value, unless it is JSON. */
+/** A body that is one parameter is text, unless the parameter is JSON. */
 function wholeBodySchema(type: NamedType): Schema {
   const schema = typeSchema(type);
   return type.json === 'json' || schema['type'] === 'string' ? schema : { type: 'string' };
@@ -123,13 +125,13 @@ function endpointBody(endpoint: Endpoint): { readonly content: Content; readonly
   }
   const members = parameters.filter(({ inPath }) => !inPath).map((parameter) => bodyProperty(endpoint, parameter));
   if (parameterSource === 'query' || members.length === 0) return null;
-  const fewest = minProperties(endpoint);
-  const schema = { ...objectSchema(members), ...(fewest === 0 ? {} : { minProperties: fewest }) };
-  const required = fewest > 0 || members.some((member) => member.required);
+  const minimum = minProperties(endpoint);
+  const schema = { ...objectSchema(members), ...(minimum === 0 ? {} : { minProperties: minimum }) };
+  const required = minimum > 0 || members.some((member) => member.required);
   return { content: { 'application/json': { schema } }, required };
 }
 
-/** An update needs a column to set, and one of the key unless the path has it. */
+/** An update needs a column to set, and a key column unless the path contains it. */
 function minProperties({ table, parameters }: Endpoint): number {
   if (table === null || !table.operation.startsWith('update')) return 0;
   const keys = new Set(table.columns.flatMap(({ key, name }) => (key ? [name] : [])));
@@ -141,7 +143,7 @@ function bodyProperty({ table }: Endpoint, { name, key, type, optional }: Endpoi
   return { key, schema: notNull ? typeSchema(type) : nullableSchema(typeSchema(type)), required: !optional };
 }
 
-/** Each media type with the schemas of all that have it. */
+/** Merges contents; a media type with several schemas gets `anyOf`. */
 function mergeContents(contents: readonly Content[]): Content {
   const schemas = new Map<string, Map<string, Schema>>();
   for (const [type, { schema }] of contents.flatMap((content) => Object.entries(content))) {
@@ -165,13 +167,13 @@ function responsesObject(endpoints: readonly Endpoint[]): Schema {
       statuses.map((status) => [
         status,
         responseObject(
-          successes.filter((one) => one.status === status),
+          successes.filter((success) => success.status === status),
           status === '200' ? headers : {},
         ),
       ]),
     ),
     ...(endpoints.some(returnsVersion)
-      ? { 304: { description: 'The row has the version that the request names' } }
+      ? { 304: { description: 'The row still has the version of If-None-Match' } }
       : {}),
     ...(endpoints.some(acceptsVersion) ? { 412: problemResponse } : {}),
     '4XX': problemResponse,
@@ -180,7 +182,7 @@ function responsesObject(endpoints: readonly Endpoint[]): Schema {
 }
 
 function responseObject(successes: readonly SuccessResponse[], headers: Schema): Schema {
-  const content = mergeContents(successes.map((one) => one.content));
+  const content = mergeContents(successes.map((success) => success.content));
   return {
     description: successes[0]!.description,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
@@ -189,19 +191,19 @@ function responseObject(successes: readonly SuccessResponse[], headers: Schema):
 }
 
 /**
- * Any of the schemes will do; roles are named with them, as OpenAPI 3.1 allows. Every operation says it, so that an empty list means
- * anonymous whatever a reader adds to the document.
+ * Returns the security requirements: alternatives, with roles as OpenAPI 3.1 allows. Public operations have an empty list, which
+ * overrides requirements of the document.
  */
 export function securityObject(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
   const requirements = endpoints.map((endpoint) => securityRequirements(endpoint, options));
   const all = requirements.flat();
   if (all.length === 0) return { security: [] };
-  const isMixed = requirements.some((one) => one.length === 0);
-  const unique = new Map(all.map((one) => [JSON.stringify(one), one]));
+  const isMixed = requirements.some((alternatives) => alternatives.length === 0);
+  const unique = new Map(all.map((requirement) => [JSON.stringify(requirement), requirement]));
   return { security: [...(isMixed ? [{}] : []), ...unique.values()] };
 }
 
-/** Empty: callers need not sign in. */
+/** Returns no requirement for a public endpoint. */
 function securityRequirements(
   { authorization, basicAuthentication: basic }: Endpoint,
   { securitySchemes }: OpenApiOptions,
@@ -211,7 +213,7 @@ function securityRequirements(
   return Object.keys(securitySchemes).map((name) => ({ [name]: authorization.roles }));
 }
 
-/** Text as a description, which OpenAPI reads as Markdown: HTML in it is shown, and no link runs a script. */
+/** Escapes HTML tags and script links: descriptions are Markdown. */
 export function escapeMarkdown(text: string): string {
   return text
     .replaceAll(/<(?=[a-z/!?])/gi, '&lt;')

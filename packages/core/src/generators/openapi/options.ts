@@ -1,10 +1,20 @@
+import {
+  arrayOf,
+  boolean,
+  nullable,
+  objectWithMethods,
+  type OptionValidators,
+  recordOf,
+  string,
+} from '../../validation/validators.ts';
+import { namingValidators, type NamingOptions } from '../naming.ts';
 import { resolveOptions } from '../resolve-options.ts';
-import type { NamingOptions } from '../naming.ts';
 
+/** Options of `openApi`, the generator of OpenAPI documents. */
 export interface OpenApiOptions extends NamingOptions {
-  /** The file to write; null: none. */
+  /** The file to write; null: no file. */
   readonly filePath: string | null;
-  /** Writes over a file that is another one. */
+  /** Overwrites an existing file with other content. */
   readonly fileOverwrite: boolean;
   readonly title: string;
   /** The version of the API, not of OpenAPI. */
@@ -12,11 +22,23 @@ export interface OpenApiOptions extends NamingOptions {
   readonly description: string | null;
   /** The licence of the API as an SPDX expression, as in `MIT`. */
   readonly license: string | null;
-  /** Where the API is; empty: where the document comes from. */
+  /** Base URLs of the API; empty: the host that served the document. */
   readonly servers: readonly string[];
-  /** How callers sign in, by names, as OpenAPI has it: what endpoints that want a signed-in caller refer to. */
+  /** Security Scheme Objects by name, for endpoints that require an authenticated caller. */
   readonly securitySchemes: Readonly<Record<string, unknown>>;
 }
+
+const validators: OptionValidators<OpenApiOptions> = {
+  filePath: nullable(string),
+  fileOverwrite: boolean,
+  title: string,
+  version: string,
+  description: nullable(string),
+  license: nullable(string),
+  servers: arrayOf(string),
+  securitySchemes: recordOf(objectWithMethods<unknown>()),
+  ...namingValidators,
+};
 
 export const openApiDefaults: OpenApiOptions = Object.freeze({
   filePath: null,
@@ -31,7 +53,7 @@ export const openApiDefaults: OpenApiOptions = Object.freeze({
   urlPathPrefix: '/api',
 });
 
-/** @throws GeneratorError that names the option which cannot be */
-export function openApiOptions(given: Partial<OpenApiOptions>): OpenApiOptions {
-  return resolveOptions('openApi', openApiDefaults, given);
+/** @throws GeneratorError for invalid options */
+export function openApiOptions(partial: Partial<OpenApiOptions>): OpenApiOptions {
+  return resolveOptions({ generator: 'openApi', defaults: openApiDefaults, validators }, partial);
 }

@@ -1,9 +1,10 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { nullableSchema, rowSchema, type Schema, typeSchema } from './schema.ts';
 
-/** Media types to schemas. */
+/** The schemas of a body by media type. */
 export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 
+/** A response to a successful call. */
 export interface SuccessResponse {
   readonly status: '200' | '204';
   readonly description: string;
@@ -13,7 +14,7 @@ export interface SuccessResponse {
 const text: Schema = { type: 'string' };
 const textRow: Schema = { type: 'array', items: { type: ['string', 'null'] } };
 
-/** What the scheme has to say: tokens; else the message of the routine. A cookie comes as a header. */
+/** Tokens, or the message of the routine. */
 const loginResponse: SuccessResponse = {
   status: '200',
   description: 'Signed in',
@@ -22,7 +23,7 @@ const loginResponse: SuccessResponse = {
 
 const logoutResponse: SuccessResponse = { status: '200', description: 'Signed out', content: {} };
 
-/** What a scheme of tokens answers with. */
+/** The response of token schemes. */
 export const tokensSchema: Schema = {
   type: 'object',
   properties: {
@@ -35,12 +36,12 @@ export const tokensSchema: Schema = {
   required: ['token_type', 'access_token', 'expires_in'],
 };
 
-/** How an endpoint answers a call that succeeds. */
+/** Returns the responses to successful calls. */
 export function successResponses(endpoint: Endpoint): readonly SuccessResponse[] {
-  const { result: answer, raw, contentType, method } = endpoint;
+  const { result, raw, contentType, method } = endpoint;
   const noContent: SuccessResponse = { status: '204', description: 'Nothing', content: {} };
   if (endpoint.signIn !== null) return [endpoint.signIn.kind === 'login' ? loginResponse : logoutResponse];
-  if (answer.kind === 'nothing') return [noContent];
+  if (result.kind === 'nothing') return [noContent];
   const [type, schema] = raw === null ? responseBody(endpoint) : ['application/json', text];
   const content: Content = {
     [mediaType(contentType ?? type)]: { schema },
@@ -54,28 +55,28 @@ export function successResponses(endpoint: Endpoint): readonly SuccessResponse[]
   return mayBeEmpty(endpoint) ? [success, noContent] : [success];
 }
 
-/** A type with templates can be anything. */
+/** A content type with placeholders is known at run time only. */
 function mediaType(type: string): string {
   return /[{}]/.test(type) ? '*/*' : type.trim();
 }
 
-function responseBody({ result: answer, table }: Endpoint): readonly [type: string, schema: Schema] {
+function responseBody({ result, table }: Endpoint): readonly [type: string, schema: Schema] {
   const json = 'application/json';
   const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
-  switch (answer.kind) {
+  switch (result.kind) {
     case 'nothing':
       return [json, {}];
     case 'value':
-      if (answer.media === 'json') return [json, nullableSchema(typeSchema(answer.column.type))];
-      return answer.media === 'bytes'
+      if (result.media === 'json') return [json, nullableSchema(typeSchema(result.column.type))];
+      return result.media === 'bytes'
         ? ['application/octet-stream', {}]
-        : ['text/plain', textSchema(answer.column.type)];
+        : ['text/plain', textSchema(result.column.type)];
     case 'values':
-      return [json, { type: 'array', items: nullableSchema(typeSchema(answer.column.type)) }];
+      return [json, { type: 'array', items: nullableSchema(typeSchema(result.column.type)) }];
     case 'object':
-      return [json, rowSchema(answer.columns, notNull)];
+      return [json, rowSchema(result.columns, notNull)];
     case 'objects':
-      return [json, { type: 'array', items: rowSchema(answer.columns, notNull) }];
+      return [json, { type: 'array', items: rowSchema(result.columns, notNull) }];
     case 'record':
       return [json, textRow];
     case 'records':
@@ -83,32 +84,32 @@ function responseBody({ result: answer, table }: Endpoint): readonly [type: stri
   }
 }
 
-/** A value that stands alone is PostgreSQL's text of it; the schema says what is in the text. */
+/** A scalar is PostgreSQL's text of the value; the schema describes its content. */
 function textSchema(type: Parameters<typeof typeSchema>[0]): Schema {
   return type.json === 'number' || type.json === 'boolean' || type.labels !== undefined ? typeSchema(type) : text;
 }
 
-/** Rows may be asked for as lines of JSON or as CSV; they are streamed. */
-function streamedContent({ result: answer }: Endpoint): Content {
-  if (answer.kind !== 'objects' && answer.kind !== 'values' && answer.kind !== 'records') return {};
+/** Returns the other media types of rows, selected by `Accept`. */
+function streamedContent({ result }: Endpoint): Content {
+  if (result.kind !== 'objects' && result.kind !== 'values' && result.kind !== 'records') return {};
   const lines = { 'application/x-ndjson': { schema: text } };
-  return answer.kind === 'records' ? lines : { ...lines, 'text/csv': { schema: text } };
+  return result.kind === 'records' ? lines : { ...lines, 'text/csv': { schema: text } };
 }
 
-function mayBeEmpty({ result: answer, textResponseNullHandling, raw }: Endpoint): boolean {
+function mayBeEmpty({ result, textResponseNullHandling, raw }: Endpoint): boolean {
   if (raw !== null) return false;
-  if (answer.kind === 'object') return answer.nullable;
+  if (result.kind === 'object') return result.nullable;
   return (
-    answer.kind === 'record' ||
-    (answer.kind === 'value' && answer.media !== 'json' && textResponseNullHandling === 'noContent')
+    result.kind === 'record' ||
+    (result.kind === 'value' && result.media !== 'json' && textResponseNullHandling === 'noContent')
   );
 }
 
-function responseDescription({ result: answer, raw }: Endpoint): string {
+function responseDescription({ result, raw }: Endpoint): string {
   if (raw !== null) return 'Text';
-  switch (answer.kind) {
+  switch (result.kind) {
     case 'value':
-      return answer.column.type.display;
+      return result.column.type.display;
     case 'object':
     case 'record':
       return 'A row';

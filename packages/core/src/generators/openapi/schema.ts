@@ -1,10 +1,10 @@
 import type { ResultColumn } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
 
-/** JSON Schema of draft 2020-12, as OpenAPI 3.1 has it. */
+/** A JSON Schema (draft 2020-12), or another object of an OpenAPI 3.1 document. */
 export type Schema = { readonly [key: string]: unknown };
 
-/** What JSON has in place of PostgreSQL's own types, where the text has a known format. */
+/** Schemas by PostgreSQL type, where JSON Schema has a format. */
 const formats: Readonly<Record<string, Schema>> = {
   int2: { type: 'integer', minimum: -32_768, maximum: 32_767 },
   int4: { type: 'integer', format: 'int32' },
@@ -15,7 +15,7 @@ const formats: Readonly<Record<string, Schema>> = {
   date: { type: 'string', format: 'date' },
 };
 
-/** A value of the type in JSON; not NULL. */
+/** Returns the schema of a type, without NULL. */
 export function typeSchema(type: NamedType): Schema {
   const known = type.builtin === null ? undefined : formats[type.builtin];
   switch (type.json) {
@@ -48,7 +48,7 @@ function convertedSchema({ element, fields }: NamedType): Schema {
   );
 }
 
-/** The same or null. A schema without a type allows null already. */
+/** Adds null to a schema. A schema without a type allows null already. */
 export function nullableSchema(schema: Schema): Schema {
   if (typeof schema['type'] !== 'string') return schema;
   const values = schema['enum'];
@@ -59,22 +59,23 @@ export function nullableSchema(schema: Schema): Schema {
   };
 }
 
+/** A property of an object schema. */
 export interface SchemaProperty {
   readonly key: string;
   readonly schema: Schema;
   readonly required: boolean;
 }
 
-export function objectSchema(members: readonly SchemaProperty[]): Schema {
-  const required = [...new Set(members.filter((member) => member.required).map(({ key }) => key))];
+export function objectSchema(properties: readonly SchemaProperty[]): Schema {
+  const required = [...new Set(properties.filter((property) => property.required).map(({ key }) => key))];
   return {
     type: 'object',
-    properties: Object.fromEntries(members.map(({ key, schema }) => [key, schema])),
+    properties: Object.fromEntries(properties.map(({ key, schema }) => [key, schema])),
     ...(required.length === 0 ? {} : { required }),
   };
 }
 
-/** Rows: every column is there, and may be NULL unless it is known better. */
+/** Returns the schema of a row: all columns are present, and nullable unless listed in `notNull`. */
 export function rowSchema(columns: readonly ResultColumn[], notNull: ReadonlySet<string>): Schema {
   return objectSchema(
     columns.map(({ name, parentColumn, key, type }) => ({

@@ -14,88 +14,88 @@ import { runtime, type TypeScriptOnly } from './runtime.ts';
 import { memberText } from './type-text.ts';
 
 /**
- * A typed client of the endpoints: one module, or one a schema, and the types beside it.
- * @param at the time that headers tell
- * @throws GeneratorError for an option that cannot be, and for two schemas that make one file
+ * Returns a typed client of the endpoints: a module, or one per schema, each with a separate file of types if enabled.
+ * @param now the time for header lines
+ * @throws GeneratorError for invalid options, and for schemas with the same file
  */
 export function typescriptClientFiles(
   endpoints: readonly Endpoint[],
-  given: Partial<TypescriptClientOptions>,
-  at: Date,
+  partial: Partial<TypescriptClientOptions>,
+  now: Date,
 ): readonly GeneratedFile[] {
-  const options = typescriptClientOptions(given);
+  const options = typescriptClientOptions(partial);
   const { filePath } = options;
   if (filePath === null) return [];
   const paths = new Map<string, string>();
-  return splitModules(endpoints, options).flatMap(({ schema, endpoints: own }) => {
-    if (schema === null) return moduleFiles(own, filePath.replaceAll('{0}', ''), options, at);
+  return splitModules(endpoints, options).flatMap(({ schema, endpoints: members }) => {
+    if (schema === null) return moduleFiles(members, filePath.replaceAll('{0}', ''), options, now);
     const path = filePath.replaceAll('{0}', pascalCase(schema));
     const other = paths.get(path);
     if (other !== undefined) {
       throw new GeneratorError(
-        `typescriptClient: the schemas ${quote(other)} and ${quote(schema)} make one file, ${path}; skip one of them`,
+        `typescriptClient: the schemas ${quote(other)} and ${quote(schema)} have the same file ${quote(path)}; add one of them to skipSchemas`,
       );
     }
     paths.set(path, schema);
-    return moduleFiles(own, path, options, at);
+    return moduleFiles(members, path, options, now);
   });
 }
 
-/** A warning for each function, URL and event source whose name has a number because another one has the name. */
+/** Returns a warning for each function, URL and event source whose name has a number because of a collision. */
 export function typescriptClientDiagnostics(
   endpoints: readonly Endpoint[],
-  given: Partial<TypescriptClientOptions>,
+  partial: Partial<TypescriptClientOptions>,
 ): readonly Diagnostic[] {
-  const options = typescriptClientOptions(given);
-  return splitModules(endpoints, options).flatMap(({ endpoints: own }) =>
-    clientCollisions(callableEndpoints(includedEndpoints(own, options)), options),
+  const options = typescriptClientOptions(partial);
+  return splitModules(endpoints, options).flatMap(({ endpoints: members }) =>
+    clientCollisions(callableEndpoints(includedEndpoints(members, options)), options),
   );
 }
 
-/** The endpoints of each module; the schema is null where one module has them all. */
+/** Returns the endpoints of each module; the schema is null without `bySchema`. */
 function splitModules(
   endpoints: readonly Endpoint[],
   { bySchema }: TypescriptClientOptions,
 ): readonly { readonly schema: string | null; readonly endpoints: readonly Endpoint[] }[] {
-  const seen = withClientParameters(endpoints);
-  if (!bySchema) return [{ schema: null, endpoints: seen }];
-  const schemas = [...new Set(seen.map(({ schema }) => schema))].toSorted();
-  return schemas.map((schema) => ({ schema, endpoints: seen.filter((endpoint) => endpoint.schema === schema) }));
+  const visible = withClientParameters(endpoints);
+  if (!bySchema) return [{ schema: null, endpoints: visible }];
+  const schemas = [...new Set(visible.map(({ schema }) => schema))].toSorted();
+  return schemas.map((schema) => ({ schema, endpoints: visible.filter((endpoint) => endpoint.schema === schema) }));
 }
 
 function moduleFiles(
   endpoints: readonly Endpoint[],
   path: string,
   options: TypescriptClientOptions,
-  at: Date,
+  now: Date,
 ): readonly GeneratedFile[] {
   const model = clientModel(endpoints, options);
   if (options.bySchema && model.functions.length === 0) return [];
   const { skipTypes, createSeparateTypeFile } = options;
   const typesPath = path.replace(/(\.[cm]?ts)?$/, 'Types.d.ts');
   const types = skipTypes ? [] : [...commonInterfaceTexts(model, options), ...model.interfaces.map(interfaceText)];
-  const apart = createSeparateTypeFile && types.length > 0;
-  const typed: TypeScriptOnly = skipTypes ? () => '' : (text) => text;
+  const separate = createSeparateTypeFile && types.length > 0;
+  const tsOnly: TypeScriptOnly = skipTypes ? () => '' : (text) => text;
   const module = [
-    ...imports(model, options, apart ? typesPath : null),
-    ...(apart ? [] : types),
-    ...runtime(model, options, typed),
-    ...model.functions.map((one) => functionText(one, options, typed)),
+    ...imports(model, options, separate ? typesPath : null),
+    ...(separate ? [] : types),
+    ...runtime(model, options, tsOnly),
+    ...model.functions.map((fn) => functionText(fn, options, tsOnly)),
     ...omittedLines(model),
   ];
-  // Without an import or export, it would be a script and no module.
+  // Without an import or export, the file would be a script, not a module.
   const sections = module.length === 0 ? ['export {};'] : module;
   const modulePath = skipTypes ? path.replace(/\.([cm]?)ts$/, '.$1js') : path;
-  return [toFile(modulePath, sections, options, at), ...(apart ? [toFile(typesPath, types, options, at)] : [])];
+  return [toFile(modulePath, sections, options, now), ...(separate ? [toFile(typesPath, types, options, now)] : [])];
 }
 
 function toFile(
   path: string,
   sections: readonly string[],
   { headerLines }: TypescriptClientOptions,
-  at: Date,
+  now: Date,
 ): GeneratedFile {
-  const { lines, timestampLines } = fileHeader(headerLines, at);
+  const { lines, timestampLines } = fileHeader(headerLines, now);
   return { path, content: `${[...lines, sections.join('\n\n')].join('\n')}\n`, timestampLines };
 }
 
@@ -123,7 +123,7 @@ function interfaceText({ name, fields }: Interface): string {
   return `export interface ${name} {\n${members.join('')}}`;
 }
 
-/** Nobody should look for a function in vain. */
+/** Names the endpoints without a function. */
 function omittedLines({ omitted }: ClientModel): readonly string[] {
   return omitted.map(({ endpoint, reason }) =>
     escapeComment(escapeLine(`// No function for ${endpoint.method} ${endpoint.path} (${endpoint.id}): ${reason}.`)),

@@ -13,45 +13,46 @@ export interface Interface {
 /** A function of the client, with everything that its text needs. */
 export interface ClientFunction {
   readonly name: string;
-  /** The name of what makes its URL, where URLs are exported. */
+  /** The function that returns the URL, with `exportUrls`. */
   readonly urlName: string;
   readonly endpoint: Endpoint;
   readonly request: Interface | null;
   readonly result: FunctionResult;
-  /** The interface of rows. */
+  /** The interface of rows; null for other results. */
   readonly response: Interface | null;
   readonly parseUrl: boolean;
   readonly parseRequest: boolean;
   readonly statusCode: boolean;
-  /** The path of what the endpoint streams, where callers may follow it. */
+  /** The path of the event stream; null without one. */
   readonly events: string | null;
-  /** The name of what makes its event source, where that is exported. */
+  /** The function that opens the event stream, with `exportEventSources`. */
   readonly eventSourceName: string;
 }
 
+/** The content of a client module. */
 export interface ClientModel {
   readonly functions: readonly ClientFunction[];
   readonly interfaces: readonly Interface[];
-  /** Endpoints that no function can call, with the reason. */
+  /** Endpoints that `fetch` cannot call, with the reason. */
   readonly omitted: readonly { readonly endpoint: Endpoint; readonly reason: string }[];
 }
 
-/** What a client has of these endpoints. */
+/** Returns the functions and interfaces for endpoints. */
 export function clientModel(endpoints: readonly Endpoint[], options: TypescriptClientOptions): ClientModel {
-  const wanted = includedEndpoints(endpoints, options);
-  const omitted = wanted.flatMap(({ endpoint }) => {
+  const included = includedEndpoints(endpoints, options);
+  const omitted = included.flatMap(({ endpoint }) => {
     const reason = uncallableReason(endpoint);
     return reason === null ? [] : [{ endpoint, reason }];
   });
-  const possible = callableEndpoints(wanted);
-  const names = clientNames(possible, options);
+  const callable = callableEndpoints(included);
+  const names = clientNames(callable, options);
   const namesOf = (endpoint: Endpoint): ClientNames => names.get(endpoint)!;
   const interfaces = new InterfaceRegistry(options.uniqueModels);
   const results = new Map(
-    possible.map(({ endpoint }) => [endpoint, functionResult(endpoint, options.defaultJsonType)]),
+    callable.map(({ endpoint }) => [endpoint, functionResult(endpoint, options.defaultJsonType)]),
   );
-  // Tables first: functions that return their rows take over the interface.
-  const byTables = possible.toSorted(
+  // Tables first: functions that return rows of a table share its interface.
+  const byTables = callable.toSorted(
     (left, right) => Number(right.endpoint.table !== null) - Number(left.endpoint.table !== null),
   );
   const responses = new Map(
@@ -60,18 +61,18 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
       const { typeName } = namesOf(endpoint);
       return [
         endpoint,
-        result.kind === 'rows' ? interfaces.rows(`${typeName}Response`, endpoint, result.fields) : null,
+        result.kind === 'rows' ? interfaces.addRows(`${typeName}Response`, endpoint, result.fields) : null,
       ];
     }),
   );
-  const functions = possible.map(({ endpoint, name }): ClientFunction => {
+  const functions = callable.map(({ endpoint, name }): ClientFunction => {
     const fields = requestFields(endpoint, options.defaultJsonType);
     const { urlName, eventSourceName, typeName } = namesOf(endpoint);
     return {
       name,
       urlName,
       endpoint,
-      request: fields.length === 0 ? null : interfaces.own(`${typeName}Request`, fields),
+      request: fields.length === 0 ? null : interfaces.add(`${typeName}Request`, fields),
       result: results.get(endpoint)!,
       response: responses.get(endpoint)!,
       parseUrl: endpoint.typedClient.parseUrl ?? options.includeParseUrlParam,
@@ -84,7 +85,7 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
   return { functions, interfaces: usedInterfaces(functions), omitted };
 }
 
-/** The endpoints that the options want a function for, named among all of them. */
+/** Returns the endpoints that the options include. Their names are unique among all endpoints. */
 export function includedEndpoints(
   endpoints: readonly Endpoint[],
   options: TypescriptClientOptions,
@@ -92,7 +93,7 @@ export function includedEndpoints(
   return nameEndpoints(endpoints, options).filter((named) => isIncluded(named, options));
 }
 
-/** Those that `fetch` can call. */
+/** Returns the endpoints that `fetch` can call. */
 export function callableEndpoints(named: readonly NamedEndpoint[]): readonly NamedEndpoint[] {
   return named.filter(({ endpoint }) => uncallableReason(endpoint) === null);
 }
@@ -107,14 +108,14 @@ function isIncluded({ endpoint, name }: NamedEndpoint, options: TypescriptClient
   );
 }
 
-/** `fetch` refuses some methods, and a body with others. */
+/** `fetch` rejects some methods, and bodies with others. */
 function uncallableReason({ method, parameterSource, parameters, bodyParameter }: Endpoint): string | null {
   if (method === 'CONNECT' || method === 'TRACE') return `fetch does not send ${method}`;
   const hasBody = bodyParameter !== null || (parameterSource === 'body' && parameters.some(({ inPath }) => !inPath));
   return hasBody && (method === 'GET' || method === 'HEAD') ? `fetch sends no body with ${method}` : null;
 }
 
-/** Interfaces by what is in them, where they may be shared. */
+/** The interfaces of a module; equal ones are shared with `uniqueModels`. */
 class InterfaceRegistry {
   readonly #unique: boolean;
   readonly #byContent = new Map<string, Interface>();
@@ -124,23 +125,23 @@ class InterfaceRegistry {
     this.#unique = unique;
   }
 
-  own(name: string, fields: readonly Field[]): Interface {
-    const made = { name, fields };
-    if (!this.#unique) return made;
+  add(name: string, fields: readonly Field[]): Interface {
+    const added = { name, fields };
+    if (!this.#unique) return added;
     const content = contentKey(fields);
     const known = this.#byContent.get(content);
-    if (known === undefined) this.#byContent.set(content, made);
-    return known ?? made;
+    if (known === undefined) this.#byContent.set(content, added);
+    return known ?? added;
   }
 
-  /** All operations on a table have one interface of its rows, and functions that return them have it too. */
-  rows(name: string, endpoint: Endpoint, fields: readonly Field[]): Interface {
+  /** Operations on a table, and functions that return its rows, share an interface. */
+  addRows(name: string, endpoint: Endpoint, fields: readonly Field[]): Interface {
     const rowType = 'rowType' in endpoint.result ? endpoint.result.rowType : undefined;
     const known = rowType === undefined ? undefined : this.#byRowType.get(rowType);
     if (known !== undefined && hasSameColumns(known.fields, fields)) return known;
-    const made = this.own(name, fields);
-    if (rowType !== undefined && known === undefined && endpoint.table !== null) this.#byRowType.set(rowType, made);
-    return made;
+    const added = this.add(name, fields);
+    if (rowType !== undefined && known === undefined && endpoint.table !== null) this.#byRowType.set(rowType, added);
+    return added;
   }
 }
 
@@ -148,13 +149,15 @@ function contentKey(fields: readonly Field[]): string {
   return JSON.stringify(fields.map(({ key, type, optional }) => [key, type, optional]));
 }
 
-/** The same but for NULLs, of which a function that returns rows of a table tells nothing. */
+/** Ignores nullability, which is unknown for functions that return rows of a table. */
 function hasSameColumns(left: readonly Field[], right: readonly Field[]): boolean {
   const plain = ({ key, type }: Field): string => JSON.stringify([key, type.replace(/ \| null$/, '')]);
   return left.length === right.length && left.every((field, index) => plain(field) === plain(right[index]!));
 }
 
-/** As the functions name them first. */
+/** Returns the interfaces in the order of their first use. */
 function usedInterfaces(functions: readonly ClientFunction[]): readonly Interface[] {
-  return [...new Set(functions.flatMap(({ request, response }) => [request, response]))].filter((one) => one !== null);
+  return [...new Set(functions.flatMap(({ request, response }) => [request, response]))].filter(
+    (used) => used !== null,
+  );
 }

@@ -5,24 +5,24 @@ import { type NamedEndpoint, numberedName, pascalCase } from '../naming.ts';
 import { escapeLine, quote } from '../source-text.ts';
 import type { TypescriptClientOptions } from './options.ts';
 
-/** The names of what is exported beside a function; each is unique in its module. */
+/** The names of exports that accompany a function; each is unique in its module. */
 export interface ClientNames {
-  /** Of what makes its URL, where URLs are exported. */
+  /** The function that returns the URL. */
   readonly urlName: string;
-  /** Of what makes its event source, where that is exported. */
+  /** The function that opens the event stream. */
   readonly eventSourceName: string;
   /** `I<Name>`, to which `Request` and `Response` are appended. */
   readonly typeName: string;
 }
 
-/** Functions keep their names; what stands beside them takes the next free number. */
+/** Assigns the names. Functions keep theirs; a colliding export takes the next free number. */
 export function clientNames(
   named: readonly NamedEndpoint[],
   options: TypescriptClientOptions,
 ): ReadonlyMap<Endpoint, ClientNames> {
   const taken = new Set(named.map(({ name }) => name));
   const take = (name: string): string => {
-    const free = taken.has(name) ? numberedName(name, (one) => taken.has(one)) : name;
+    const free = taken.has(name) ? numberedName(name, (candidate) => taken.has(candidate)) : name;
     taken.add(free);
     return free;
   };
@@ -38,30 +38,34 @@ export function clientNames(
   );
 }
 
-/** A warning for each name with a number that it would not have alone. */
+/** Returns a warning for each name that has a number because of a collision. */
 export function clientCollisions(
   named: readonly NamedEndpoint[],
   options: TypescriptClientOptions,
 ): readonly Diagnostic[] {
   const owners = new Map(named.map(({ endpoint, name }) => [name, endpoint]));
   const names = clientNames(named, options);
-  const beside = named.flatMap(({ endpoint, name }) => {
+  const ofExports = named.flatMap(({ endpoint, name }) => {
     const { urlName: url, eventSourceName: events } = names.get(endpoint)!;
     return [
-      ...exportCollision(endpoint, { name: url, wanted: urlName(name), what: 'the URL' }, owners),
-      ...exportCollision(endpoint, { name: events, wanted: eventSourceName(name), what: 'the event source' }, owners),
+      ...exportCollision(endpoint, { name: url, preferred: urlName(name), what: 'the URL' }, owners),
+      ...exportCollision(
+        endpoint,
+        { name: events, preferred: eventSourceName(name), what: 'the event source' },
+        owners,
+      ),
     ];
   });
-  return [...nameCollisions(named), ...beside];
+  return [...nameCollisions(named), ...ofExports];
 }
 
 function exportCollision(
   endpoint: Endpoint,
-  { name, wanted, what }: { readonly name: string; readonly wanted: string; readonly what: string },
+  { name, preferred, what }: { readonly name: string; readonly preferred: string; readonly what: string },
   owners: ReadonlyMap<string, Endpoint>,
 ): readonly Diagnostic[] {
-  const owner = owners.get(wanted);
-  if (name === wanted || owner === undefined) return [];
+  const owner = owners.get(preferred);
+  if (name === preferred || owner === undefined) return [];
   return [
     collisionDiagnostic(
       endpoint,
@@ -75,12 +79,11 @@ function exportsEventSource({ events }: Endpoint, { exportEventSources }: Typesc
   return exportEventSources && events !== null;
 }
 
-/** `parseUrl` is what functions call a parameter. */
+/** Functions have a parameter `parseUrl`. */
 function urlName(name: string): string {
   return name === 'parse' ? 'parseUrl_' : `${name}Url`;
 }
 
-/** `getNotes` has `getNotesEvents`. */
 function eventSourceName(name: string): string {
   return `${name}Events`;
 }

@@ -2,20 +2,22 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { CommentHeader } from '../generated-file.ts';
 import { escapeLine, escapeLines } from '../source-text.ts';
 
+/** The options of comments. */
 export interface CommentOptions {
   readonly commentHeader: CommentHeader;
   readonly commentHeaderIncludeComments: boolean;
 }
 
+/** A client function, for its comment. */
 export interface FunctionDescription {
   readonly endpoint: Endpoint;
-  /** The members that a caller gives. */
+  /** The members of the request. */
   readonly parameters: readonly { readonly key: string; readonly display: string; readonly optional: boolean }[];
   /** The TypeScript type of the result. */
   readonly result: string;
 }
 
-/** The block above a function; empty where none is wanted. */
+/** Returns the JSDoc block of a function; no lines for `commentHeader: 'none'`. */
 export function commentBlock(
   { endpoint, parameters, result }: FunctionDescription,
   options: CommentOptions,
@@ -42,7 +44,7 @@ export function commentBlock(
   return ['/**', ...lines.map((line) => ` * ${escapeComment(line)}`.trimEnd()), ' */'];
 }
 
-/** What would end the comment, or the script around it, does not. */
+/** Escapes the ends of a comment and of a `<script>`. */
 export function escapeComment(line: string): string {
   return line.replaceAll('*/', String.raw`*\/`).replaceAll(/<(?=\/script|!--)/gi, '<\\');
 }

@@ -1,18 +1,16 @@
-import type { ClientModel } from './client-model.ts';
+import type { ClientFunction, ClientModel } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
 
-type One = ClientModel['functions'][number];
+export const isLogin = ({ result }: ClientFunction): boolean => result.kind === 'login';
+export const hasEvents = ({ events }: ClientFunction): boolean => events !== null;
+export const isUpload = ({ endpoint }: ClientFunction): boolean => endpoint.upload !== null;
+const returnsStatus = ({ statusCode }: ClientFunction): boolean => statusCode;
 
-export const isLogin = ({ result }: One): boolean => result.kind === 'signIn';
-export const hasEvents = ({ events }: One): boolean => events !== null;
-export const isUpload = ({ endpoint }: One): boolean => endpoint.upload !== null;
-const returnsStatus = ({ statusCode }: One): boolean => statusCode;
-
-/** Interfaces that are not of any endpoint, where one of the functions needs them. */
+/** An interface that is independent of endpoints; included if a function needs it. */
 interface CommonInterface {
-  /** Those that functions name. */
+  /** The declarations that functions use. */
   readonly names: readonly string[];
-  readonly needed: (one: One) => boolean;
+  readonly needed: (fn: ClientFunction) => boolean;
   readonly text: (options: TypescriptClientOptions) => string;
 }
 
@@ -21,19 +19,19 @@ const all: readonly CommonInterface[] = [
     names: ['ICallOptions'],
     needed: () => true,
     text: ({ xsrfTokenHeaderName }) => {
-      const token = '  /** Sent with whatever changes something. */\n  xsrfToken?: string | undefined;\n';
-      return `/** An answer before its body is read. */
+      const token = '  /** Sent with methods that change data. */\n  xsrfToken?: string | undefined;\n';
+      return `/** Status and headers of a response. */
 export interface IAnswer {
   status: number;
   headers: Headers;
 }
 
-/** What a single call may bring along. */
+/** Options of a call. */
 export interface ICallOptions {
-  /** Ends the call when it is aborted. */
+  /** Aborts the call. */
   signal?: AbortSignal | undefined;
   headers?: Record<string, string> | undefined;
-  /** Gets the status and headers of the answer, whether it is a success or not. */
+  /** Receives the status and headers of the response, also of an error. */
   onResponse?: ((answer: IAnswer) => void) | undefined;
 ${xsrfTokenHeaderName === null ? '' : token}}`;
     },
@@ -41,7 +39,7 @@ ${xsrfTokenHeaderName === null ? '' : token}}`;
   {
     names: ['IProblem'],
     needed: () => true,
-    text: () => `/** Why a call did not succeed (RFC 9457); of the database's errors also \`code\`, the SQLSTATE, and what PostgreSQL tells. */
+    text: () => `/** Why a call failed (RFC 9457). Errors of the database have \`code\`, the SQLSTATE, and further fields of PostgreSQL. */
 export interface IProblem {
   type: string;
   title: string;
@@ -58,7 +56,7 @@ export interface IProblem {
   {
     names: ['ISignedIn', 'ITokens'],
     needed: isLogin,
-    text: () => `/** What a scheme of tokens answers with; times are seconds. */
+    text: () => `/** Tokens of a login; times are seconds. */
 export interface ITokens {
   token_type: string;
   access_token: string;
@@ -67,37 +65,37 @@ export interface ITokens {
   refresh_expires_in?: number;
 }
 
-/** What signing in gives: tokens, or what the routine says of it. A cookie is kept by the browser. */
+/** The result of a login: tokens, or the message of the routine. The browser keeps cookies. */
 export type ISignedIn = ITokens | string;`,
   },
   {
     names: ['IEventOptions'],
     needed: hasEvents,
-    text: () => `/** What a call may bring along whose messages can be followed while it runs. */
+    text: () => `/** Options of a call with messages. */
 export interface IEventOptions extends ICallOptions {
-  /** Told of each message that the call raises. */
+  /** Receives each message that the call raises. */
   onMessage?: ((message: string) => void) | undefined;
 }`,
   },
   {
     names: ['IUploadOptions', 'IUploadProgress'],
     needed: isUpload,
-    text: () => `/** How far an upload has come, in bytes. */
+    text: () => `/** The progress of an upload, in bytes. */
 export interface IUploadProgress {
   loaded: number;
   total: number;
 }
 
-/** What a call with files may bring along. */
+/** Options of an upload. */
 export interface IUploadOptions extends ICallOptions {
-  /** Told while files leave, in browsers. */
+  /** Receives the progress, in browsers. */
   onProgress?: ((progress: IUploadProgress) => void) | undefined;
 }`,
   },
   {
     names: ['IResult'],
     needed: returnsStatus,
-    text: () => `/** An answer with its status and headers: \`problem\` tells whether it succeeded. */
+    text: () => `/** A response with status and headers; \`problem\` is undefined for a success. */
 export type IResult<T> =
   | { status: number; headers: Headers; response: T; problem: undefined }
   | { status: number; headers: Headers; response: undefined; problem: IProblem };`,
@@ -112,8 +110,10 @@ export function commonInterfaceTexts(model: ClientModel, options: TypescriptClie
   return neededInterfaces(model).map(({ text }) => text(options));
 }
 
-/** The names of those interfaces that the module itself uses. */
+/** Returns the names of the interfaces that functions use. */
 export function commonInterfaceNames(model: ClientModel): readonly string[] {
-  const plainly = model.functions.some((one) => !isUpload(one) && (!hasEvents(one) || !returnsStatus(one)));
-  return neededInterfaces(model).flatMap(({ names }) => (names.includes('ICallOptions') && !plainly ? [] : names));
+  const usesCallOptions = model.functions.some((fn) => !isUpload(fn) && (!hasEvents(fn) || !returnsStatus(fn)));
+  return neededInterfaces(model).flatMap(({ names }) =>
+    names.includes('ICallOptions') && !usesCallOptions ? [] : names,
+  );
 }

@@ -2,14 +2,14 @@ import type { ResultShape, ResultColumn, Endpoint } from '../../endpoints/endpoi
 import type { Field } from './request-fields.ts';
 import { type TypeContext, typeText } from './type-text.ts';
 
-/** How a function reads an answer, and what it gives. */
+/** How a function reads a response, and what it returns. */
 export type FunctionResult =
   | { readonly kind: 'nothing' }
-  /** What signing in gives: tokens, or the message of the routine. */
-  | { readonly kind: 'signIn' }
-  /** Text; `noContent`: an answer without content is null. */
+  /** Tokens, or the message of the routine. */
+  | { readonly kind: 'login' }
+  /** Text; with `noContent`, status 204 means null. */
   | { readonly kind: 'text'; readonly noContent: boolean }
-  /** Text that is a value of some other type, or null where it is `nullText`. */
+  /** Text of a value of another type; `nullText` means null. */
   | {
       readonly kind: 'scalar';
       readonly form: 'number' | 'boolean' | 'text';
@@ -17,24 +17,24 @@ export type FunctionResult =
       readonly nullText: string;
     }
   | { readonly kind: 'bytes'; readonly noContent: boolean }
-  /** JSON of this type; `noContent`: an answer without content is null. */
+  /** JSON of this type. */
   | { readonly kind: 'json'; readonly type: string; readonly noContent: boolean }
-  /** JSON rows of an interface, which is named by whoever knows the others. */
+  /** JSON rows; the interface of their fields gets its name later. */
   | { readonly kind: 'rows'; readonly fields: readonly Field[]; readonly many: boolean; readonly noContent: boolean };
 
-/** What the answer of an endpoint is to its caller. */
+/** Returns how the function of an endpoint reads its response. */
 export function functionResult(endpoint: Endpoint, jsonType: string): FunctionResult {
-  const { result: answer, raw, method, textResponseNullHandling, signIn } = endpoint;
-  const manner: TypeContext = { side: 'response', jsonType };
-  // HEAD has no body, whatever the answer would be.
-  if (answer.kind === 'nothing' || method === 'HEAD') return { kind: 'nothing' };
-  if (signIn !== null) return { kind: signIn.kind === 'login' ? 'signIn' : 'nothing' };
+  const { result, raw, method, textResponseNullHandling, signIn } = endpoint;
+  const context: TypeContext = { position: 'response', jsonType };
+  // A response to HEAD has no body.
+  if (result.kind === 'nothing' || method === 'HEAD') return { kind: 'nothing' };
+  if (signIn !== null) return { kind: signIn.kind === 'login' ? 'login' : 'nothing' };
   if (raw !== null) return { kind: 'text', noContent: false };
-  switch (answer.kind) {
+  switch (result.kind) {
     case 'value':
-      return valueResult(answer, textResponseNullHandling, manner);
+      return valueResult(result, textResponseNullHandling, context);
     case 'values':
-      return { kind: 'json', type: `(${typeText(answer.column.type, manner)} | null)[]`, noContent: false };
+      return { kind: 'json', type: `(${typeText(result.column.type, context)} | null)[]`, noContent: false };
     case 'record':
       return { kind: 'json', type: '(string | null)[]', noContent: true };
     case 'records':
@@ -42,25 +42,25 @@ export function functionResult(endpoint: Endpoint, jsonType: string): FunctionRe
     case 'object':
       return {
         kind: 'rows',
-        fields: rowFields(endpoint, answer.columns, manner),
+        fields: rowFields(endpoint, result.columns, context),
         many: false,
-        noContent: answer.nullable,
+        noContent: result.nullable,
       };
     case 'objects':
-      return { kind: 'rows', fields: rowFields(endpoint, answer.columns, manner), many: true, noContent: false };
+      return { kind: 'rows', fields: rowFields(endpoint, result.columns, context), many: true, noContent: false };
   }
 }
 
 function valueResult(
   { column, media }: Extract<ResultShape, { readonly kind: 'value' }>,
   textNull: Endpoint['textResponseNullHandling'],
-  manner: TypeContext,
+  context: TypeContext,
 ): FunctionResult {
   const { type } = column;
   const noContent = textNull === 'noContent';
-  if (media === 'json') return { kind: 'json', type: `${typeText(type, manner)} | null`, noContent: false };
+  if (media === 'json') return { kind: 'json', type: `${typeText(type, context)} | null`, noContent: false };
   if (media === 'bytes') return { kind: 'bytes', noContent };
-  // An empty text, or the text NULL, may be a value of its own.
+  // For text types, an empty text and the text NULL are values.
   if (type.textual) return { kind: 'text', noContent };
   const nullText = textNull === 'nullLiteral' ? 'NULL' : '';
   switch (type.json) {
@@ -68,24 +68,24 @@ function valueResult(
     case 'boolean':
       return { kind: 'scalar', form: type.json, type: type.json, nullText };
     default:
-      // What stands alone is text, also of types that are JSON inside of something.
+      // A scalar response is text, also for types that are JSON inside rows.
       return {
         kind: 'scalar',
         form: 'text',
-        type: type.labels === undefined ? 'string' : typeText(type, manner),
+        type: type.labels === undefined ? 'string' : typeText(type, context),
         nullText,
       };
   }
 }
 
-/** Only what the rows of a table are made of is known not to be NULL. */
-function rowFields({ table }: Endpoint, columns: readonly ResultColumn[], manner: TypeContext): readonly Field[] {
+/** Returns the fields of rows. Only columns of a table are known to be NOT NULL. */
+function rowFields({ table }: Endpoint, columns: readonly ResultColumn[], context: TypeContext): readonly Field[] {
   const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
-  // Of a key that rows have twice, the last value is what a client reads.
+  // JSON parsers keep the last of equal keys.
   const last = new Map(columns.map((column) => [column.key, column]));
   return [...last.values()].map(({ name, parentColumn, key, type }) => ({
     key,
-    type: `${typeText(type, manner)}${parentColumn === undefined && notNull.has(name) ? '' : ' | null'}`,
+    type: `${typeText(type, context)}${parentColumn === undefined && notNull.has(name) ? '' : ' | null'}`,
     optional: false,
     display: type.display,
   }));

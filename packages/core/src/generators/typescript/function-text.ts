@@ -6,7 +6,7 @@ import type { TypescriptClientOptions } from './options.ts';
 import { splitsRequest, type TypeScriptOnly, usesBody, usesQuery } from './runtime.ts';
 import { memberAccess } from './type-text.ts';
 
-/** The TypeScript type of what a function gives, of a success. */
+/** Returns the TypeScript type of a successful result. */
 export function resultType({ result, response }: ClientFunction): string {
   if (result.kind === 'nothing') return 'void';
   const type = successType(result, response);
@@ -18,7 +18,7 @@ function successType(
   response: ClientFunction['response'],
 ): string {
   switch (result.kind) {
-    case 'signIn':
+    case 'login':
       return 'ISignedIn';
     case 'text':
       return 'string';
@@ -33,38 +33,38 @@ function successType(
   }
 }
 
-/** What it gives, with the status where that is wanted. */
-function returnType(one: ClientFunction): string {
-  const type = resultType(one);
-  if (!one.statusCode) return type;
+/** Returns the type that the promise of a function resolves to. */
+function returnType(fn: ClientFunction): string {
+  const type = resultType(fn);
+  if (!fn.statusCode) return type;
   return `IResult<${type === 'void' ? 'undefined' : type}>`;
 }
 
-/** An endpoint as a function, and as a URL where URLs are exported. */
-export function functionText(one: ClientFunction, options: TypescriptClientOptions, typed: TypeScriptOnly): string {
-  const { endpoint, request } = one;
-  const comment = commentBlock({ endpoint, parameters: request?.fields ?? [], result: returnType(one) }, options);
-  const url = options.exportUrls ? [urlText(one, options, typed), ''] : [];
-  const parameters = parameterTexts(one, typed).map((parameter) => `  ${parameter},\n`);
+/** Returns the text of a function, and of its URL and event source if exported. */
+export function functionText(fn: ClientFunction, options: TypescriptClientOptions, tsOnly: TypeScriptOnly): string {
+  const { endpoint, request } = fn;
+  const comment = commentBlock({ endpoint, parameters: request?.fields ?? [], result: returnType(fn) }, options);
+  const url = options.exportUrls ? [urlText(fn, options, tsOnly), ''] : [];
+  const parameters = parameterTexts(fn, tsOnly).map((parameter) => `  ${parameter},\n`);
   return [
     ...url,
-    ...eventSourceText(one, options, typed),
+    ...eventSourceText(fn, options, tsOnly),
     ...comment,
-    `export async function ${one.name}(\n${parameters.join('')})${typed(`: Promise<${returnType(one)}>`)} {`,
-    ...bodyLines(one, options, typed).map((line) => `  ${line}`),
+    `export async function ${fn.name}(\n${parameters.join('')})${tsOnly(`: Promise<${returnType(fn)}>`)} {`,
+    ...bodyLines(fn, options, tsOnly).map((line) => `  ${line}`),
     '}',
   ].join('\n');
 }
 
-function parameterTexts(one: ClientFunction, typed: TypeScriptOnly): readonly string[] {
+function parameterTexts(fn: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
   return [
-    ...(one.endpoint.upload === null ? [] : [`files${typed(': Blob | readonly Blob[]')}`]),
-    ...requestParameter(one, typed),
-    ...(one.parseUrl ? [`parseUrl${typed(': (url: string) => string')} = (url) => url`] : []),
-    ...(one.parseRequest
-      ? [`parseRequest${typed(': (request: RequestInit) => RequestInit')} = (request) => request`]
+    ...(fn.endpoint.upload === null ? [] : [`files${tsOnly(': Blob | readonly Blob[]')}`]),
+    ...requestParameter(fn, tsOnly),
+    ...(fn.parseUrl ? [`parseUrl${tsOnly(': (url: string) => string')} = (url) => url`] : []),
+    ...(fn.parseRequest
+      ? [`parseRequest${tsOnly(': (request: RequestInit) => RequestInit')} = (request) => request`]
       : []),
-    `options${typed(`: ${optionsType(one)}`)} = {}`,
+    `options${tsOnly(`: ${optionsType(fn)}`)} = {}`,
   ];
 }
 
@@ -76,34 +76,34 @@ function optionsType({ endpoint, events }: ClientFunction): string {
   return types.length === 0 ? 'ICallOptions' : types.join(' & ');
 }
 
-function requestParameter({ request }: ClientFunction, typed: TypeScriptOnly): readonly string[] {
+function requestParameter({ request }: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
   if (request === null) return [];
   const byDefault = request.fields.every(({ optional }) => optional) ? ' = {}' : '';
-  return [`request${typed(`: ${request.name}`)}${byDefault}`];
+  return [`request${tsOnly(`: ${request.name}`)}${byDefault}`];
 }
 
-function urlText(one: ClientFunction, options: TypescriptClientOptions, typed: TypeScriptOnly): string {
-  const parameters = usesRequestInUrl(one) ? requestParameter(one, typed).join('') : '';
-  return `export const ${one.urlName} = (${parameters})${typed(': string')} => ${urlExpression(one, options)};`;
+function urlText(fn: ClientFunction, options: TypescriptClientOptions, tsOnly: TypeScriptOnly): string {
+  const parameters = usesRequestInUrl(fn) ? requestParameter(fn, tsOnly).join('') : '';
+  return `export const ${fn.urlName} = (${parameters})${tsOnly(': string')} => ${urlExpression(fn, options)};`;
 }
 
-function usesRequestInUrl(one: ClientFunction): boolean {
-  return usesQuery(one) || one.endpoint.parameters.some(({ inPath }) => inPath);
+function usesRequestInUrl(fn: ClientFunction): boolean {
+  return usesQuery(fn) || fn.endpoint.parameters.some(({ inPath }) => inPath);
 }
 
-function bodyLines(one: ClientFunction, options: TypescriptClientOptions, typed: TypeScriptOnly): readonly string[] {
-  const own = options.exportUrls
-    ? `${one.urlName}(${usesRequestInUrl(one) ? 'request' : ''})`
-    : urlExpression(one, options);
-  const url = one.parseUrl ? `parseUrl(${own})` : own;
-  return withEventStream(one, [...callLines(one, url, requestInit(one, options)), ...responseLines(one, typed)]);
+function bodyLines(fn: ClientFunction, options: TypescriptClientOptions, tsOnly: TypeScriptOnly): readonly string[] {
+  const plainUrl = options.exportUrls
+    ? `${fn.urlName}(${usesRequestInUrl(fn) ? 'request' : ''})`
+    : urlExpression(fn, options);
+  const url = fn.parseUrl ? `parseUrl(${plainUrl})` : plainUrl;
+  return withEventStream(fn, [...callLines(fn, url, requestInit(fn, options)), ...responseLines(fn, tsOnly)]);
 }
 
-/** The call; only `_send` looks at the answer itself. */
-function callLines(one: ClientFunction, url: string, init: readonly string[]): readonly string[] {
-  const { name, more } = selectCall(one);
-  const [open, close] = one.parseRequest ? ['parseRequest({', '})'] : ['{', '}'];
-  const isRead = name !== '_send' || one.result.kind !== 'nothing';
+/** Only `_send` checks the response itself. */
+function callLines(fn: ClientFunction, url: string, init: readonly string[]): readonly string[] {
+  const { name, more } = selectCall(fn);
+  const [open, close] = fn.parseRequest ? ['parseRequest({', '})'] : ['{', '}'];
+  const isRead = name !== '_send' || fn.result.kind !== 'nothing';
   return [
     `${isRead ? 'const response = ' : ''}await ${name}(${url}, ${open}`,
     ...init.map((line) => `  ${line},`),
@@ -117,19 +117,19 @@ function selectCall({ endpoint, statusCode }: ClientFunction): { readonly name: 
   return statusCode ? { name: 'fetch', more: '' } : { name: '_send', more: ', options' };
 }
 
-function responseLines(one: ClientFunction, typed: TypeScriptOnly): readonly string[] {
-  if (one.statusCode) return statusLines(one, typed);
+function responseLines(fn: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
+  if (fn.statusCode) return statusLines(fn, tsOnly);
   const checks = [
     'const problem = await _problem(response);',
     'if (problem !== null) throw new GatewayError(problem, response.headers);',
   ];
   return [
-    ...(one.endpoint.upload === null ? [] : checks),
-    ...(one.result.kind === 'nothing' ? [] : [...readLines(one), `return ${resultExpression(one, typed)};`]),
+    ...(fn.endpoint.upload === null ? [] : checks),
+    ...(fn.result.kind === 'nothing' ? [] : [...readLines(fn), `return ${resultExpression(fn, tsOnly)};`]),
   ];
 }
 
-/** The stream is open before the call is made, so that nothing of it is missed. */
+/** Opens the event stream before the call, so that no message is lost. */
 function withEventStream({ events }: ClientFunction, lines: readonly string[]): readonly string[] {
   if (events === null) return lines;
   return [
@@ -142,23 +142,23 @@ function withEventStream({ events }: ClientFunction, lines: readonly string[]): 
   ];
 }
 
-/** For pages that follow what others do: a stream without a call. */
+/** Returns a function that opens the event stream without a call. */
 function eventSourceText(
   { events, eventSourceName }: ClientFunction,
   { exportEventSources }: TypescriptClientOptions,
-  typed: TypeScriptOnly,
+  tsOnly: TypeScriptOnly,
 ): readonly string[] {
   if (events === null || !exportEventSources) return [];
-  const parameter = `executionId${typed(': string')} = ""`;
+  const parameter = `executionId${tsOnly(': string')} = ""`;
   const url = `_baseUrl + ${stringLiteral(events)} + (executionId === "" ? "" : \`?\${executionId}\`)`;
-  return [`export const ${eventSourceName} = (${parameter})${typed(': EventSource')} => new EventSource(${url});`, ''];
+  return [`export const ${eventSourceName} = (${parameter})${tsOnly(': EventSource')} => new EventSource(${url});`, ''];
 }
 
-/** What is given to `fetch`. */
-function requestInit(one: ClientFunction, options: TypescriptClientOptions): readonly string[] {
-  const { endpoint } = one;
-  const body = bodyExpression(one);
-  const type = contentType(one);
+/** Returns the members of `RequestInit`. */
+function requestInit(fn: ClientFunction, options: TypescriptClientOptions): readonly string[] {
+  const { endpoint } = fn;
+  const body = bodyExpression(fn);
+  const type = contentType(fn);
   const { xsrfTokenHeaderName: token } = options;
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(endpoint.method);
   const headers = [
@@ -167,7 +167,7 @@ function requestInit(one: ClientFunction, options: TypescriptClientOptions): rea
     ...(token !== null && changes
       ? [`...(options.xsrfToken === undefined ? {} : { ${stringLiteral(token)}: options.xsrfToken })`]
       : []),
-    ...(one.events === null ? [] : ['...events.headers']),
+    ...(fn.events === null ? [] : ['...events.headers']),
     '...options.headers',
   ];
   return [
@@ -178,8 +178,8 @@ function requestInit(one: ClientFunction, options: TypescriptClientOptions): rea
   ];
 }
 
-function bodyExpression(one: ClientFunction): string | null {
-  const { parameters, bodyParameter, upload } = one.endpoint;
+function bodyExpression(fn: ClientFunction): string | null {
+  const { parameters, bodyParameter, upload } = fn.endpoint;
   if (upload !== null) return null;
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
@@ -187,31 +187,31 @@ function bodyExpression(one: ClientFunction): string | null {
     if (whole.type.json === 'json') return `typeof ${value} === "string" ? ${value} : JSON.stringify(${value}) ?? null`;
     return `${value} ?? null`;
   }
-  return usesBody(one) ? `JSON.stringify(${remainingRequest(one)})` : null;
+  return usesBody(fn) ? `JSON.stringify(${remainingRequest(fn)})` : null;
 }
 
-/** Only of a body: servers refuse an empty one that is said to be JSON. */
-function contentType(one: ClientFunction): string | null {
-  const { upload, parameters, bodyParameter } = one.endpoint;
-  // The platform writes that of files, with the boundary of the parts.
+/** Returns null without a body: servers reject an empty body of type JSON. */
+function contentType(fn: ClientFunction): string | null {
+  const { upload, parameters, bodyParameter } = fn.endpoint;
+  // `fetch` sets the type of form data, with the boundary.
   if (upload !== null) return null;
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) return whole.type.json === 'json' ? 'application/json' : 'text/plain';
-  return usesBody(one) ? 'application/json' : null;
+  return usesBody(fn) ? 'application/json' : null;
 }
 
-/** The request without what stands in the path, or is the body. */
-function remainingRequest(one: ClientFunction): string {
-  if (!splitsRequest(one)) return 'request';
-  const { parameters, bodyParameter } = one.endpoint;
+/** Returns the request without path parameters and the body parameter. */
+function remainingRequest(fn: ClientFunction): string {
+  if (!splitsRequest(fn)) return 'request';
+  const { parameters, bodyParameter } = fn.endpoint;
   const elsewhere = parameters.filter(({ inPath, position }) => inPath || position === bodyParameter);
   return `_without(request, [${elsewhere.map(({ key }) => stringLiteral(key)).join(', ')}])`;
 }
 
-function urlExpression(one: ClientFunction, { importParseQueryFrom }: TypescriptClientOptions): string {
+function urlExpression(fn: ClientFunction, { importParseQueryFrom }: TypescriptClientOptions): string {
   const terms: string[] = ['_baseUrl'];
   let text = '';
-  for (const piece of pathParts(one.endpoint)) {
+  for (const piece of pathParts(fn.endpoint)) {
     if (piece.kind === 'text') {
       text += piece.text;
       continue;
@@ -224,19 +224,19 @@ function urlExpression(one: ClientFunction, { importParseQueryFrom }: Typescript
   }
   if (text !== '') terms.push(stringLiteral(text));
   const ofNull =
-    one.endpoint.queryStringNullHandling === 'nullLiteral' && importParseQueryFrom === null ? ', "null"' : '';
-  if (usesQuery(one)) terms.push(`_parseQuery(${remainingRequest(one)}${ofNull})`);
+    fn.endpoint.queryStringNullHandling === 'nullLiteral' && importParseQueryFrom === null ? ', "null"' : '';
+  if (usesQuery(fn)) terms.push(`_parseQuery(${remainingRequest(fn)}${ofNull})`);
   return terms.join(' + ');
 }
 
-function statusLines(one: ClientFunction, typed: TypeScriptOnly): readonly string[] {
-  const { result } = one;
+function statusLines(fn: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
+  const { result } = fn;
   return [
     'const { status, headers } = response;',
     'const problem = await _problem(response);',
     'if (problem !== null) return { status, headers, response: undefined, problem };',
-    ...readLines(one),
-    `return { status, headers, response: ${result.kind === 'nothing' ? 'undefined' : resultExpression(one, typed)}, problem: undefined };`,
+    ...readLines(fn),
+    `return { status, headers, response: ${result.kind === 'nothing' ? 'undefined' : resultExpression(fn, tsOnly)}, problem: undefined };`,
   ];
 }
 
@@ -245,24 +245,24 @@ function readLines({ result }: ClientFunction): readonly string[] {
   return [`const text = await _scalar(response, ${stringLiteral(result.nullText)});`];
 }
 
-/** The answer as the value that is promised. */
-function resultExpression(one: ClientFunction, typed: TypeScriptOnly): string {
-  const { result } = one;
+/** Returns the expression that reads the result. */
+function resultExpression(fn: ClientFunction, tsOnly: TypeScriptOnly): string {
+  const { result } = fn;
   switch (result.kind) {
     case 'nothing':
       return 'undefined';
-    case 'signIn':
+    case 'login':
       return 'await _signedIn(response)';
     case 'scalar':
-      return scalarValue(result, typed);
+      return scalarValue(result, tsOnly);
     case 'text':
       return readOrNull('await response.text()', result);
     case 'bytes':
       return readOrNull('await response.blob()', result);
     case 'json':
     case 'rows': {
-      const content = resultType({ ...one, result: { ...result, noContent: false } });
-      return readOrNull(`(await response.json())${typed(` as ${content}`)}`, result);
+      const content = resultType({ ...fn, result: { ...result, noContent: false } });
+      return readOrNull(`(await response.json())${tsOnly(` as ${content}`)}`, result);
     }
   }
 }
@@ -273,7 +273,7 @@ function readOrNull(read: string, { noContent }: { readonly noContent: boolean }
 
 function scalarValue(
   { form, type }: Extract<ClientFunction['result'], { readonly kind: 'scalar' }>,
-  typed: TypeScriptOnly,
+  tsOnly: TypeScriptOnly,
 ): string {
   switch (form) {
     case 'number':
@@ -281,6 +281,6 @@ function scalarValue(
     case 'boolean':
       return 'text === null ? null : text === "true"';
     case 'text':
-      return type === 'string' ? 'text' : `text${typed(` as ${type} | null`)}`;
+      return type === 'string' ? 'text' : `text${tsOnly(` as ${type} | null`)}`;
   }
 }

@@ -1,61 +1,96 @@
-import { type CommentHeader, commentHeaders, GeneratorError } from '../generated-file.ts';
-import { resolveOptions, requireChoice } from '../resolve-options.ts';
-import type { NamingOptions } from '../naming.ts';
+import { arrayOf, boolean, nullable, type OptionValidators, recordOf, string } from '../../validation/validators.ts';
+import { type CommentHeader, commentHeader, GeneratorError } from '../generated-file.ts';
+import { type NamingOptions, namingValidators } from '../naming.ts';
+import { resolveOptions } from '../resolve-options.ts';
 
+/** Options of `typescriptClient`, the generator of typed clients. */
 export interface TypescriptClientOptions extends NamingOptions {
-  /** The file to write; `{0}` is the schema in Pascal case where `bySchema` makes one file a schema. Null: none. */
+  /** The file to write; with `bySchema`, `{0}` is replaced by the schema in Pascal case. Null: no file. */
   readonly filePath: string | null;
-  /** Writes over a file that is another one. */
+  /** Overwrites an existing file with other content. */
   readonly fileOverwrite: boolean;
-  /** URLs begin with the host that serves the endpoints; needs `host`, which the standalone server knows. */
+  /** URLs begin with `host`. */
   readonly includeHost: boolean;
-  /** `http://localhost:8080`: what `includeHost` puts before URLs. */
+  /** The URL of the server, as in `http://localhost:8080`, for `includeHost`. */
   readonly host: string | null;
-  /** Stands before URLs, whatever `includeHost` says. */
+  /** The start of all URLs, whatever `includeHost` says. */
   readonly customHost: string | null;
-  /** Above functions: nothing; signature, parameters and result; or the whole definition of the routine. */
+  /** The comment of each function: none, signature, parameters and result, or the definition of the routine. */
   readonly commentHeader: CommentHeader;
-  /** With the prose of the routine's comment. */
+  /** Includes the text of the routine comment. */
   readonly commentHeaderIncludeComments: boolean;
-  /** Results are `{ status, headers, response, problem }` instead of the response alone. */
+  /** Functions return `{ status, headers, response, problem }` instead of the response alone. */
   readonly includeStatusCode: boolean;
+  /** Writes one file per schema. */
   readonly bySchema: boolean;
-  /** Types in a file of their own, `<name>Types.d.ts`. */
+  /** Writes types to a separate file, `<name>Types.d.ts`. */
   readonly createSeparateTypeFile: boolean;
-  /** At the top of each file, as they are; `{0}` is the time. */
+  /** Lines at the top of each file; `{0}` is replaced by the time. */
   readonly headerLines: readonly string[];
-  /** The module that exports `baseUrl`, instead of a constant here. */
+  /** The module that exports `baseUrl`; null: a constant in the file. */
   readonly importBaseUrlFrom: string | null;
-  /** The module that exports `parseQuery`, instead of a function here. */
+  /** The module that exports `parseQuery`; null: a function in the file. */
   readonly importParseQueryFrom: string | null;
-  /** Functions take `parseUrl`, which may change the URL. */
+  /** Functions take a callback `parseUrl` that can change the URL. */
   readonly includeParseUrlParam: boolean;
-  /** Functions take `parseRequest`, which may change what is given to `fetch`. */
+  /** Functions take a callback `parseRequest` that can change the arguments of `fetch`. */
   readonly includeParseRequestParam: boolean;
-  /** Names without schema. */
+  /** Routines to leave out, by name without schema. */
   readonly skipRoutineNames: readonly string[];
+  /** Functions to leave out, by name. */
   readonly skipFunctionNames: readonly string[];
+  /** Endpoints to leave out, by path. */
   readonly skipPaths: readonly string[];
+  /** Schemas whose routines are left out. */
   readonly skipSchemas: readonly string[];
   /** The TypeScript type of json and jsonb. */
   readonly defaultJsonType: string;
   /** Exports a `<name>Url` for each function. */
   readonly exportUrls: boolean;
-  /** Plain JavaScript, in a file that ends with `.js` instead of `.ts`. */
+  /** Writes plain JavaScript, to a file that ends with `.js` instead of `.ts`. */
   readonly skipTypes: boolean;
-  /** Interfaces with the same members are one. */
+  /** Merges interfaces with the same members. */
   readonly uniqueModels: boolean;
-  /** Exports what makes the event source of endpoints that stream notices. */
+  /** Exports functions that open the event streams of endpoints, as `EventSource`. */
   readonly exportEventSources: boolean;
-  /** Lines after the header, as they are: imports that `customHeaders` and `defaultJsonType` need. */
+  /** Import statements to add, for example for `customHeaders` and `defaultJsonType`. */
   readonly customImports: readonly string[];
-  /** Headers of every request: names to expressions of JavaScript, `"1"` or `token()`. */
+  /** Headers of every request, by name; each value is a JavaScript expression such as `"1"` or `token()`. */
   readonly customHeaders: Readonly<Record<string, string>>;
-  /** The header that takes `xsrfToken` of the call, on methods that change something. */
+  /** The header that carries the `xsrfToken` of a call, for methods that change data. */
   readonly xsrfTokenHeaderName: string | null;
 }
 
-const generator = 'typescriptClient';
+const validators: OptionValidators<TypescriptClientOptions> = {
+  filePath: nullable(string),
+  fileOverwrite: boolean,
+  includeHost: boolean,
+  host: nullable(string),
+  customHost: nullable(string),
+  commentHeader,
+  commentHeaderIncludeComments: boolean,
+  includeStatusCode: boolean,
+  bySchema: boolean,
+  createSeparateTypeFile: boolean,
+  headerLines: arrayOf(string),
+  importBaseUrlFrom: nullable(string),
+  importParseQueryFrom: nullable(string),
+  includeParseUrlParam: boolean,
+  includeParseRequestParam: boolean,
+  skipRoutineNames: arrayOf(string),
+  skipFunctionNames: arrayOf(string),
+  skipPaths: arrayOf(string),
+  skipSchemas: arrayOf(string),
+  defaultJsonType: string,
+  exportUrls: boolean,
+  skipTypes: boolean,
+  uniqueModels: boolean,
+  exportEventSources: boolean,
+  customImports: arrayOf(string),
+  customHeaders: recordOf(string),
+  xsrfTokenHeaderName: nullable(string),
+  ...namingValidators,
+};
 
 export const typescriptClientDefaults: TypescriptClientOptions = Object.freeze({
   filePath: null,
@@ -89,21 +124,21 @@ export const typescriptClientDefaults: TypescriptClientOptions = Object.freeze({
   urlPathPrefix: '/api',
 });
 
-/** @throws GeneratorError that names the option which cannot be */
-export function typescriptClientOptions(given: Partial<TypescriptClientOptions>): TypescriptClientOptions {
-  const options = resolveOptions(generator, typescriptClientDefaults, given);
-  requireChoice(generator, 'commentHeader', options.commentHeader, commentHeaders);
-  if (options.bySchema && options.filePath !== null && !options.filePath.includes('{0}')) {
+/** @throws GeneratorError for invalid options */
+export function typescriptClientOptions(partial: Partial<TypescriptClientOptions>): TypescriptClientOptions {
+  const options = resolveOptions(
+    { generator: 'typescriptClient', defaults: typescriptClientDefaults, validators },
+    partial,
+  );
+  const { bySchema, filePath, includeHost, customHost, host } = options;
+  if (bySchema && filePath !== null && !filePath.includes('{0}')) {
+    const example = JSON.stringify(filePath.replace(/(\.\w+)?$/, '{0}$1'));
     throw new GeneratorError(
-      `${generator}: with bySchema, filePath needs {0} for the schema, as in ${withSchema(options.filePath)}`,
+      `typescriptClient.filePath: ${JSON.stringify(filePath)} has no {0} for the schema, which bySchema needs; add it, as in ${example}`,
     );
   }
-  if (options.includeHost && options.customHost === null && options.host === null) {
-    throw new GeneratorError(`${generator}: includeHost needs host, or customHost: nobody else knows it here`);
+  if (includeHost && customHost === null && host === null) {
+    throw new GeneratorError('typescriptClient.includeHost: the host is unknown; set host or customHost');
   }
   return options;
-}
-
-function withSchema(filePath: string): string {
-  return filePath.replace(/(\.\w+)?$/, '{0}$1');
 }

@@ -5,54 +5,54 @@ import { arrayTypeText, type TypeContext, typeText } from './type-text.ts';
 /** A member of a request or response. */
 export interface Field {
   readonly key: string;
-  /** With `| null` where it can be NULL. */
+  /** With `| null` if nullable. */
   readonly type: string;
   readonly optional: boolean;
-  /** The type in PostgreSQL, for people. */
+  /** The PostgreSQL type, for comments. */
   readonly display: string;
 }
 
-/** What a caller gives: the parameters, where they are columns of a table as the operation needs them. */
+/** Returns the members of the request of an endpoint. */
 export function requestFields(endpoint: Endpoint, jsonType: string): readonly Field[] {
-  const manner: TypeContext = { side: 'request', jsonType };
-  return endpoint.parameters.flatMap((parameter) => parameterFields(endpoint, parameter, manner));
+  const context: TypeContext = { position: 'request', jsonType };
+  return endpoint.parameters.flatMap((parameter) => parameterFields(endpoint, parameter, context));
 }
 
-function parameterFields(endpoint: Endpoint, parameter: EndpointParameter, manner: TypeContext): readonly Field[] {
+function parameterFields(endpoint: Endpoint, parameter: EndpointParameter, context: TypeContext): readonly Field[] {
   const { key, type, fields, inPath, repeatable, position, optional } = parameter;
-  const field = (text: string, mayBeLeftOut = optional): Field => ({
+  const field = (text: string, isOptional = optional): Field => ({
     key,
     type: text,
-    optional: mayBeLeftOut,
+    optional: isOptional,
     display: type.display,
   });
-  if (inPath) return [field(typeText(type.element ?? type, manner), isOptionalInPath(endpoint, parameter))];
-  if (position === endpoint.bodyParameter) return [field(type.json === 'json' ? manner.jsonType : 'string')];
-  if (endpoint.parameterSource === 'body') return [field(nullableText(typeText(type, manner), endpoint, parameter))];
+  if (inPath) return [field(typeText(type.element ?? type, context), isOptionalInPath(endpoint, parameter))];
+  if (position === endpoint.bodyParameter) return [field(type.json === 'json' ? context.jsonType : 'string')];
+  if (endpoint.parameterSource === 'body') return [field(nullableText(typeText(type, context), endpoint, parameter))];
   if (fields !== null) {
-    return fields.map(({ key: own, type: inner }) => ({
-      key: own,
-      type: queryText(inner, endpoint, manner),
+    return fields.map(({ key: fieldKey, type: inner }) => ({
+      key: fieldKey,
+      type: queryText(inner, endpoint, context),
       optional,
       display: inner.display,
     }));
   }
-  const text = queryText(type, endpoint, manner);
+  const text = queryText(type, endpoint, context);
   return [field(repeatable === true ? repeatableText(text) : text)];
 }
 
-/** Any of them may be repeated, and stand for more than a value: `lt.20`. */
+/** Returns the type of a condition: values or operators such as `lt.20`, one or several. */
 function repeatableText(text: string): string {
-  const one = text.split(' | ').includes('string') ? text : `${text} | string`;
-  return `${one} | ${arrayTypeText(one)}`;
+  const single = text.split(' | ').includes('string') ? text : `${text} | string`;
+  return `${single} | ${arrayTypeText(single)}`;
 }
 
-/** Whether a query string can say NULL: an empty value is one, but for text it is a text, unless the endpoint says otherwise. */
-function queryText(type: NamedType, { queryStringNullHandling }: Endpoint, manner: TypeContext): string {
+/** A query string can contain NULL unless the type is text: `queryStringNullHandling` then decides. */
+function queryText(type: NamedType, { queryStringNullHandling }: Endpoint, context: TypeContext): string {
   const hasNull = queryStringNullHandling !== 'ignore' || !(type.element ?? type).textual;
-  if (type.element !== undefined) return arrayTypeText(`${typeText(type.element, manner)}${hasNull ? ' | null' : ''}`);
-  // A composite that is not given field by field is PostgreSQL's text of it.
-  const text = type.kind === 'composite' ? 'string' : typeText(type, manner);
+  if (type.element !== undefined) return arrayTypeText(`${typeText(type.element, context)}${hasNull ? ' | null' : ''}`);
+  // A composite in one key is text in PostgreSQL's input syntax.
+  const text = type.kind === 'composite' ? 'string' : typeText(type, context);
   return hasNull ? `${text} | null` : text;
 }
 

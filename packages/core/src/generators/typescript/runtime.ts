@@ -1,39 +1,39 @@
 import { stringLiteral } from '../source-text.ts';
 import { isLogin, hasEvents, isUpload } from './common-interfaces.ts';
-import type { ClientModel } from './client-model.ts';
+import type { ClientFunction, ClientModel } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { isInherited } from './type-text.ts';
 
-/** Writes what only TypeScript has, or nothing in plain JavaScript. */
+/** Returns TypeScript syntax unchanged, or nothing for plain JavaScript. */
 export type TypeScriptOnly = (text: string) => string;
 
-/** What the functions share: only what one of them uses. */
+/** Returns the constants and helpers that the functions of a module use. */
 export function runtime(
   model: ClientModel,
   options: TypescriptClientOptions,
-  typed: TypeScriptOnly,
+  tsOnly: TypeScriptOnly,
 ): readonly string[] {
   const { functions } = model;
-  const uses = (name: string, inUse: boolean): readonly string[] => (inUse ? [functionTexts[name]!(typed)] : []);
+  const uses = (name: string, inUse: boolean): readonly string[] => (inUse ? [functionTexts[name]!(tsOnly)] : []);
   const inQuery = functions.some(usesQuery);
-  const ownQuery = inQuery && options.importParseQueryFrom === null;
+  const definesQuery = inQuery && options.importParseQueryFrom === null;
   const inPath = functions.some(({ endpoint }) => endpoint.parameters.some((parameter) => parameter.inPath));
   return [
     ...(options.importBaseUrlFrom === null && functions.length > 0
-      ? [`const _baseUrl${typed(': string')} = ${stringLiteral(baseUrl(options))};`]
+      ? [`const _baseUrl${tsOnly(': string')} = ${stringLiteral(baseUrl(options))};`]
       : []),
     ...uses('error', functions.length > 0),
     ...uses(
       'send',
-      functions.some((one) => !one.statusCode && !isUpload(one)),
+      functions.some((fn) => !fn.statusCode && !isUpload(fn)),
     ),
     ...uses('problem', functions.length > 0),
     ...uses('signedIn', functions.some(isLogin)),
     ...uses('sendFiles', functions.some(isUpload)),
     ...uses('follow', functions.some(hasEvents)),
-    ...uses('query', ownQuery),
+    ...uses('query', definesQuery),
     ...uses('segment', inPath),
-    ...uses('text', ownQuery || inPath),
+    ...uses('text', definesQuery || inPath),
     ...uses('without', functions.some(splitsRequest)),
     ...uses('own', functions.some(readsInherited)),
     ...uses(
@@ -43,30 +43,28 @@ export function runtime(
   ];
 }
 
-type One = ClientModel['functions'][number];
-
-/** Whether something of the request goes into the query string. */
-export function usesQuery({ endpoint }: One): boolean {
+/** Whether parameters are in the query string. */
+export function usesQuery({ endpoint }: ClientFunction): boolean {
   const { parameters, parameterSource, bodyParameter } = endpoint;
   return (
     parameterSource === 'query' && parameters.some(({ inPath, position }) => !inPath && position !== bodyParameter)
   );
 }
 
-/** Whether the request goes into the body, as JSON. */
-export function usesBody({ endpoint }: One): boolean {
+/** Whether the request is a JSON body. */
+export function usesBody({ endpoint }: ClientFunction): boolean {
   return endpoint.parameterSource === 'body' && endpoint.parameters.some(({ inPath }) => !inPath);
 }
 
-/** Whether some of the request goes elsewhere than the rest. */
-export function splitsRequest(one: One): boolean {
-  const { parameters, bodyParameter } = one.endpoint;
+/** Whether query string or body omit some parameters, which are elsewhere. */
+export function splitsRequest(fn: ClientFunction): boolean {
+  const { parameters, bodyParameter } = fn.endpoint;
   const elsewhere = parameters.some(({ inPath, position }) => inPath || position === bodyParameter);
-  return elsewhere && (usesQuery(one) || usesBody(one));
+  return elsewhere && (usesQuery(fn) || usesBody(fn));
 }
 
-/** Whether a member that every object inherits is read on its own: in the path, or as the body. */
-function readsInherited({ endpoint }: One): boolean {
+/** Whether an inherited name is read separately, for the path or the body. */
+function readsInherited({ endpoint }: ClientFunction): boolean {
   const { parameters, bodyParameter } = endpoint;
   return parameters.some(({ key, inPath, position }) => isInherited(key) && (inPath || position === bodyParameter));
 }
@@ -75,15 +73,15 @@ function baseUrl({ customHost, includeHost, host }: TypescriptClientOptions): st
   return (customHost ?? (includeHost ? host : null) ?? '').replace(/\/+$/, '');
 }
 
-const functionTexts: Readonly<Record<string, (typed: TypeScriptOnly) => string>> = {
-  error: (typed) => `/** An answer that is no success; the problem says why. */
+const functionTexts: Readonly<Record<string, (tsOnly: TypeScriptOnly) => string>> = {
+  error: (tsOnly) => `/** A failed call; the problem says why. */
 export class GatewayError extends Error {
-  ${typed('readonly ')}status${typed(': number')};
-  ${typed('readonly ')}problem${typed(': IProblem')};
-  /** Of the answer: \`Retry-After\`, \`WWW-Authenticate\`. */
-  ${typed('readonly ')}headers${typed(': Headers')};
+  ${tsOnly('readonly ')}status${tsOnly(': number')};
+  ${tsOnly('readonly ')}problem${tsOnly(': IProblem')};
+  /** Of the response: \`Retry-After\`, \`WWW-Authenticate\`. */
+  ${tsOnly('readonly ')}headers${tsOnly(': Headers')};
 
-  constructor(problem${typed(': IProblem')}, headers${typed(': Headers')} = new Headers()) {
+  constructor(problem${tsOnly(': IProblem')}, headers${tsOnly(': Headers')} = new Headers()) {
     super(problem.title);
     this.name = "GatewayError";
     this.status = problem.status;
@@ -92,29 +90,29 @@ export class GatewayError extends Error {
   }
 }`,
   send: (
-    typed,
-  ) => `async function _send(url${typed(': string')}, init${typed(': RequestInit')}, options${typed(': ICallOptions')})${typed(': Promise<Response>')} {
+    tsOnly,
+  ) => `async function _send(url${tsOnly(': string')}, init${tsOnly(': RequestInit')}, options${tsOnly(': ICallOptions')})${tsOnly(': Promise<Response>')} {
   const response = await fetch(url, init);
   options.onResponse?.({ status: response.status, headers: response.headers });
   const problem = await _problem(response);
   if (problem !== null) throw new GatewayError(problem, response.headers);
   return response;
 }`,
-  problem: (typed) => `/** Null for a success. A call that the database cancelled is answered with 205, and is none. */
-async function _problem(response${typed(': Response')})${typed(': Promise<IProblem | null>')} {
+  problem: (tsOnly) => `/** Null for a success. Status 205 is an error: the database cancelled the call. */
+async function _problem(response${tsOnly(': Response')})${tsOnly(': Promise<IProblem | null>')} {
   if (response.ok && response.status !== 205) return null;
   const text = await response.text();
   const plain = { type: "about:blank", title: text || response.statusText || String(response.status), status: response.status };
   if (!(response.headers.get("content-type") ?? "").includes("json")) return plain;
   try {
-    const problem${typed(': unknown')} = JSON.parse(text);
+    const problem${tsOnly(': unknown')} = JSON.parse(text);
     return typeof problem === "object" && problem !== null ? { ...plain, ...problem } : plain;
   } catch {
     return plain;
   }
 }`,
-  sendFiles: (typed) => `/** Browsers tell how far files have come of one kind of request alone. */
-async function _sendFiles(url${typed(': string')}, init${typed(': RequestInit')}, files${typed(': Blob | readonly Blob[]')}, onProgress${typed('?: (progress: IUploadProgress) => void')})${typed(': Promise<Response>')} {
+  sendFiles: (tsOnly) => `/** Browsers report upload progress for XMLHttpRequest only. */
+async function _sendFiles(url${tsOnly(': string')}, init${tsOnly(': RequestInit')}, files${tsOnly(': Blob | readonly Blob[]')}, onProgress${tsOnly('?: (progress: IUploadProgress) => void')})${tsOnly(': Promise<Response>')} {
   const body = new FormData();
   for (const file of files instanceof Blob ? [files] : files) {
     body.append("file", file, file instanceof File ? file.name : "file");
@@ -138,7 +136,7 @@ async function _sendFiles(url${typed(': string')}, init${typed(': RequestInit')}
   });
 }
 
-function _headersOf(request${typed(': XMLHttpRequest')})${typed(': Headers')} {
+function _headersOf(request${tsOnly(': XMLHttpRequest')})${tsOnly(': Headers')} {
   const headers = new Headers();
   for (const line of request.getAllResponseHeaders().split("\\r\\n")) {
     const colon = line.indexOf(":");
@@ -146,10 +144,8 @@ function _headersOf(request${typed(': XMLHttpRequest')})${typed(': Headers')} {
   }
   return headers;
 }`,
-  follow: (
-    typed,
-  ) => `/** Follows what a call raises: the call and the stream know each other by an id that nobody can guess. */
-async function _follow(url${typed(': string')}, { onMessage, headers }${typed(': IEventOptions')})${typed(': Promise<{ headers: Record<string, string>; end: () => void }>')} {
+  follow: (tsOnly) => `/** Opens the event stream of a call. A random id connects the call and the stream. */
+async function _follow(url${tsOnly(': string')}, { onMessage, headers }${tsOnly(': IEventOptions')})${tsOnly(': Promise<{ headers: Record<string, string>; end: () => void }>')} {
   if (onMessage === undefined) return { headers: {}, end: () => undefined };
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const id = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -158,12 +154,12 @@ async function _follow(url${typed(': string')}, { onMessage, headers }${typed(':
   const problem = await _problem(response);
   if (problem !== null) throw new GatewayError(problem, response.headers);
   _readMessages(response, onMessage).catch(() => undefined);
-  // What was raised last may still be on its way when the answer is there.
+  // The last messages may arrive after the response.
   return { headers: { "X-Gateway-ID": id }, end: () => void setTimeout(() => ended.abort(), 1000) };
 }
 
-async function _readMessages(response${typed(': Response')}, onMessage${typed(': (message: string) => void')})${typed(': Promise<void>')} {
-  const reader = response.body${typed('!')}.pipeThrough(new TextDecoderStream()).getReader();
+async function _readMessages(response${tsOnly(': Response')}, onMessage${tsOnly(': (message: string) => void')})${tsOnly(': Promise<void>')} {
+  const reader = response.body${tsOnly('!')}.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     const events = (rest + next.value).split("\\n\\n");
@@ -175,12 +171,12 @@ async function _readMessages(response${typed(': Response')}, onMessage${typed(':
     }
   }
 }`,
-  signedIn: (typed) => `async function _signedIn(response${typed(': Response')})${typed(': Promise<ISignedIn>')} {
+  signedIn: (tsOnly) => `async function _signedIn(response${tsOnly(': Response')})${tsOnly(': Promise<ISignedIn>')} {
   const isJson = (response.headers.get("content-type") ?? "").includes("json");
-  return isJson ? (await response.json())${typed(' as ITokens')} : await response.text();
+  return isJson ? (await response.json())${tsOnly(' as ITokens')} : await response.text();
 }`,
-  query: (typed) => `/** \`?key=value\`; arrays repeat their key, and what is undefined is left out. */
-function _parseQuery(query${typed(': object')}, nullText${typed(': string')} = "")${typed(': string')} {
+  query: (tsOnly) => `/** \`?key=value\`; arrays repeat their key, undefined is omitted. */
+function _parseQuery(query${tsOnly(': object')}, nullText${tsOnly(': string')} = "")${tsOnly(': string')} {
   const pairs = Object.entries(query).flatMap(([key, value]) =>
     (Array.isArray(value) ? value : [value])
       .filter((one) => one !== undefined)
@@ -188,28 +184,26 @@ function _parseQuery(query${typed(': object')}, nullText${typed(': string')} = "
   );
   return pairs.length === 0 ? "" : \`?\${pairs.join("&")}\`;
 }`,
-  segment: (
-    typed,
-  ) => `/** A value in a path. URLs cannot have some texts as a segment: they would lead to another path. */
-function _segment(value${typed(': unknown')})${typed(': string')} {
+  segment: (tsOnly) => `/** Encodes a path segment. An empty one, \`.\` and \`..\` would change the path. */
+function _segment(value${tsOnly(': unknown')})${tsOnly(': string')} {
   const text = _text(value);
-  if (["", ".", ".."].includes(text)) throw new TypeError(\`"\${text}" cannot stand in a path\`);
+  if (["", ".", ".."].includes(text)) throw new TypeError(\`"\${text}" cannot be a path segment\`);
   return encodeURIComponent(text);
 }`,
-  text: (typed) => `function _text(value${typed(': unknown')})${typed(': string')} {
+  text: (tsOnly) => `function _text(value${tsOnly(': unknown')})${tsOnly(': string')} {
   if (value instanceof Date) return value.toISOString();
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }`,
-  without: (typed) => `/** A request without what stands elsewhere than the rest of it. */
-function _without(request${typed(': object')}, keys${typed(': readonly string[]')})${typed(': object')} {
+  without: (tsOnly) => `/** Omits members that are in the path or body. */
+function _without(request${tsOnly(': object')}, keys${tsOnly(': readonly string[]')})${tsOnly(': object')} {
   return Object.fromEntries(Object.entries(request).filter(([key]) => !keys.includes(key)));
 }`,
-  own: (typed) => `/** What the request itself has under a name that every object inherits. */
-function _own(request${typed(': object')}, key${typed(': string')}) {
+  own: (tsOnly) => `/** Reads a member whose name every object inherits. */
+function _own(request${tsOnly(': object')}, key${tsOnly(': string')}) {
   return Object.getOwnPropertyDescriptor(request, key)?.value;
 }`,
-  scalar: (typed) => `/** A value that is answered as text; NULL is an answer without content, or a text of its own. */
-async function _scalar(response${typed(': Response')}, nullText${typed(': string')})${typed(': Promise<string | null>')} {
+  scalar: (tsOnly) => `/** Reads a value from text. NULL is status 204 or \`nullText\`. */
+async function _scalar(response${tsOnly(': Response')}, nullText${tsOnly(': string')})${tsOnly(': Promise<string | null>')} {
   const text = await response.text();
   return response.status === 204 || text === nullText ? null : text;
 }`,

@@ -1,17 +1,17 @@
 import type { NamedType } from '../../endpoints/named-type.ts';
 import { stringLiteral } from '../source-text.ts';
 
-/** Where a type stands. Times are given as `Date` and answered as text. */
+/** The use of a type. Requests have timestamps as `Date`, responses as text. */
 export type TypePosition = 'request' | 'response';
 
 export interface TypeContext {
-  readonly side: TypePosition;
+  readonly position: TypePosition;
   /** The type of json and jsonb. */
   readonly jsonType: string;
 }
 
-/** A PostgreSQL type as JSON has it, in TypeScript; without `null`, which the place decides. */
-export function typeText(type: NamedType, manner: TypeContext): string {
+/** Returns the TypeScript type of a PostgreSQL type in JSON, without `null`. */
+export function typeText(type: NamedType, context: TypeContext): string {
   switch (type.json) {
     case 'number':
       return 'number';
@@ -19,23 +19,23 @@ export function typeText(type: NamedType, manner: TypeContext): string {
       return 'boolean';
     case 'timestamp':
     case 'timestamptz':
-      return manner.side === 'request' ? 'Date' : 'string';
+      return context.position === 'request' ? 'Date' : 'string';
     case 'json':
-      return manner.jsonType;
+      return context.jsonType;
     case 'string':
       return type.labels === undefined ? 'string' : labelsText(type.labels);
     case 'converted':
-      return convertedText(type, manner);
+      return convertedText(type, context);
   }
 }
 
-/** The catalog does not know whether elements and fields can be NULL, so they can. */
-function convertedText({ element, fields }: NamedType, manner: TypeContext): string {
-  if (element !== undefined) return `(${typeText(element, manner)} | null)[]`;
-  if (fields === undefined) return manner.jsonType;
-  const optional = manner.side === 'request';
+/** Elements and fields are nullable: the catalog has no NOT NULL for them. */
+function convertedText({ element, fields }: NamedType, context: TypeContext): string {
+  if (element !== undefined) return `(${typeText(element, context)} | null)[]`;
+  if (fields === undefined) return context.jsonType;
+  const optional = context.position === 'request';
   const members = fields.map(({ key, type }) =>
-    memberText({ key, type: `${typeText(type, manner)} | null`, optional }),
+    memberText({ key, type: `${typeText(type, context)} | null`, optional }),
   );
   return members.length === 0 ? '{}' : `{ ${members.join('; ')} }`;
 }
@@ -44,12 +44,12 @@ function labelsText(labels: readonly string[]): string {
   return labels.length === 0 ? 'never' : labels.map(stringLiteral).join(' | ');
 }
 
-/** An array of a type that may be a union. */
+/** Returns the array type of a type, in parentheses for a union. */
 export function arrayTypeText(text: string): string {
   return text.includes(' ') ? `(${text})[]` : `${text}[]`;
 }
 
-/** The members of `Object.prototype` that the compiler knows. */
+/** The members of `Object.prototype` in TypeScript's library. */
 const objectMembers: ReadonlySet<string> = new Set([
   'constructor',
   'hasOwnProperty',
@@ -60,7 +60,7 @@ const objectMembers: ReadonlySet<string> = new Set([
   'valueOf',
 ]);
 
-/** A member of an interface. One that every object inherits can only be left out when its type takes what is inherited. */
+/** Returns a member of an interface. An optional one that every object inherits must accept the inherited type. */
 export function memberText({
   key,
   type,
@@ -75,17 +75,17 @@ export function memberText({
   return `${memberName(key)}?: ${type}${inherited}`;
 }
 
-/** A member's name as it is written in an interface: `id`, `"not an identifier"`. */
+/** Returns `id` or `"not an identifier"`. */
 function memberName(key: string): string {
   return isIdentifier(key) ? key : stringLiteral(key);
 }
 
-/** Whether every object has a member of this name, so that a plain read would find it where the object has none of its own. */
+/** Whether objects inherit a member of this name, which a plain read would return. */
 export function isInherited(key: string): boolean {
   return key in Object.prototype;
 }
 
-/** How a member is read: `request.id`, `request["not an identifier"]`. */
+/** Returns the expression that reads a member: `request.id`, `request["not an identifier"]`. */
 export function memberAccess(object: string, key: string): string {
   if (isInherited(key)) return `_own(${object}, ${stringLiteral(key)})`;
   return isIdentifier(key) ? `${object}.${key}` : `${object}[${stringLiteral(key)}]`;

@@ -19,11 +19,11 @@ export type * from "./clientTypes.d.ts";
 
 const _baseUrl: string = "";
 
-/** An answer that is no success; the problem says why. */
+/** A failed call; the problem says why. */
 export class GatewayError extends Error {
   readonly status: number;
   readonly problem: IProblem;
-  /** Of the answer: `Retry-After`, `WWW-Authenticate`. */
+  /** Of the response: `Retry-After`, `WWW-Authenticate`. */
   readonly headers: Headers;
 
   constructor(problem: IProblem, headers: Headers = new Headers()) {
@@ -43,7 +43,7 @@ async function _send(url: string, init: RequestInit, options: ICallOptions): Pro
   return response;
 }
 
-/** Null for a success. A call that the database cancelled is answered with 205, and is none. */
+/** Null for a success. Status 205 is an error: the database cancelled the call. */
 async function _problem(response: Response): Promise<IProblem | null> {
   if (response.ok && response.status !== 205) return null;
   const text = await response.text();
@@ -57,7 +57,7 @@ async function _problem(response: Response): Promise<IProblem | null> {
   }
 }
 
-/** `?key=value`; arrays repeat their key, and what is undefined is left out. */
+/** `?key=value`; arrays repeat their key, undefined is omitted. */
 function _parseQuery(query: object, nullText: string = ""): string {
   const pairs = Object.entries(query).flatMap(([key, value]) =>
     (Array.isArray(value) ? value : [value])
@@ -67,10 +67,10 @@ function _parseQuery(query: object, nullText: string = ""): string {
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 
-/** A value in a path. URLs cannot have some texts as a segment: they would lead to another path. */
+/** Encodes a path segment. An empty one, `.` and `..` would change the path. */
 function _segment(value: unknown): string {
   const text = _text(value);
-  if (["", ".", ".."].includes(text)) throw new TypeError(`"${text}" cannot stand in a path`);
+  if (["", ".", ".."].includes(text)) throw new TypeError(`"${text}" cannot be a path segment`);
   return encodeURIComponent(text);
 }
 
@@ -79,17 +79,17 @@ function _text(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** A request without what stands elsewhere than the rest of it. */
+/** Omits members that are in the path or body. */
 function _without(request: object, keys: readonly string[]): object {
   return Object.fromEntries(Object.entries(request).filter(([key]) => !keys.includes(key)));
 }
 
-/** What the request itself has under a name that every object inherits. */
+/** Reads a member whose name every object inherits. */
 function _own(request: object, key: string) {
   return Object.getOwnPropertyDescriptor(request, key)?.value;
 }
 
-/** A value that is answered as text; NULL is an answer without content, or a text of its own. */
+/** Reads a value from text. NULL is status 204 or `nullText`. */
 async function _scalar(response: Response, nullText: string): Promise<string | null> {
   const text = await response.text();
   return response.status === 204 || text === nullText ? null : text;

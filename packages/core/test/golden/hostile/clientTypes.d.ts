@@ -1,19 +1,19 @@
-/** An answer before its body is read. */
+/** Status and headers of a response. */
 export interface IAnswer {
   status: number;
   headers: Headers;
 }
 
-/** What a single call may bring along. */
+/** Options of a call. */
 export interface ICallOptions {
-  /** Ends the call when it is aborted. */
+  /** Aborts the call. */
   signal?: AbortSignal | undefined;
   headers?: Record<string, string> | undefined;
-  /** Gets the status and headers of the answer, whether it is a success or not. */
+  /** Receives the status and headers of the response, also of an error. */
   onResponse?: ((answer: IAnswer) => void) | undefined;
 }
 
-/** Why a call did not succeed (RFC 9457); of the database's errors also `code`, the SQLSTATE, and what PostgreSQL tells. */
+/** Why a call failed (RFC 9457). Errors of the database have `code`, the SQLSTATE, and further fields of PostgreSQL. */
 export interface IProblem {
   type: string;
   title: string;

@@ -43,11 +43,11 @@ export type * from "./clientTypes.d.ts";
 
 const _baseUrl: string = "";
 
-/** An answer that is no success; the problem says why. */
+/** A failed call; the problem says why. */
 export class GatewayError extends Error {
   readonly status: number;
   readonly problem: IProblem;
-  /** Of the answer: `Retry-After`, `WWW-Authenticate`. */
+  /** Of the response: `Retry-After`, `WWW-Authenticate`. */
   readonly headers: Headers;
 
   constructor(problem: IProblem, headers: Headers = new Headers()) {
@@ -67,7 +67,7 @@ async function _send(url: string, init: RequestInit, options: ICallOptions): Pro
   return response;
 }
 
-/** Null for a success. A call that the database cancelled is answered with 205, and is none. */
+/** Null for a success. Status 205 is an error: the database cancelled the call. */
 async function _problem(response: Response): Promise<IProblem | null> {
   if (response.ok && response.status !== 205) return null;
   const text = await response.text();
@@ -81,7 +81,7 @@ async function _problem(response: Response): Promise<IProblem | null> {
   }
 }
 
-/** `?key=value`; arrays repeat their key, and what is undefined is left out. */
+/** `?key=value`; arrays repeat their key, undefined is omitted. */
 function _parseQuery(query: object, nullText: string = ""): string {
   const pairs = Object.entries(query).flatMap(([key, value]) =>
     (Array.isArray(value) ? value : [value])
