@@ -55,7 +55,9 @@ describe('the program', () => {
     const folder = await folderWith({ 'pgway.json': { cookie: { enabled: true } } });
     const refused = run(folder, '--host=0.0.0.0');
     expect(await refused.ended).toBe(1);
-    expect(refused.text.stderr).toMatch(/^pgway: .*not for production: The keys of sign-in are kept in memory/);
+    expect(refused.text.stderr).toMatch(
+      /^pgway: .*not for production: The keys of cookies and tokens are kept in memory/,
+    );
 
     const open = run(await folderWith(), '--host=0.0.0.0');
     await urlOf(open);

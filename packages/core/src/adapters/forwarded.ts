@@ -1,9 +1,9 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import type { GatewayRequest } from '../http/request.ts';
 
-/** Where a request comes from: behind proxies, what the trusted ones say of it. */
+/** The client of a request; behind trusted proxies, as they report it. */
 export interface ClientOrigin {
-  /** In canonical form, IPv4 also where it came as IPv6; null: the host, or a trusted proxy, does not know it. */
+  /** In canonical form, IPv4-mapped IPv6 as IPv4; null: unknown to the host or to a trusted proxy. */
   readonly address: string | null;
   /** Whether the client's own connection is encrypted. */
   readonly secure: boolean;
@@ -12,50 +12,51 @@ export interface ClientOrigin {
 export type OriginReader = (request: GatewayRequest) => ClientOrigin;
 
 /**
- * Which headers the trusted proxies write. They must be the ones: what a proxy does not write itself it passes on from the client.
+ * The headers that the trusted proxies set. Every trusted proxy must set them: otherwise it forwards the client's own headers.
  *
- * - `x-forwarded`: `X-Forwarded-For` and `X-Forwarded-Proto`; `Forwarded` counts where neither is there.
+ * - `x-forwarded`: `X-Forwarded-For` and `X-Forwarded-Proto`; `Forwarded` when both are missing.
  * - `forwarded`: `Forwarded` (RFC 7239) alone.
  */
 export type ForwardedHeaders = 'x-forwarded' | 'forwarded';
 
-/** One station on the way, as the next one has named it. */
+/** A client or proxy, as the next proxy reports it. */
 interface Hop {
-  /** Null: named by something that is no address. */
+  /** Null: reported by something other than an address. */
   readonly address: string | null;
-  /** Whether the connection from it was encrypted; null: not said. */
+  /** Whether the connection from it was encrypted; null: not reported. */
   readonly secure: boolean | null;
 }
 
 interface ForwardedPath {
   /** The client's end first. */
   readonly hops: readonly Hop[];
-  /** What is said of the scheme for the way as a whole; null: nothing. */
+  /** Whether the client's connection was encrypted, where the hops do not say it; null: not reported. */
   readonly secure: boolean | null;
 }
 
 /**
- * Reads the address and the scheme of a client. Headers count only where the peer of the connection is a trusted proxy; the
- * stations are then walked from the last one to the first that is not trusted. `X-Forwarded-Host` is read by nobody.
+ * Returns a function that reads address and scheme of a client. Headers count only when the peer of the connection is a trusted proxy.
+ * The client is then the last hop that is not trusted. `proxy-addr` does not fit: it reads neither `Forwarded`, nor the scheme, nor
+ * ports behind addresses.
  *
  * @param trusted addresses, CIDR blocks (`10.0.0.0/8`, `fd00::/8`) and `loopback`
- * @throws TypeError for anything else in it
+ * @throws TypeError for another entry
  */
 export function createOriginReader(
   trusted: readonly string[],
   headers: ForwardedHeaders = 'x-forwarded',
 ): OriginReader {
-  const isTrusted = trust(trusted);
+  const isTrusted = trustedAddresses(trusted);
   return (request) => {
     const peer = canonicalAddress(request.remoteAddress);
     if (peer === null || trusted.length === 0 || !isTrusted(peer)) return { address: peer, secure: request.secure };
-    const way = wayOf(request, headers);
+    const path = readPath(request, headers);
     let client: Hop = { address: peer, secure: null };
-    for (let index = way.hops.length - 1; index >= 0; index -= 1) {
-      client = way.hops[index]!;
+    for (let index = path.hops.length - 1; index >= 0; index -= 1) {
+      client = path.hops[index]!;
       if (client.address === null || !isTrusted(client.address)) break;
     }
-    return { address: client.address, secure: client.secure ?? way.secure ?? request.secure };
+    return { address: client.address, secure: client.secure ?? path.secure ?? request.secure };
   };
 }
 
@@ -70,7 +71,7 @@ export function canonicalAddress(address: string | undefined): string | null {
   return isIP(mapped) === 4 ? mapped : text;
 }
 
-function trust(entries: readonly string[]): (address: string) => boolean {
+function trustedAddresses(entries: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const entry of entries) addTo(list, entry);
   return (address) => list.check(address, familyOf(address));
@@ -84,17 +85,17 @@ function addTo(list: BlockList, entry: string): void {
   }
   const [, text = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
   const address = canonicalAddress(text);
-  if (address === null) throw notTrustable(entry);
+  if (address === null) throw invalidProxy(entry);
   if (length === undefined) return list.addAddress(address, familyOf(address));
-  // A block of mapped addresses is one of IPv4.
+  // A block of IPv4-mapped addresses is an IPv4 block.
   const bits = Number(length) - (familyOf(address) === 'ipv4' && text.includes(':') ? 96 : 0);
-  if (bits < 0 || bits > (familyOf(address) === 'ipv4' ? 32 : 128)) throw notTrustable(entry);
+  if (bits < 0 || bits > (familyOf(address) === 'ipv4' ? 32 : 128)) throw invalidProxy(entry);
   list.addSubnet(address, bits, familyOf(address));
 }
 
-function notTrustable(entry: string): TypeError {
+function invalidProxy(entry: string): TypeError {
   return new TypeError(
-    `"${entry}" is no trusted proxy: give an address (10.0.0.7), a block (10.0.0.0/8, fd00::/8) or loopback.`,
+    `"${entry}" is not an address; give an address (10.0.0.7), a CIDR block (10.0.0.0/8, fd00::/8) or loopback`,
   );
 }
 
@@ -102,7 +103,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4';
 }
 
-function wayOf(request: GatewayRequest, headers: ForwardedHeaders): ForwardedPath {
+function readPath(request: GatewayRequest, headers: ForwardedHeaders): ForwardedPath {
   if (headers === 'x-forwarded') {
     const addresses = request.header('x-forwarded-for');
     const schemes = request.header('x-forwarded-proto');
@@ -112,8 +113,7 @@ function wayOf(request: GatewayRequest, headers: ForwardedHeaders): ForwardedPat
 }
 
 /**
- * The two lists belong together where they are of one length. Where they are not, the last scheme is the one that the proxy
- * which we trust has written.
+ * Pairs addresses and schemes when there are equally many. Otherwise the last scheme counts, which the trusted proxy has set.
  */
 function xForwarded(addresses: string | undefined, schemes: string | undefined): ForwardedPath {
   const secure = schemes?.split(',').map(isSecure) ?? [];
@@ -137,8 +137,8 @@ function addressOf(text: string): string | null {
 }
 
 /**
- * What stands between the commas of a `Forwarded` header, where a quoted string may hold commas of its own; after a quotation
- * mark that is never closed every comma counts. Looks at each character once: clients write such headers too.
+ * Returns the elements of a `Forwarded` header. Quoted strings may contain commas; after an unclosed quotation mark every comma
+ * separates. Linear, because clients can send the header too.
  */
 function elements(header = ''): readonly string[] {
   const found: string[] = [];
@@ -148,15 +148,15 @@ function elements(header = ''): readonly string[] {
       found.push(header.slice(start, index));
       start = index + 1;
     } else if (header[index] === '"') {
-      index = closing(header, index);
+      index = closingQuote(header, index);
       if (index === -1) return [...found, ...header.slice(start).split(',')];
     }
   }
   return header === '' ? [] : [...found, header.slice(start)];
 }
 
-/** Where the quoted string ends that begins here; -1: nowhere. */
-function closing(header: string, start: number): number {
+/** Returns the index of the closing quotation mark; -1 when there is none. */
+function closingQuote(header: string, start: number): number {
   for (let index = start + 1; index < header.length; index += 1) {
     if (header[index] === '"') return index;
     if (header[index] === '\\') index += 1;
@@ -170,8 +170,8 @@ const wellFormed = new RegExp(`^\\s*${pair}(?:\\s*;\\s*${pair})*\\s*$`);
 const eachPair = new RegExp(pair, 'g');
 
 /**
- * The `for` and `proto` of one element. Nothing is known from one that is not well formed: a quotation mark that a client left
- * open may have swallowed what a proxy has added.
+ * Reads `for` and `proto` of an element. A malformed element is unknown: an unclosed quotation mark of the client may have swallowed
+ * the element of a proxy.
  */
 function hopOf(element: string): Hop {
   if (!wellFormed.test(element)) return { address: null, secure: null };

@@ -5,14 +5,14 @@ import { type JwksOptions, RemoteKeys, type TokenHeader } from './jwks.ts';
 import { type ClaimPaths, readClaims } from './jwt-claims.ts';
 import type { JwtKeyPair } from './jwt-keys.ts';
 
-/** What tokens have to fulfil. Times in seconds. */
+/** The requirements for tokens. Times in seconds. */
 export interface JwtRules {
   readonly name: string;
   readonly keys: readonly JwtKeyPair[];
   readonly jwks: JwksOptions | null;
-  /** Null: anybody whose key is known. */
+  /** Null: any issuer. */
   readonly issuers: readonly string[] | null;
-  /** Null: whomever it is for. */
+  /** Null: any audience. */
   readonly audiences: readonly string[] | null;
   readonly clockTolerance: number;
   readonly requireExpiry: boolean;
@@ -23,7 +23,7 @@ export interface JwtRules {
   readonly now: () => number;
 }
 
-/** What a token that counts stands for. */
+/** The caller of a valid token. */
 export interface VerifiedJwt {
   readonly caller: Caller;
   /** Seconds since 1970. */
@@ -32,7 +32,7 @@ export interface VerifiedJwt {
 
 type Key = Parameters<typeof jwtVerify>[1];
 
-const longestSession = 256;
+const maxSessionLength = 256;
 
 const malformed = 'The token is malformed';
 const otherIssuer = 'The token is from another issuer';
@@ -43,7 +43,7 @@ const failedClaims: Readonly<Record<string, string>> = {
   iss: otherIssuer,
   nbf: 'The token is not valid yet',
   exp: 'The token has no expiry',
-  iat: 'The token does not say when it was issued, or not rightly',
+  iat: 'The token has no valid time of issue',
   typ: 'The token is of another type',
 };
 
@@ -55,28 +55,28 @@ function refusalOf(error: unknown): string {
   return malformed;
 }
 
-/** Holds tokens against keys and rules. */
+/** Verifies tokens by keys and rules. */
 export class JwtVerifier {
   readonly #rules: JwtRules;
   readonly #remote: RemoteKeys | null;
 
-  /** @throws TypeError for an address of keys that is none */
+  /** @throws TypeError for an invalid JWKS URL */
   constructor(rules: JwtRules) {
     this.#rules = rules;
     this.#remote = rules.jwks === null ? null : new RemoteKeys(rules.jwks, rules.report);
   }
 
-  /** What the token stands for; a text: why it is refused. Never throws. */
+  /** Returns the caller, or the reason why the token is refused. Never throws. */
   async verify(token: string): Promise<VerifiedJwt | string> {
     const header = this.#headerOf(token);
     if (typeof header === 'string') return header;
-    const own = this.#rules.keys.filter((key) => mayHaveSigned(key, header)).map(({ verifying }) => verifying);
-    const verdict = await this.#verifyWith(own, token, header);
+    const localKeys = this.#rules.keys.filter((key) => mayHaveSigned(key, header)).map(({ verifying }) => verifying);
+    const verdict = await this.#verifyWith(localKeys, token, header);
     if (typeof verdict !== 'string' || this.#remote?.algorithms.includes(header.alg) !== true) return verdict;
     return this.#verifyWith(await this.#remote.find(header), token, header);
   }
 
-  /** A text: by what it says itself, the token is for none of the known keys, and no address is asked for one. */
+  /** Returns the header, or the reason to refuse the token without looking for a key. */
   #headerOf(token: string): TokenHeader | string {
     const { issuers } = this.#rules;
     try {
@@ -95,14 +95,14 @@ export class JwtVerifier {
     let refusal = 'The key of the token is not known';
     for (const key of keys) {
       try {
-        // One of them at most is right.
+        // Sequential: at most one key verifies.
         // oxlint-disable-next-line no-await-in-loop
         const { payload } = await jwtVerify(token, key, this.#options(alg));
         return this.#read(payload);
       } catch (error) {
-        // Forged, expired, for somebody else, damaged: whatever a client sends is no error of the server.
+        // An invalid token is no error of the server.
         refusal = refusalOf(error);
-        // This key has signed it.
+        // The key has verified; a claim is invalid.
         if (refusal !== wrongSignature) return refusal;
       }
     }
@@ -126,7 +126,7 @@ export class JwtVerifier {
   #read(payload: JWTPayload): VerifiedJwt | string {
     const { name, claims, clockTolerance, maxTokenAge } = this.#rules;
     const { jti, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
-    if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > longestSession)) return malformed;
+    if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > maxSessionLength)) return malformed;
     const caller = { scheme: name, claims: readClaims(payload, claims), session: jti ?? null, sentByBrowser: false };
     const end = maxTokenAge === null ? exp : Math.min(exp, iat + maxTokenAge);
     return Object.freeze({ caller: Object.freeze(caller), expires: end + clockTolerance });

@@ -24,65 +24,65 @@ import {
 } from './session-scheme.ts';
 import { memorySessions, type SessionStore } from './sessions.ts';
 
-/** Revocation by a number (or any text) that each user has, and that changes when what was issued before counts no more. */
+/** Revocation by a version of each user: a change of the version invalidates the tokens issued before. */
 export interface JwtVersions {
-  /** The claim that holds the version at sign-in. Default `version`. */
+  /** The claim with the version at login. Default `version`. */
   readonly claim?: string;
-  /** The version of this user now, by the claim of user ids; null: there is no such user. What it throws fails the request. */
+  /** Returns the current version of a user id; null for an unknown user. An error fails the request. */
   readonly current: (userId: string) => Promise<string | null>;
-  /** Seconds for which an answer is believed. Default 5. */
+  /** Seconds for which a version is cached. Default 5. */
   readonly cacheSeconds?: number;
 }
 
 /** Times in seconds. */
 export interface JwtSchemeOptions extends Omit<SessionSchemeOptions, 'encryption'> {
-  /** What tokens are verified with; several while one takes over from another. Who holds one can speak for any of the issuers. */
+  /** The keys that verify tokens; several during a key rotation. Each one is trusted for all accepted issuers. */
   readonly keys?: readonly JwtKey[];
-  /** Where the public keys of an issuer are, in place of `keys` and `signingKey`. */
+  /** The public keys of an issuer by URL, instead of `keys` and `signingKey`. */
   readonly jwks?: JwksOptions | null;
-  /** What tokens are signed with at sign-in, and verified with too. Null: this scheme signs nobody in. */
+  /** The key that signs the tokens of logins, and verifies tokens too. Null: the scheme does not support login. */
   readonly signingKey?: JwtKey | null;
-  /** Of sign-in. Default an hour. */
+  /** The lifetime of the tokens of logins. Default an hour. */
   readonly lifetime?: number;
-  /** Who must have issued a token; the first one is who we are. Null: anybody whose key is known. */
+  /** The accepted issuers; the first one is the issuer of the tokens of logins. Null: any issuer. */
   readonly issuer?: string | readonly string[] | null;
-  /** Whom a token must be for: one of these. Null: whomever. */
+  /** The accepted audiences. Null: any audience. */
   readonly audience?: string | readonly string[] | null;
-  /** Default true, wherever it runs: issuer and audience have to be said, if only to be null, and keys come by https alone. */
+  /** Requires `issuer` and `audience`, which may be null, and https for `jwks`. Default true. */
   readonly production?: boolean;
-  /** How much the clocks of issuers may differ from ours. Default 30. */
+  /** The tolerated clock skew. Default 30. */
   readonly clockTolerance?: number;
-  /** Default true: a token that never expires is none. */
+  /** Refuses tokens without an expiry. Default true. */
   readonly requireExpiry?: boolean;
-  /** Since a token was issued, whatever it says itself. Default null: only its own end counts. */
+  /** The maximum time since a token was issued, in addition to its own expiry. Default null: no maximum. */
   readonly maxTokenAge?: number | null;
-  /** What the header has to name as `typ`, such as `at+jwt`. Default null: anything. */
+  /** The required `typ` of the header, such as `at+jwt`. Default null: any. */
   readonly type?: string | null;
   readonly claims?: ClaimPaths;
   /**
-   * Which sessions are alive; a token's session is its `jti`, and one without is refused. Absent: this instance remembers which
-   * have ended.
+   * The sessions, by the `jti` of tokens; a token without `jti` is refused. Default: the sessions that ended on this instance, in
+   * memory.
    */
   readonly sessions?: SessionStore;
   readonly versions?: JwtVersions | null;
-  /** Told why tokens cannot be verified, where that is not their own fault. */
+  /** Reports why keys cannot be read. */
   readonly report?: (error: Error) => void;
 }
 
 export interface JwtScheme extends AuthScheme {
-  /** What a host should know at the start. */
+  /** Warnings for the log at start. */
   readonly warnings: readonly string[];
 }
 
-/** Three parts, the last not empty. Anything else is another scheme's business. */
+/** Three parts, the last one not empty. Other tokens belong to other schemes. */
 const credentials = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 const mostVersions = 10_000;
 const sessionEnded = 'The session of the token has ended';
 
 /**
- * Recognises callers by signed tokens (JWT; HS256, RS256, ES256), made here or by an issuer whose keys are known. Each key is
- * for one algorithm, whatever a token says of itself.
- * @throws TypeError for a missing or weak key, or what has to be pinned and is not
+ * Authenticates callers by signed tokens (JWT; HS256, RS256, ES256) of this server or of an issuer. Each key is for one algorithm,
+ * whatever the header of a token says.
+ * @throws TypeError for a missing or weak key, and in production for a missing issuer or audience
  */
 export function jwtScheme(options: JwtSchemeOptions): JwtScheme {
   const scheme = new Jwt(options);
@@ -92,7 +92,7 @@ export function jwtScheme(options: JwtSchemeOptions): JwtScheme {
     authenticate: (request) => scheme.authenticate(request),
     challenge: (request) => scheme.challenge(request),
     refusal: (request) => scheme.refusal(request),
-    signIn: scheme.signs ? (claims, request) => scheme.signIn(claims, request) : null,
+    signIn: scheme.canSign ? (claims, request) => scheme.signIn(claims, request) : null,
     signOut: (request) => scheme.signOut(request),
     routes: [],
   } satisfies JwtScheme);
@@ -100,7 +100,7 @@ export function jwtScheme(options: JwtSchemeOptions): JwtScheme {
 
 class Jwt {
   readonly warnings: readonly string[];
-  readonly signs: boolean;
+  readonly canSign: boolean;
   readonly #options: JwtSchemeOptions;
   readonly #signing: JwtKeyPair | null;
   readonly #verifier: JwtVerifier;
@@ -118,11 +118,11 @@ class Jwt {
     this.#options = options;
     this.#now = now;
     this.#realm = quoteRealm(options);
-    this.#signing = signingKey === null ? null : signer(parseJwtKey(signingKey));
-    this.signs = this.#signing !== null;
-    const known = [...keys.map(parseJwtKey), ...(this.#signing === null ? [] : [this.#signing])];
-    requireOneTrust(options, known);
-    this.#verifier = new JwtVerifier(rulesOf(options, known));
+    this.#signing = signingKey === null ? null : requirePrivateKey(parseJwtKey(signingKey));
+    this.canSign = this.#signing !== null;
+    const allKeys = [...keys.map(parseJwtKey), ...(this.#signing === null ? [] : [this.#signing])];
+    requireOneSource(options, allKeys);
+    this.#verifier = new JwtVerifier(rulesOf(options, allKeys));
     this.#sessions = options.sessions ?? memorySessions({ now });
     this.#cache = new TokenCache(options.cacheSize ?? defaultCacheSize, now);
     this.#versions = new ExpiringMap(mostVersions, now);
@@ -132,15 +132,15 @@ class Jwt {
     if (!hasBearerToken(request)) return null;
     const token = readBearerToken(request, credentials);
     if (token === null) return this.#refusals.refuse(request, 'The token is malformed');
-    const known = this.#cache.get(token);
-    const verdict = known === undefined ? this.#authenticateAnew(token) : this.#admit(known.caller);
-    return verdict instanceof Promise
-      ? verdict.then((result) => this.#callerOf(request, result))
-      : this.#callerOf(request, verdict);
+    const cached = this.#cache.get(token);
+    const result = cached === undefined ? this.#verify(token) : this.#checkCaller(cached.caller);
+    return result instanceof Promise
+      ? result.then((callerOrReason) => this.#callerOrNull(request, callerOrReason))
+      : this.#callerOrNull(request, result);
   }
 
-  #callerOf(request: GatewayRequest, verdict: Caller | string): Caller | null {
-    return typeof verdict === 'string' ? this.#refusals.refuse(request, verdict) : verdict;
+  #callerOrNull(request: GatewayRequest, result: Caller | string): Caller | null {
+    return typeof result === 'string' ? this.#refusals.refuse(request, result) : result;
   }
 
   challenge(request: GatewayRequest): string {
@@ -156,7 +156,7 @@ class Jwt {
     const { algorithm, id, signing } = this.#signing!;
     const issued = Math.floor(this.#now() / 1000);
     const session = createSession(claims, request, issued + lifetime, this.#options);
-    const payload = { ...createPayload(claims, paths), ...named(this.#options) };
+    const payload = { ...createPayload(claims, paths), ...issuerAndAudience(this.#options) };
     const token = await new SignJWT(payload)
       .setProtectedHeader({ alg: algorithm, typ: this.#options.type ?? 'JWT', ...(id === null ? {} : { kid: id }) })
       .setIssuedAt(issued)
@@ -179,39 +179,41 @@ class Jwt {
     return ['cache-control', 'no-store'];
   }
 
-  /** A text says why the token is refused, here and below. */
-  async #authenticateAnew(token: string): Promise<Caller | string> {
+  /** Here and below, a string is the reason why the token is refused. */
+  async #verify(token: string): Promise<Caller | string> {
     const verified = await this.#verifier.verify(token);
     if (typeof verified === 'string') return verified;
     this.#cache.set(token, verified, verified.expires);
-    return this.#admit(verified.caller);
+    return this.#checkCaller(verified.caller);
   }
 
-  /** What changes while a token counts is asked each time. */
-  #admit(caller: Caller): Caller | string | Promise<Caller | string> {
+  /** Checks session and version, which may change during the lifetime of a token. */
+  #checkCaller(caller: Caller): Caller | string | Promise<Caller | string> {
     const { versions = null, sessions } = this.#options;
     if (caller.session === null) {
-      return sessions === undefined ? this.#ofVersion(caller, versions) : 'The token names no session';
+      return sessions === undefined ? this.#checkVersion(caller, versions) : 'The token names no session';
     }
     const alive = this.#sessions.isAlive(caller.session);
-    if (typeof alive === 'boolean') return alive ? this.#ofVersion(caller, versions) : sessionEnded;
-    return alive.then((answer) => (answer ? this.#ofVersion(caller, versions) : sessionEnded));
+    if (typeof alive === 'boolean') return alive ? this.#checkVersion(caller, versions) : sessionEnded;
+    return alive.then((isAlive) => (isAlive ? this.#checkVersion(caller, versions) : sessionEnded));
   }
 
-  #ofVersion(caller: Caller, versions: JwtVersions | null): Caller | string | Promise<Caller | string> {
+  #checkVersion(caller: Caller, versions: JwtVersions | null): Caller | string | Promise<Caller | string> {
     if (versions === null) return caller;
-    const userId = only(caller, this.#options.userIdClaim ?? 'id');
-    const version = only(caller, versions.claim ?? 'version');
+    const userId = singleClaim(caller, this.#options.userIdClaim ?? 'id');
+    const version = singleClaim(caller, versions.claim ?? 'version');
     if (userId === null || version === null) return 'The token names no user or no version';
-    // One that differs may be newer than what is known: a sign-in right after the change counts.
+    // A different version may be newer than the cached one, after a login right after the change.
     if (this.#versions.get(userId) === version) return caller;
-    return this.#current(userId, versions).then((current) => (current === version ? caller : 'The token was revoked'));
+    return this.#currentVersion(userId, versions).then((current) =>
+      current === version ? caller : 'The token was revoked',
+    );
   }
 
-  async #current(userId: string, { current, cacheSeconds: trust = 5 }: JwtVersions): Promise<string | null> {
-    const asked = this.#now();
+  async #currentVersion(userId: string, { current, cacheSeconds = 5 }: JwtVersions): Promise<string | null> {
+    const askedAt = this.#now();
     const version = await current(userId);
-    if (trust > 0 && version !== null) this.#versions.set(userId, version, asked + trust * 1000);
+    if (cacheSeconds > 0 && version !== null) this.#versions.set(userId, version, askedAt + cacheSeconds * 1000);
     return version;
   }
 }
@@ -219,24 +221,24 @@ class Jwt {
 function rulesOf(options: JwtSchemeOptions, keys: readonly JwtKeyPair[]): JwtRules {
   const { name, jwks = null, type = null, maxTokenAge = null, clockTolerance = 30, requireExpiry = true } = options;
   const { claims = {}, report = () => undefined, now = Date.now } = options;
-  const [issuers, audiences] = [listed(options.issuer), listed(options.audience)];
+  const [issuers, audiences] = [toArray(options.issuer), toArray(options.audience)];
   const rules = { name, keys, jwks, issuers, audiences, clockTolerance, requireExpiry, maxTokenAge, type, claims };
   return Object.freeze({ ...rules, report, now });
 }
 
-/** @throws TypeError unless there are keys, of one kind of trust: whoever holds one of them could name any of the issuers */
-function requireOneTrust({ name, jwks = null }: JwtSchemeOptions, keys: readonly JwtKeyPair[]): void {
+/** @throws TypeError without keys, and for keys from both sources: each key would be trusted for all issuers */
+function requireOneSource({ name, jwks = null }: JwtSchemeOptions, keys: readonly JwtKeyPair[]): void {
   if (keys.length === 0 && jwks === null) {
-    throw new TypeError(`The scheme "${name}" has no key to verify tokens with: give keys or jwks.`);
+    throw new TypeError(`the scheme "${name}" has no key to verify tokens; give keys or jwks`);
   }
   if (keys.length > 0 && jwks !== null) {
-    throw new TypeError(`The scheme "${name}" has keys of its own and those of an address: make a scheme for each.`);
+    throw new TypeError(`the scheme "${name}" has both keys and jwks; make a scheme for each`);
   }
 }
 
-/** Who we are, and whom our tokens are for. */
-function named(options: JwtSchemeOptions): JWTPayload {
-  const issuer = listed(options.issuer)?.[0];
+/** Returns issuer and audience of the tokens of logins. */
+function issuerAndAudience(options: JwtSchemeOptions): JWTPayload {
+  const issuer = toArray(options.issuer)?.[0];
   const { audience = null } = options;
   return {
     ...(issuer === undefined ? {} : { iss: issuer }),
@@ -244,36 +246,36 @@ function named(options: JwtSchemeOptions): JWTPayload {
   };
 }
 
-function signer(key: JwtKeyPair): JwtKeyPair {
+function requirePrivateKey(key: JwtKeyPair): JwtKeyPair {
   if (key.signing !== null) return key;
-  throw new TypeError('The signing key of JWTs is a public one: give a secret or a private key.');
+  throw new TypeError('the JWT signing key is a public key; give a secret or a private key');
 }
 
-function listed(value: string | readonly string[] | null | undefined): readonly string[] | null {
+function toArray(value: string | readonly string[] | null | undefined): readonly string[] | null {
   return typeof value === 'string' ? [value] : (value ?? null);
 }
 
-/** The one value of a claim: null where there is none, or are several. */
-function only({ claims }: Caller, wanted: string): string | null {
-  const values = claims.filter(([name]) => name === wanted);
+/** Returns the value of a claim; null when there is none, or several. */
+function singleClaim({ claims }: Caller, claim: string): string | null {
+  const values = claims.filter(([name]) => name === claim);
   return values.length === 1 ? values[0]![1] : null;
 }
 
 /** @throws TypeError in production */
 function warningsOf({ name, issuer, audience, jwks = null, production = true }: JwtSchemeOptions): readonly string[] {
   const faults: string[] = [];
-  if (issuer === undefined) faults.push(`The scheme "${name}" takes tokens of any issuer: give issuer, or null.`);
+  if (issuer === undefined) faults.push(`the scheme "${name}" accepts tokens of any issuer; give issuer, or null`);
   if (audience === undefined)
-    faults.push(`The scheme "${name}" takes tokens for any audience: give audience, or null.`);
-  if (jwks !== null && isOpen(parseJwksUrl(jwks.url))) {
+    faults.push(`the scheme "${name}" accepts tokens for any audience; give audience, or null`);
+  if (jwks !== null && isUnencrypted(parseJwksUrl(jwks.url))) {
     faults.push(
-      `The scheme "${name}" reads its keys over an open connection, on which anybody can change them: use https.`,
+      `the scheme "${name}" reads its keys over an unencrypted connection, where they can be replaced; use https`,
     );
   }
   if (production && faults.length > 0) throw new TypeError(faults.join('\n'));
   return faults;
 }
 
-function isOpen({ protocol, hostname }: URL): boolean {
+function isUnencrypted({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !/^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

@@ -11,11 +11,11 @@ export type ResolveClient = (request: GatewayRequest) => GatewayRequest;
  */
 export function clientResolver(trustedProxies: readonly string[]): ResolveClient {
   if (trustedProxies.length === 0) return (request) => request;
-  const originOf = readerOf(trustedProxies);
-  return (request) => seenAs(request, originOf);
+  const readOrigin = originReader(trustedProxies);
+  return (request) => withOrigin(request, readOrigin);
 }
 
-function readerOf(trustedProxies: readonly string[]): OriginReader {
+function originReader(trustedProxies: readonly string[]): OriginReader {
   try {
     return createOriginReader(trustedProxies);
   } catch (error) {
@@ -23,8 +23,8 @@ function readerOf(trustedProxies: readonly string[]): OriginReader {
   }
 }
 
-function seenAs(request: GatewayRequest, originOf: OriginReader): GatewayRequest {
-  const { address, secure } = originOf(request);
+function withOrigin(request: GatewayRequest, readOrigin: OriginReader): GatewayRequest {
+  const { address, secure } = readOrigin(request);
   return {
     get id() {
       return request.id;

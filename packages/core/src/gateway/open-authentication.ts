@@ -28,23 +28,23 @@ import { memorySessions, type SessionStore, sqlSessions } from '../auth-schemes/
 import { StartError } from './start-error.ts';
 import { validateAuthentication } from './validate-authentication.ts';
 
-/** What the gateway knows about callers: made once, for all readings of the catalog. */
+/** The authentication of a gateway. Refreshes of the catalog do not change it. */
 export interface Authentication {
   readonly access: AccessControl;
   readonly login: LoginOptions;
   readonly contextKeys: ContextKeys;
   readonly databaseRole: DatabaseRole | null;
-  /** Keys that other instances have too, to protect what is exchanged with them; null: there are none. */
+  /** Encryption with keys that all instances share; null without such keys. */
   readonly sharedEncryption: TokenEncryption | null;
-  /** Endpoints of the schemes. */
+  /** The routes of the schemes. */
   readonly routes: readonly SchemeRoute[];
   readonly csrfGuard: CsrfTokenGuard;
-  /** What recognises the callers of an endpoint with HTTP Basic of its own; null for all others. */
+  /** Returns the scheme of an endpoint with its own HTTP Basic credentials; null for other endpoints. */
   endpointScheme(endpoint: Endpoint): AuthScheme | null;
   close(): void;
 }
 
-/** The parts that schemes are made of. */
+/** The dependencies of the schemes. */
 interface AuthenticationParts {
   readonly options: AuthenticationOptions;
   readonly query: CommandRunner;
@@ -57,13 +57,13 @@ interface AuthenticationParts {
 
 export interface AuthenticationDependencies {
   readonly connections: Connections;
-  /** Whether a command may leave something in its session. */
+  /** Whether a command may change the state of its database session. */
   readonly altersSession: (sql: string) => boolean;
 }
 
 /**
- * Opens what sign-in needs. Where nobody can sign in, nothing is opened.
- * @throws StartError for what cannot be, or may not be in production
+ * Makes the schemes of the options. The key ring is opened only when a scheme, CSRF tokens or the broadcast need it.
+ * @throws StartError for invalid options, and for options that are not allowed in production
  */
 export async function openAuthentication(
   options: ResolvedOptions,
@@ -72,11 +72,11 @@ export async function openAuthentication(
 ): Promise<Authentication> {
   const { authentication } = options;
   validateAuthentication(options);
-  const parts = partsOf(authentication, { connections, altersSession }, observe);
-  const shares = hasKeyStorage(authentication);
-  const broadcasts = shares && options.events.broadcast !== 'local';
-  const ring = needsKeys(authentication) || broadcasts ? await openRing(parts, observe) : null;
-  const schemes = schemesOf(parts, ring, observe);
+  const parts = authenticationParts(authentication, { connections, altersSession }, observe);
+  const sharesKeys = hasKeyStorage(authentication);
+  const encryptsBroadcast = sharesKeys && options.events.broadcast !== 'local';
+  const ring = needsKeys(authentication) || encryptsBroadcast ? await openRing(parts, observe) : null;
+  const schemes = openSchemes(parts, ring, observe);
   const guard = createCsrfGuard(authentication, ring);
   const stop = listenForEndedSessions(authentication, connections, parts.sessions);
   return {
@@ -113,7 +113,7 @@ export async function openAuthentication(
       authentication.databaseRole === null
         ? null
         : { claim: authentication.databaseRole.claim, anonymous: authentication.databaseRole.anonymous ?? null },
-    sharedEncryption: shares ? ring : null,
+    sharedEncryption: sharesKeys ? ring : null,
     routes: schemes.flatMap(({ routes }) => routes),
     csrfGuard: guard,
     endpointScheme: (endpoint) => endpointScheme(endpoint, parts),
@@ -126,17 +126,17 @@ async function databaseName({ main }: Connections): Promise<string> {
   return row?.[0] ?? '';
 }
 
-function partsOf(
+function authenticationParts(
   options: AuthenticationOptions,
   { connections: { main }, altersSession }: AuthenticationDependencies,
   observe: Observer,
 ): AuthenticationParts {
-  // Said to be text, a value that the command has no use for is none the less one that it can be given.
-  const within =
+  // Declared as text: PostgreSQL cannot infer the type of a parameter that the command does not use.
+  const commandRunner =
     (timeout: number): CommandRunner =>
     (sql, values) =>
       main.query(sql, values, { types: values.map(() => textOid), timeout, altersSession: altersSession(sql) });
-  const query = within(commandTimeoutMs);
+  const query = commandRunner(commandTimeoutMs);
   const { loginRateLimit } = options;
   return {
     options,
@@ -148,34 +148,34 @@ function partsOf(
     },
     hasher: options.passwordHasher ?? createPasswordHasher(),
     loginRateLimiter: 'consume' in loginRateLimit ? loginRateLimit : loginRateLimiter(loginRateLimit),
-    sessions: sessionsOf(options, within(sessionTimeoutMs)),
+    sessions: sessionsOf(options, commandRunner(sessionTimeoutMs)),
     report: (error) => observe({ kind: 'authentication-error', error }),
   };
 }
 
 const textOid = 25;
-/** Of commands that check passwords, and read and write keys. */
+/** The time limit of commands that verify passwords, and read and write keys. */
 const commandTimeoutMs = 30_000;
-/** Most requests wait for the check of their session. */
+/** The time limit of session commands, which most requests wait for. */
 const sessionTimeoutMs = 3_000;
 
 function sessionsOf({ sessions }: AuthenticationOptions, query: CommandRunner): SessionStore {
   if (sessions === null) return memorySessions();
-  const { beginCommand, checkCommand, endCommand, refreshCommand = null, cacheSeconds: trust } = sessions;
+  const { beginCommand, checkCommand, endCommand, refreshCommand = null, cacheSeconds } = sessions;
   return sqlSessions({
     query,
     begin: beginCommand,
     check: checkCommand,
     end: endCommand,
     refresh: refreshCommand,
-    ...(trust === undefined ? {} : { cacheSeconds: trust }),
+    ...(cacheSeconds === undefined ? {} : { cacheSeconds }),
   });
 }
 
 const needsKeys = ({ cookie, bearer, antiforgeryPath }: AuthenticationOptions): boolean =>
   cookie !== false || bearer !== false || antiforgeryPath !== null;
 
-/** Keys in memory are those of one instance. */
+/** Whether the keys are stored, and so shared by all instances. */
 const hasKeyStorage = ({ dataProtection: { folder = null, readCommand = null } }: AuthenticationOptions): boolean =>
   folder !== null || readCommand !== null;
 
@@ -202,46 +202,54 @@ async function openRing(
 function storageOf({ dataProtection }: AuthenticationOptions, query: CommandRunner): KeyStorage {
   const { folder = null, readCommand = null, writeCommand = null } = dataProtection;
   if ((readCommand === null) !== (writeCommand === null)) {
-    throw new StartError('dataProtection: readCommand and writeCommand need each other');
+    throw new StartError('dataProtection: set readCommand and writeCommand together');
   }
   if (folder !== null && readCommand !== null) {
-    throw new StartError('dataProtection: keys are kept in a folder or by commands, not in both');
+    throw new StartError('dataProtection: set either folder or readCommand and writeCommand');
   }
   if (readCommand !== null) return databaseKeyStorage({ query, read: readCommand, write: writeCommand! });
   return folder === null ? memoryKeyStorage() : folderKeyStorage(folder);
 }
 
-function schemesOf(parts: AuthenticationParts, ring: KeyRing | null, observe: Observer): readonly AuthScheme[] {
+function openSchemes(parts: AuthenticationParts, ring: KeyRing | null, observe: Observer): readonly AuthScheme[] {
   const { options, claimTypes, sessions } = parts;
   const { cookie, bearer, jwt, basic } = options;
   const common = { sessions, userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
   const schemes = [
     ...options.schemes,
-    ...(cookie === false ? [] : [cookieScheme({ name: 'cookie', encryption: ring!, ...common, ...given(cookie) })]),
-    ...(bearer === false ? [] : [bearerScheme({ name: 'bearer', encryption: ring!, ...common, ...given(bearer) })]),
-    ...[jwt ?? []].flat().map((one) => jwtOf(one, parts, observe)),
-    ...(basic === null ? [] : [basicOf({ ...basic, name: 'basic' }, parts)]),
+    ...(cookie === false
+      ? []
+      : [cookieScheme({ name: 'cookie', encryption: ring!, ...common, ...enabledOptions(cookie) })]),
+    ...(bearer === false
+      ? []
+      : [bearerScheme({ name: 'bearer', encryption: ring!, ...common, ...enabledOptions(bearer) })]),
+    ...[jwt ?? []].flat().map((jwtOptions) => openJwtScheme(jwtOptions, parts, observe)),
+    ...(basic === null ? [] : [openBasicScheme({ ...basic, name: 'basic' }, parts)]),
   ];
   const names = schemes.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new StartError(`two schemes are called "${twice}": give one of them another name`);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) throw new StartError(`two schemes have the name "${duplicate}"; rename one of them`);
   return schemes;
 }
 
-/** The tokens of others know nothing of our sessions. */
-function jwtOf(jwt: JwtOptions, { sessions, claimTypes, report }: AuthenticationParts, observe: Observer): AuthScheme {
-  const own = (jwt.signingKey ?? null) === null ? {} : { sessions };
+/** Sessions apply to the tokens of this server only, not to those of other issuers. */
+function openJwtScheme(
+  jwt: JwtOptions,
+  { sessions, claimTypes, report }: AuthenticationParts,
+  observe: Observer,
+): AuthScheme {
+  const sessionOptions = (jwt.signingKey ?? null) === null ? {} : { sessions };
   const names = { userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
-  const scheme = jwtScheme({ name: 'jwt', ...names, ...own, ...jwt, report });
+  const scheme = jwtScheme({ name: 'jwt', ...names, ...sessionOptions, ...jwt, report });
   for (const message of scheme.warnings) observe({ kind: 'start-warning', code: 'sign-in', message });
   return scheme;
 }
 
-function given<Given extends object>(options: true | Given): Partial<Given> {
+function enabledOptions<Options extends object>(options: true | Options): Partial<Options> {
   return options === true ? {} : options;
 }
 
-function basicOf(
+function openBasicScheme(
   { name, user = null, hash = null, command = null, realm = 'pgway' }: BasicOptions & { readonly name: string },
   parts: AuthenticationParts,
 ): AuthScheme {
@@ -261,10 +269,10 @@ function basicOf(
 function endpointScheme({ basicAuthentication: basic }: Endpoint, parts: AuthenticationParts): AuthScheme | null {
   if (basic === null) return null;
   const { realm, ...rest } = basic;
-  return basicOf({ name: 'basic', ...rest, ...(realm === null ? {} : { realm }) }, parts);
+  return openBasicScheme({ name: 'basic', ...rest, ...(realm === null ? {} : { realm }) }, parts);
 }
 
-/** Without keys there are no tokens: the origin decides alone. */
+/** Without a key ring there are no CSRF tokens, and the origin decides alone. */
 function createCsrfGuard(
   { allowedOrigins, crossSiteRequests }: AuthenticationOptions,
   ring: KeyRing | null,
@@ -272,7 +280,7 @@ function createCsrfGuard(
   return csrfGuard({ encryption: ring, allowedOrigins, crossSiteRequests });
 }
 
-/** Sessions that another instance, or the database itself, has ended. */
+/** Evicts sessions from the cache that another instance, or the database itself, has ended. */
 function listenForEndedSessions(
   { sessions }: AuthenticationOptions,
   connections: Connections,
@@ -281,7 +289,7 @@ function listenForEndedSessions(
   const channel = sessions?.channel ?? null;
   if (channel === null) return () => undefined;
   return connections.listen(channel, (heard) => {
-    // What was notified while nobody listened is not known: everything is asked anew.
+    // Notifications may have been missed.
     if (heard.kind === 'gap') store.invalidateAll();
     else store.invalidate(heard.payload);
   });

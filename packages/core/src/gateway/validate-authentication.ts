@@ -3,8 +3,8 @@ import type { ResolvedOptions } from './options/options.ts';
 import { StartError } from './start-error.ts';
 
 /**
- * What is said of sign-in and cannot be meant so. Most of it would leave a door open that its author believes to be closed.
- * @throws StartError
+ * Validates combinations of the authentication options.
+ * @throws StartError for a combination that would weaken the authentication
  */
 export function validateAuthentication({ authentication, requestHeadersContextKey }: ResolvedOptions): void {
   checkSettings(authentication, requestHeadersContextKey);
@@ -18,10 +18,10 @@ export function validateAuthentication({ authentication, requestHeadersContextKe
   }
 }
 
-/** What PostgreSQL takes for a setting that is not its own. */
+/** The name of a customized option (PostgreSQL, "Customized Options"): two parts with a dot. */
 const settingName = /^[a-z_][\w$]*(?:\.[a-z_][\w$]*)+$/i;
 
-/** One setting for two things, or for one of PostgreSQL's own, would let what a client sends stand for who it is. */
+/** Each value needs its own setting: otherwise a request header could overwrite the identity of the caller. */
 function checkSettings(options: AuthenticationOptions, requestHeadersContextKey: string): void {
   const { userIdContextKey, userNameContextKey, userRolesContextKey, ipAddressContextKey, userClaimsContextKey } =
     options;
@@ -30,10 +30,13 @@ function checkSettings(options: AuthenticationOptions, requestHeadersContextKey:
   for (const [option, key] of Object.entries({ requestHeadersContextKey, ...keys })) {
     if (key === null) continue;
     if (!settingName.test(key)) {
-      throw new StartError(`${option}: ${JSON.stringify(key)} is no setting; give two names and a dot, as in app.user`);
+      throw new StartError(
+        `${option}: ${JSON.stringify(key)} is not the name of a setting; give two names with a dot, as in app.user`,
+      );
     }
     const other = taken.get(key.toLowerCase());
-    if (other !== undefined) throw new StartError(`${option} and ${other} are the same setting, ${key}`);
+    if (other !== undefined)
+      throw new StartError(`${option} and ${other} have the same setting ${key}; give each its own`);
     taken.set(key.toLowerCase(), option);
   }
 }
@@ -47,13 +50,13 @@ function checkRoles({ databaseRole }: AuthenticationOptions): void {
   }
 }
 
-/** A claim that a scheme moves to another name is never there under its old one: all callers would have the role of anonymous ones. */
+/** A claim that `claims` maps to another name is missing under its original name: all callers would run under the anonymous role. */
 function checkRoleClaim({ databaseRole, jwt }: AuthenticationOptions): void {
   if (databaseRole === null) return;
   const { claim } = databaseRole;
   for (const { name = 'jwt', claims = {} } of [jwt ?? []].flat()) {
     if (Object.hasOwn(claims, claim)) continue;
-    const renamed = Object.entries(claims).find(([, path]) => takes(path, claim));
+    const renamed = Object.entries(claims).find(([, path]) => removes(path, claim));
     if (renamed === undefined) continue;
     throw new StartError(
       `authentication.databaseRole.claim: the scheme "${name}" has no claim ${JSON.stringify(claim)}, because its option claims makes ${JSON.stringify(renamed[0])} of it: set it to ${JSON.stringify(renamed[0])}, or add ${JSON.stringify(claim)} to claims`,
@@ -61,15 +64,15 @@ function checkRoleClaim({ databaseRole, jwt }: AuthenticationOptions): void {
   }
 }
 
-/** Whether a claim that is read from this place in the token is no claim under the given name any more. */
-function takes(path: string | readonly string[], claim: string): boolean {
+/** Whether a claim with this path is missing under its original name. */
+function removes(path: string | readonly string[], claim: string): boolean {
   return path === claim || (typeof path === 'string' ? path.split('.') : path)[0] === claim;
 }
 
 function checkBasic({ user = null, hash = null, command = null }: BasicOptions): void {
-  if (user !== null && hash === null) throw new StartError('basic: the user needs the hash of its password');
-  if (user === null && hash !== null) throw new StartError('basic: the hash needs the user whose password it is of');
-  if (user === null && command === null) throw new StartError('basic: give a user and a hash, or a command');
+  if (user !== null && hash === null) throw new StartError('basic: user needs hash, the hash of the password');
+  if (user === null && hash !== null) throw new StartError('basic: hash needs user');
+  if (user === null && command === null) throw new StartError('basic: set user and hash, or command');
 }
 
 function checkNames(options: AuthenticationOptions): void {
@@ -84,5 +87,5 @@ function checkNames(options: AuthenticationOptions): void {
     defaultRoleClaimType: options.defaultRoleClaimType,
   };
   const empty = Object.entries(names).find(([, name]) => name === '');
-  if (empty !== undefined) throw new StartError(`${empty[0]} is empty: give a name`);
+  if (empty !== undefined) throw new StartError(`${empty[0]} is empty; give a name`);
 }

@@ -187,7 +187,7 @@ describe('rotation', () => {
 
   test('times that do not fit together are refused', async () => {
     const open = openKeyRing({ storage: memoryKeyStorage(), keyLifetime: day, renewBefore: 2 * day });
-    await expect(open).rejects.toThrow('The times of the key ring do not fit together');
+    await expect(open).rejects.toThrow('inconsistent times of the key ring');
   });
 });
 
@@ -246,11 +246,11 @@ describe('at rest', () => {
     expect(await failure(sealed, 'another secret of some length')).toMatch(
       /encrypted with another secret .* start with/,
     );
-    expect(await failure(sealed, null)).toMatch(/is encrypted: start with the secret that it was written with\.$/);
-    expect(await failure(plain, secret)).toMatch(/is not encrypted, but the key ring has a secret: remove that key/);
-    expect(await failure(broken, null)).toMatch(/is not a key: restore it from a backup, or remove it\.$/);
+    expect(await failure(sealed, null)).toMatch(/is encrypted; start with the secret that it was written with$/);
+    expect(await failure(plain, secret)).toMatch(/is not encrypted, but the key ring has a secret; remove the key/);
+    expect(await failure(broken, null)).toMatch(/is not a key; restore it from a backup, or remove it$/);
     expect(await failure(broken, secret)).toMatch(/is not a key/);
-    expect(await failure(memoryKeyStorage(), 'changeme')).toMatch(/has 8 characters: give at least 16, at random/);
+    expect(await failure(memoryKeyStorage(), 'changeme')).toMatch(/has 8 characters; give at least 16 random ones/);
   });
 
   test('a key that somebody puts into the storage of a ring with a secret is not believed', async () => {
@@ -272,10 +272,10 @@ describe('at rest', () => {
     const warnings = async (storage: KeyStorage): Promise<readonly string[]> =>
       (await openKeyRing({ storage })).warnings;
     expect(await warnings(memoryKeyStorage())).toEqual([
-      expect.stringMatching(/kept in memory: everybody is signed out/),
+      expect.stringMatching(/kept in memory: all sessions end with this process/),
     ]);
     expect(await warnings(folderKeyStorage(newFolder()))).toEqual([
-      expect.stringMatching(/stored readable.*Give a secret/),
+      expect.stringMatching(/stored unencrypted.*Set a secret/),
     ]);
   });
 });
@@ -295,7 +295,7 @@ describe('a folder', () => {
     await openKeyRing({ storage: folderKeyStorage(path), secret });
     await chmod(path, 0o755);
     const { warnings } = await openKeyRing({ storage: folderKeyStorage(path), secret });
-    expect(warnings).toEqual([expect.stringMatching(/can be read by other users.*give it mode 0700\.$/)]);
+    expect(warnings).toEqual([expect.stringMatching(/can be read by other users.*give it mode 0700$/)]);
   });
 
   test('keeps the first of two texts with one id, also through a planted link, and skips what is no key', async () => {
@@ -331,7 +331,7 @@ describe('the database', () => {
   test('whose write command goes elsewhere is found at the start', async () => {
     const nowhere = { ...commands(), read: 'select text from gateway_keys where false' };
     await expect(openKeyRing({ storage: databaseKeyStorage(nowhere) })).rejects.toThrow(
-      'is not there when it is read again',
+      'reading the storage does not return it',
     );
   });
 });

@@ -115,7 +115,9 @@ describe('createGateway refuses', () => {
 
   test('a setting that is none, once the server has answered', async () => {
     await expect(startGateway('', { requestHeadersContextKey: 'role' })).rejects.toThrow(
-      new StartError('requestHeadersContextKey: "role" is no setting; give two names and a dot, as in app.user'),
+      new StartError(
+        'requestHeadersContextKey: "role" is not the name of a setting; give two names with a dot, as in app.user',
+      ),
     );
   });
 

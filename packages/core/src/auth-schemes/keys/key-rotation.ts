@@ -15,15 +15,15 @@ export interface KeyRotationOptions {
   readonly now: () => number;
 }
 
-/** The keys that this instance knows of: read from storage, read again in time, and followed by new ones before they expire. */
+/** The keys in memory: read from storage, re-read regularly, and succeeded by new keys before they expire. */
 export class KeyRotation {
   readonly #options: KeyRotationOptions;
   #keys: ReadonlyMap<string, Key> = new Map();
   #reported: ReadonlySet<string> = new Set();
-  /** When the key in use is looked after again. */
-  #nextCare = 0;
-  #caring: Promise<void> | null = null;
-  /** When a key that nobody knows has last sent us to storage. */
+  /** When storage is read again, in seconds since 1970. */
+  #nextRefresh = 0;
+  #refreshing: Promise<void> | null = null;
+  /** When an unknown key id last caused a read of storage, in seconds since 1970. */
   #lastSearch = Number.NEGATIVE_INFINITY;
   #searching: Promise<void> | null = null;
 
@@ -31,36 +31,36 @@ export class KeyRotation {
     this.#options = options;
   }
 
-  /** @throws KeyRingError when one of the stored keys cannot be read; whatever the storage throws */
+  /** @throws KeyRingError when a stored key cannot be read; the errors of the storage */
   async open(): Promise<void> {
     const { storage, encryption: atRest } = this.#options;
     await Promise.all((await storage.read()).map((stored) => atRest.decrypt(stored)));
     await this.#read();
     await this.#renew();
-    this.#nextCare = this.#seconds() + this.#options.refreshEvery;
+    this.#nextRefresh = this.#seconds() + this.#options.refreshEvery;
   }
 
   /**
-   * The key to protect with.
-   * @throws KeyRingError when there is none and storage takes no new one
+   * Returns the key for encryption.
+   * @throws KeyRingError when there is none and none can be stored
    */
   async current(): Promise<Key> {
-    const known = this.#usable();
-    if (known !== null && this.#seconds() < this.#nextCare) return known;
-    this.#caring ??= this.#care().finally(() => (this.#caring = null));
-    await this.#caring;
-    const key = this.#usable();
+    const active = this.#active();
+    if (active !== null && this.#seconds() < this.#nextRefresh) return active;
+    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = null));
+    await this.#refreshing;
+    const key = this.#active();
     if (key !== null) return key;
-    throw new KeyRingError('The key ring has no key in use, and its storage could neither be read nor written.');
+    throw new KeyRingError('the key ring has no active key, and its storage can be neither read nor written');
   }
 
   /**
-   * A key by its id. For one that nobody knows storage is read again, since another instance may have made it; but only once in
-   * `rereadAfter` seconds, because ids come from clients.
+   * Returns a key by its id. An unknown id causes a read of storage, since another instance may have made the key. That happens once
+   * in `rereadAfter` seconds, because ids come from clients.
    */
   async find(id: string): Promise<Key | null> {
-    const known = this.#keys.get(id);
-    if (known !== undefined) return known;
+    const key = this.#keys.get(id);
+    if (key !== undefined) return key;
     if (this.#searching === null && this.#seconds() - this.#lastSearch >= this.#options.rereadAfter) {
       this.#lastSearch = this.#seconds();
       this.#searching = this.#read()
@@ -71,16 +71,16 @@ export class KeyRotation {
     return this.#keys.get(id) ?? null;
   }
 
-  /** Storage that is away for a while does not matter as long as there is a key to use. */
-  async #care(): Promise<void> {
+  /** An error is only reported: a key that is in memory remains usable. */
+  async #refresh(): Promise<void> {
     const { refreshEvery, rereadAfter } = this.#options;
     try {
       await this.#read();
       await this.#renew();
-      this.#nextCare = this.#seconds() + refreshEvery;
+      this.#nextRefresh = this.#seconds() + refreshEvery;
     } catch (error) {
       this.#report(error);
-      this.#nextCare = this.#seconds() + rereadAfter;
+      this.#nextRefresh = this.#seconds() + rereadAfter;
     }
   }
 
@@ -90,7 +90,7 @@ export class KeyRotation {
     this.#keys = new Map(read.flatMap((key) => (key === null ? [] : [[key.id, key]])));
   }
 
-  /** What has come into storage since the start and is no key for us must not end the sign-ins of others: it is told, once. */
+  /** Reports an unreadable key once, and skips it: the other keys remain usable. */
   async #readOne(stored: StoredKey): Promise<Key | null> {
     try {
       return await this.#options.encryption.decrypt(stored);
@@ -104,13 +104,13 @@ export class KeyRotation {
   }
 
   /**
-   * Makes a new key early enough for all instances to learn of it before it is used. Two that do so at once make two keys; both
-   * are read afterwards, and all instances use the same one of them.
+   * Makes a new key early enough for all instances to read it before it encrypts. When two instances do so concurrently, there are two
+   * new keys, and all instances select the same one.
    */
   async #renew(): Promise<void> {
     const { keyLifetime, renewBefore } = this.#options;
     const now = this.#seconds();
-    const key = this.#usable();
+    const key = this.#active();
     if (key === null) return this.#add(makeKey({ created: now, activated: now, expires: now + keyLifetime }));
     if (key.expires - now > renewBefore || this.#hasSuccessor(key)) return;
     await this.#add(makeKey({ created: now, activated: key.expires, expires: key.expires + keyLifetime }));
@@ -122,8 +122,8 @@ export class KeyRotation {
     await this.#read();
     if (this.#keys.has(key.id)) return;
     throw new KeyRingError(
-      'A new key was written to the storage of the key ring but is not there when it is read again: do its read and write ' +
-        'belong to the same place?',
+      'a new key was written to the storage of the key ring, but reading the storage does not return it; make readCommand and ' +
+        'writeCommand use the same table',
     );
   }
 
@@ -131,8 +131,8 @@ export class KeyRotation {
     return [...this.#keys.values()].some((other) => other.activated <= key.expires && other.expires > key.expires);
   }
 
-  /** The youngest that is active; where several are as young, the same one for every instance. */
-  #usable(): Key | null {
+  /** Returns the newest active key. Among equally new ones, every instance selects the same. */
+  #active(): Key | null {
     const now = this.#seconds();
     const active = [...this.#keys.values()].filter(({ activated, expires }) => activated <= now && now < expires);
     return active.toSorted((a, b) => b.activated - a.activated || (a.id < b.id ? -1 : 1))[0] ?? null;

@@ -3,24 +3,24 @@ import { randomBytes } from 'node:crypto';
 import { access, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A key as storage has it. */
+/** A stored key. */
 export interface StoredKey {
   readonly text: string;
-  /** Where it is, for the words of an error: a file's path, a place among the rows. */
+  /** The file or row, for error messages. */
   readonly place: string;
 }
 
-/** Where a key ring is kept. Several instances share one, and may read and write at once. */
+/** The storage of a key ring. Several instances share it, and may read and write concurrently. */
 export interface KeyStorage {
-  /** Every key, in any order. */
+  /** Returns all keys, in any order. */
   read(): Promise<readonly StoredKey[]>;
-  /** Adds a key and never changes one: a second write of an id leaves the first. The id is 32 hexadecimal digits. */
+  /** Adds a key. An existing key with this id is not changed. The id is 32 hexadecimal digits. */
   write(id: string, text: string): Promise<void>;
-  /** What a host should know of this storage when it starts; null: nothing. */
+  /** Returns a warning for the log at start, or null. */
   warning(): Promise<string | null>;
 }
 
-/** Keys that end with the process: for tests, and for development with a single process. */
+/** Keys in memory, lost at the end of the process: for tests, and for development with one process. */
 export function memoryKeyStorage(): KeyStorage {
   const keys = new Map<string, string>();
   return {
@@ -31,30 +31,30 @@ export function memoryKeyStorage(): KeyStorage {
     },
     warning: () =>
       Promise.resolve(
-        'The keys of sign-in are kept in memory: everybody is signed out when this process ends, and other instances ' +
-          'cannot read its cookies and tokens. Keep them in a folder or in the database.',
+        'The keys of cookies and tokens are kept in memory: all sessions end with this process, and other instances ' +
+          'cannot read its cookies and tokens. Set a folder, or the commands of a key table.',
       ),
   };
 }
 
 export interface DatabaseKeyStorageOptions {
   readonly query: CommandRunner;
-  /** Gives one row a key, its text in the first column: `select text from gateway_keys`. */
+  /** Returns a row per key with its text: `select text from gateway_keys`. */
   readonly read: string;
   /**
-   * Adds a key, `$1` its id and `$2` its text, and leaves one that is there:
+   * Adds a key unless it exists, `$1` id and `$2` text:
    * `insert into gateway_keys (id, text) values ($1, $2) on conflict do nothing`.
    */
   readonly write: string;
 }
 
-/** Keys in the database, by two commands. Whoever may read that table can forge sign-ins, unless the ring has a secret. */
+/** Keys in a table of the host, by two commands. Without a secret, read access to the table is enough to forge tokens. */
 export function databaseKeyStorage({ query, read, write }: DatabaseKeyStorageOptions): KeyStorage {
   return {
     read: async () => {
       const rows = await query(read, []);
       return rows.flatMap(([text], index) =>
-        text === null || text === undefined ? [] : [{ text, place: `row ${index + 1} of the command that reads keys` }],
+        text === null || text === undefined ? [] : [{ text, place: `row ${index + 1} of readCommand` }],
       );
     },
     write: async (id, text) => {
@@ -66,7 +66,7 @@ export function databaseKeyStorage({ query, read, write }: DatabaseKeyStorageOpt
 
 const keyFile = /^[0-9a-f]{32}\.key$/;
 
-/** Keys as files `<id>.key` (mode 0600) of a folder, which is made (mode 0700) when it is not there. */
+/** Keys as files `<id>.key` (mode 0600) in a folder, which is created (mode 0700) when it does not exist. */
 export function folderKeyStorage(path: string): KeyStorage {
   return {
     read: async () => {
@@ -75,9 +75,9 @@ export function folderKeyStorage(path: string): KeyStorage {
     },
     write: async (id, text) => {
       await mkdir(path, { recursive: true, mode: 0o700 });
-      await writeAside(join(path, `${id}.key`), join(path, `.${id}.${randomBytes(6).toString('hex')}.new`), text);
+      await writeAtomically(join(path, `${id}.key`), join(path, `.${id}.${randomBytes(6).toString('hex')}.new`), text);
     },
-    warning: () => tooOpen(path),
+    warning: () => permissionWarning(path),
   };
 }
 
@@ -90,7 +90,7 @@ async function keyFiles(path: string): Promise<readonly string[]> {
   }
 }
 
-/** Null: somebody has removed it since the folder was listed. */
+/** Returns null when the file was removed after the folder was listed. */
 async function readStored(place: string): Promise<StoredKey | null> {
   try {
     return { text: await readFile(place, 'utf8'), place };
@@ -100,9 +100,9 @@ async function readStored(place: string): Promise<StoredKey | null> {
   }
 }
 
-/** A reader sees a whole file or none, also after a crash in the middle. */
-async function writeAside(place: string, aside: string, text: string): Promise<void> {
-  const file = await open(aside, 'wx', 0o600);
+/** Writes the file under a temporary name first, so that readers never see a part of it, not even after a crash. */
+async function writeAtomically(place: string, temporary: string, text: string): Promise<void> {
+  const file = await open(temporary, 'wx', 0o600);
   try {
     await file.writeFile(text);
     await file.sync();
@@ -110,9 +110,9 @@ async function writeAside(place: string, aside: string, text: string): Promise<v
     await file.close();
   }
   try {
-    await moveWithoutOverwriting(aside, place);
+    await moveWithoutOverwriting(temporary, place);
   } finally {
-    await rm(aside, { force: true });
+    await rm(temporary, { force: true });
   }
 }
 
@@ -122,7 +122,7 @@ async function moveWithoutOverwriting(from: string, to: string): Promise<void> {
   } catch (error) {
     if (isCode(error, 'EEXIST')) return;
     if (!isCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EACCES', 'EXDEV')) throw error;
-    // A file system without links. Two writers of one id would be needed to overwrite here, and ids are random.
+    // The file system has no hard links. The check is not atomic, but two writers with the same random id do not occur.
     if (!(await exists(to))) await rename(from, to);
   }
 }
@@ -136,16 +136,16 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-async function tooOpen(path: string): Promise<string | null> {
-  // Windows has no such modes.
+async function permissionWarning(path: string): Promise<string | null> {
+  // Windows has no file modes.
   if (process.platform === 'win32') return null;
   const places = [path, ...(await keyFiles(path)).map((name) => join(path, name))];
   const open = await Promise.all(places.map(isOpenToOthers));
   const found = places[open.indexOf(true)];
   if (found === undefined) return null;
   return (
-    `${found} can be read by other users of this machine, who could forge sign-ins: ` +
-    `give it mode ${found === path ? '0700' : '0600'}.`
+    `${found} can be read by other users of this machine, who could forge tokens; ` +
+    `give it mode ${found === path ? '0700' : '0600'}`
   );
 }
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** A key of the ring. Times in seconds since 1970. */
+/** A key of the key ring. Times in seconds since 1970. */
 export interface Key {
-  /** 32 hexadecimal digits; public, it stands in every token that the key has protected. */
+  /** 32 hexadecimal digits; public, because every token contains the id of its key. */
   readonly id: string;
   readonly created: number;
-  /** From here on it may protect, until it expires. It opens what it has protected for as long as it is in the ring. */
+  /** When the key starts to encrypt. It encrypts until it expires, and decrypts as long as it is in the key ring. */
   readonly activated: number;
   readonly expires: number;
   /** 256 bits. */
@@ -18,33 +18,33 @@ export function makeKey(times: Pick<Key, 'created' | 'activated' | 'expires'>): 
   return Object.freeze({ id: randomBytes(16).toString('hex'), ...times, secret: new Uint8Array(randomBytes(32)) });
 }
 
-/** The key as text for storage, its secret readable. */
-export function writeKey({ id, created, activated, expires, secret }: Key): string {
+/** Returns the unencrypted text of the key. */
+export function serializeKey({ id, created, activated, expires, secret }: Key): string {
   return JSON.stringify({
     version,
     id,
-    created: written(created),
-    activated: written(activated),
-    expires: written(expires),
+    created: toIsoText(created),
+    activated: toIsoText(activated),
+    expires: toIsoText(expires),
     secret: Buffer.from(secret).toString('base64url'),
   });
 }
 
-/** Null: the text is not a key of ours. */
-export function readKey(text: string): Key | null {
+/** Returns null for a text that is not a key. */
+export function parseKey(text: string): Key | null {
   const { version: found, id, created, activated, expires, secret } = membersOf(text);
-  const times = [created, activated, expires].map(timeOf);
+  const times = [created, activated, expires].map(toSeconds);
   const bytes = typeof secret === 'string' ? new Uint8Array(Buffer.from(secret, 'base64url')) : null;
   if (found !== version || bytes?.length !== 32 || times.includes(Number.NaN)) return null;
   if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id)) return null;
   return Object.freeze({ id, created: times[0]!, activated: times[1]!, expires: times[2]!, secret: bytes });
 }
 
-function written(time: number): string {
+function toIsoText(time: number): string {
   return new Date(time * 1000).toISOString();
 }
 
-function timeOf(text: unknown): number {
+function toSeconds(text: unknown): number {
   return typeof text === 'string' ? Math.floor(Date.parse(text) / 1000) : Number.NaN;
 }
 

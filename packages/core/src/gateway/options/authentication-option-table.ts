@@ -32,7 +32,7 @@ import {
 } from '../../validation/validators.ts';
 
 const count = integer({ min: 1 });
-/** Seconds that no timer waits for. */
+/** Seconds. */
 const lifetime = integer({ min: 1 });
 const duration = number({ min: 0 });
 

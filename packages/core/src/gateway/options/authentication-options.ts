@@ -6,52 +6,52 @@ import type { CookieSchemeOptions } from '../../auth-schemes/cookie.ts';
 import type { JwtSchemeOptions } from '../../auth-schemes/jwt.ts';
 import type { RateLimitOptions } from '../../auth-schemes/rate-limiter.ts';
 
-/** What the gateway itself gives to a scheme. */
-type Given = 'encryption' | 'sessions' | 'userIdClaim' | 'userNameClaim' | 'address' | 'now';
+/** The scheme options that the gateway sets. */
+type GatewayProvided = 'encryption' | 'sessions' | 'userIdClaim' | 'userNameClaim' | 'address' | 'now';
 
-export type CookieOptions = Partial<Omit<CookieSchemeOptions, Given>>;
-export type BearerOptions = Partial<Omit<BearerSchemeOptions, Given>>;
+export type CookieOptions = Partial<Omit<CookieSchemeOptions, GatewayProvided>>;
+export type BearerOptions = Partial<Omit<BearerSchemeOptions, GatewayProvided>>;
 export type JwtOptions = Partial<Pick<JwtSchemeOptions, 'name'>> & Omit<JwtSchemeOptions, 'name' | 'now' | 'isAlive'>;
 
-/** HTTP Basic for the whole gateway: one user, or whom the command knows. */
+/** HTTP Basic for the whole gateway: one user, or the users that the command finds. */
 export interface BasicOptions {
   readonly user?: string | null;
-  /** Of the user's password. */
+  /** The hash of the user's password. */
   readonly hash?: string | null;
-  /** `$1` user, `$2` password, `$3` realm, `$4` path; its row is read like that of a login. */
+  /** `$1` user, `$2` password, `$3` realm, `$4` path; its row is read like the row of a login. */
   readonly command?: string | null;
   readonly realm?: string;
 }
 
-/** Where the keys are kept that cookies and tokens are encrypted with; without any of it they end with the process. */
+/** The storage of the keys that encrypt cookies and tokens. Default: in memory, lost at the end of the process. */
 export interface DataProtectionOptions {
-  /** A folder for the keys. */
+  /** The folder of the keys. */
   readonly folder?: string | null;
-  /** In place of the folder: gives a row for each key, its text. */
+  /** Instead of the folder: SQL that returns a row with the text of each key. */
   readonly readCommand?: string | null;
-  /** `$1` id, `$2` text. A second write of an id has to leave the first. */
+  /** SQL that inserts a key unless it exists: `$1` id, `$2` text. */
   readonly writeCommand?: string | null;
-  /** Encrypts the keys where they are kept; at least 16 characters. */
+  /** Encrypts the stored keys; at least 16 characters. */
   readonly secret?: string | null;
-  /** Tells the keys of several applications in one place apart. */
+  /** Separates the tokens of applications that share a storage. */
   readonly application?: string;
-  /** Seconds for which a key encrypts; what it has encrypted can be read after that too. Default 90 days. */
+  /** Seconds for which a key encrypts; it decrypts after that, too. Default 90 days. */
   readonly keyLifetime?: number;
 }
 
-/** A table of sessions, by commands; without them each instance remembers for itself which sessions have ended. */
+/** A session table, by SQL commands. Without them, each instance remembers the sessions that ended on it. */
 export interface SessionOptions {
   /** `$1` session, `$2` user id, `$3` user name, `$4` scheme, `$5` address, `$6` user agent, `$7` end. */
   readonly beginCommand: string;
-  /** `$1` session. A row with true: it is alive. */
+  /** `$1` session. Returns a row with true while the session is alive. */
   readonly checkCommand: string;
   /** `$1` session. */
   readonly endCommand: string;
-  /** `$1` session, `$2` number of the refresh token. A row with true: it is this one's turn, and the next one's from now on. */
+  /** `$1` session, `$2` number of the refresh token. Returns a row with true once for each number, in order. */
   readonly refreshCommand?: string | null;
-  /** Seconds for which a session that was found alive is believed to be. Default 5; 0 asks at every call. */
+  /** Seconds for which an alive session is cached. Default 5; 0: each request runs the command. */
   readonly cacheSeconds?: number;
-  /** A channel of NOTIFY: the payload is a session that has ended, which every instance then knows at once. */
+  /** A NOTIFY channel whose payloads are ended sessions, which every instance evicts at once. */
   readonly channel?: string | null;
 }
 
@@ -63,20 +63,20 @@ export interface DatabaseRoleOptions {
   readonly anonymous?: string | null;
 }
 
-/** Everything about who calls. */
+/** Options of authentication and authorization. */
 export interface AuthenticationOptions extends EndpointAuthenticationOptions {
-  /** Sign-in by cookies: true for the defaults. */
+  /** Login with cookies; true: with the defaults. */
   readonly cookie: boolean | CookieOptions;
-  /** Sign-in by opaque tokens. */
+  /** Login with opaque tokens; true: with the defaults. */
   readonly bearer: boolean | BearerOptions;
-  /** Tokens of others, or of our own, that are signed. Several are asked in their order. */
+  /** Signed tokens (JWT) of external issuers or of this server. Several schemes are tried in order. */
   readonly jwt: JwtOptions | readonly JwtOptions[] | null;
   readonly basic: BasicOptions | null;
-  /** Schemes of the host's own, asked first. */
+  /** Custom schemes, tried before the built-in ones. */
   readonly schemes: readonly AuthScheme[];
   readonly dataProtection: DataProtectionOptions;
   readonly sessions: SessionOptions | null;
-  /** The scheme that signs in where the routine names none; null: the first there is, under the name of the database. */
+  /** The scheme of logins whose routine names none; null: the first scheme, with the database name as authentication type. */
   readonly defaultAuthenticationType: string | null;
   /** The claim that is the user's name. Default `name`. */
   readonly defaultNameClaimType: string;
@@ -92,40 +92,40 @@ export interface AuthenticationOptions extends EndpointAuthenticationOptions {
   readonly userRolesContextKey: string;
   /** The setting that holds the client's address. Default `request.ip_address`. */
   readonly ipAddressContextKey: string;
-  /** The setting that holds all claims as JSON; null: they are not told. */
+  /** The setting with all claims as JSON; null: none. */
   readonly userClaimsContextKey: string | null;
   /** Runs each call under the database role of its caller (`set local role`); null: under the role of the connection. */
   readonly databaseRole: DatabaseRoleOptions | null;
   /** Null: the built-in one, PBKDF2-HMAC-SHA256 with 600,000 rounds. */
   readonly passwordHasher: PasswordHasher | null;
   /**
-   * Whether a NULL in the hash column of a login or of a challenge command means that the database has verified the password
-   * itself. Default false: it is a failed verification.
+   * Whether a NULL hash of a login or a challenge command means that the database has verified the password. Default false: the
+   * verification fails.
    */
   readonly allowNullHash: boolean;
-  /** SQL after a wrong password, which the answer does not wait for: `$1` scheme, `$2` user id, `$3` user name. */
+  /** SQL to run after a wrong password, without delaying the response: `$1` scheme, `$2` user id, `$3` user name. */
   readonly passwordVerificationFailedCommand: string | null;
-  /** SQL after a right password, with the same values. */
+  /** SQL to run after a correct password, with the same parameters. */
   readonly passwordVerificationSucceededCommand: string | null;
-  /** Login and logout answer with the row of their routine, where the scheme says nothing. */
+  /** Login and logout respond with the row of their routine where the scheme sends no response of its own. */
   readonly serializeAuthEndpointsResponse: boolean;
-  /** How many sign-ins may fail; a limiter of the host's, or bounds of the built-in one. */
+  /** The rate limit of failed logins: a custom limiter, or the limits of the built-in one. */
   readonly loginRateLimit: LoginRateLimiter | LoginRateLimitOptions;
-  /** How many requests of an address may have parameters hashed (`param … is hash of …`): by default 20 in 60 seconds. */
+  /** The rate limit of requests that hash a parameter (`param … is hash of …`). Default: 20 per address in 60 seconds. */
   readonly hashRateLimit: RateLimitOptions;
-  /** Addresses, CIDR blocks or `loopback` of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
+  /** Addresses, CIDR blocks or `loopback` of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Origins whose pages may act for our callers besides our own: `https://app.example.org`. */
+  /** Origins that may send requests with credentials, besides the origin of this host: `https://app.example.org`. */
   readonly allowedOrigins: readonly string[];
   /**
-   * What becomes of requests of anonymous callers that may change data and that a browser marks as made by a page of another site:
-   * `refuse` answers 403. `allow` is for a public service alone: on a loopback address or in an intranet, any page that a user
-   * opens could write. Callers with cookies or HTTP Basic are never allowed. Default `refuse`.
+   * The treatment of cross-site requests of anonymous callers that may change data: `refuse` (403) or `allow`. Use `allow` for public
+   * services only: on a loopback address or in an intranet, any web page that a user opens could write. Cross-site requests with
+   * cookies or HTTP Basic are always refused. Default `refuse`.
    */
   readonly crossSiteRequests: 'refuse' | 'allow';
-  /** Where callers get an antiforgery token; null: nowhere, the origin alone decides. */
+  /** The path where callers get a CSRF (antiforgery) token; null: none, the origin decides alone. */
   readonly antiforgeryPath: string | null;
-  /** Refuses to start without what a public service needs: kept keys with a secret. */
+  /** Refuses to start without what a public service needs: stored keys, encrypted with a secret. */
   readonly production: boolean;
 }
 
