@@ -73,7 +73,7 @@ export class Session {
     this.#mode = mode;
     this.state = new SessionState(mode);
     this.#flow = new SocketFlow(socket);
-    this.#parser = new MessageParser((type, chunk, start, end) => this.#message(type, chunk, start, end));
+    this.#parser = new MessageParser((type, chunk, start, end) => this.#handleMessage(type, chunk, start, end));
     this.#canceller = new Canceller({
       requests: this.#requests,
       sendCancelRequest: () => events.cancel(),
@@ -273,7 +273,7 @@ export class Session {
     if (first.isStalled && this.#requests.length === 1) this.#flow.pause();
   }
 
-  #message(type: number, chunk: Buffer, start: number, end: number): void {
+  #handleMessage(type: number, chunk: Buffer, start: number, end: number): void {
     const first = this.#requests[0];
     if (type === 0x44 && first !== undefined) return first.row(chunk, start, end);
     this.#events.forward?.(type, chunk.subarray(start - 5, end));
@@ -283,7 +283,7 @@ export class Session {
     // ParameterStatus may arrive at any time. The value counts when a call ends.
     if (type === 0x53) return this.state.updateParameter(chunk, start);
     if (first === undefined) return checkUnsolicitedMessage(type);
-    if (type === 0x5a) this.#ready(first, chunk[start]!);
+    if (type === 0x5a) this.#handleReadyForQuery(first, chunk[start]!);
     else handleResponseMessage(first, type, chunk, start);
   }
 
@@ -302,7 +302,7 @@ export class Session {
     if (this.#pipeline.sent === 0) this.#disconnect(fatal.message);
   }
 
-  #ready(request: PipelinedRequest, status: number): void {
+  #handleReadyForQuery(request: PipelinedRequest, status: number): void {
     if (!request.isComplete) throw new ProtocolViolation('a ReadyForQuery before the responses to every statement');
     const now = performance.now();
     this.#requests.shift();
