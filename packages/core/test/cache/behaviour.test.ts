@@ -37,8 +37,8 @@ const gateway = useGateway(`
   comment on function rows is 'HTTP GET
     cached';
 
-  create function nobody() returns book language sql as $$ select null::book from nextval('calls') $$;
-  comment on function nobody() is 'HTTP GET
+  create function no_book() returns book language sql as $$ select null::book from nextval('calls') $$;
+  comment on function no_book() is 'HTTP GET
     cached';
 
   create function bytes() returns bytea language sql as $$ select '\\x00ff80' || substr(int8send(nextval('calls')), 8) $$;
@@ -76,7 +76,7 @@ const calls = async (): Promise<number> =>
     (await gateway.database.query(`select case when is_called then last_value else 0 end as n from calls`))[0]!['n'],
   );
 
-/** How many calls of the database something makes. */
+/** Returns how many database calls an action causes. */
 async function callsOf(act: () => Promise<unknown>): Promise<number> {
   const before = await calls();
   await act();
@@ -85,7 +85,7 @@ async function callsOf(act: () => Promise<unknown>): Promise<number> {
 
 const bodyOf = async (path: string): Promise<string> => (await gateway.send(`GET ${path}`)).body;
 
-test('an answer is given again, whole, with its age and tag', async () => {
+test('a cached response is complete and has Age and ETag', async () => {
   const first = await gateway.send('GET /api/one?a=x');
   const again = await gateway.send('GET /api/one?a=x');
   expect([again.status, again.type, again.body]).toEqual([200, 'text/plain; charset=utf-8', first.body]);
@@ -96,32 +96,32 @@ test('an answer is given again, whole, with its age and tag', async () => {
   expect(again.headers.get('cache-control')).toBe('public, no-cache');
 });
 
-test('what is not cached is called every time, and says nothing of it', async () => {
+test('an endpoint without cache calls the database each time and sends no cache headers', async () => {
   expect(await callsOf(async () => [await bodyOf('/api/plain'), await bodyOf('/api/plain')])).toBe(2);
   const { headers } = await gateway.send('GET /api/plain');
   expect(['etag', 'age', 'cache-control'].filter((name) => headers.has(name))).toEqual([]);
 });
 
-test('NULL, an empty text and nothing at all are three answers', async () => {
+test('NULL, an empty text and an absent parameter have three cache entries', async () => {
   const texts = [await bodyOf('/api/one?b=1'), await bodyOf('/api/one?a=&b=1'), await bodyOf('/api/one?a=null&b=1')];
   expect(texts.map((text) => text.split('#')[0])).toEqual(['none/1 ', '/1 ', 'null/1 ']);
   expect(new Set(texts).size).toBe(3);
 });
 
-test('with parameters named, the others do not tell answers apart', async () => {
+test('parameters that cached does not name do not vary the key', async () => {
   const first = await bodyOf('/api/by-a?a=1&b=1');
   expect(await bodyOf('/api/by-a?a=1&b=2')).toBe(first);
   expect(await bodyOf('/api/by-a?a=2&b=1')).toMatch(/^2\/1/);
 });
 
-test('an answer that has expired is made anew', async () => {
+test('an expired response is computed again', async () => {
   const first = await bodyOf('/api/brief');
   await until('it has expired', async () => (await bodyOf('/api/brief')) !== first);
   expect(await bodyOf('/api/brief')).not.toBe(first);
 });
 
-test('max-age is what is left', async () => {
-  // The second may turn over between the call and its answer.
+test('max-age is the remaining time', async () => {
+  // The clock may reach the next second between call and response.
   const left = async (): Promise<number> => {
     const { headers } = await gateway.send('GET /api/minutes');
     return Number(/^public, max-age=(\d+)$/.exec(headers.get('cache-control')!)![1]);
@@ -130,7 +130,7 @@ test('max-age is what is left', async () => {
   expect([first > 290, first <= 300, (await left()) <= first]).toEqual([true, true, true]);
 });
 
-test('the client that has it is told so: 304, without a body and a content type', async () => {
+test('a conditional request gets 304 without body and content type', async () => {
   const { headers } = await gateway.send('GET /api/one?a=tag');
   const tag = headers.get('etag')!;
   for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
@@ -141,7 +141,7 @@ test('the client that has it is told so: 304, without a body and a content type'
   expect(other.status).toBe(200);
 });
 
-test('HEAD gives the head of the kept answer, and fills the cache', async () => {
+test('HEAD returns the headers of the cached response, and fills the cache', async () => {
   const head = await gateway.send('HEAD /api/one?a=head');
   const got = await gateway.send('GET /api/one?a=head');
   expect(head.headers.get('etag')).toBe(got.headers.get('etag'));
@@ -150,10 +150,10 @@ test('HEAD gives the head of the kept answer, and fills the cache', async () => 
   expect(again.status).toBe(304);
 });
 
-test('a NULL of a row, and bytes, are given again as they were', async () => {
+test('NULL in a row, and binary data, are cached unchanged', async () => {
   const nulls = await callsOf(async () => {
-    expect((await gateway.send('GET /api/nobody')).status).toBe(204);
-    const again = await gateway.send('GET /api/nobody');
+    expect((await gateway.send('GET /api/no-book')).status).toBe(204);
+    const again = await gateway.send('GET /api/no-book');
     expect([again.status, again.body, again.headers.get('age')]).toEqual([204, '', '0']);
   });
   expect(nulls).toBe(1);
@@ -165,7 +165,7 @@ test('a NULL of a row, and bytes, are given again as they were', async () => {
   expect(one.body.subarray(0, 3)).toEqual(Buffer.from([0x00, 0xff, 0x80]));
 });
 
-test('the forms of an answer are kept apart', async () => {
+test('each content type has its own entry', async () => {
   const forms = ['application/json', 'application/x-ndjson', 'text/csv'];
   const get = async (accept: string): Promise<string> =>
     (await gateway.send('GET /api/rows?n=2', { headers: { accept } })).body;
@@ -175,7 +175,7 @@ test('the forms of an answer are kept apart', async () => {
   expect(await bodyOf('/api/raw-rows')).toBe(await bodyOf('/api/raw-rows'));
 });
 
-test('sets up to the bound are kept, larger ones are not, however they come', async () => {
+test('results up to the limit are cached, larger ones are not, streamed or whole', async () => {
   expect(
     await callsOf(async () => expect(await bodyOf('/api/rows?n=1000')).toBe(await bodyOf('/api/rows?n=1000'))),
   ).toBe(1);
@@ -184,7 +184,7 @@ test('sets up to the bound are kept, larger ones are not, however they come', as
     expect([first.length, again.length]).toEqual([n, n]);
     expect(first[0].call).not.toBe(again[0].call);
   }
-  // 900 rows of 1 kB come as a stream where nothing is kept.
+  // 900 rows of 1 kB are streamed if the response is not cached.
   expect(await bodyOf('/api/rows?n=900&pad=1000')).toBe(await bodyOf('/api/rows?n=900&pad=1000'));
   const large = '/api/rows?n=900&pad=2000';
   const [first, again] = [JSON.parse(await bodyOf(large)), JSON.parse(await bodyOf(large))];
@@ -192,13 +192,13 @@ test('sets up to the bound are kept, larger ones are not, however they come', as
   expect(first[0].call).not.toBe(again[0].call);
 });
 
-test('errors are not kept', async () => {
+test('errors are not cached', async () => {
   const status = async (): Promise<number> => (await gateway.send('GET /api/fails?a=0')).status;
   expect([await status(), await status()]).toEqual([400, 400]);
   expect((await gateway.send('GET /api/fails?a=0')).headers.get('etag')).toBe(null);
 });
 
-test("the author's own headers are made for each request, and his Cache-Control is the one", async () => {
+test('headers of the comment are evaluated per request, and its Cache-Control replaces the built-in one', async () => {
   await gateway.send('GET /api/said?a=1');
   const { headers } = await gateway.send('GET /api/said?a=1');
   expect([headers.get('cache-control'), headers.get('x-said'), headers.get('age')]).toEqual([
@@ -208,7 +208,7 @@ test("the author's own headers are made for each request, and his Cache-Control 
   ]);
 });
 
-test('a POST is answered from the cache too, without validators', async () => {
+test('a POST is cached too, without validators', async () => {
   const send = () => gateway.send('POST /api/post', { body: { a: 'x' }, headers: { 'if-none-match': '*' } });
   const [first, again] = [await send(), await send()];
   expect([again.status, again.body]).toEqual([200, first.body]);
@@ -219,7 +219,7 @@ test('a POST is answered from the cache too, without validators', async () => {
   ]);
 });
 
-test('an answer with Set-Cookie is never kept', async () => {
+test('a response with Set-Cookie is never cached', async () => {
   const get = () => gateway.send('GET /api/sets-cookie?a=1');
   const [first, again] = [await get(), await get()];
   expect(again.body).not.toBe(first.body);

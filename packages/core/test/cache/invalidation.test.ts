@@ -66,7 +66,7 @@ const listening = async (): Promise<number> =>
   (await database.query(`select from pg_stat_activity where query like 'listen %' and datname = current_database()`))
     .length;
 
-test('a write is seen by who asks once it is answered; what it does not name stays', async () => {
+test('after the response to a write, reads see it; entries that it does not name stay', async () => {
   const gateway = await start();
   for (let n = 0; n < 5; n++) {
     expect(await get(gateway, 'count-books')).toMatch(new RegExp(`^${n} #`));
@@ -79,21 +79,21 @@ test('a write is seen by who asks once it is answered; what it does not name sta
   expect(await get(gateway, 'other')).toBe(other);
 });
 
-test('a write that fails makes nothing void', async () => {
+test('a failed write invalidates nothing', async () => {
   const gateway = await start();
   const before = await get(gateway, 'count-books');
   expect(await post(gateway, 'add-in-vain')).toBe(400);
   expect(await get(gateway, 'count-books')).toBe(before);
 });
 
-test('a write that is answered by a stream is seen when the stream has ended', async () => {
+test('a write with a streamed response invalidates at the end of the stream', async () => {
   const gateway = await start();
   expect(await get(gateway, 'count-books')).toMatch(/^0 #/);
   await post(gateway, 'add-many', { n: 50_000 });
   expect(await get(gateway, 'count-books')).toMatch(/^50000 #/);
 });
 
-test('a call that began before a write is kept for nobody after it, and who comes after it does not wait for that call', async () => {
+test('a call that started before a write is not cached after it, and later requests do not join it', async () => {
   const gateway = await start();
   const before = get(gateway, 'slow-count?pause=0.5');
   await until(
@@ -112,7 +112,7 @@ test('a call that began before a write is kept for nobody after it, and who come
   expect(await get(gateway, 'slow-count?pause=0.5')).toBe(await after);
 });
 
-test('a refresh empties the cache: what a routine does may have changed', async () => {
+test('a refresh empties the cache, as routines may have changed', async () => {
   const gateway = await start();
   const before = await get(gateway, 'count-books');
   await database.query(`create or replace function count_books() returns text language sql as $$ select 'changed' $$`);
@@ -124,23 +124,23 @@ test('a refresh empties the cache: what a routine does may have changed', async 
 describe('by NOTIFY', () => {
   const channel = { cacheInvalidateChannel: 'cache_invalidate' };
 
-  test('what a payload names is void, with and without its schema; an empty one names everything', async () => {
+  test('a payload names routines with or without schema; an empty one invalidates all', async () => {
     const gateway = await start(channel);
     await until('it listens', async () => (await listening()) === 1);
     for (const payload of ['public.count_books', 'COUNT_BOOKS', 'nothing.else, count_books', '']) {
       const [before, other] = [await get(gateway, 'count-books'), await get(gateway, 'other')];
       await notify(payload);
-      await until(`${payload} is void`, async () => (await get(gateway, 'count-books')) !== before);
+      await until(`${payload} is invalidated`, async () => (await get(gateway, 'count-books')) !== before);
       expect((await get(gateway, 'other')) === other).toBe(payload !== '');
     }
     const [before, other] = [await get(gateway, 'count-books'), await get(gateway, 'other')];
     await notify('nothing.of_the_kind');
     await notify('public.other');
-    await until('the second is void', async () => (await get(gateway, 'other')) !== other);
+    await until('the second is invalidated', async () => (await get(gateway, 'other')) !== other);
     expect(await get(gateway, 'count-books')).toBe(before);
   });
 
-  test('a write through one gateway is seen through another one', async () => {
+  test('a write through one gateway invalidates the cache of another one', async () => {
     const [one, two] = [await start(channel), await start(channel)];
     await until('they listen', async () => (await listening()) === 2);
     expect(await get(two, 'count-books')).toMatch(/^0 #/);
@@ -150,7 +150,7 @@ describe('by NOTIFY', () => {
     expect(await get(two, 'count-books')).toMatch(/^1 #/);
   });
 
-  test('a write that fails is told to nobody', async () => {
+  test('a failed write notifies no gateway', async () => {
     const [one, two] = [await start(channel), await start(channel)];
     await until('they listen', async () => (await listening()) === 2);
     const [before, other] = [await get(two, 'count-books'), await get(two, 'other')];
@@ -160,7 +160,7 @@ describe('by NOTIFY', () => {
     expect(await get(two, 'count-books')).toBe(before);
   });
 
-  test('on a named connection, the main database is told', async () => {
+  test('a write on a named connection notifies the main database', async () => {
     await database.query(`comment on function add_book is 'HTTP POST
       invalidates count_books
       connection elsewhere'`);
@@ -173,7 +173,7 @@ describe('by NOTIFY', () => {
     expect(await get(two, 'count-books')).toMatch(/^1 #/);
   });
 
-  test('a listener that was cut off may have missed anything: everything is void', async () => {
+  test('a lost listener connection invalidates everything', async () => {
     const gateway = await start(channel);
     await until('it listens', async () => (await listening()) === 1);
     const [before, other] = [await get(gateway, 'count-books'), await get(gateway, 'other')];
@@ -181,13 +181,13 @@ describe('by NOTIFY', () => {
       `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and datname = current_database()`,
     );
     await until(
-      'both are void',
+      'both are invalidated',
       async () => (await get(gateway, 'count-books')) !== before && (await get(gateway, 'other')) !== other,
     );
     expect(await get(gateway, 'count-books')).toBe(await get(gateway, 'count-books'));
   });
 
-  test('a name that no channel can have, and a pooler that keeps no session, stop the start', async () => {
+  test('an invalid channel name, or a transaction pooler, fails the start', async () => {
     await expect(start({ cacheInvalidateChannel: '' })).rejects.toThrow(
       'cacheInvalidateChannel: the channel name "" must have 1 to 63 bytes',
     );
@@ -210,7 +210,7 @@ describe.skipIf(!hasRedis)('two gateways with one Redis', () => {
   const kinds = (): readonly string[] =>
     observations.map(({ kind }) => kind).filter((kind) => kind.startsWith('cache-'));
 
-  test('the answer of one is that of the other, and so is what makes it void', async () => {
+  test('gateways share responses and invalidations', async () => {
     const [one, two] = [await start(withRedis()), await start(withRedis())];
     const first = await get(one, 'count-books');
     expect(await get(two, 'count-books')).toBe(first);
@@ -227,13 +227,13 @@ describe.skipIf(!hasRedis)('two gateways with one Redis', () => {
     expect([again!.status, again!.headers.get('age')]).toEqual([304, '0']);
   });
 
-  test('a stampede on one is one call', async () => {
+  test('concurrent requests to one gateway make one call', async () => {
     const gateway = await start(withRedis());
     const answers = await Promise.all(Array.from({ length: 300 }, () => get(gateway, 'slow-count?pause=0.3')));
     expect(new Set(answers).size).toBe(1);
   });
 
-  test('another database with the same Redis has answers of its own', async () => {
+  test('another database with the same Redis has its own responses', async () => {
     const other =
       await freshDatabase(`create function count_books() returns text language sql as $$ select 'other database' $$;
       comment on function count_books() is 'HTTP GET
@@ -248,7 +248,7 @@ describe.skipIf(!hasRedis)('two gateways with one Redis', () => {
     expect(await get(two, 'count-books')).toBe('other database');
   });
 
-  test('killed in the middle and started again: every request is answered, a write is never unseen, and it comes back', async () => {
+  test('Redis is killed and restarted: every request gets a response, no write is missed, and the cache recovers', async () => {
     const [one, two] = [await start(withRedis()), await start(withRedis())];
     let written = 0;
     const round = async (): Promise<void> => {
@@ -262,7 +262,7 @@ describe.skipIf(!hasRedis)('two gateways with one Redis', () => {
     for (let n = 0; n < 5; n++) await round();
     await redis.kill();
     for (let n = 0; n < 5; n++) await round();
-    await until('it is told', () => kinds().length >= 2);
+    await until('it is reported', () => kinds().length >= 2);
     await redis.restart();
     await until('both are back', () => kinds().filter((kind) => kind === 'cache-available').length === 2);
     for (let n = 0; n < 5; n++) await round();
@@ -270,7 +270,7 @@ describe.skipIf(!hasRedis)('two gateways with one Redis', () => {
     expect(kinds().filter((kind) => kind === 'cache-unavailable')).toHaveLength(2);
   });
 
-  test('Redis that is away does not keep a gateway from starting; an address that is none does', async () => {
+  test('an unavailable Redis does not fail the start, an invalid address does', async () => {
     await redis.kill();
     const gateway = await start({ defaultRoutineCache: redisCache({ url: redis.url, timeout: 1 }) });
     expect(await get(gateway, 'count-books')).toMatch(/^0 #/);

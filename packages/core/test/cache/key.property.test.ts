@@ -18,7 +18,7 @@ function endpointOf(comment: string, name = 'do_thing'): Endpoint {
 interface Sketch {
   readonly endpoint: Endpoint;
   readonly form: string;
-  /** By position; undefined: not given. */
+  /** By position; undefined: absent. */
   readonly given: readonly (string | Uint8Array | null | undefined)[];
   readonly settings: readonly (readonly [string, string])[];
   readonly sql: string;
@@ -47,7 +47,7 @@ const some = endpointOf('HTTP\ncached b\nparam user_id is user_id');
 const other = endpointOf('HTTP\ncached', 'other');
 const cachings = new Map([all, some, other].map((endpoint) => [endpoint, createCachePolicy(endpoint, false)]));
 
-// Few letters, those that the key itself is written with among them, so that texts nearly meet.
+// Few letters, among them those of the key format, so that near collisions are likely.
 const piece = fc.string({ unit: fc.constantFrom('a', '1', ':', 't', 'n', 'p', '\0', '|', '{'), maxLength: 4 });
 const value = fc.oneof(
   piece,
@@ -67,11 +67,11 @@ const sketch = fc.record({
   made: fc.boolean(),
 });
 
-/** What the answer may depend on, written in another way. */
+/** The inputs of a response in another notation. */
 function meaningOf({ endpoint, form, given, settings, sql, head, made }: Sketch): string {
   const tells = (index: number): boolean => endpoint !== some || index === 1 || index === 3;
   const told = given.map((one, index) => (tells(index) ? shown(one) : 'any'));
-  // Of a source's own statement, what is given but does not tell answers apart only moves the places of the others.
+  // In a custom statement, a provided parameter that does not vary the key only shifts the others.
   const present = [...given.keys()].filter((index) => given[index] !== undefined);
   const places = [...present.keys()].filter((place) => tells(present[place]!)).concat(present.length);
   return JSON.stringify([endpoint.id, form, told, settings, made ? [sql, head, places] : null]);
@@ -81,7 +81,7 @@ function shown(one: string | Uint8Array | null | undefined): unknown {
   return one instanceof Uint8Array ? ['bytes', Buffer.from(one).toString('hex')] : one === undefined ? 'absent' : [one];
 }
 
-test('calls that may have different answers never have one key', () => {
+test('calls with possibly different responses never have one key', () => {
   fc.assert(
     fc.property(sketch, sketch, (one, two) => {
       fc.pre(meaningOf(one) !== meaningOf(two));
@@ -91,7 +91,7 @@ test('calls that may have different answers never have one key', () => {
   );
 });
 
-test('calls that differ in one part only never do either', () => {
+test('calls that differ in one input never have one key', () => {
   const part = fc.constantFrom('endpoint', 'form', 'given', 'settings', 'made') satisfies fc.Arbitrary<keyof Sketch>;
   fc.assert(
     fc.property(sketch, sketch, part, (one, source, which) => {
@@ -103,7 +103,7 @@ test('calls that differ in one part only never do either', () => {
   );
 });
 
-test('calls that differ in nothing that counts have one key', () => {
+test('calls that differ in irrelevant inputs have one key', () => {
   fc.assert(
     fc.property(sketch, (one) => {
       expect(textOf({ ...one, settings: [...one.settings] })).toBe(textOf(one));
@@ -117,7 +117,7 @@ test('calls that differ in nothing that counts have one key', () => {
   expect(textOf({ ...call, given: ['1', 'b', '2', 'u'] })).not.toBe(textOf({ ...call, given: ['1', 'b', '2', 'v'] }));
 });
 
-test('a long call is known by a hash: no key is long', () => {
+test('a long key is replaced by a hash', () => {
   const call = { endpoint: all, form: 'x', settings: [], sql: '', head: null, made: false };
   expect(textOf({ ...call, given: ['x'.repeat(1_000_000), '', '', ''] })).toMatch(/^#[\w-]{43}$/);
 });

@@ -22,7 +22,7 @@ const keep = (cache: MemoryCache, text: string, size = 10, expires: number | nul
   cache.set({ routine: 'r', text }, answer(size), { version: '0', expires });
 const has = (cache: MemoryCache, text: string): boolean => cache.get({ routine: 'r', text }).response !== null;
 
-test('past the most entries, the one that was of no use for longest makes room', () => {
+test('beyond the maximum number of entries, the least recently used one is evicted', () => {
   const cache = open({ maxEntries: 3 });
   for (const text of ['a', 'b', 'c']) keep(cache, text);
   expect(has(cache, 'a')).toBe(true);
@@ -31,7 +31,7 @@ test('past the most entries, the one that was of no use for longest makes room',
   expect(cache.entries).toBe(3);
 });
 
-test('past the most bytes too, keys counted in; what is larger than all of it is not kept', () => {
+test('beyond the maximum size, with keys, entries are evicted; an entry larger than that is not stored', () => {
   const cache = open({ maxSize: 10_000 });
   for (let n = 0; n < 100; n++) keep(cache, `key ${n}`, 1_000);
   expect(cache.size).toBeLessThanOrEqual(10_000);
@@ -41,7 +41,7 @@ test('past the most bytes too, keys counted in; what is larger than all of it is
   expect([has(cache, 'too large'), has(cache, 'k'.repeat(6_000)), has(cache, 'key 99')]).toEqual([false, false, true]);
 });
 
-test('what nobody will be given any more is removed in time, and its bytes are counted no more', () => {
+test('expired and invalidated entries are removed periodically, with their size', () => {
   let now = Date.now();
   const cache = open({ now: () => now });
   keep(cache, 'short', 10, 1_000);

@@ -8,13 +8,13 @@ import { until } from '../database/support.ts';
 const hasRedis = (await redisVersion()) !== null;
 if (!hasRedis) console.warn('SKIPPED: there is no Redis on this machine (apt-get install redis-server)');
 
-test('an address that is none stops the start', async () => {
+test('an invalid address fails the start', async () => {
   const cache = redisCache({ url: 'http://localhost' });
   await expect(cache.open!(() => undefined)).rejects.toThrow('is not a valid Redis protocol');
   await cache.close();
 });
 
-test('a server that is not there is reported once, and nothing waits for it', async () => {
+test('an unreachable server is reported once, and no call waits for it', async () => {
   const states: CacheState[] = [];
   const cache = redisCache({ url: 'redis://127.0.0.1:1', timeout: 600 });
   onTestFinished(() => cache.close());
@@ -61,7 +61,7 @@ describe.skipIf(!hasRedis)('with a server', () => {
 
   describeCache('Redis', () => open());
 
-  test('two with one prefix share what they keep and what they make void; another prefix is another cache', async () => {
+  test('caches with one prefix share entries and invalidations; another prefix is another cache', async () => {
     const [one, two, other] = [await open({ prefix: 'p' }), await open({ prefix: 'p' }), await open({ prefix: 'q' })];
     await keep(one, 'shared');
     expect([await bodyOf(two), await bodyOf(other)]).toEqual(['shared', null]);
@@ -69,14 +69,14 @@ describe.skipIf(!hasRedis)('with a server', () => {
     expect(await bodyOf(one)).toBe(null);
   });
 
-  test('everything ends in time: an answer without an end too', async () => {
+  test('every entry expires, also one without expiry of its own', async () => {
     const cache = await open({ maxAge: 0.1 });
     await keep(cache, 'kept');
     await until('it has expired', async () => (await bodyOf(cache)) === null);
     expect(await bodyOf(cache)).toBe(null);
   });
 
-  test('a server that drops what it likes gives nothing that was made void', async () => {
+  test('a server that evicts keys returns no invalidated entry', async () => {
     const cache = await open();
     await keep(cache, 'before');
     await server.command('FLUSHALL');
@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis)('with a server', () => {
     expect(await bodyOf(cache)).toBe('after');
   });
 
-  test('what somebody else has written in its place is no answer', async () => {
+  test('a foreign value under the key is a miss', async () => {
     const cache = await open({ prefix: 'strange' });
     await keep(cache, 'kept');
     for (const text of ['', 'x', '{}', 'null']) {
@@ -96,7 +96,7 @@ describe.skipIf(!hasRedis)('with a server', () => {
     }
   });
 
-  test('killed and started again: nothing meanwhile, one report each, and then as before', async () => {
+  test('the server is killed and restarted: misses meanwhile, one report each, then hits', async () => {
     const states: CacheState[] = [];
     const cache = await open({}, states);
     await keep(cache, 'kept');
@@ -111,7 +111,7 @@ describe.skipIf(!hasRedis)('with a server', () => {
     expect(states).toEqual([{ unavailable: expect.any(Error) }, { unavailable: null }]);
   });
 
-  test('a server that comes back with what it had before brings back nothing that was made void', async () => {
+  test('a server that restores old data returns no invalidated entry', async () => {
     const states: CacheState[] = [];
     const cache = await open({}, states);
     await keep(cache, 'void by now');
@@ -125,7 +125,7 @@ describe.skipIf(!hasRedis)('with a server', () => {
     expect(await bodyOf(cache)).toBe(null);
   });
 
-  test('a server that hangs counts as away after one timeout, and what was to be made void then is, before it is believed', async () => {
+  test('a hanging server counts as unavailable after one timeout, and receives pending invalidations before the next lookup', async () => {
     const states: CacheState[] = [];
     const cache = await open({ timeout: 0.3, prefix: 'hang' }, states);
     const other = await open({ prefix: 'hang' });
@@ -134,7 +134,7 @@ describe.skipIf(!hasRedis)('with a server', () => {
     onTestFinished(() => server.resume());
     await cache.invalidate(['library.books']);
     for (let n = 0; n < 200; n++) expect(await bodyOf(cache)).toBe(null);
-    // One timeout each would be longer than a test may take.
+    // A timeout per command would exceed the time limit of the test.
     server.resume();
     await until('it is back', () => states.length === 2);
     expect([await bodyOf(cache), await bodyOf(other)]).toEqual([null, null]);

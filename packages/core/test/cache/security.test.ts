@@ -3,9 +3,9 @@ import { createGateway, type AuthScheme, crudSource, functionsSource } from '@pg
 import { useGateway } from '@pgway/testing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
-/* Attacks on the cache: nobody is given what was made for somebody else. */
+/* Attacks on the cache: no caller gets the response of another one. */
 
-/** Whoever says so is that user: `x-user: ada admin,staff`; `x-renew` is answered by a new cookie. */
+/** Authenticates by header: `x-user: ada admin,staff`. With `x-renew` the response sets a new cookie. */
 const scheme: AuthScheme = {
   name: 'said',
   authenticate: (request) => {
@@ -89,7 +89,7 @@ const bodyOf = async (path: string, headers: Record<string, string> = {}): Promi
   (await get(path, headers)).replace(/^200 /, '');
 
 test.each(['/api/told-by-setting', '/api/told-by-parameter?a=1'])(
-  '%s: two users and nobody have answers of their own',
+  '%s: two users and the anonymous caller have separate entries',
   async (path) => {
     const [mine, theirs, nobodys] = [
       await bodyOf(path, { 'x-user': 'ada' }),
@@ -106,14 +106,14 @@ test.each(['/api/told-by-setting', '/api/told-by-parameter?a=1'])(
   },
 );
 
-test('one user with other roles is another caller', async () => {
+test('the same user with other roles has another entry', async () => {
   const path = '/api/told-by-setting';
   const one = await bodyOf(path, { 'x-user': 'eve admin' });
   expect(await bodyOf(path, { 'x-user': 'eve staff' })).not.toBe(one);
   expect(await bodyOf(path, { 'x-user': 'eve admin,staff' })).not.toBe(one);
 });
 
-test('an identity cannot be made up of what a client may send', async () => {
+test('parameters of a client cannot forge the key of another caller', async () => {
   await bodyOf('/api/told-by-parameter?a=1', { 'x-user': 'ada' });
   for (const path of [
     '/api/told-by-parameter?a=1&_user_id=id%20of%20ada',
@@ -126,13 +126,13 @@ test('an identity cannot be made up of what a client may send', async () => {
   );
 });
 
-test('access is decided before the cache is asked', async () => {
+test('authorization precedes the cache lookup', async () => {
   expect(await get('/api/guarded', { 'x-user': 'ada admin' })).toMatch(/^200 secret/);
   expect(await get('/api/guarded')).toMatch(/^401 /);
   expect(await get('/api/guarded', { 'x-user': 'bob staff' })).toMatch(/^403 /);
 });
 
-test('an entity tag opens nothing', async () => {
+test('an entity tag gives no access', async () => {
   const { headers } = await gateway.send('GET /api/guarded', { headers: { 'x-user': 'ada admin' } });
   for (const known of [headers.get('etag')!, '*']) {
     expect((await gateway.send('GET /api/guarded', { headers: { 'if-none-match': known } })).status).toBe(401);
@@ -140,7 +140,7 @@ test('an entity tag opens nothing', async () => {
 });
 
 test.each(['/api/by-headers', '/api/by-header-parameter?a=1'])(
-  '%s: headers that the call is told of tell answers apart',
+  '%s: headers that the call receives vary the key',
   async (path) => {
     const [one, two] = [await bodyOf(path, { 'x-tenant': 'one' }), await bodyOf(path, { 'x-tenant': 'two' })];
     expect([one.includes('one'), two.includes('two')]).toEqual([true, true]);
@@ -148,7 +148,7 @@ test.each(['/api/by-headers', '/api/by-header-parameter?a=1'])(
   },
 );
 
-test('what depends on a caller is private for every cache on the way, and only the rest public', async () => {
+test('responses that depend on a caller are private for HTTP caches, others public', async () => {
   const control = async (path: string, headers = {}): Promise<string | null> =>
     (await gateway.send(`GET ${path}`, { headers })).headers.get('cache-control');
   const paths = [
@@ -164,14 +164,14 @@ test('what depends on a caller is private for every cache on the way, and only t
   expect(await control('/api/anybody?a=1')).toBe('public, no-cache');
 });
 
-test('overloads do not have each others answers', async () => {
+test('overloads have separate entries', async () => {
   expect([await bodyOf('/api/over?a=1'), await bodyOf('/api/over?b=1')]).toEqual([
     expect.stringMatching(/^int 1/),
     expect.stringMatching(/^text 1/),
   ]);
 });
 
-test('an answer that renews a cookie is kept by nobody, and gives it to nobody else', async () => {
+test('a response that renews a cookie is not cached, and no other caller receives the cookie', async () => {
   const path = '/api/told-by-setting';
   const renewed = await gateway.send(`GET ${path}`, { headers: { 'x-user': 'zoe', 'x-renew': 'secret' } });
   expect(renewed.headers.get('set-cookie')).toBe('session=secret');
@@ -187,7 +187,7 @@ test('an answer that renews a cookie is kept by nobody, and gives it to nobody e
   ]);
 });
 
-test('a listing: every word of its query, and the count that a header asks for, tell answers apart', async () => {
+test('a listing: each operator of the query, and the count that a header requests, vary the key', async () => {
   const table = async (query: string, prefer?: string): Promise<string> => {
     const answer = await gateway.send(`GET /api/note?${query}`, { headers: prefer === undefined ? {} : { prefer } });
     return `${answer.headers.get('x-total-count')} ${answer.body}`;
@@ -204,7 +204,7 @@ test('a listing: every word of its query, and the count that a header asks for, 
   expect([await table('order=id'), await table('order=id', 'count=exact')]).toEqual([all[0], all[2]]);
 });
 
-test('a host that has a say in each call has it before the cache, and nothing is public then', async () => {
+test('hooks run before the cache lookup, and no response is public then', async () => {
   const hooked = await createGateway({
     connectionString: gateway.database.connectionString,
     validateParameters: ({ request }) => (request.header('x-bad') === undefined ? undefined : { status: 418 }),
@@ -215,7 +215,7 @@ test('a host that has a say in each call has it before the cache, and nothing is
   expect((await ask({ 'x-bad': '1' }))!.status).toBe(418);
 });
 
-test('with connections of the host nothing is kept, and the start says so', async () => {
+test('with a connectionProvider nothing is cached, and the start warns', async () => {
   const said: string[] = [];
   const provided = await createGateway({
     connectionString: gateway.database.connectionString,
@@ -228,7 +228,7 @@ test('with connections of the host nothing is kept, and the start says so', asyn
   expect(said).toContain('cache-disabled');
 });
 
-test('switched off, nothing is kept', async () => {
+test('cacheEnabled: false caches nothing', async () => {
   const off = await createGateway({
     connectionString: gateway.database.connectionString,
     cacheEnabled: false,
@@ -258,7 +258,7 @@ afterAll(async () => {
   await gateway.database.query(`drop owned by ${ada}, ${bob}; drop role ${ada}; drop role ${bob};`);
 });
 
-test('under row-level security, a role has only the answers of its own', async () => {
+test('under row-level security, each role has its own entries', async () => {
   const byRole = await createGateway({
     connectionString: gateway.database.connectionString,
     authentication: { schemes: [scheme], databaseRole: { claim: 'name' } },

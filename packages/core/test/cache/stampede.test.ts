@@ -41,14 +41,14 @@ const running = async (): Promise<number> =>
     )
   ).length;
 
-/** A request whose client goes when it is told to. */
+/** A request whose client can disconnect. */
 function leaving(path: string): { readonly leave: () => void } {
   const request = httpRequest(gateway.url + path, { agent: false }).on('error', () => undefined);
   request.end();
   return { leave: () => request.destroy() };
 }
 
-test('a thousand requests for one answer are one call', async () => {
+test('a thousand requests for one response make one call', async () => {
   const calls = await callsOf(async () => {
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => gateway.send('GET /api/slow?a=stampede')));
     expect(new Set(answers.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
@@ -57,12 +57,12 @@ test('a thousand requests for one answer are one call', async () => {
   expect(calls).toBe(1);
 });
 
-test('the client that began leaves: the others have their answer, of the same call', async () => {
+test('when the first client disconnects, the others get the response of the same call', async () => {
   const calls = await callsOf(async () => {
     const first = leaving('/api/slow?a=left');
     await until('it runs', async () => (await running()) === 1);
     const others = Promise.all([gateway.send('GET /api/slow?a=left'), gateway.send('GET /api/slow?a=left')]);
-    // So that they wait with the first one.
+    // They join the first request.
     await gateway.send('GET /api/slow');
     first.leave();
     for (const { status, body } of await others) expect([status, body.startsWith('left #')]).toEqual([200, true]);
@@ -70,7 +70,7 @@ test('the client that began leaves: the others have their answer, of the same ca
   expect(calls).toBe(1);
 });
 
-test('all clients leave: the call is cancelled, and who comes then is not told of that', async () => {
+test('when all clients disconnect, the call is cancelled; the next request makes a new one', async () => {
   const all = [leaving('/api/slow?a=gone'), leaving('/api/slow?a=gone')];
   await until('it runs', async () => (await running()) === 1);
   for (const one of all) one.leave();
@@ -79,7 +79,7 @@ test('all clients leave: the call is cancelled, and who comes then is not told o
   await until('nothing runs', async () => (await running()) === 0);
 });
 
-test('one failure is that of all who waited for it, and of nobody after them', async () => {
+test('all waiting requests get the failure, later ones do not', async () => {
   const calls = await callsOf(async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => gateway.send('GET /api/slow-failure?a=1')));
     expect(new Set(answers.map(({ status, body }) => `${status} ${JSON.parse(body).title}`))).toEqual(
@@ -90,17 +90,17 @@ test('one failure is that of all who waited for it, and of nobody after them', a
   expect(await callsOf(() => gateway.send('GET /api/slow-failure?a=1'))).toBe(1);
 });
 
-test('a failure of other values is not passed on, though they have one answer', async () => {
+test('a failure is not shared between calls with other values and one key', async () => {
   const calls = await callsOf(async () => {
     const [bad, good, better] = await Promise.all([0, 1, 2].map((b) => gateway.send(`GET /api/by-a?a=6&b=${b}`)));
     expect([bad!.status, good!.status, better!.status]).toEqual([400, 200, 200]);
-    // One of the two was asked, and the other has its answer.
+    // One of the two made the call, the other shares its response.
     expect(good!.body).toBe(better!.body);
   });
   expect(calls).toBe(2);
 });
 
-test('an answer that is too large is that of one request only', async () => {
+test('a response that is too large is not shared', async () => {
   const calls = await callsOf(async () => {
     const answers = await Promise.all([1, 2, 3].map(() => gateway.send('GET /api/large?a=1')));
     const first = answers.map(({ body }) => JSON.parse(body));

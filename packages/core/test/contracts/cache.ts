@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Cache, CachedResponse, CacheKey, CacheLookup } from '../../src/ports/ports.ts';
 import { until } from '../database/support.ts';
 
-/** A cache that is open, empty, and closed when the test has ended. */
+/** Returns an open, empty cache, which is closed after the test. */
 export type MakeCache = () => Promise<Cache>;
 
 const key = (text: string, routine = 'library.books'): CacheKey => ({ routine, text });
@@ -14,7 +14,7 @@ function answer(body: string | Buffer, more: Partial<CachedResponse> = {}): Cach
 
 async function versionOf(cache: Cache, at: CacheKey): Promise<string> {
   const look = await cache.get(at);
-  if (look.response !== null) throw new Error('there is an answer already');
+  if (look.response !== null) throw new Error('there is an entry already');
   return look.version;
 }
 
@@ -22,16 +22,16 @@ async function keep(cache: Cache, at: CacheKey, kept: CachedResponse, expires: n
   await cache.set(at, kept, { version: await versionOf(cache, at), expires });
 }
 
-/** What is found, in a form that compares. */
+/** The result of a lookup, in a comparable form. */
 async function found(cache: Cache, at: CacheKey): Promise<unknown> {
   const look: CacheLookup = await cache.get(at);
   return look.response === null ? null : { ...look.response, body: Buffer.from(look.response.body).toString('latin1') };
 }
 
-/** What every `Cache` keeps. */
+/** Defines the contract tests of an implementation of `Cache`. */
 export function describeCache(name: string, make: MakeCache): void {
-  describe(`the contract of caches: ${name}`, () => {
-    test('what is kept is found again, byte by byte, under its key alone', async () => {
+  describe(`the contract of Cache: ${name}`, () => {
+    test('a stored response is found unchanged, under its key only', async () => {
       const cache = await make();
       const kept = answer(Buffer.from([0, 255, 10, 13, 128]), { rows: 0, headers: ['x-a', 'b\u00e9'], etag: '"é"' });
       await keep(cache, key('a'), kept);
@@ -39,7 +39,7 @@ export function describeCache(name: string, make: MakeCache): void {
       expect(await found(cache, key('b'))).toBe(null);
     });
 
-    test('whatever the keys and bodies are, none is taken for another', async () => {
+    test('no keys or bodies are confused', async () => {
       const cache = await make();
       const text = fc.string({ unit: 'grapheme', maxLength: 20 });
       const entries = fc.uniqueArray(fc.tuple(text, fc.uint8Array({ maxLength: 40 })), {
@@ -60,7 +60,7 @@ export function describeCache(name: string, make: MakeCache): void {
       );
     });
 
-    test('who looks in vain has the version of all who do, until the routine is made void', async () => {
+    test('all misses have one version until the routine is invalidated', async () => {
       const cache = await make();
       const [first, second] = await Promise.all([versionOf(cache, key('a')), versionOf(cache, key('b'))]);
       expect(second).toBe(first);
@@ -68,7 +68,7 @@ export function describeCache(name: string, make: MakeCache): void {
       expect(await versionOf(cache, key('a'))).not.toBe(first);
     });
 
-    test('what expires is not found any more', async () => {
+    test('an expired entry is a miss', async () => {
       const cache = await make();
       await keep(cache, key('a'), answer('short'), 150);
       await keep(cache, key('b'), answer('long'), 60_000);
@@ -78,7 +78,7 @@ export function describeCache(name: string, make: MakeCache): void {
       expect(await found(cache, key('b'))).toMatchObject({ body: 'long' });
     });
 
-    test('what is made void is not found any more; other routines stay', async () => {
+    test('an invalidated entry is a miss; other routines stay', async () => {
       const cache = await make();
       await keep(cache, key('a'), answer('1'));
       await keep(cache, key('b'), answer('2'));
@@ -92,7 +92,7 @@ export function describeCache(name: string, make: MakeCache): void {
       expect(await found(cache, key('c', 'library.authors'))).toMatchObject({ body: '3' });
     });
 
-    test('an answer that was on its way while its routine was made void is not kept', async () => {
+    test('a response with a version from before an invalidation is not stored', async () => {
       const cache = await make();
       const version = await versionOf(cache, key('a'));
       await cache.invalidate(['library.books']);
@@ -102,7 +102,7 @@ export function describeCache(name: string, make: MakeCache): void {
       expect(await found(cache, key('a'))).toMatchObject({ body: 'new' });
     });
 
-    test('a later answer takes the place of the one before', async () => {
+    test('a later response replaces the earlier one', async () => {
       const cache = await make();
       const version = await versionOf(cache, key('a'));
       await cache.set(key('a'), answer('1'), { version, expires: null });
@@ -110,7 +110,7 @@ export function describeCache(name: string, make: MakeCache): void {
       expect(await found(cache, key('a'))).toMatchObject({ body: '2' });
     });
 
-    test('after close it knows nothing, and is no trouble', async () => {
+    test('after close every lookup is a miss, and no method throws', async () => {
       const cache = await make();
       const version = await versionOf(cache, key('a'));
       await keep(cache, key('b'), answer('1'));

@@ -2,7 +2,7 @@ import { type Endpoint, type GatewayOptions, type Routine, StartError } from '@p
 import { startGateway, type TestGateway } from '@pgway/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 
-/** What a host may say: at start about sources and endpoints, per call about parameters and commands. */
+/** Hooks: at start for sources and endpoints, per call for parameters and commands. */
 
 const sql = `
   create function greet(_name text, _times int default 1) returns text language sql immutable
@@ -64,22 +64,22 @@ describe('at start', () => {
         'public.record_call(_name text) ("/api/record-call"); neither is published: give one of them another path',
     ],
     [
-      'a path that is none',
+      'an invalid path',
       { path: 'a b' },
       'error path-syntax public.greet(_name text, _times integer): endpointCreated: "a b": a path begins with a slash',
     ],
     [
-      'a path with a parameter that is not taken from there',
+      'a path with a parameter that is not in the path',
       { path: '/greet/{name}' },
       'error path-parameter public.greet(_name text, _times integer): endpointCreated: "/greet/{name}" names "name", ' +
         'but no parameter of that name is inPath',
     ],
     [
-      'a connection that nobody knows',
+      'an unknown connection',
       { connection: 'replica' },
       'error unknown-connection public.greet(_name text, _times integer): endpointCreated: no connection is named "replica"',
     ],
-  ])('an endpoint that endpointCreated gives %s is told of and not published', async (_, change, told) => {
+  ])('an endpoint that endpointCreated gives %s causes a diagnostic and is not published', async (_, change, told) => {
     const endpointCreated = (endpoint: Endpoint): Endpoint | undefined =>
       endpoint.name === 'greet' ? { ...endpoint, ...change } : undefined;
     const { gateway } = await start({ endpointCreated });
@@ -100,7 +100,7 @@ describe('at start', () => {
     expect((await send('GET /greet/you')).body).toBe('hello you ');
   });
 
-  test('endpointsCreated is told once of all, then each endpointCreateHandler in order', async () => {
+  test('endpointsCreated runs once with all endpoints, then each endpointCreateHandler in order', async () => {
     const told: string[] = [];
     const tell = (who: string) => async (endpoints: readonly Endpoint[]) => {
       told.push(`${who}: ${endpoints.map(({ name }) => name).join()}`);
@@ -131,7 +131,7 @@ describe('at start', () => {
 });
 
 describe('per call', () => {
-  test('validateParameters sees every parameter, in order, and may answer instead', async () => {
+  test('validateParameters receives every parameter, in order, and may return a response', async () => {
     const seen: unknown[] = [];
     const { send, database } = await start({
       validateParameters: ({ endpoint, parameter, value }) => {
@@ -150,7 +150,7 @@ describe('per call', () => {
     expect(await database.query('select * from called')).toEqual([]);
   });
 
-  test('commandCallback sees the command before it runs and may write the whole answer', async () => {
+  test('commandCallback receives the command before it runs and may return the response', async () => {
     const { send, database } = await start({
       commandCallback: async ({ endpoint, sql: command, values, request }) => {
         if (endpoint.name !== 'record_call') return undefined;
@@ -204,13 +204,13 @@ describe('per call', () => {
     },
   );
 
-  test('a status that has no body is answered without one, and without a length', async () => {
-    const { send } = await start({ commandCallback: () => ({ status: 204, body: 'nobody reads this' }) });
+  test('a status without body is sent without body and length', async () => {
+    const { send } = await start({ commandCallback: () => ({ status: 204, body: 'ignored' }) });
     const { status, headers, body } = await send('GET /api/greet?name=x');
     expect([status, headers.get('content-length'), body]).toEqual([204, null, '']);
   });
 
-  test.each([{ an: 'object' }, 42])('a body of %j is a 500 that says so to the observer', async (body) => {
+  test.each([{ an: 'object' }, 42])('a body of %j is a 500, and the observer gets the reason', async (body) => {
     const { send, observations } = await start({ commandCallback: () => ({ status: 200, body: body as never }) });
     expect((await send('GET /api/greet?name=x')).status).toBe(500);
     const failed = observations.find(({ kind }) => kind === 'request-failed');

@@ -36,7 +36,7 @@ const sql = `
 
 type Line = [level: string, message: string, fields: Record<string, unknown>];
 
-/** Runs one request and gives the lines that it wrote, those of the start left out. */
+/** Runs one request and returns its log lines, without those of the start. */
 async function linesOf(line: string, options: Partial<GatewayOptions>, headers?: object): Promise<readonly Line[]> {
   const lines: Line[] = [];
   const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
@@ -46,7 +46,7 @@ async function linesOf(line: string, options: Partial<GatewayOptions>, headers?:
   lines.length = 0;
   await gateway.send(line, { headers: { ...headers } });
   await gateway.close();
-  // Made anew for each request that brings none: a test of its own looks at it.
+  // A new id for each request without one; another test checks it.
   if (headers === undefined) for (const [, , fields] of lines) delete fields['requestId'];
   return lines;
 }
@@ -67,7 +67,7 @@ test('every endpoint is logged at start, under the name of the logger', async ()
   ]);
 });
 
-test('logEndpointCreatedInfo: false is silent about them', async () => {
+test('logEndpointCreatedInfo: false logs no endpoints', async () => {
   const lines: string[] = [];
   const note = (_: unknown, message: string): void => void lines.push(message);
   const logger: Logger = { debug: note, info: note, warn: note, error: note };
@@ -76,7 +76,7 @@ test('logEndpointCreatedInfo: false is silent about them', async () => {
   expect(lines).not.toContain('endpoint created');
 });
 
-test('commands are logged when asked, without values', async () => {
+test('logCommands logs commands without values', async () => {
   const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
   const headers = { 'x-request-id': 'r1', traceparent: trace };
   expect(await linesOf('GET /api/quiet?user=ann&password=x', { logCommands: true }, headers)).toEqual([
@@ -96,7 +96,7 @@ test('commands are logged when asked, without values', async () => {
   ]);
 });
 
-test('values only when that is asked too: secrets are masked', async () => {
+test('logCommandParameters logs values, with secrets masked', async () => {
   const [line] = await linesOf('GET /api/quiet?user=ann&password=x', { logCommands: true, logCommandParameters: true });
   expect(line![2]['parameters']).toEqual({ _user: 'ann', _password: '***' });
 });
@@ -119,25 +119,25 @@ test.each([
   expect(lines).toEqual([['info', 'from within', where === undefined ? fields : { ...fields, where }]]);
 });
 
-test('logConnectionNoticeEvents: false is silent about them', async () => {
+test('logConnectionNoticeEvents: false logs no notices', async () => {
   expect(await linesOf('POST /api/loud', { logConnectionNoticeEvents: false })).toEqual([]);
 });
 
-test('a failure of ours is an error with an id that the client was told too', async () => {
+test('a server error is logged with the id of the response', async () => {
   const [line] = await linesOf('GET /api/broken', { returnGatewayExceptionMessage: false });
   expect(line!.slice(0, 2)).toEqual(['error', 'request failed']);
   expect(line![2]).toMatchObject({ path: '/api/broken', status: 500, routine: 'public.broken()' });
   expect(line![2]['correlationId']).toMatch(/^[0-9a-f]{12}-[0-9a-z]+$/);
 });
 
-test("a client's mistake is no error, and its query is in no line", async () => {
+test('a client error is not logged as an error, and its query is in no line', async () => {
   const lines = await linesOf('GET /api/quiet?user=ann&passwrod=hunter2', {});
   expect(lines).toHaveLength(1);
   expect(lines[0]!.slice(0, 2)).toEqual(['debug', 'request refused']);
   expect(JSON.stringify(lines)).not.toContain('hunter2');
 });
 
-test('headers that a parameter takes are masked', async () => {
+test('headers in a parameter are masked', async () => {
   const headers = { cookie: 'session=hunter2', authorization: 'Bearer hunter2' };
   const [line] = await linesOf('GET /api/told?a=1', { logCommands: true, logCommandParameters: true }, headers);
   expect(line![2]['parameters']).toEqual({ _a: '1', _headers: '***' });
@@ -147,20 +147,20 @@ describe('of a sensitive endpoint', () => {
   const routine = 'public.hidden_number(_diagnosis integer)';
   const common = { name: 'Gateway', method: 'GET', path: '/api/hidden-number', routine };
 
-  test("a refusal says the SQLSTATE and not the database's words, which quote the value", async () => {
+  test('a client error is logged with the SQLSTATE, not with the message of the database, which quotes the value', async () => {
     expect(await linesOf('GET /api/hidden-number?diagnosis=hunter2', {})).toEqual([
       ['debug', 'request refused', { ...common, status: 400, reason: '22P02' }],
     ]);
   });
 
-  test('so does one that is told by an id', async () => {
+  test('so is one with a correlation id', async () => {
     const [line] = await linesOf('GET /api/hidden-number?diagnosis=hunter2', { returnGatewayExceptionMessage: false });
     const correlationId = expect.stringMatching(/^[0-9a-f]{12}-[0-9a-z]+$/) as unknown;
     const fields = { ...common, status: 400, correlationId, reason: '22P02' };
     expect(line).toEqual(['error', 'request failed', fields]);
   });
 
-  test('a failure that has no code says its class', async () => {
+  test('a failure without code is logged with its class', async () => {
     const commandCallback = (): never => {
       throw new TypeError('hunter2');
     };
@@ -170,7 +170,7 @@ describe('of a sensitive endpoint', () => {
   });
 });
 
-describe('a path that holds a secret stands in lines as its template', () => {
+describe('a path with a secret is logged as its template', () => {
   test.each([
     ['/patients/4711', '/patients/{patient}', 'a sensitive endpoint'],
     ['/reset/4711', '/reset/{_reset_token}', 'a parameter that is named like a secret'],
@@ -194,7 +194,7 @@ describe('a path that holds a secret stands in lines as its template', () => {
   });
 });
 
-test.each([true, false])('a query that cannot be read is in no line (messages to clients: %s)', async (shown) => {
+test.each([true, false])('a malformed query is in no line (messages to clients: %s)', async (shown) => {
   const [line, ...more] = await linesOf('GET /api/quiet?user=hunter2%ff', { returnGatewayExceptionMessage: shown });
   expect(more).toEqual([]);
   expect(line![2]).toMatchObject({ status: 400, reason: 'malformed-query' });
@@ -202,7 +202,7 @@ test.each([true, false])('a query that cannot be read is in no line (messages to
   expect(JSON.stringify(line)).not.toContain('hunter2');
 });
 
-test('all lines of a request have one id, also when it brought none', async () => {
+test('all lines of a request have one id, also without an id in the request', async () => {
   const lines = await linesOf('GET /api/broken', { logCommands: true }, {});
   const ids = lines.map(([, message, fields]) => [message, fields['requestId']]);
   expect(ids).toEqual([
@@ -211,7 +211,7 @@ test('all lines of a request have one id, also when it brought none', async () =
   ]);
 });
 
-test('a line about what the database has said has its SQLSTATE', async () => {
+test('a line about a database error has its SQLSTATE', async () => {
   const [failed] = await linesOf('GET /api/broken', {});
   expect(failed![2]).toMatchObject({ status: 500, sqlstate: '42703' });
   const [refused] = await linesOf('GET /api/told?a=x', {});

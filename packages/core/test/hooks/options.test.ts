@@ -12,8 +12,8 @@ const publicRoutine = `
   create function uncommented() returns text language sql as $$ select 'published' $$;
 `;
 
-/** A faulty option fails the start with its name, before anything is published. */
-describe('createGateway refuses', () => {
+/** An invalid option fails the start with its name. */
+describe('createGateway rejects', () => {
   const cases: readonly (readonly [options: object, message: string])[] = [
     // Names.
     [{ requiresAuthorisation: true }, 'requiresAuthorisation: unknown option; did you mean requiresAuthorization?'],
@@ -113,7 +113,7 @@ describe('createGateway refuses', () => {
     await expect(start).rejects.toThrow(new StartError(message));
   });
 
-  test('a setting that is none, once the server has answered', async () => {
+  test('an invalid setting, after connecting', async () => {
     await expect(startGateway('', { requestHeadersContextKey: 'role' })).rejects.toThrow(
       new StartError(
         'requestHeadersContextKey: "role" is not the name of a setting; give two names with a dot, as in app.user',
@@ -121,7 +121,7 @@ describe('createGateway refuses', () => {
     );
   });
 
-  test('no secret stands in a message', async () => {
+  test('no message contains a secret', async () => {
     const wrong = {
       connectionString: ['postgres://user:hush@localhost/x'],
       connectionStrings: { other: { password: 'hush' } },
@@ -151,7 +151,7 @@ describe('createGateway refuses', () => {
   });
 });
 
-test('an option that is undefined counts as not given, at every level', async () => {
+test('an undefined option has its default, at every level', async () => {
   const gateway = await startGateway(publicRoutine, {
     commentsMode: undefined as never,
     authentication: { cookie: { lifetime: undefined as never }, databaseRole: undefined as never },
@@ -188,8 +188,8 @@ describe('crudSource, redisCache and createPasswordHasher check their options to
   });
 });
 
-/** The compiler holds the tables equal to the types; this says what to do to those who only run the tests. */
-describe('every option is in the tables that check options', () => {
+/** The compiler checks the tables against the types; these tests check them at run time. */
+describe('every option has a validator', () => {
   const groups = [
     ['gateway-option-table.ts, gatewayOptionTable', { ...endpointDefaults, ...generalDefaults }, gatewayOptionTable],
     ['gateway-option-table.ts, events', eventsDefaults, gatewayOptionTable.events.table!],
@@ -205,7 +205,7 @@ describe('every option is in the tables that check options', () => {
     expect(advice).toEqual([]);
   });
 
-  test('each default is a value that its option takes', () => {
+  test('each default is a valid value', () => {
     const defaults: Record<string, unknown> = { ...endpointDefaults, ...generalDefaults };
     const faults = Object.entries(gatewayOptionTable).flatMap(([option, kind]) =>
       option in defaults ? (kind.validate(defaults[option], option) as readonly string[]) : [],

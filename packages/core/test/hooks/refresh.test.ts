@@ -13,7 +13,7 @@ const second = `
 
 const gateway = useGateway(sql, { refreshEndpointEnabled: true });
 
-test('the refresh endpoint reads the catalog again: 204, and the new endpoint is there', async () => {
+test('the refresh route reads the catalog again: 204, and the new endpoint exists', async () => {
   expect((await gateway.send('GET /api/second')).status).toBe(404);
   await gateway.database.query(second);
   const { status, body } = await gateway.send('POST /api/gateway/refresh');
@@ -21,7 +21,7 @@ test('the refresh endpoint reads the catalog again: 204, and the new endpoint is
   expect((await gateway.send('GET /api/second')).body).toBe('two');
 });
 
-test('it is not there unless asked for', async () => {
+test('the refresh route does not exist by default', async () => {
   const closed = await startGateway(sql);
   expect((await closed.send('POST /api/gateway/refresh')).status).toBe(404);
   await closed.close();
@@ -35,7 +35,7 @@ test.each(['internal/reload', '/internal/reload/'])('slashes around its path are
   await other.close();
 });
 
-test('its method and path are options', async () => {
+test('method and path of the refresh route are options', async () => {
   const other = await startGateway(sql, {
     refreshEndpointEnabled: true,
     refreshMethod: 'GET',
@@ -46,7 +46,7 @@ test('its method and path are options', async () => {
   await other.close();
 });
 
-test('it can be kept to roles: who is not signed in gets 401, and nothing is read', async () => {
+test('refreshRoles: an anonymous caller gets 401, and the catalog is not read', async () => {
   const guarded = await startGateway(sql, { refreshEndpointEnabled: true, refreshRoles: ['admin'] });
   await guarded.database.query(second);
   const { status, body } = await guarded.send('POST /api/gateway/refresh');
@@ -88,7 +88,7 @@ describe('a refresh that fails', () => {
   };
   const detail = 'endpointsCreated failed: connect ECONNREFUSED 10.1.2.3:5432';
 
-  test('tells a caller that is not signed in an id, under which the log has the reason; the old endpoints stay', async () => {
+  test('gives an anonymous caller the correlation id of the log line with the reason; the old endpoints stay', async () => {
     const gateway = await failing();
     const answer = await refreshBy(gateway, false);
     expect(answer).toEqual(untold);
@@ -102,7 +102,7 @@ describe('a refresh that fails', () => {
     await gateway.close();
   });
 
-  test('tells a signed-in caller the reason, unless messages are not for clients', async () => {
+  test('gives a signed-in caller the reason, unless returnGatewayExceptionMessage is off', async () => {
     const open = await failing();
     expect(await refreshBy(open, true)).toEqual({ ...untold, detail });
     await open.close();
@@ -112,8 +112,8 @@ describe('a refresh that fails', () => {
   });
 });
 
-describe('a refresh that another site makes a browser send', () => {
-  test.each(['POST', 'GET'] as const)('is refused by %s, with a cookie and without', async (refreshMethod) => {
+describe('a cross-site refresh', () => {
+  test.each(['POST', 'GET'] as const)('is rejected for %s, with and without a cookie', async (refreshMethod) => {
     const guarded = await startGateway(
       `create function login(_name text) returns table (name text) language sql as $$ select _name $$;
       comment on function login is 'HTTP
@@ -127,7 +127,7 @@ describe('a refresh that another site makes a browser send', () => {
     expect(await refresh({ 'sec-fetch-site': 'cross-site' })).toBe(403);
     expect(await refresh({ origin: 'https://evil.example' })).toBe(403);
     expect(await refresh({ cookie, 'sec-fetch-site': 'cross-site' })).toBe(403);
-    // A cookie needs a mark of where the request comes from.
+    // A request with a cookie needs a header with its origin.
     expect(await refresh({ cookie })).toBe(403);
     expect(await refresh({ cookie, 'sec-fetch-site': 'same-origin' })).toBe(204);
     expect(await refresh({ 'sec-fetch-site': 'same-origin' })).toBe(204);
@@ -136,7 +136,7 @@ describe('a refresh that another site makes a browser send', () => {
   });
 });
 
-test('a request that runs while a refresh swaps the endpoints ends on the old ones', async () => {
+test('a request that runs during a refresh completes with the old endpoints', async () => {
   const busy = await startGateway(`
     create function slow() returns text language sql volatile as $$ select 'old' from pg_advisory_xact_lock(1) $$;
     comment on function slow is 'HTTP GET';
@@ -152,7 +152,7 @@ test('a request that runs while a refresh swaps the endpoints ends on the old on
   await busy.close();
 });
 
-test('a routine at the method and path of the gateway itself is not published, and its author is told', async () => {
+test('a routine at the method and path of a built-in route is not published and causes a diagnostic', async () => {
   const other = await startGateway(
     `${sql}
     create function shadowed() returns text language sql as $$ select 'never' $$;

@@ -10,7 +10,7 @@ const sql = `
   comment on function facts is 'HTTP GET';
 `;
 
-/** Takes the routines of the database, but makes the command of each request itself. */
+/** A source with the routines of the database that builds the query of each request itself. */
 const reversing: EndpointSource = {
   ...functionsSource(),
   name: 'reversing',
@@ -24,7 +24,7 @@ const reversing: EndpointSource = {
   },
 };
 
-test('a source may make the command of each request', async () => {
+test('a source may build the query of each request', async () => {
   const gateway = await startGateway(sql, { routineSources: [reversing] });
   const get = async (path: string, headers = {}) => (await gateway.send(`GET ${path}`, { headers })).body;
   expect(await get('/api/facts')).toBe('[{"name":"a","value":1},{"name":"b","value":2}]');
@@ -34,7 +34,7 @@ test('a source may make the command of each request', async () => {
   await gateway.close();
 });
 
-test('a command whose columns are not those of the endpoint is refused, not written as if it were', async () => {
+test('a query with other columns than the endpoint fails instead of returning wrong data', async () => {
   const wrong: EndpointSource = { ...reversing, buildQuery: () => ({ sql: `select 'text', 'no number'`, values: [] }) };
   const gateway = await startGateway(sql, { routineSources: [wrong] });
   const { status, body } = await gateway.send('GET /api/facts');
@@ -42,7 +42,7 @@ test('a command whose columns are not those of the endpoint is refused, not writ
   await gateway.close();
 });
 
-test('a source of its own beside the functions of the database', async () => {
+test('a custom source beside the functions of the database', async () => {
   const borrowed = async (): Promise<readonly Routine[]> => [];
   const gateway = await startGateway(sql, {
     sourcesCreated: (sources) => void sources.push({ name: 'empty', read: borrowed }),
