@@ -77,7 +77,7 @@ export async function createGateway(input: string | GatewayOptions): Promise<Gat
     const routes = builtInRoutes(load, options, authentication);
     const needs = { ...services, streams: events.streams, builtInRoutes: routes };
     const next = await loadEndpoints(needs, options, observe);
-    await events.adopt(next.pipeline.streamPlans.values());
+    await events.update(next.pipeline.streamDefinitions.values());
     loaded = next;
     await cache.adopt(next.endpoints);
   };

@@ -216,7 +216,7 @@ function createPipeline(
     onNotice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
     onSettingLeft: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router: createRouter(endpoints),
-    streamPlans: indexStreams(endpoints),
+    streamDefinitions: indexStreams(endpoints),
     streams,
     access: authentication.access,
     login: authentication.login,

@@ -27,8 +27,8 @@ export class NotificationChannels {
   }
 
   /** @throws StartError where there is no connection to listen on */
-  async adopt(plans: readonly StreamDefinition[]): Promise<void> {
-    const wanted = endpointsByChannel(plans);
+  async update(definitions: readonly StreamDefinition[]): Promise<void> {
+    const wanted = endpointsByChannel(definitions);
     for (const [key, subscription] of this.#subscriptions) {
       if (wanted.has(key)) continue;
       this.#subscriptions.delete(key);
@@ -80,9 +80,9 @@ export class NotificationChannels {
 }
 
 /** Groups endpoints by database and channel. Of endpoints that share a stream and a channel, the first one stands for all. */
-function endpointsByChannel(plans: readonly StreamDefinition[]): ReadonlyMap<string, readonly Endpoint[]> {
+function endpointsByChannel(definitions: readonly StreamDefinition[]): ReadonlyMap<string, readonly Endpoint[]> {
   const groups = new Map<string, Endpoint[]>();
-  for (const { endpoints: streamEndpoints } of plans) {
+  for (const { endpoints: streamEndpoints } of definitions) {
     const seen = new Set<string>();
     for (const { endpoint } of streamEndpoints) {
       const channel = endpoint.events?.channel ?? null;

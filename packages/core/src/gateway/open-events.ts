@@ -23,7 +23,7 @@ export interface Events {
    * Takes the streams of the endpoints just loaded. Resolves when all channels are listened to, or after 5 s.
    * @throws StartError without a connection to listen on
    */
-  adopt(plans: Iterable<StreamDefinition>): Promise<void>;
+  update(definitions: Iterable<StreamDefinition>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -70,10 +70,10 @@ export async function openEvents(
   return {
     streams,
     broadcast,
-    adopt: (plans) => {
-      const distinct = [...new Set(plans)];
+    update: (definitions) => {
+      const distinct = [...new Set(definitions)];
       streams.update(distinct);
-      return channels.adopt(distinct);
+      return channels.update(distinct);
     },
     close: async () => {
       channels.close();

@@ -13,7 +13,7 @@ import type { LoginOptions } from '../auth/login-options.ts';
 export interface Pipeline extends CachedExecutionContext, InjectOptions {
   readonly router: Router<CompiledEndpoint>;
   /** Event streams by the path of their requests. */
-  readonly streamPlans: ReadonlyMap<string, StreamDefinition>;
+  readonly streamDefinitions: ReadonlyMap<string, StreamDefinition>;
   readonly access: AccessControl;
   readonly login: LoginOptions;
   /** Bytes. */

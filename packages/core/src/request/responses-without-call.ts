@@ -21,7 +21,7 @@ export async function respondWithoutCall(
     case 'method-not-allowed':
       return respondToOtherMethod(request, route.allowed, pipeline);
     case 'stream':
-      return respondWithStream(route.plan, request, pipeline);
+      return respondWithStream(route.definition, request, pipeline);
   }
 }
 
@@ -41,14 +41,14 @@ function respondToOtherMethod(
 }
 
 async function respondWithStream(
-  plan: StreamDefinition,
+  definition: StreamDefinition,
   request: GatewayRequest,
   pipeline: Pipeline,
 ): Promise<GatewayResponse> {
   try {
-    return await openEventStream(plan, request, pipeline.streams);
+    return await openEventStream(definition, request, pipeline.streams);
   } catch (error) {
-    return handleError(error, request, { call: null, targets: plan.endpoints }, pipeline);
+    return handleError(error, request, { call: null, targets: definition.endpoints }, pipeline);
   }
 }
 
@@ -57,15 +57,15 @@ async function respondWithStream(
  * @throws Problem 400 for a guessable execution id, 401, 403; 429 and 503 when there are too many streams
  */
 async function openEventStream(
-  plan: StreamDefinition,
+  definition: StreamDefinition,
   request: GatewayRequest,
   streams: EventStreams,
 ): Promise<GatewayResponse> {
   const executionId = readStreamExecutionId(request);
-  const authorized = await streams.authorize(plan, request);
+  const authorized = await streams.authorize(definition, request);
   const headers = [...streams.headers, ...(authorized.caller?.headers ?? [])];
   if (request.method === 'HEAD') return { kind: 'whole', status: 200, headers, body: null };
-  const subscriber = streams.subscribe(plan, request, authorized, executionId);
+  const subscriber = streams.subscribe(definition, request, authorized, executionId);
   request.onDisconnect(() => subscriber.cancel());
   return { kind: 'stream', status: 200, headers, body: subscriber };
 }

@@ -9,13 +9,15 @@ import type { Pipeline } from './pipeline.ts';
 const streamMethods: readonly string[] = ['GET', 'HEAD'];
 
 /** The candidate endpoints of a request, its event stream, or the reason why there is neither. */
-export type RouteLookup = RouteResult<CompiledEndpoint> | { readonly kind: 'stream'; readonly plan: StreamDefinition };
+export type RouteLookup =
+  | RouteResult<CompiledEndpoint>
+  | { readonly kind: 'stream'; readonly definition: StreamDefinition };
 
 /** Finds the route of a request. An event stream wins over a path pattern that matches as well. */
-export function lookUpRoute(request: GatewayRequest, { streamPlans, router }: Pipeline): RouteLookup {
-  const plan = streamPlans.get(request.path);
-  if (plan === undefined) return router.match(request.method, request.path);
-  if (streamMethods.includes(request.method)) return { kind: 'stream', plan };
+export function lookUpRoute(request: GatewayRequest, { streamDefinitions, router }: Pipeline): RouteLookup {
+  const definition = streamDefinitions.get(request.path);
+  if (definition === undefined) return router.match(request.method, request.path);
+  if (streamMethods.includes(request.method)) return { kind: 'stream', definition };
   const route = router.match(request.method, request.path);
   return route.kind === 'not-found' ? { kind: 'method-not-allowed', allowed: [...streamMethods, 'OPTIONS'] } : route;
 }
