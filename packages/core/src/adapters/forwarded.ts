@@ -60,7 +60,7 @@ export function createOriginReader(
   };
 }
 
-/** The address as everybody writes it; null where it is none. */
+/** Returns the canonical form of an address; null for an invalid one. */
 export function canonicalAddress(address: string | undefined): string | null {
   if (address === undefined) return null;
   const version = isIP(address);
