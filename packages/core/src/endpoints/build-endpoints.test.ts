@@ -650,7 +650,9 @@ describe('parameters and columns', () => {
       }
     }
     const { diagnostics } = buildEndpoints([routine({ parameters: [{ name: 'p', type: nested }] })], quiet);
-    expect(diagnostics[0]?.message).toBe('"aB" is a name of two fields of s.twins, "a_b" and "aB"; rename one of them');
+    expect(diagnostics[0]?.message).toBe(
+      '"aB" is the name of two fields of s.twins, "a_b" and "aB"; rename one of them',
+    );
   });
 
   test('a name may not lead to one field by its key and to another by its own name', () => {
@@ -800,10 +802,10 @@ describe('composite columns written flat', () => {
         ({ code, message }) => `${code}: ${message}`,
       );
     expect(problems(column('a_b'), column('the_pair', pair))).toEqual([
-      'duplicate-column: the columns "a_b" and "the_pair.a_b" have one key, "aB", which each row has twice',
+      'duplicate-column: the columns "a_b" and "the_pair.a_b" have the same key "aB", so each row object has it twice',
     ]);
     expect(problems(column('column1', inner), column('column1'))).toEqual([
-      'duplicate-column: the columns "column1" and "column1" have one name, "column1"; rename one of them',
+      'duplicate-column: the columns "column1" and "column1" have the same name "column1"; rename one of them',
     ]);
     // The columns' own keys do not appear.
     expect(problems(column('c_d', inner), column('cD'))).toEqual([]);
@@ -833,14 +835,16 @@ describe('routes', () => {
         code: 'duplicate-route',
         routine: 'public.a()',
         line: null,
-        message: 'GET "/x" is also public.b() ("/x/"); neither is published: give one of them another path',
+        message:
+          'GET "/x" is also the route of public.b() ("/x/"), so neither is published; set another path for one of them',
       },
       {
         severity: 'error',
         code: 'duplicate-route',
         routine: 'public.b()',
         line: null,
-        message: 'GET "/x/" is also public.a() ("/x"); neither is published: give one of them another path',
+        message:
+          'GET "/x/" is also the route of public.a() ("/x"), so neither is published; set another path for one of them',
       },
     ]);
   });
@@ -888,7 +892,7 @@ describe('routes', () => {
     ]);
     const [diagnostic] = buildEndpoints([one, body], quiet).diagnostics;
     expect(diagnostic?.message).toBe(
-      'POST "/api/a" takes its parameters from a JSON body, but public.a(x text) from the query and one from the whole body; one request cannot be read both ways, so neither is published: make them the same, or give one of them another path',
+      'POST "/api/a" reads parameters from a JSON body, but its overload public.a(x text) from the query string and the whole body, so neither is published; use the same source, or set another path for one of them',
     );
   });
 

@@ -19,92 +19,92 @@ import { excludeDuplicateRoutes } from './duplicate-routes.ts';
 import { resolveTable } from './table.ts';
 import { mergeTableDiagnostics, reportEmptyUpdate, type RoutineDiagnostic } from './table-diagnostics.ts';
 
-/** What is published, and what authors should know. */
+/** Endpoints, and diagnostics about their comments. */
 export interface BuildResult {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Decides what is published: one endpoint a routine, as its comment and the host's options say. An endpoint with a
- * diagnostic of severity error is not among the result. The order of routines is kept; everything is frozen.
+ * Builds one endpoint per routine from its comment and the options, in the order of the routines. Omits endpoints with a
+ * diagnostic of severity `error`. The result is deeply frozen.
  */
 export function buildEndpoints(routines: readonly Routine[], options: EndpointOptions): BuildResult {
-  const said: RoutineDiagnostic[] = [];
-  const planned: Endpoint[] = [];
+  const diagnostics: RoutineDiagnostic[] = [];
+  const built: Endpoint[] = [];
   const { nameConverter } = options;
   const convert = (name: string): string => callNameOption('nameConverter', name, () => nameConverter(name));
   const names: NameConverter = { convertName: convert, convertType: createTypeConverter(convert) };
   const known = indexRoutines(routines);
   for (const routine of routines) {
     const builder = new EndpointBuilder(routine, options);
-    const endpoint = planEndpoint(builder, names, known);
-    if (endpoint !== null && !builder.hasErrors) planned.push(endpoint);
-    said.push(...builder.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
+    const endpoint = buildEndpoint(builder, names, known);
+    if (endpoint !== null && !builder.hasErrors) built.push(endpoint);
+    diagnostics.push(...builder.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
   }
-  const routed = excludeDuplicateRoutes(planned);
+  const routed = excludeDuplicateRoutes(built);
   const streamed = excludeDuplicateStreams(routed.endpoints);
   return deepFreeze({
     endpoints: streamed.endpoints,
-    diagnostics: [...mergeTableDiagnostics(said), ...routed.diagnostics, ...streamed.diagnostics],
+    diagnostics: [...mergeTableDiagnostics(diagnostics), ...routed.diagnostics, ...streamed.diagnostics],
   });
 }
 
-/** Null for a routine that is to be no endpoint; a builder with errors gives none that may be published. */
-function planEndpoint(builder: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint | null {
+/** Returns null for a routine that is not published. An endpoint with errors in its builder must not be published. */
+function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint | null {
   const { routine } = builder;
   const commentsMode = routine.commentsMode ?? builder.options.commentsMode;
   if (commentsMode === 'ignore') builder.description.push(routine.comment ?? '');
   else parseComment(builder, routine.comment ?? '');
 
-  const wanted = commentsMode !== 'onlyWithHttpTag' || builder.hasHttpAnnotation;
-  // What was said of the `HTTP` line matters most when there is no endpoint; the rest of such a comment is no business of ours.
-  if (!wanted) builder.diagnostics.length = 0;
+  const isPublished = commentsMode !== 'onlyWithHttpTag' || builder.hasHttpAnnotation;
+  // Without an endpoint, only the hints about its `HTTP` line matter.
+  if (!isPublished) builder.diagnostics.length = 0;
   if (!builder.hasHttpAnnotation) builder.diagnostics.push(...builder.hints);
-  if (!wanted || !builder.overrides.enabled) return null;
-  return callable(builder) ? assemble(builder, names, known) : null;
+  if (!isPublished || !builder.overrides.enabled) return null;
+  return checkTypes(builder) ? assembleEndpoint(builder, names, known) : null;
 }
 
-/** Types such as `anyelement` or `internal` have no values that a request could give, and `trigger` none for an answer. */
-function callable(builder: EndpointBuilder): boolean {
+/** Reports pseudo-types (`anyelement`, `internal`, `trigger`), which no request or response can contain. Returns whether there are none. */
+function checkTypes(builder: EndpointBuilder): boolean {
   const { routine } = builder;
   const pseudo = routine.parameters.find((parameter) => parameter.type.kind === 'pseudo');
-  if (pseudo === undefined) return answerable(builder);
+  if (pseudo === undefined) return checkResultType(builder);
   builder.report(
-    // Nobody asked for this one when all routines are published; an author who wrote HTTP did.
+    // Without an `HTTP` line the routine was published by `commentsMode` only.
     builder.hasHttpAnnotation ? 'error' : 'warning',
     'uncallable-type',
-    `no request can give a value of type ${pseudo.type.display} (parameter ${display(pseudo.name ?? `$${pseudo.position}`)}); the routine is not published`,
+    `the parameter ${display(pseudo.name ?? `$${pseudo.position}`)} is of type ${pseudo.type.display}, which a request cannot contain; the routine is not published`,
     null,
   );
   return false;
 }
 
-function answerable(builder: EndpointBuilder): boolean {
+function checkResultType(builder: EndpointBuilder): boolean {
   const { result } = builder.routine;
   if (result.kind !== 'scalar' || result.columns[0]?.type.kind !== 'pseudo') return true;
-  // Among all routines there are triggers, and nobody wonders where those are.
+  // Trigger functions without an `HTTP` line need no report.
   if (builder.hasHttpAnnotation) {
-    const message = `no request can be answered with a value of type ${result.display}; the routine is not published`;
+    const message = `the routine returns ${result.display}, which a response cannot contain; the routine is not published`;
     builder.report('error', 'uncallable-type', message, null);
   }
   return false;
 }
 
-function assemble(builder: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint {
+function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint {
   const { routine, options, overrides } = builder;
-  const refuse = (code: string, message: string): void => builder.report('error', code, message, null);
-  const { method, path, segments } = resolveRoute(builder, refuse);
-  const given = resolveInjectedValues(builder, buildParameters(routine, segments, names, refuse));
+  const reportError = (code: string, message: string): void => builder.report('error', code, message, null);
+  const { method, path, segments } = resolveRoute(builder, reportError);
+  const injected = resolveInjectedValues(builder, buildParameters(routine, segments, names, reportError));
   const source = resolveParameterSource(builder, method);
-  const { parameters, table } = resolveTable(builder, given, source);
-  const warn = (code: string, message: string): void => builder.report('warning', code, message, null);
-  // A row that says who signs in may say nothing twice.
-  const reports = { refuse, warn: overrides.signIn === null ? warn : refuse };
-  const answer = resolveResultShape(routine, names, options.compositeColumns, reports);
-  const raw = resolveRawFormat(builder, answer);
+  const { parameters, table } = resolveTable(builder, injected, source);
+  const reportWarning = (code: string, message: string): void => builder.report('warning', code, message, null);
+  // The row of a login must not have duplicate columns.
+  const reporters = { reportError, reportWarning: overrides.signIn === null ? reportWarning : reportError };
+  const result = resolveResultShape(routine, names, options.compositeColumns, reporters);
+  const raw = resolveRawFormat(builder, result);
   const bodyParameter = resolveBodyParameter(builder, parameters);
-  if (raw === null) warnOfText(builder);
+  if (raw === null) warnOfTextOutputs(builder);
   reportEmptyUpdate(builder);
   return {
     id: routine.signature,
@@ -114,39 +114,39 @@ function assemble(builder: EndpointBuilder, names: NameConverter, known: Routine
     name: routine.name,
     method,
     path,
-    // What the body is not asked for can only come from the query.
+    // Parameters that are not read from the body come from the query string.
     parameterSource: bodyParameter === null ? source : 'query',
     parameters,
     rejectsUnknownKeys: /^(?:update|delete)/.test(routine.table?.operation ?? ''),
     outputs: routine.outputs.map(({ name, before }) => ({ name, before })),
-    ...resolveOutputConversion(routine, answer, raw),
+    ...resolveOutputConversion(routine, result, raw),
     table,
     constraintMessages: routine.table?.constraintMessages ?? {},
-    result: answer,
+    result,
     responseHeaders: builder.headers,
-    authorization: authorization(builder),
-    signIn: resolveSignIn(builder, answer, parameters),
+    authorization: resolveAuthorization(builder),
+    signIn: resolveSignIn(builder, result, parameters),
     basicAuthentication: resolveBasicAuthentication(builder),
-    events: resolveEvents(builder, path, refuse),
+    events: resolveEvents(builder, path, reportError),
     userContext: overrides.userContext ?? options.authentication.useUserContext,
     tags: builder.tags,
-    typedClient: clientWishes(builder),
+    typedClient: resolveTypedClient(builder),
     upload: null,
-    cache: resolveCachePolicy(builder, parameters, answer),
+    cache: resolveCachePolicy(builder, parameters, result),
     invalidates: resolveInvalidations(builder, known),
     raw,
     requestHeaders: resolveRequestHeaders(builder, parameters, bodyParameter),
     bodyParameter,
-    ...simpleSettings(builder),
-    description: description(builder.description),
+    ...resolveSimpleValues(builder),
+    description: joinDescription(builder.description),
     volatility: routine.volatility,
     ...(overrides.connectionReset === null ? {} : { connectionReset: overrides.connectionReset }),
     ...(routine.definition === undefined ? {} : { definition: routine.definition }),
   };
 }
 
-/** What the comment sets as it is, or else the host's option. */
-function simpleSettings({
+/** Returns the members that come directly from the comment, or else from the options. */
+function resolveSimpleValues({
   overrides,
   options,
   hashes,
@@ -174,25 +174,25 @@ function simpleSettings({
   };
 }
 
-function warnOfText(builder: EndpointBuilder): void {
+function warnOfTextOutputs(builder: EndpointBuilder): void {
   const outputs = findTextOutputs(builder.routine);
   if (outputs.length === 0) return;
   builder.report(
     'warning',
     'text-output',
-    `${outputs.map(display).join(', ')}: nobody but the call knows the fields of a record, so it is answered as a string of PostgreSQL's text; a composite type is answered as JSON`,
+    `${outputs.map(display).join(', ')}: the fields of a record are unknown before the call, so the response contains it as a string in PostgreSQL's text format; declare a composite type to get JSON`,
     null,
   );
 }
 
-/** Who signs in is nobody yet. */
-function authorization({ access, options, overrides }: EndpointBuilder): Endpoint['authorization'] {
+/** A login needs no authorization. */
+function resolveAuthorization({ access, options, overrides }: EndpointBuilder): Endpoint['authorization'] {
   if (overrides.signIn === 'login') return { required: false, roles: [] };
   const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
   return { required, roles: access.roles };
 }
 
-function clientWishes({ overrides }: EndpointBuilder): Endpoint['typedClient'] {
+function resolveTypedClient({ overrides }: EndpointBuilder): Endpoint['typedClient'] {
   return {
     included: overrides.typedClient ?? true,
     events: overrides.typedClientEvents,
@@ -202,8 +202,8 @@ function clientWishes({ overrides }: EndpointBuilder): Endpoint['typedClient'] {
   };
 }
 
-/** The prose of a comment; where annotations stood there is no hole left. */
-function description(lines: readonly string[]): string {
+/** Joins the prose of a comment, without the gaps that annotations leave. */
+function joinDescription(lines: readonly string[]): string {
   return lines
     .join('\n')
     .replaceAll(/\n{3,}/g, '\n\n')

@@ -36,15 +36,15 @@ describe('cached', () => {
     const { endpoint, said } = planned('cached _titel, _shelf, x');
     expect(endpoint).toBe(undefined);
     expect(said).toEqual([
-      'error unknown-parameter 2: cached names "_titel", "x", which are no parameters of the routine; if the line is prose, begin it with another word',
+      'error unknown-parameter 2: cached: the routine has no parameter "_titel", "x"; correct the name, or begin the line with another word if it is prose',
     ]);
   });
 
   test.each([
-    ['cached\nlogin', { result: returns('composite', [column('status', int4)]) }, 'where callers sign in or out'],
-    ['cached', { kind: 'procedure' }, 'for procedures, which are called for what they do'],
-    ['cached', { result: returns('void') }, 'where the routine gives nothing'],
-    ['cached\nSet-Cookie: a=b', {}, 'beside Set-Cookie'],
+    ['cached\nlogin', { result: returns('composite', [column('status', int4)]) }, 'for logins and logouts'],
+    ['cached', { kind: 'procedure' }, 'for procedures, which are called for their effects'],
+    ['cached', { result: returns('void') }, 'for routines without a result'],
+    ['cached\nSet-Cookie: a=b', {}, 'with a Set-Cookie header'],
   ] as const)('%j of %j keeps nothing', (lines, sketch, where) => {
     const { endpoint, said } = planned(lines, sketch);
     expect(endpoint?.cache).toBe(null);
@@ -81,8 +81,8 @@ describe('invalidates', () => {
     const { endpoint, said } = planned('invalidates boks, public.books');
     expect(endpoint?.invalidates).toEqual([]);
     expect(said).toEqual([
-      'warning unknown-routine 2: invalidates names "boks", but nothing that is read here has that name',
-      'warning unknown-routine 2: invalidates names "public.books", but nothing that is read here has that name',
+      'warning unknown-routine 2: invalidates: no routine, table or view is named "boks"; correct the name',
+      'warning unknown-routine 2: invalidates: no routine, table or view is named "public.books"; correct the name',
     ]);
   });
 });

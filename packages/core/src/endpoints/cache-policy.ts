@@ -4,41 +4,41 @@ import type { CachePolicy, EndpointParameter, ResultShape } from './endpoint.ts'
 import { findParameter } from './parameters.ts';
 import type { Routine } from '../catalog/routine.ts';
 
-/** How answers are kept, as the comment asks for it; null: they are not. */
+/** Returns the cache policy that the comment sets, or null without caching. */
 export function resolveCachePolicy(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
-  answer: ResultShape,
+  result: ResultShape,
 ): CachePolicy | null {
   const { cached, cacheExpiresInMs: cacheExpires } = builder.overrides;
   if (cached === null) {
-    noEffect(builder, 'cacheExpiresInMs', 'without cached');
+    warnOfNoEffect(builder, 'cacheExpiresInMs', 'without cached');
     return null;
   }
-  // The comment of a table is that of all that can be done to it: what changes it is not meant.
+  // All operations of a table share its comment, but only `select` is cached.
   const operation = builder.routine.table?.operation ?? 'select';
   if (operation !== 'select') return null;
-  const why = notKept(builder, answer);
-  if (why !== null) {
-    noEffect(builder, 'cached', why);
+  const reason = uncacheableReason(builder, result);
+  if (reason !== null) {
+    warnOfNoEffect(builder, 'cached', reason);
     return null;
   }
   return {
-    parameters: cached === 'all' ? null : positionsOf(builder, parameters, cached),
+    parameters: cached === 'all' ? null : resolvePositions(builder, parameters, cached),
     expiresInMs: cacheExpires,
   };
 }
 
-/** Where answers cannot be given again, and why. */
-function notKept({ overrides, routine, headers }: EndpointBuilder, answer: ResultShape): string | null {
-  if (overrides.signIn !== null) return 'where callers sign in or out';
-  if (routine.kind === 'procedure') return 'for procedures, which are called for what they do';
-  if (answer.kind === 'nothing') return 'where the routine gives nothing';
-  return headers.some(({ name }) => name.toLowerCase() === 'set-cookie') ? 'beside Set-Cookie' : null;
+/** Returns the reason why responses cannot be cached, for a message, or null. */
+function uncacheableReason({ overrides, routine, headers }: EndpointBuilder, result: ResultShape): string | null {
+  if (overrides.signIn !== null) return 'for logins and logouts';
+  if (routine.kind === 'procedure') return 'for procedures, which are called for their effects';
+  if (result.kind === 'nothing') return 'for routines without a result';
+  return headers.some(({ name }) => name.toLowerCase() === 'set-cookie') ? 'with a Set-Cookie header' : null;
 }
 
-/** A key without the parameter that the author meant would give one caller the answer of another. */
-function positionsOf(
+/** An unknown name is an error: without it, the cache key would mix responses for different values. */
+function resolvePositions(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   names: readonly string[],
@@ -48,56 +48,57 @@ function positionsOf(
     builder.report(
       'error',
       'unknown-parameter',
-      `cached names ${unknown.map(display).join(', ')}, which ${unknown.length === 1 ? 'is no parameter' : 'are no parameters'} of the routine; if the line is prose, begin it with another word`,
+      `cached: the routine has no parameter ${unknown.map(display).join(', ')}; correct the name, or begin the line with another word if it is prose`,
       builder.annotationFor('cached')?.line ?? null,
     );
   }
   const positions = names.flatMap((name) => findParameter(parameters, name)?.position ?? []);
-  return [...new Set(positions)].toSorted((one, other) => one - other);
+  return [...new Set(positions)].toSorted((a, b) => a - b);
 }
 
-function noEffect(builder: EndpointBuilder, key: 'cached' | 'cacheExpiresInMs', where: string): void {
+function warnOfNoEffect(builder: EndpointBuilder, key: 'cached' | 'cacheExpiresInMs', where: string): void {
   const use = builder.annotationFor(key);
   if (use === null || builder.overrides[key] === null) return;
   builder.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);
 }
 
-/** What a name means: `schema.name` of every routine and table that it may be, by name with and without the schema. */
+/** The `schema.name` of routines and tables, by their lower-case names with and without the schema. */
 export type RoutineIndex = ReadonlyMap<string, readonly string[]>;
 
-/** Names compare without case: to make too much void costs a call, to make too little void is wrong. */
-const normal = (name: string): string => name.toLowerCase();
+/** Names are case-insensitive: one invalidation too many costs a call, a missing one serves stale data. */
+const normalize = (name: string): string => name.toLowerCase();
 
+/** Builds the index that `findRoutineNames` searches. */
 export function indexRoutines(routines: readonly Pick<Routine, 'schema' | 'name'>[]): RoutineIndex {
-  const known = new Map<string, Set<string>>();
+  const index = new Map<string, Set<string>>();
   for (const { schema, name } of routines) {
     const whole = `${schema}.${name}`;
-    for (const written of [normal(name), normal(whole)]) {
-      const meant = known.get(written) ?? new Set();
-      known.set(written, meant.add(whole));
+    for (const key of [normalize(name), normalize(whole)]) {
+      const names = index.get(key) ?? new Set();
+      index.set(key, names.add(whole));
     }
   }
-  return new Map([...known].map(([written, meant]) => [written, [...meant]]));
+  return new Map([...index].map(([key, names]) => [key, [...names]]));
 }
 
-/** Every `schema.name` that is meant by a name. */
-export function findRoutineNames(known: RoutineIndex, written: string): readonly string[] {
-  return known.get(normal(written.trim())) ?? [];
+/** Returns every `schema.name` that a name with or without schema matches. */
+export function findRoutineNames(index: RoutineIndex, name: string): readonly string[] {
+  return index.get(normalize(name.trim())) ?? [];
 }
 
-/** Whose kept answers a call makes void. */
-export function resolveInvalidations(builder: EndpointBuilder, known: RoutineIndex): readonly string[] {
+/** Returns the routines and tables whose cached responses a call invalidates. Warns of unknown names. */
+export function resolveInvalidations(builder: EndpointBuilder, index: RoutineIndex): readonly string[] {
   const all = builder.invalidates.flatMap(({ name, line }) => {
-    const meant = findRoutineNames(known, name);
-    if (meant.length === 0) {
+    const names = findRoutineNames(index, name);
+    if (names.length === 0) {
       builder.report(
         'warning',
         'unknown-routine',
-        `invalidates names ${display(name)}, but nothing that is read here has that name`,
+        `invalidates: no routine, table or view is named ${display(name)}; correct the name`,
         line,
       );
     }
-    return meant;
+    return names;
   });
   return [...new Set(all)].toSorted();
 }

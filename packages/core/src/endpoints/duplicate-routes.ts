@@ -4,8 +4,8 @@ import { parsePath } from './path.ts';
 import { reportDuplicatesPerTable } from './table-diagnostics.ts';
 
 /**
- * The routes that a path answers: without a final slash, without the names of parameters, and one for every number of
- * optional segments that may be missing. `/a/{id?}` answers `/a` and `/a/{}`.
+ * Returns the routes that a path matches, without a trailing slash and parameter names: one per number of optional segments.
+ * `/a/{id?}` matches `/a` and `/a/{}`.
  */
 export function expandRoutes(path: string): readonly string[] {
   const segments = parsePath(path);
@@ -14,14 +14,14 @@ export function expandRoutes(path: string): readonly string[] {
   let route = '';
   for (const segment of segments) {
     if (segment.kind === 'parameter' && segment.optional) routes.push(route);
-    // Literal segments hold no braces, so `{}` cannot be one of them.
+    // Literal segments contain no braces, so `{}` is unambiguous.
     route += segment.kind === 'literal' ? `/${segment.text}` : '/{}';
   }
   return [...routes, route];
 }
 
-/** Overloads of one routine share their route; the request's parameters tell them apart. */
-function overloads(one: Endpoint, other: Endpoint): boolean {
+/** Returns whether the endpoints are overloads of one routine, which may share a route. */
+function areOverloads(one: Endpoint, other: Endpoint): boolean {
   return (
     one.table === null &&
     other.table === null &&
@@ -31,23 +31,20 @@ function overloads(one: Endpoint, other: Endpoint): boolean {
   );
 }
 
-/**
- * Whether one reading of a request serves both: what is read of it is decided before the keys tell the overloads apart. Who
- * may call may differ: overloads that the caller may not call are left out before the choice.
- */
-function readAlike(one: Endpoint, other: Endpoint): boolean {
+/** Returns whether both endpoints read parameters from the same place, as a request is parsed before an overload is selected. */
+function haveSameSource(one: Endpoint, other: Endpoint): boolean {
   return (
     one.parameterSource === other.parameterSource && (one.bodyParameter === null) === (other.bodyParameter === null)
   );
 }
 
 function canShare(one: Endpoint, other: Endpoint): boolean {
-  return overloads(one, other) && readAlike(one, other);
+  return areOverloads(one, other) && haveSameSource(one, other);
 }
 
 /**
- * Two endpoints on one method and route that are not overloads of one routine: nobody could say which is meant, so neither
- * is published and an error names both. The same holds for overloads that want their parameters from different places.
+ * Excludes and reports endpoints that share a method and route with another, unless they are overloads of one routine that
+ * read parameters from the same place.
  */
 export function excludeDuplicateRoutes(endpoints: readonly Endpoint[]): {
   readonly endpoints: readonly Endpoint[];
@@ -57,9 +54,9 @@ export function excludeDuplicateRoutes(endpoints: readonly Endpoint[]): {
   for (const endpoint of endpoints) {
     for (const route of expandRoutes(endpoint.path)) {
       const key = `${endpoint.method} ${route}`;
-      const there = byRoute.get(key);
-      if (there === undefined) byRoute.set(key, [endpoint]);
-      else there.push(endpoint);
+      const group = byRoute.get(key);
+      if (group === undefined) byRoute.set(key, [endpoint]);
+      else group.push(endpoint);
     }
   }
   const rivals = new Map<Endpoint, Endpoint>();
@@ -74,33 +71,33 @@ export function excludeDuplicateRoutes(endpoints: readonly Endpoint[]): {
     diagnostics: [
       ...reportDuplicatesPerTable(
         [...rivals].map(([endpoint, rival]) => ({ endpoint, rival })),
-        (endpoint, rival) => (overloads(endpoint, rival) ? readApart(endpoint, rival) : duplicate(endpoint, rival)),
+        (endpoint, rival) =>
+          areOverloads(endpoint, rival) ? reportSourceConflict(endpoint, rival) : reportDuplicate(endpoint, rival),
       ),
-      ...indistinguishable([...byRoute.values()].map((group) => group.filter((endpoint) => !rivals.has(endpoint)))),
+      ...reportAmbiguousOverloads(
+        [...byRoute.values()].map((group) => group.filter((endpoint) => !rivals.has(endpoint))),
+      ),
     ],
   };
 }
 
-/**
- * Overloads that take the same names, all of them and those that have a default, so that every request fits both. Callers may tell
- * them apart: those with other roles are left out before the choice.
- */
-function indistinguishable(groups: readonly (readonly Endpoint[])[]): readonly Diagnostic[] {
-  const told = new Set<Endpoint>();
+/** Reports overloads with the same parameter names, defaults and authorization, between which no request can choose. */
+function reportAmbiguousOverloads(groups: readonly (readonly Endpoint[])[]): readonly Diagnostic[] {
+  const reported = new Set<Endpoint>();
   return groups.flatMap((group) => {
     const first = new Map<string, Endpoint>();
     return group.flatMap((endpoint) => {
-      const names = namesTaken(endpoint);
+      const names = getSignatureKey(endpoint);
       const other = first.get(names);
       if (other === undefined) first.set(names, endpoint);
-      if (other === undefined || told.has(endpoint)) return [];
-      told.add(endpoint);
-      return [ambiguous(endpoint, other)];
+      if (other === undefined || reported.has(endpoint)) return [];
+      reported.add(endpoint);
+      return [reportAmbiguous(endpoint, other)];
     });
   });
 }
 
-function namesTaken({ parameters, bodyParameter, authorization }: Endpoint): string {
+function getSignatureKey({ parameters, bodyParameter, authorization }: Endpoint): string {
   const names = parameters.flatMap(({ key, optional, inPath, position, injectedValue, fields }) =>
     injectedValue === undefined
       ? [[key, optional, inPath, position === bodyParameter, fields?.map((field) => field.key)] as const]
@@ -109,31 +106,28 @@ function namesTaken({ parameters, bodyParameter, authorization }: Endpoint): str
   return JSON.stringify([names.toSorted(([one], [other]) => (one < other ? -1 : 1)), authorization]);
 }
 
-function ambiguous(endpoint: Endpoint, other: Endpoint): Diagnostic {
+function reportAmbiguous(endpoint: Endpoint, other: Endpoint): Diagnostic {
   return {
     severity: 'warning',
     code: 'ambiguous-overload',
     routine: endpoint.id,
     line: null,
-    message: `takes parameters of the same names as ${other.id} at ${endpoint.method} ${display(endpoint.path)}, so that no request can tell them apart and each is answered 400; name the parameters differently, or give one of them another path`,
+    message: `${endpoint.method} ${display(endpoint.path)} has the same parameter names as ${other.id}, so every request fails with 400; rename the parameters, or set another path for one of them`,
   };
 }
 
-/** A path that the gateway answers itself, without a routine. */
+/** A route that the gateway handles without a routine. */
 export interface BuiltInRoute {
   readonly method: string;
   readonly path: string;
 }
 
-/**
- * An endpoint at the method and path of one of the gateway's own would never be asked: it is not published, and an error names both.
- * The own one stays, as the host wants it. One with a parameter in its place answers the other paths.
- */
+/** Excludes and reports endpoints at the method and path of a built-in route, which takes precedence. */
 export function excludeBuiltInRoutes(
   endpoints: readonly Endpoint[],
-  own: readonly BuiltInRoute[],
+  builtIn: readonly BuiltInRoute[],
 ): { readonly endpoints: readonly Endpoint[]; readonly diagnostics: readonly Diagnostic[] } {
-  const taken = new Set(own.flatMap(({ method, path }) => expandRoutes(path).map((route) => `${method} ${route}`)));
+  const taken = new Set(builtIn.flatMap(({ method, path }) => expandRoutes(path).map((route) => `${method} ${route}`)));
   const isTaken = ({ method, path }: Endpoint): boolean =>
     expandRoutes(path).some((route) => taken.has(`${method} ${route}`));
   return {
@@ -143,32 +137,32 @@ export function excludeBuiltInRoutes(
       code: 'duplicate-route',
       routine: endpoint.id,
       line: null,
-      message: `${endpoint.method} ${display(endpoint.path)} is an endpoint of the gateway's own; the routine is not published: give it another path, or the gateway's endpoint by its option`,
+      message: `${endpoint.method} ${display(endpoint.path)} is a built-in route, so the routine is not published; set another path for the routine, or for the built-in route by its option`,
     })),
   };
 }
 
-function duplicate(endpoint: Endpoint, rival: Endpoint): Diagnostic {
+function reportDuplicate(endpoint: Endpoint, rival: Endpoint): Diagnostic {
   return {
     severity: 'error',
     code: 'duplicate-route',
     routine: endpoint.id,
     line: null,
-    message: `${endpoint.method} ${display(endpoint.path)} is also ${rival.id} (${display(rival.path)}); neither is published: give one of them another path`,
+    message: `${endpoint.method} ${display(endpoint.path)} is also the route of ${rival.id} (${display(rival.path)}), so neither is published; set another path for one of them`,
   };
 }
 
-function readApart(endpoint: Endpoint, rival: Endpoint): Diagnostic {
+function reportSourceConflict(endpoint: Endpoint, rival: Endpoint): Diagnostic {
   return {
     severity: 'error',
     code: 'overload-source',
     routine: endpoint.id,
     line: null,
-    message: `${endpoint.method} ${display(endpoint.path)} takes its parameters from ${sourceOf(endpoint)}, but ${rival.id} from ${sourceOf(rival)}; one request cannot be read both ways, so neither is published: make them the same, or give one of them another path`,
+    message: `${endpoint.method} ${display(endpoint.path)} reads parameters from ${describeSource(endpoint)}, but its overload ${rival.id} from ${describeSource(rival)}, so neither is published; use the same source, or set another path for one of them`,
   };
 }
 
-function sourceOf({ parameterSource, bodyParameter }: Endpoint): string {
-  if (bodyParameter !== null) return 'the query and one from the whole body';
-  return parameterSource === 'query' ? 'the query' : 'a JSON body';
+function describeSource({ parameterSource, bodyParameter }: Endpoint): string {
+  if (bodyParameter !== null) return 'the query string and the whole body';
+  return parameterSource === 'query' ? 'the query string' : 'a JSON body';
 }

@@ -6,30 +6,26 @@ import { excludeDuplicateStreams } from './events.ts';
 import { parsePath, type PathSegment } from './path.ts';
 import { excludeDuplicateRoutes } from './duplicate-routes.ts';
 
-/** What the host's callback made of an endpoint. */
+/** An endpoint before and after the `endpointCreated` hook. */
 export interface EndpointChange {
   readonly original: Endpoint;
   readonly endpoint: Endpoint;
 }
 
-/**
- * Endpoints that a host has changed hold to the rules of those that were planned: what cannot be published as it is now is
- * left out, and told.
- */
+/** Validates endpoints that the `endpointCreated` hook has changed. Invalid ones are omitted and reported. */
 export function validateEndpointChanges(
-  reviewed: readonly EndpointChange[],
+  changes: readonly EndpointChange[],
   connectionNames: readonly string[],
 ): BuildResult {
   const diagnostics: Diagnostic[] = [];
-  const sound = reviewed.flatMap(({ original: planned, endpoint }) => {
-    const faults = planned === endpoint ? [] : faultsOf(endpoint, connectionNames);
+  const valid = changes.flatMap(({ original, endpoint }) => {
+    const faults = original === endpoint ? [] : findFaults(endpoint, connectionNames);
     diagnostics.push(...faults);
     return faults.length === 0 ? [endpoint] : [];
   });
-  // Nothing has changed, nothing can collide: that was looked at.
-  if (reviewed.every(({ original: planned, endpoint }) => planned === endpoint))
-    return { endpoints: sound, diagnostics };
-  const routed = excludeDuplicateRoutes(sound);
+  // Unchanged endpoints have been checked for duplicates already.
+  if (changes.every(({ original, endpoint }) => original === endpoint)) return { endpoints: valid, diagnostics };
+  const routed = excludeDuplicateRoutes(valid);
   const streamed = excludeDuplicateStreams(routed.endpoints);
   return {
     endpoints: streamed.endpoints,
@@ -37,41 +33,41 @@ export function validateEndpointChanges(
   };
 }
 
-function faultsOf(endpoint: Endpoint, connectionNames: readonly string[]): readonly Diagnostic[] {
+function findFaults(endpoint: Endpoint, connectionNames: readonly string[]): readonly Diagnostic[] {
   const faults: Diagnostic[] = [];
-  const refuse: ReportProblem = (code, message) => {
+  const report: ReportProblem = (code, message) => {
     faults.push({ severity: 'error', code, routine: endpoint.id, line: null, message: `endpointCreated: ${message}` });
   };
   const { path, connection } = endpoint;
-  const segments = path.startsWith('/') ? parsePath(path) : 'a path begins with a slash';
-  if (typeof segments === 'string') refuse('path-syntax', `${display(path)}: ${segments}`);
-  else checkPathParameters(endpoint, segments, refuse);
+  const segments = path.startsWith('/') ? parsePath(path) : 'a path must begin with a slash';
+  if (typeof segments === 'string') report('path-syntax', `${display(path)}: ${segments}`);
+  else checkPathParameters(endpoint, segments, report);
   if (connection !== null && !connectionNames.includes(connection)) {
-    refuse('unknown-connection', `no connection is named ${display(connection)}`);
+    report('unknown-connection', `no connection is named ${display(connection)}`);
   }
   return faults;
 }
 
-/** A value in the path that no parameter takes would be dropped without a word. */
+/** Reports path segments without an `inPath` parameter, whose values would be lost, and the reverse. */
 function checkPathParameters(
   { path, parameters }: Endpoint,
   segments: readonly PathSegment[],
-  refuse: ReportProblem,
+  report: ReportProblem,
 ): void {
   const named = new Set<object>();
   for (const segment of segments) {
     if (segment.kind === 'literal') continue;
     const parameter = findParameter(parameters, segment.name);
     if (parameter?.inPath !== true) {
-      refuse(
+      report(
         'path-parameter',
-        `${display(path)} names ${display(segment.name)}, but no parameter of that name is inPath`,
+        `${display(path)} contains ${display(segment.name)}, but no parameter of that name is inPath`,
       );
     } else named.add(parameter);
   }
   for (const parameter of parameters) {
     if (parameter.inPath && !named.has(parameter)) {
-      refuse('path-parameter', `${display(parameter.key)} is inPath, but ${display(path)} does not name it`);
+      report('path-parameter', `${display(parameter.key)} is inPath, but ${display(path)} does not contain it`);
     }
   }
 }

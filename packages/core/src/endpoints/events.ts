@@ -5,8 +5,12 @@ import { parsePath } from './path.ts';
 import type { ReportProblem } from './parameters.ts';
 import { expandRoutes } from './duplicate-routes.ts';
 
-/** The stream of an endpoint's events; null where the comment asks for none. */
-export function resolveEvents(builder: EndpointBuilder, path: string, refuse: ReportProblem): EndpointEvents | null {
+/** Returns the event stream that the comment configures, or null. */
+export function resolveEvents(
+  builder: EndpointBuilder,
+  path: string,
+  reportError: ReportProblem,
+): EndpointEvents | null {
   const { infoPath, infoScope, listen } = builder.overrides;
   if ((infoPath ?? listen) === null || infoPath === false) {
     warnOfUnused(builder);
@@ -14,19 +18,19 @@ export function resolveEvents(builder: EndpointBuilder, path: string, refuse: Re
   }
   const scope = infoScope ?? self;
   return {
-    path: streamPath(path, typeof infoPath === 'string' ? infoPath : 'info', refuse),
+    path: streamPath(path, typeof infoPath === 'string' ? infoPath : 'info', reportError),
     scope,
-    channel: listen === null ? null : channelOf(builder, listen),
+    channel: listen === null ? null : resolveChannel(builder, listen),
   };
 }
 
 const self: EventScope = { kind: 'self', names: [] };
 
-/** Nobody's execution id is in what is notified: where nothing is said, whoever may call the endpoint gets it. */
-function channelOf(builder: EndpointBuilder, name: string): EndpointEvents['channel'] {
+/** Returns the channel with scope `matching` by default: notifications have no execution id, so `self` reaches no subscriber. */
+function resolveChannel(builder: EndpointBuilder, name: string): EndpointEvents['channel'] {
   const { infoScope } = builder.overrides;
   if (infoScope?.kind === 'self') {
-    const message = `nobody's execution id is in what is notified, so that info_scope self gives ${display(name)} to nobody`;
+    const message = `notifications have no execution id, so with info_scope self no subscriber receives the channel ${display(name)}; use another info_scope`;
     builder.report('warning', 'unheard-channel', message, builder.annotationFor('listen')?.line ?? null);
   }
   return { name, scope: infoScope ?? { kind: 'matching', names: [] } };
@@ -36,71 +40,68 @@ function warnOfUnused(builder: EndpointBuilder): void {
   for (const key of ['infoScope', 'listen'] as const) {
     const use = builder.annotationFor(key);
     if (use === null) continue;
-    builder.report('warning', 'no-stream', `${use.name} is of no use without info_path`, use.line);
+    builder.report('warning', 'no-stream', `${use.name} has no effect without info_path`, use.line);
   }
 }
 
-/** A stream is the endpoint's as a whole, whatever the values of its parameters: its path has none. */
-function streamPath(path: string, below: string, refuse: ReportProblem): string {
+/** Returns the path of the stream. It has no parameters, as an endpoint has one stream for all values. */
+function streamPath(path: string, below: string, reportError: ReportProblem): string {
   const literal = path.replaceAll(/\/\{[^/]*\}/g, '').replace(/\/$/, '');
   const whole = `${literal}/${below.replace(/^\//, '')}`.replace(/(?<=.)\/$/, '');
   const segments = parsePath(whole);
-  if (typeof segments === 'string') refuse('path-syntax', `info_path ${display(below)}: ${segments}`);
+  if (typeof segments === 'string') reportError('path-syntax', `info_path ${display(below)}: ${segments}`);
   else if (segments.some(({ kind }) => kind === 'parameter')) {
-    refuse('path-syntax', `info_path ${display(below)}: the path of a stream has no parameters`);
+    reportError('path-syntax', `info_path ${display(below)}: the path of a stream must not contain parameters`);
   }
   return whole;
 }
 
-/** What one comment publishes: overloads of a routine, operations on a table. Their events may have one stream. */
-function akin(one: Endpoint, other: Endpoint): boolean {
+/** Returns whether one comment publishes both endpoints, which may then share a stream. */
+function haveSameComment(one: Endpoint, other: Endpoint): boolean {
   return one.schema === other.schema && one.name === other.name && (one.table === null) === (other.table === null);
 }
 
-/**
- * A stream at the path of another endpoint, or of the stream of another routine: nobody could say which is meant, so that
- * the endpoint with the stream is not published, and an error names both.
- */
+/** Excludes and reports endpoints whose stream is at the path of another endpoint, or of the stream of another routine. */
 export function excludeDuplicateStreams(endpoints: readonly Endpoint[]): {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
 } {
   if (endpoints.every(({ events }) => events === null)) return { endpoints, diagnostics: [] };
-  const readers = new Map<string, Endpoint>();
+  const getRoutes = new Map<string, Endpoint>();
   const streams = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {
-    if (endpoint.method === 'GET') for (const route of expandRoutes(endpoint.path)) readers.set(route, endpoint);
+    if (endpoint.method === 'GET') for (const route of expandRoutes(endpoint.path)) getRoutes.set(route, endpoint);
     if (endpoint.events === null) continue;
-    const there = streams.get(endpoint.events.path);
-    if (there === undefined) streams.set(endpoint.events.path, [endpoint]);
-    else there.push(endpoint);
+    const group = streams.get(endpoint.events.path);
+    if (group === undefined) streams.set(endpoint.events.path, [endpoint]);
+    else group.push(endpoint);
   }
   const rivals = new Map<Endpoint, Endpoint>();
   for (const [path, group] of streams) {
     for (const endpoint of group) {
-      const rival = readers.get(path) ?? group.find((other) => !akin(other, endpoint));
+      const rival = getRoutes.get(path) ?? group.find((other) => !haveSameComment(other, endpoint));
       if (rival !== undefined) rivals.set(endpoint, rival);
     }
   }
   return {
     endpoints: endpoints.filter((endpoint) => !rivals.has(endpoint)),
-    diagnostics: [...rivals].map(([endpoint, rival]) => duplicate(endpoint, rival)),
+    diagnostics: [...rivals].map(([endpoint, rival]) => reportDuplicate(endpoint, rival)),
   };
 }
 
-function duplicate({ id, events }: Endpoint, rival: Endpoint): Diagnostic {
+function reportDuplicate({ id, events }: Endpoint, rival: Endpoint): Diagnostic {
   return {
     severity: 'error',
     code: 'duplicate-route',
     routine: id,
     line: null,
-    message: `the stream at ${display(events!.path)} is also ${rival.id}; it is not published: give it another info_path`,
+    message: `the event stream ${display(events!.path)} is also the path of ${rival.id}, so the endpoint is not published; set another info_path`,
   };
 }
 
-/** The scope that these words say, in any case; null when they say none. */
-export function parseEventScope(words: readonly string[]): EventScope | null {
-  const [first = '', ...names] = words;
+/** Parses an event scope, in any case. Returns null for an invalid one. */
+export function parseEventScope(args: readonly string[]): EventScope | null {
+  const [first = '', ...names] = args;
   const kind = first.toLowerCase();
   if (kind === 'authorize' || kind === 'authorized') return { kind: 'authorize', names };
   if (names.length > 0 || (kind !== 'self' && kind !== 'matching' && kind !== 'all')) return null;

@@ -1,7 +1,7 @@
 import type { Column, TypeFacts } from '../catalog/type-facts.ts';
 import { display } from './diagnostic.ts';
 
-/** A type with the names by which clients know the fields of it, at any depth. */
+/** A type whose fields, at any depth, have the converted names that clients use. */
 export interface NamedType extends Omit<TypeFacts, 'element' | 'fields'> {
   readonly element?: NamedType;
   readonly fields?: readonly NamedColumn[];
@@ -13,33 +13,34 @@ export interface NamedColumn extends Omit<Column, 'type'> {
   readonly type: NamedType;
 }
 
-/** Types are shared by many columns: each is converted once. */
-export function createTypeConverter(convert: (name: string) => string): (type: TypeFacts) => NamedType {
+/** Returns a function that adds converted names to a type. It converts each type once, as columns share types. */
+export function createTypeConverter(convertName: (name: string) => string): (type: TypeFacts) => NamedType {
   const known = new Map<TypeFacts, NamedType>();
-  const keyed = (type: TypeFacts): NamedType => {
+  const convertType = (type: TypeFacts): NamedType => {
     const { element, fields, ...plain } = type;
     if (element === undefined && fields === undefined) return type as NamedType;
     const found = known.get(type);
     if (found !== undefined) return found;
     const made: NamedType = {
       ...plain,
-      ...(element === undefined ? {} : { element: keyed(element) }),
-      ...(fields === undefined ? {} : { fields: fields.map((field) => keyedColumn(field)) }),
+      ...(element === undefined ? {} : { element: convertType(element) }),
+      ...(fields === undefined ? {} : { fields: fields.map((field) => convertColumn(field)) }),
     };
     known.set(type, made);
     return made;
   };
-  const keyedColumn = (column: Column): NamedColumn => ({
+  const convertColumn = (column: Column): NamedColumn => ({
     name: column.name,
-    key: convert(column.name) || column.name,
-    type: keyed(column.type),
+    key: convertName(column.name) || column.name,
+    type: convertType(column.type),
   });
-  return keyed;
+  return convertType;
 }
 
 /**
- * Says which two fields of a composite type share a name, be it of the type itself or of one inside it at any depth; null
- * when none do. `namesOf` gives the names that count: in an object with one key twice, nobody could tell which field is meant.
+ * Returns a message about two fields of a composite type, at any depth, that share a name, or null.
+ *
+ * @param namesOf returns the names of a field that must be unique
  */
 export function describeDuplicateName(
   type: NamedType,
@@ -51,12 +52,12 @@ export function describeDuplicateName(
     for (const name of new Set(namesOf(field))) {
       const other = byName.get(name);
       if (other !== undefined) {
-        return `${display(name)} is a name of two fields of ${type.display}, ${display(other.name)} and ${display(field.name)}; rename one of them`;
+        return `${display(name)} is the name of two fields of ${type.display}, ${display(other.name)} and ${display(field.name)}; rename one of them`;
       }
       byName.set(name, field);
     }
-    const inside = describeDuplicateName(field.type, namesOf);
-    if (inside !== null) return inside;
+    const nested = describeDuplicateName(field.type, namesOf);
+    if (nested !== null) return nested;
   }
   return null;
 }

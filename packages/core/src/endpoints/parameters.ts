@@ -5,114 +5,118 @@ import { type NamedType, describeDuplicateName } from './named-type.ts';
 import type { EndpointParameter, ParameterField } from './endpoint.ts';
 import type { PathSegment } from './path.ts';
 
-/** Tells a reason for which the endpoint cannot be published. */
+/** Reports a problem of an endpoint. */
 export type ReportProblem = (code: string, message: string) => void;
 
-/** How the names of an endpoint's parameters and columns are made. */
+/** Converts names of parameters, columns and composite fields. */
 export interface NameConverter {
   readonly convertName: (name: string) => string;
   readonly convertType: (type: TypeFacts) => NamedType;
 }
 
-/** The parameters of a routine as clients give them, bound to the path where it names them. */
+/** Builds the parameters of a routine and marks those in the path. */
 export function buildParameters(
   routine: Routine,
   segments: readonly PathSegment[],
   names: NameConverter,
-  refuse: ReportProblem,
+  reportError: ReportProblem,
 ): readonly EndpointParameter[] {
-  // The columns of a table are many: fields of a composite one have no keys among them.
-  const spread = routine.table === undefined;
-  const named = routine.parameters.map((parameter) => nameParameter(parameter, names, spread));
-  const byName = lookUp(named, refuse);
+  // Table operations have no separate keys for the fields of composite columns.
+  const hasFieldKeys = routine.table === undefined;
+  const parameters = routine.parameters.map((parameter) => buildParameter(parameter, names, hasFieldKeys));
+  const byName = indexByName(parameters, reportError);
   const inPath = new Set<number>();
   for (const segment of segments) {
     if (segment.kind === 'literal') continue;
-    const position = bindSegment(segment, byName, refuse);
+    const position = bindSegment(segment, byName, reportError);
     if (position === null) continue;
-    if (inPath.has(position)) refuse('path-parameter', `the path has the parameter ${display(segment.name)} twice`);
+    if (inPath.has(position))
+      reportError('path-parameter', `the path contains the parameter ${display(segment.name)} twice; remove one`);
     inPath.add(position);
   }
-  return named.map((parameter) => ({ ...parameter, inPath: inPath.has(parameter.position) }));
+  return parameters.map((parameter) => ({ ...parameter, inPath: inPath.has(parameter.position) }));
 }
 
-function nameParameter(
+function buildParameter(
   parameter: RoutineParameter,
-  { convertName: convert, convertType: keyed }: NameConverter,
-  spread: boolean,
+  { convertName, convertType }: NameConverter,
+  hasFieldKeys: boolean,
 ): EndpointParameter {
-  // PostgreSQL itself calls an unnamed parameter by its place, and so do clients: `?$1=999`.
+  // PostgreSQL refers to an unnamed parameter by position, and so do clients: `?$1=999`.
   const name = parameter.name ?? `$${parameter.position}`;
   return {
     name,
-    // A converter that leaves nothing of a name (`_`) would make keys that nobody can tell apart.
-    key: parameter.name === null ? name : convert(name) || name,
+    // A converter may return an empty text for `_`.
+    key: parameter.name === null ? name : convertName(name) || name,
     position: parameter.position,
-    type: keyed(parameter.type),
+    type: convertType(parameter.type),
     optional: parameter.hasDefault,
     variadic: parameter.variadic,
     unnamed: parameter.name === null,
     inPath: false,
-    fields: parameter.name === null || !spread ? null : fieldsOf(parameter.name, keyed(parameter.type), convert),
+    fields:
+      parameter.name === null || !hasFieldKeys
+        ? null
+        : buildFields(parameter.name, convertType(parameter.type), convertName),
   };
 }
 
-/** `_address` with a field `city` may be given as `addressCity`. */
-function fieldsOf(
+/** Returns separate keys for the fields: `addressCity` for the field `city` of `_address`. */
+function buildFields(
   parameter: string,
   type: NamedType,
-  convert: (name: string) => string,
+  convertName: (name: string) => string,
 ): readonly ParameterField[] | null {
   if (type.fields === undefined) return null;
   return type.fields.map((field) => {
     const name = `${parameter}_${field.name}`;
-    return { name, key: convert(name) || name, type: field.type };
+    return { name, key: convertName(name) || name, type: field.type };
   });
 }
 
-/** What a client can give under a name of its own: a parameter, or one of its fields. */
-interface Place {
+/** A parameter, or one of its fields, with a name that clients may use. */
+interface NamedInput {
   readonly parameter: EndpointParameter;
   readonly name: string;
 }
 
-/** Clients may use the original and the converted name, so one name of either kind may only mean one parameter or field. */
-function lookUp(
+/** Indexes parameters by original and converted names, including those of fields. Reports duplicates. */
+function indexByName(
   parameters: readonly EndpointParameter[],
-  refuse: ReportProblem,
+  reportError: ReportProblem,
 ): ReadonlyMap<string, EndpointParameter> {
-  const byName = new Map<string, Place>();
+  const byName = new Map<string, NamedInput>();
   for (const parameter of parameters) {
-    // Fields that share a name are as ambiguous behind the parameter's name: once said is enough.
-    const said = refuseSharedNames(parameter, refuse) ? parameter : null;
-    for (const [name, place] of placesOf(parameter)) {
+    // Duplicate fields of a parameter are reported once, by the type.
+    const reported = reportDuplicateFields(parameter, reportError) ? parameter : null;
+    for (const [name, input] of listNames(parameter)) {
       const other = byName.get(name);
-      if (other !== undefined && other.parameter !== said) {
-        refuse(
+      if (other !== undefined && other.parameter !== reported) {
+        reportError(
           'duplicate-parameter',
-          `${display(name)} is a name of both ${display(other.name)} and ${display(place.name)}; rename one of them`,
+          `${display(name)} is a name of both ${display(other.name)} and ${display(input.name)}; rename one of them`,
         );
       }
-      byName.set(name, place);
+      byName.set(name, input);
     }
   }
   return new Map([...byName].map(([name, { parameter }]) => [name, parameter]));
 }
 
-function placesOf(parameter: EndpointParameter): readonly (readonly [name: string, place: Place])[] {
+function listNames(parameter: EndpointParameter): readonly (readonly [name: string, input: NamedInput])[] {
   return [parameter, ...(parameter.fields ?? [])].flatMap(({ name, key }) =>
-    [...new Set([name, key])].map((one) => [one, { parameter, name }] as const),
+    [...new Set([name, key])].map((clientName) => [clientName, { parameter, name }] as const),
   );
 }
 
-/** In JSON, the fields of a composite value go by either name too. */
-function refuseSharedNames({ type }: EndpointParameter, refuse: ReportProblem): boolean {
-  const shared = describeDuplicateName(type, ({ name, key }) => [name, key]);
-  if (shared !== null) refuse('duplicate-field', shared);
-  return shared !== null;
+/** Reports fields of a composite type with the same name. Returns whether there are any. */
+function reportDuplicateFields({ type }: EndpointParameter, reportError: ReportProblem): boolean {
+  const message = describeDuplicateName(type, ({ name, key }) => [name, key]);
+  if (message !== null) reportError('duplicate-field', message);
+  return message !== null;
 }
 
-/** The parameter that an author calls so, by its original or converted name. */
+/** Returns the parameter with this original or converted name, or null. */
 export function findParameter(parameters: readonly EndpointParameter[], name: string): EndpointParameter | null {
   return parameters.find((parameter) => parameter.name === name || parameter.key === name) ?? null;
 }
@@ -120,16 +124,22 @@ export function findParameter(parameters: readonly EndpointParameter[], name: st
 function bindSegment(
   segment: PathSegment & { kind: 'parameter' },
   byName: ReadonlyMap<string, EndpointParameter>,
-  refuse: ReportProblem,
+  reportError: ReportProblem,
 ): number | null {
   const parameter = byName.get(segment.name);
-  // A field's name leads to its parameter too, but a segment is a whole value.
+  // The index contains fields too, but a segment is the value of a whole parameter.
   if (parameter === undefined || ![parameter.name, parameter.key].includes(segment.name)) {
-    refuse('path-parameter', `the path names ${display(segment.name)}, but the routine has no such parameter`);
+    reportError(
+      'path-parameter',
+      `the path contains ${display(segment.name)}, but the routine has no parameter of that name`,
+    );
     return null;
   }
   if (segment.optional && !parameter.optional) {
-    refuse('path-parameter', `${display(segment.name)} may be missing from the path, but the parameter has no default`);
+    reportError(
+      'path-parameter',
+      `${display(segment.name)} is optional in the path, but the parameter has no default; remove the ? or add a default`,
+    );
   }
   return parameter.position;
 }

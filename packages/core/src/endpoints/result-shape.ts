@@ -8,28 +8,28 @@ import type { NameConverter, ReportProblem } from './parameters.ts';
 import { describeDuplicateName } from './named-type.ts';
 import type { EndpointBuilder, Overrides } from './endpoint-builder.ts';
 
-/** What stops the endpoint, and what its author should know. */
-interface Reports {
-  readonly refuse: ReportProblem;
-  readonly warn: ReportProblem;
+/** Functions that report errors and warnings about an endpoint. */
+interface Reporters {
+  readonly reportError: ReportProblem;
+  readonly reportWarning: ReportProblem;
 }
 
-/** Shapes of a result that `returns` can declare. */
-type Shape = Pick<RoutineResult, 'kind' | 'set' | 'columns' | 'named'>;
+/** The parts of a declared result that decide the result shape. */
+type DeclaredResult = Pick<RoutineResult, 'kind' | 'set' | 'columns' | 'named'>;
 
-/** The shape of a routine's answer, by its declared result and by how composite columns are to be written. */
+/** Returns the result shape for the declared result of a routine. */
 export function resolveResultShape(
   routine: Routine,
-  { convertName: convert, convertType: keyed }: NameConverter,
+  { convertName, convertType }: NameConverter,
   composites: EndpointOptions['compositeColumns'],
-  reports: Reports,
+  reporters: Reporters,
 ): ResultShape {
-  const { refuse } = reports;
-  const shape = routine.kind === 'procedure' ? procedureShape(routine.result) : routine.result;
+  const { reportError } = reporters;
+  const shape = routine.kind === 'procedure' ? toProcedureResult(routine.result) : routine.result;
   const columns = shape.columns.map((column) => ({
     name: column.name,
-    key: convert(column.name) || column.name,
-    type: keyed(column.type),
+    key: convertName(column.name) || column.name,
+    type: convertType(column.type),
   }));
   switch (shape.kind) {
     case 'void':
@@ -37,160 +37,152 @@ export function resolveResultShape(
     case 'record':
       return { kind: shape.set ? 'records' : 'record' };
     case 'scalar':
-      refuseSharedFields(columns, refuse);
-      return scalarAnswer(routine, columns, shape.set);
+      reportDuplicateFields(columns, reportError);
+      return createScalarShape(routine, columns, shape.set);
     case 'composite':
       return {
-        ...rowAnswer(composites === 'flat' ? flattened(columns, refuse) : columns, shape, reports),
-        ...rowType(routine),
+        ...createRowShape(composites === 'flat' ? flattenColumns(columns, reportError) : columns, shape, reporters),
+        ...getRowType(routine),
       };
   }
 }
 
-/** A procedure with output parameters gives one row of them, also when there is only one. */
-function procedureShape(result: RoutineResult): Shape {
+/** A procedure with output parameters returns one row, even for a single parameter. */
+function toProcedureResult(result: RoutineResult): DeclaredResult {
   if (result.kind === 'void' || result.columns.length === 0) return { ...result, kind: 'void' };
-  return { kind: 'composite', set: false, columns: result.columns.map(asText), named: false };
+  return { kind: 'composite', set: false, columns: result.columns.map(toTextColumn), named: false };
 }
 
-/**
- * The text of a record without a type cannot be read again, so that PostgreSQL cannot be asked for the JSON of what CALL gave. The
- * plan says so by giving such a column the JSON form of a string.
- */
-function asText(column: Column): Column {
-  return isUnreadable(column.type) ? { name: column.name, type: { ...column.type, json: 'string' } } : column;
+/** PostgreSQL cannot parse the text of an untyped record, so the second statement cannot convert it: it becomes a string. */
+function toTextColumn(column: Column): Column {
+  return isUnparsable(column.type) ? { name: column.name, type: { ...column.type, json: 'string' } } : column;
 }
 
-function isUnreadable({ kind, element }: TypeFacts): boolean {
-  return kind === 'pseudo' || (element !== undefined && isUnreadable(element));
+function isUnparsable({ kind, element }: TypeFacts): boolean {
+  return kind === 'pseudo' || (element !== undefined && isUnparsable(element));
 }
 
-/** The outputs of a procedure that are answered as PostgreSQL's text although their type has a JSON form. */
+/** Returns the outputs of a procedure that become PostgreSQL text although their type has a JSON form. */
 export function findTextOutputs(routine: Routine): readonly string[] {
   if (routine.kind !== 'procedure') return [];
-  return routine.result.columns.filter(({ type }) => isUnreadable(type)).map(({ name }) => name);
+  return routine.result.columns.filter(({ type }) => isUnparsable(type)).map(({ name }) => name);
 }
 
-/** What CALL gives, where the answer needs PostgreSQL once more: for JSON, or for the fields of a composite. */
+/** Returns the output columns of CALL that a second statement converts to JSON or splits into fields. */
 export function resolveOutputConversion(
   routine: Routine,
-  answer: ResultShape,
+  result: ResultShape,
   raw: RawFormat | null,
 ): { readonly outputConversion?: readonly OutputColumn[] } {
-  if (routine.kind !== 'procedure' || answer.kind !== 'object') return {};
-  const { columns } = procedureShape(routine.result);
-  const needed =
+  if (routine.kind !== 'procedure' || result.kind !== 'object') return {};
+  const { columns } = toProcedureResult(routine.result);
+  const isNeeded =
     raw === null
       ? columns.some(({ type }) => type.json === 'converted')
-      : answer.columns.some(({ parentColumn }) => parentColumn !== undefined);
-  if (!needed) return {};
+      : result.columns.some(({ parentColumn }) => parentColumn !== undefined);
+  if (!isNeeded) return {};
   return {
     outputConversion: columns.map(({ name, type }) => ({ name, type: type.json === 'converted' ? type.sql : null })),
   };
 }
 
-/** Of an operation on a table, the table's own. */
-function rowType({ result, table, schema, name }: Routine): { readonly rowType?: string } {
+/** Returns the row type; for a table operation, the type of the table. */
+function getRowType({ result, table, schema, name }: Routine): { readonly rowType?: string } {
   if (table !== undefined) return { rowType: `${quoteIdentifier(schema)}.${quoteIdentifier(name)}` };
   return result.named && result.type !== undefined ? { rowType: result.type.sql } : {};
 }
 
-type RowAnswer = Extract<ResultShape, { readonly kind: 'object' | 'objects' }>;
+type RowShape = Extract<ResultShape, { readonly kind: 'object' | 'objects' }>;
 
-function rowAnswer(columns: readonly ResultColumn[], { set, named }: Shape, { refuse, warn }: Reports): RowAnswer {
-  for (const [one, other] of sharing(columns, 'key')) {
-    // Fields of composites come together from several authors, and a client may well know which one it wants.
-    if (isField(one) || isField(other))
-      warn('duplicate-column', `${sameText(one, other, 'key')}, which each row has twice`);
-    else refuse('duplicate-column', `${sameText(one, other, 'key')}; rename one of them`);
+function createRowShape(
+  columns: readonly ResultColumn[],
+  { set, named }: DeclaredResult,
+  { reportError, reportWarning }: Reporters,
+): RowShape {
+  for (const [first, second] of findDuplicates(columns, 'key')) {
+    // Fields of different composite types may well have the same name.
+    if (isField(first) || isField(second))
+      reportWarning('duplicate-column', `${describeDuplicate(first, second, 'key')}, so each row object has it twice`);
+    else reportError('duplicate-column', `${describeDuplicate(first, second, 'key')}; rename one of them`);
   }
-  refuseSharedFields(columns, refuse);
+  reportDuplicateFields(columns, reportError);
   return set ? { kind: 'objects', columns } : { kind: 'object', columns, nullable: named };
 }
 
 const isField = ({ parentColumn }: ResultColumn): boolean => parentColumn !== undefined;
 
-/** Composite columns as their fields. A field is found by the name of its column, so no two columns may have one name. */
-function flattened(columns: readonly ResultColumn[], refuse: ReportProblem): readonly ResultColumn[] {
-  for (const [one, other] of sharing(columns, 'name')) {
-    refuse('duplicate-column', `${sameText(one, other, 'name')}; rename one of them`);
+/** Replaces composite columns by their fields. Column names must be unique, because fields refer to them. */
+function flattenColumns(columns: readonly ResultColumn[], reportError: ReportProblem): readonly ResultColumn[] {
+  for (const [first, second] of findDuplicates(columns, 'name')) {
+    reportError('duplicate-column', `${describeDuplicate(first, second, 'name')}; rename one of them`);
   }
-  return columns.flatMap(fieldsOf);
+  return columns.flatMap(expandFields);
 }
 
-/**
- * A composite column as its fields, under their own names; composites among these stay as they are. One without fields has
- * nothing to put in its place.
- */
-function fieldsOf(column: ResultColumn): readonly ResultColumn[] {
+/** Returns the fields of a composite column, and other columns unchanged. Nested composites are not replaced. */
+function expandFields(column: ResultColumn): readonly ResultColumn[] {
   const { kind, json, fields } = column.type;
   if (kind !== 'composite' || json !== 'converted' || fields === undefined || fields.length === 0) return [column];
   return fields.map(({ name, key, type }) => ({ name, parentColumn: column.name, key, type }));
 }
 
-function scalarAnswer(routine: Routine, columns: readonly ResultColumn[], set: boolean): ResultShape {
+function createScalarShape(routine: Routine, columns: readonly ResultColumn[], set: boolean): ResultShape {
   const column = columns[0];
-  if (column === undefined) throw new TypeError(`The catalog gives no column for the result of ${routine.signature}`);
-  return set ? { kind: 'values', column } : { kind: 'value', column, media: mediaOf(column) };
+  if (column === undefined) throw new TypeError(`The catalog has no result column for ${routine.signature}`);
+  return set ? { kind: 'values', column } : { kind: 'value', column, media: getMedia(column) };
 }
 
-/**
- * json, arrays and composites are JSON; bytea is bytes; the rest is text. Types that merely have a cast to json (hstore)
- * are text too when they stand alone: only as a member of something JSON do they have to be JSON.
- */
-function mediaOf({ type }: ResultColumn): 'text' | 'json' | 'bytes' {
+/** A single json, array or composite value is JSON, bytea is bytes. Others are text, including types with a cast to json (hstore). */
+function getMedia({ type }: ResultColumn): 'text' | 'json' | 'bytes' {
   if (type.builtin === 'bytea') return 'bytes';
   if (type.json === 'json' || type.element !== undefined || type.kind === 'composite') return 'json';
   return 'text';
 }
 
-/** Pairs of columns with one key or name. A JSON object with one key twice lies to most of its readers: they see one of the values. */
-function sharing(
+/** Returns pairs of columns with the same key or name. Most JSON parsers keep only one of two equal keys. */
+function findDuplicates(
   columns: readonly ResultColumn[],
-  what: 'key' | 'name',
-): readonly (readonly [one: ResultColumn, other: ResultColumn])[] {
+  property: 'key' | 'name',
+): readonly (readonly [first: ResultColumn, second: ResultColumn])[] {
   const seen = new Map<string, ResultColumn>();
   return columns.flatMap((column) => {
-    const other = seen.get(column[what]);
-    seen.set(column[what], column);
-    return other === undefined ? [] : [[other, column] as const];
+    const first = seen.get(column[property]);
+    seen.set(column[property], column);
+    return first === undefined ? [] : [[first, column] as const];
   });
 }
 
-function sameText(one: ResultColumn, other: ResultColumn, what: 'key' | 'name'): string {
-  return `the columns ${label(one)} and ${label(other)} have one ${what}, ${display(other[what])}`;
+function describeDuplicate(first: ResultColumn, second: ResultColumn, property: 'key' | 'name'): string {
+  return `the columns ${label(first)} and ${label(second)} have the same ${property} ${display(second[property])}`;
 }
 
-/** The same for the objects inside, at any depth of the columns that PostgreSQL makes JSON of. */
-function refuseSharedFields(columns: readonly ResultColumn[], refuse: ReportProblem): void {
+/** Reports duplicate keys in nested objects of columns that PostgreSQL converts to JSON. */
+function reportDuplicateFields(columns: readonly ResultColumn[], reportError: ReportProblem): void {
   const converted = columns.filter(({ type }) => type.json === 'converted');
   const messages = converted.map(({ type }) => describeDuplicateName(type, ({ key }) => [key]));
-  for (const message of new Set(messages)) if (message !== null) refuse('duplicate-field', message);
+  for (const message of new Set(messages)) if (message !== null) reportError('duplicate-field', message);
 }
 
 function label({ name, parentColumn }: ResultColumn): string {
   return display(parentColumn === undefined ? name : `${parentColumn}.${name}`);
 }
 
-const companions: readonly (keyof Overrides)[] = ['separator', 'newLine', 'columnNames'];
+const rawOptions: readonly (keyof Overrides)[] = ['separator', 'newLine', 'columnNames'];
 
-/**
- * Raw mode as the comment asks for it; null without. What belongs to it does not switch it on: `names` and `columns` begin
- * many a line of prose, and a client that is answered JSON would suddenly get something else.
- */
-export function resolveRawFormat(builder: EndpointBuilder, answer: ResultShape): RawFormat | null {
+/** Returns the raw format, or null. Only `raw` enables raw mode: `names` and `columns` begin many lines of prose. */
+export function resolveRawFormat(builder: EndpointBuilder, result: ResultShape): RawFormat | null {
   const { raw, separator, newLine, columnNames } = builder.overrides;
   if (raw !== true) {
-    for (const key of companions) warnOfNoEffect(builder, key, 'without raw');
+    for (const key of rawOptions) warnOfNoEffect(builder, key, 'without raw');
     return null;
   }
-  if (answer.kind === 'nothing') {
-    for (const key of ['raw', ...companions] as const) warnOfNoEffect(builder, key, 'where the routine gives nothing');
+  if (result.kind === 'nothing') {
+    for (const key of ['raw', ...rawOptions] as const) warnOfNoEffect(builder, key, 'for routines without a result');
     return null;
   }
-  const nameless = answer.kind === 'record' || answer.kind === 'records';
-  if (nameless) warnOfNoEffect(builder, 'columnNames', 'where only the call knows the columns');
-  return { separator, newLine, columnNames: columnNames === true && !nameless };
+  const isRecord = result.kind === 'record' || result.kind === 'records';
+  if (isRecord) warnOfNoEffect(builder, 'columnNames', 'for results whose columns are unknown before the call');
+  return { separator, newLine, columnNames: columnNames === true && !isRecord };
 }
 
 function warnOfNoEffect(builder: EndpointBuilder, key: keyof Overrides, where: string): void {

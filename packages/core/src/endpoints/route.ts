@@ -7,26 +7,29 @@ import { type EndpointOptions, parameterSources } from './options.ts';
 import type { ReportProblem } from './parameters.ts';
 import { parsePath, type PathSegment } from './path.ts';
 
-/** Where an endpoint stands. */
+/** The method and path of an endpoint. */
 export interface Route {
   readonly method: Method;
   readonly path: string;
-  /** None where the path cannot be understood, which was told. */
+  /** Empty for an invalid path, which has been reported. */
   readonly segments: readonly PathSegment[];
 }
 
 /**
- * Method and path: as the comment says, or else by the source of the routine, its name and its kind. Signing in and out is POST
- * whatever the name, the volatility or the host's one method says: a link must not do it, and a password is not for a URL.
+ * Resolves method and path from the comment, or else from the routine and the options. Logins and logouts default to POST: a
+ * link must not trigger them, and a URL must not contain a password.
  */
-export function resolveRoute(builder: EndpointBuilder, refuse: ReportProblem): Route {
+export function resolveRoute(builder: EndpointBuilder, reportError: ReportProblem): Route {
   const { routine, options, overrides } = builder;
-  const path = inPattern(routine, overrides.path ?? generatedPath(routine, options));
+  const path = applyUrlPattern(routine, overrides.path ?? generatePath(routine, options));
   const segments = parsePath(path);
-  if (typeof segments === 'string') refuse('path-syntax', `${display(path)}: ${segments}`);
-  // The braces of a routine's name are no parameters; those of an annotation, or of the host's own builder, are.
+  if (typeof segments === 'string') reportError('path-syntax', `${display(path)}: ${segments}`);
+  // Braces of an annotation or of `urlPathBuilder` are parameters, braces of a routine name are not.
   else if (overrides.path === null && /[{}]/.test(routine.schema + routine.name)) {
-    refuse('path-syntax', `${display(path)} holds braces of the routine's name; give it another path in its comment`);
+    reportError(
+      'path-syntax',
+      `${display(path)} contains braces from the name of the routine; set another path in its comment`,
+    );
   }
   return {
     method: overrides.method ?? (overrides.signIn === null ? defaultMethod(routine, options) : 'POST'),
@@ -35,22 +38,21 @@ export function resolveRoute(builder: EndpointBuilder, refuse: ReportProblem): R
   };
 }
 
-function generatedPath(routine: Routine, options: EndpointOptions): string {
+function generatePath(routine: Routine, options: EndpointOptions): string {
   const { schema, name, signature } = routine;
   const { urlPathBuilder, urlPathPrefix } = options;
   const path = callNameOption('urlPathBuilder', signature, () => urlPathBuilder({ schema, name }, urlPathPrefix ?? ''));
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** The operations of one table stand at patterns of its path: `{0}/returning`. */
-function inPattern({ route }: Routine, path: string): string {
+/** Applies the URL pattern of a table operation, such as `{0}/returning`, to the path of the table. */
+function applyUrlPattern({ route }: Routine, path: string): string {
   return route === undefined ? path : route.urlPattern.replaceAll('{0}', path.replace(/(?<=.)\/$/, ''));
 }
 
 /**
- * GET for what reads: by its name (`get_x`, `x_get_y`, `x_get`, in any case), or because the function is stable or
- * immutable. Everything else is POST, procedures always: PostgreSQL knows no volatility of them, and a name is no promise.
- * The host's one verb for all is for routines: operations on a table are told apart by theirs.
+ * Returns GET for functions that are stable or immutable or whose name says so (`get_x`, `x_get_y`, `x_get`), else POST.
+ * Procedures are POST, as PostgreSQL has no volatility for them. Table operations have fixed methods.
  */
 function defaultMethod(routine: Routine, options: EndpointOptions): Method {
   if (routine.route !== undefined) return routine.route.method;
@@ -59,7 +61,7 @@ function defaultMethod(routine: Routine, options: EndpointOptions): Method {
   return /^get_|_get_|_get$/i.test(routine.name) || routine.volatility !== 'volatile' ? 'GET' : 'POST';
 }
 
-/** A verb in the comment derives the source anew, over the host's option; an annotation is always nearer than an option. */
+/** A method in the comment overrides the option `defaultRequestParamType`. */
 export function resolveParameterSource(
   { routine, options, overrides }: EndpointBuilder,
   method: Method,

@@ -3,28 +3,29 @@ import type { Endpoint } from './endpoint.ts';
 import { deepFreeze } from './deep-freeze.ts';
 
 export interface SessionEffectsOptions {
-  /** What routines and tables do in the database that a connection leads to, by its name; null is the gateway's own. */
+  /** The session effects of routines and tables, by connection name; null is the default connection. */
   readonly uses: ReadonlyMap<string | null, SessionEffectsLookup>;
   readonly connectionReset: 'auto' | 'always' | 'never';
   /** The statements of endpoints that do not call a routine, by the endpoint's id. */
   readonly statements: ReadonlyMap<string, string>;
 }
 
-/** Adds what the calls of each endpoint may do to their session. */
+/** Adds the session effects of their calls to the endpoints. */
 export function addSessionEffects(
   endpoints: readonly Endpoint[],
   { uses, connectionReset, statements }: SessionEffectsOptions,
 ): readonly Endpoint[] {
   return endpoints.map((endpoint) => {
     const { alters, mayBlock } =
-      endpoint.sessionEffects ?? sessionUseOf(endpoint, uses.get(endpoint.connection)!, statements.get(endpoint.id));
+      endpoint.sessionEffects ??
+      findSessionEffects(endpoint, uses.get(endpoint.connection)!, statements.get(endpoint.id));
     const use = { alters: endpoint.connectionReset ?? alters, mayBlock };
     const sessionEffects = { alters: needsReset(use, { connectionReset }), mayBlock };
     return sessionEffects.alters || mayBlock ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
   });
 }
 
-/** Whether the connection is reset behind what may do this to its session. */
+/** Returns whether the connection must be reset after a call with these effects. */
 export function needsReset(
   { alters }: SessionEffects,
   { connectionReset }: Pick<SessionEffectsOptions, 'connectionReset'>,
@@ -32,7 +33,7 @@ export function needsReset(
   return connectionReset === 'auto' ? alters : connectionReset === 'always';
 }
 
-function sessionUseOf(
+function findSessionEffects(
   { table, schema, name }: Endpoint,
   uses: SessionEffectsLookup,
   statement: string | undefined,

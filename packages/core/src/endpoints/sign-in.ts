@@ -6,33 +6,33 @@ import type { BasicAuthentication, EndpointParameter, ResultColumn, ResultShape,
 
 const numbers = new Set(['int2', 'int4', 'int8', 'numeric']);
 
-/** What a login or logout endpoint needs to know of its routine's row; null for every other endpoint. */
+/** Returns the columns and parameters of a login, or a logout; null for other endpoints. */
 export function resolveSignIn(
   builder: EndpointBuilder,
-  answer: ResultShape,
+  result: ResultShape,
   parameters: readonly EndpointParameter[],
 ): SignIn | null {
   const { signIn } = builder.overrides;
   if (signIn === null) return null;
   if (signIn === 'logout') return { kind: 'logout' };
   const { authentication: names } = builder.options;
-  if ((answer.kind !== 'object' && answer.kind !== 'objects') || answer.columns.length === 0) {
+  if ((result.kind !== 'object' && result.kind !== 'objects') || result.columns.length === 0) {
     builder.report(
       'error',
       'login-columns',
-      `a login routine returns a row of named columns, which become what is known of its caller; this one returns ${builder.routine.result.display}`,
+      `a login routine must return a row with named columns, which become claims, but this one returns ${builder.routine.result.display}`,
       builder.annotationFor('signIn')?.line ?? null,
     );
     return null;
   }
-  refuseStatus(builder, answer.columns, names);
+  checkStatus(builder, result.columns, names);
   const index = (name: string): number | null => {
-    const found = answer.columns.findIndex((column) => column.name === name && column.parentColumn === undefined);
+    const found = result.columns.findIndex((column) => column.name === name && column.parentColumn === undefined);
     return found < 0 ? null : found;
   };
-  const password = passwordAmong(parameters, names);
+  const password = findPassword(parameters, names);
   const hash = index(names.hashColumnName);
-  if (hash !== null && password === null) refuseUnverified(builder, names);
+  if (hash !== null && password === null) reportMissingPassword(builder, names);
   return {
     kind: 'login',
     statusColumn: index(names.statusColumnName),
@@ -44,26 +44,26 @@ export function resolveSignIn(
   };
 }
 
-function passwordAmong(
+function findPassword(
   parameters: readonly EndpointParameter[],
-  { passwordParameterNameContains: part }: EndpointAuthenticationOptions,
+  { passwordParameterNameContains: text }: EndpointAuthenticationOptions,
 ): EndpointParameter | null {
-  return parameters.find(({ name }) => name.toLowerCase().includes(part.toLowerCase())) ?? null;
+  return parameters.find(({ name }) => name.toLowerCase().includes(text.toLowerCase())) ?? null;
 }
 
-/** A hash that nothing is held against would let everybody in. */
-function refuseUnverified(builder: EndpointBuilder, names: EndpointAuthenticationOptions): void {
-  const { hashColumnName: hash, passwordParameterNameContains: part } = names;
+/** Reports a hash column without a password parameter, which would accept every caller. */
+function reportMissingPassword(builder: EndpointBuilder, names: EndpointAuthenticationOptions): void {
+  const { hashColumnName: hash, passwordParameterNameContains: text } = names;
   builder.report(
     'error',
     'login-password',
-    `the column ${display(hash)} is the hash of a password, but no parameter has a name with ${display(part)} in it: rename the parameter that is the password`,
+    `the column ${display(hash)} is a password hash, but no parameter name contains ${display(text)}; rename the password parameter`,
     builder.annotationFor('signIn')?.line ?? null,
   );
 }
 
-/** Anything but true, false or a status could be read as a success that nobody meant. */
-function refuseStatus(
+/** Reports a status column that is not a boolean or number, which could pass as a success. */
+function checkStatus(
   builder: EndpointBuilder,
   columns: readonly ResultColumn[],
   names: EndpointAuthenticationOptions,
@@ -73,12 +73,12 @@ function refuseStatus(
   builder.report(
     'error',
     'login-status',
-    `the column ${display(status.name)} of a login routine is boolean or a number, not ${status.type.display}`,
+    `the column ${display(status.name)} of a login routine must be a boolean or a number, not ${status.type.display}`,
     builder.annotationFor('signIn')?.line ?? null,
   );
 }
 
-/** HTTP Basic for one endpoint; null where its comment says nothing of it. */
+/** Returns the HTTP Basic authentication that the comment sets, or null. */
 export function resolveBasicAuthentication({
   basicAuthentication: basic,
   overrides,

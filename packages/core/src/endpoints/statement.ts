@@ -2,34 +2,32 @@ import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { JsonForm } from '../catalog/type-facts.ts';
 import type { ResultColumn, Endpoint, EndpointParameter, RawFormat } from './endpoint.ts';
 
-/** One argument of a call, in the order of the declaration. */
+/** An argument of a call, in the order of the declaration. */
 interface Argument {
-  /** Null when it can only be passed by position. */
+  /** Null for an argument that can only be passed by position. */
   readonly name: string | null;
-  /** Null when this call leaves it out. */
+  /** Null for an omitted argument. */
   readonly sql: string | null;
   readonly parameter: EndpointParameter | null;
   readonly variadic: boolean;
 }
 
 /**
- * The SQL that calls the endpoint's routine with the parameters in `given`, whose values are `$1`, `$2`, … in that order.
- * Names come from the catalog and are quoted; every value is cast to its parameter's own type, so that overloads are told
- * apart by the plan and not by PostgreSQL's guess at an unknown literal. Throws a RangeError when `neededAsWell` is not null.
+ * Returns the SQL that calls the routine with the parameters in `given`, as `$1`, `$2`, … in that order. Every value is cast
+ * to the type of its parameter, which selects the overload. Throws a RangeError when `findMissingArgument` is not null.
  */
 export function buildCallStatement(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
   const routine = `${quoteIdentifier(endpoint.schema)}.${quoteIdentifier(endpoint.name)}`;
   const call = `${routine}(${argumentList(endpoint, given)})`;
-  return endpoint.kind === 'procedure' ? `call ${call}` : selectOf(endpoint, call);
+  return endpoint.kind === 'procedure' ? `call ${call}` : buildSelect(endpoint, call);
 }
 
 /**
- * The parameter that must be given too, because a later one is given that can only go by position, without gaps: one that
- * has no name, or any where the variadic one is left out. With the variadic one, PostgreSQL fills in no defaults at all. Null when
- * the call can be made.
+ * Returns an omitted parameter that the call requires, or null. Arguments before a positional one cannot be omitted, and
+ * PostgreSQL uses no defaults together with a variadic argument.
  */
 export function findMissingArgument(endpoint: Endpoint, given: readonly EndpointParameter[]): EndpointParameter | null {
-  const all = argumentsOf(endpoint, given);
+  const all = listArguments(endpoint, given);
   const variadic = all.some((argument) => argument.variadic && argument.sql !== null);
   return (
     all.slice(0, variadic ? all.length : positionalCount(all)).find((argument) => argument.sql === null)?.parameter ??
@@ -37,35 +35,35 @@ export function findMissingArgument(endpoint: Endpoint, given: readonly Endpoint
   );
 }
 
-/** Inputs in order, with a `null` where CALL wants a placeholder for an output. */
-function argumentsOf(endpoint: Endpoint, given: readonly EndpointParameter[]): readonly Argument[] {
+/** Returns the inputs in order, with a `null` placeholder for each output parameter of CALL. */
+function listArguments(endpoint: Endpoint, given: readonly EndpointParameter[]): readonly Argument[] {
   const placeholders = (before: number): Argument[] =>
     endpoint.outputs
       .filter((output) => output.before === before)
       .map(({ name }) => ({ name, sql: 'null', parameter: null, variadic: false }));
-  const inputs = endpoint.parameters.flatMap((parameter, index): Argument[] => {
-    const place = given.findIndex((one) => one.position === parameter.position);
-    const sql = place < 0 ? null : `$${place + 1}::${parameter.type.sql}`;
+  const inputs = endpoint.parameters.flatMap((parameter, inputIndex): Argument[] => {
+    const givenIndex = given.findIndex(({ position }) => position === parameter.position);
+    const sql = givenIndex < 0 ? null : `$${givenIndex + 1}::${parameter.type.sql}`;
     const name = parameter.unnamed ? null : parameter.name;
-    return [...placeholders(index + 1), { name, sql, parameter, variadic: parameter.variadic }];
+    return [...placeholders(inputIndex + 1), { name, sql, parameter, variadic: parameter.variadic }];
   });
   return [...inputs, ...placeholders(endpoint.parameters.length + 1)];
 }
 
 /**
- * Everything up to the last unnamed argument goes by position; after the first `name =>` nothing else may. Where the variadic one
- * is left to its default, all of them do: PostgreSQL finds a variadic routine by names only when that one is given too.
+ * Returns the number of positional arguments: up to the last unnamed one, as none may follow `name =>`. Without the variadic
+ * argument all are positional, because PostgreSQL then does not resolve a variadic routine by names.
  */
 function positionalCount(all: readonly Argument[]): number {
-  const allByPlace = all.some(({ variadic, sql }) => variadic && sql === null);
-  return all.findLastIndex(({ name, sql }) => sql !== null && (allByPlace || name === null)) + 1;
+  const allPositional = all.some(({ variadic, sql }) => variadic && sql === null);
+  return all.findLastIndex(({ name, sql }) => sql !== null && (allPositional || name === null)) + 1;
 }
 
 function argumentList(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
-  const all = argumentsOf(endpoint, given);
+  const all = listArguments(endpoint, given);
   const positional = positionalCount(all);
   const missing = findMissingArgument(endpoint, given);
-  if (missing !== null) throw new RangeError(`${endpoint.id}: ${missing.name} must be given too`);
+  if (missing !== null) throw new RangeError(`${endpoint.id}: ${missing.name} must be passed too`);
   return all
     .flatMap(({ name, sql, variadic }, index) => {
       if (sql === null) return [];
@@ -75,12 +73,12 @@ function argumentList(endpoint: Endpoint, given: readonly EndpointParameter[]): 
     .join(', ');
 }
 
-/** How a value of a column is asked for. */
-type Asking = (column: ResultColumn, sql: string) => string;
+/** Returns the SQL expression that selects a value of a column. */
+type ColumnExpression = (column: ResultColumn, sql: string) => string;
 
 /**
- * The SQL that makes the endpoint's answer of what CALL has given, whose columns are `$1`, `$2`, …: a row as a function with the same
- * outputs would give it. A NULL has no type to be read as: a domain could refuse what the procedure has left out.
+ * Returns the SQL that converts the output columns of CALL, as `$1`, `$2`, …, to the row of a function with the same outputs. A
+ * NULL is not cast to its type, because a domain may reject it.
  */
 export function buildConversionStatement(
   { result, raw, outputConversion }: Endpoint,
@@ -96,63 +94,60 @@ export function buildConversionStatement(
   return selectColumns(columns, `(values (${values.join(', ')}))`, raw === null ? asJson : asText);
 }
 
-/** What stands around the call of a function, by the shape of its answer. */
-function selectOf({ result, raw }: Endpoint, call: string): string {
-  const ask = raw === null ? asJson : asText;
+/** Wraps the call of a function, depending on the result shape. */
+function buildSelect({ result, raw }: Endpoint, call: string): string {
+  const express = raw === null ? asJson : asText;
   switch (result.kind) {
     case 'nothing':
       return `select ${call}`;
     case 'value':
-      return `select ${result.media === 'json' ? ask(result.column, call) : call}`;
+      return `select ${result.media === 'json' ? express(result.column, call) : call}`;
     case 'values':
-      return `select ${ask(result.column, '"r"."v"')} from ${call} as "r"("v")`;
+      return `select ${express(result.column, '"r"."v"')} from ${call} as "r"("v")`;
     case 'objects':
-      return selectColumns(result.columns, call, ask);
+      return selectColumns(result.columns, call, express);
     case 'object':
-      return result.nullable ? selectRow(result.columns, call, ask) : selectColumns(result.columns, call, ask);
+      return result.nullable ? selectRow(result.columns, call, express) : selectColumns(result.columns, call, express);
     case 'record':
     case 'records':
       return selectRecord(call, raw);
   }
 }
 
-/** Only what PostgreSQL itself must convert is wrapped: a plain column costs nothing and can be inlined. */
+/** Wraps only columns that PostgreSQL must convert; plain columns are cheaper and can be inlined. */
 function asJson(column: ResultColumn, sql: string): string {
   return column.type.json === 'converted' ? `pg_catalog.to_json(${sql})` : sql;
 }
 
-/** Every value arrives as PostgreSQL's text by itself. */
+/** Selects the value unchanged, as PostgreSQL sends its text format. */
 function asText(_: ResultColumn, sql: string): string {
   return sql;
 }
 
-/** The columns of the routine's own result, in order: fields of a composite one stand together. */
+/** Returns the quoted columns of the routine's result, without the fields of composite columns. */
 function resultNames(columns: readonly ResultColumn[]): readonly string[] {
   return [...new Set(columns.map(({ parentColumn, name }) => quoteIdentifier(parentColumn ?? name)))];
 }
 
-/** A column of a row, or the field of a composite column of it: `(row."column")."field"`. */
+/** Returns a reference to a column, or to a field of a composite column: `(row."column")."field"`. */
 function reference(row: string, { parentColumn, name }: ResultColumn): string {
   const column = `${row}.${quoteIdentifier(parentColumn ?? name)}`;
   return parentColumn === undefined ? column : `(${column}).${quoteIdentifier(name)}`;
 }
 
-/** Plain references to a function in FROM: PostgreSQL can then inline the body of an SQL function. */
-function selectColumns(columns: readonly ResultColumn[], call: string, ask: Asking): string {
-  // A composite type may have no columns at all; `select from f()` gives its rows of nothing.
+/** Selects from the function in FROM, so that PostgreSQL can inline SQL functions. */
+function selectColumns(columns: readonly ResultColumn[], call: string, express: ColumnExpression): string {
+  // A composite type without columns has empty rows.
   if (columns.length === 0) return `select from ${call} as "r"`;
-  const list = columns.map((column) => ask(column, reference('"r"', column)));
+  const list = columns.map((column) => express(column, reference('"r"', column)));
   return `select ${list.join(', ')} from ${call} as "r"(${resultNames(columns).join(', ')})`;
 }
 
-/**
- * The columns of an endpoint that answers rows, for a statement of somebody else's whose row is called so: `"r"."id"`, wrapped
- * where PostgreSQL has to convert. Empty for a row of nothing.
- */
+/** Returns the select list of an endpoint with rows, for the row alias `row`: `"r"."id"`. Empty without columns. */
 export function buildSelectList({ result, raw }: Pick<Endpoint, 'result' | 'raw'>, row: string): string {
-  const ask = raw === null ? asJson : asText;
+  const express = raw === null ? asJson : asText;
   const columns = result.kind === 'objects' ? result.columns : [];
-  return columns.map((column) => ask(column, reference(row, column))).join(', ');
+  return columns.map((column) => express(column, reference(row, column))).join(', ');
 }
 
 /**
@@ -170,40 +165,34 @@ export function convertQuery({ result, raw }: Pick<Endpoint, 'result' | 'raw'>, 
 }
 
 /**
- * A single row of a named type may be NULL, and in FROM that would turn into a row of NULLs. So the value is made first,
- * once (`offset 0` keeps PostgreSQL from putting the call in place of every reference), and then taken apart. `is distinct
- * from null` asks for the value itself: a row whose fields are all NULL is still a row.
+ * Selects a row of a named type that may be NULL, which FROM would turn into a row of NULLs. `offset 0` keeps PostgreSQL from
+ * repeating the call. `is distinct from null` is true for a row whose fields are all NULL.
  */
-function selectRow(columns: readonly ResultColumn[], call: string, ask: Asking): string {
-  const list = columns.map((column) => ask(column, reference('("r"."v")', column)));
+function selectRow(columns: readonly ResultColumn[], call: string, express: ColumnExpression): string {
+  const list = columns.map((column) => express(column, reference('("r"."v")', column)));
   const select = list.length === 0 ? 'select' : `select ${list.join(', ')}`;
   return `${select} from (select ${call} as "v" offset 0) as "r" where "r"."v" is distinct from null`;
 }
 
 /**
- * One column: the record's values as PostgreSQL's own text (a boolean is `t`, a timestamp has a space), as a JSON array or as
- * a row of raw mode; NULL when the record is. Such a record cannot stand in FROM, and no SQL function takes one
- * apart but `row_to_json`, whose values are JSON's text and not PostgreSQL's. So the text of the record is split where
- * PostgreSQL documents it: fields after commas, empty for NULL, quoted where need be, with quotes and backslashes doubled.
- * A record without any field has the same text as one with a single NULL, and is answered as that.
+ * Selects the values of an untyped record in PostgreSQL's text format, as a JSON array or a raw row; NULL for a NULL record.
+ * PostgreSQL has no function for this, so the text of the record is split (PostgreSQL manual, "Composite Type Input and
+ * Output Syntax"). An empty record has the same text as a record with one NULL.
  */
 function selectRecord(call: string, raw: RawFormat | null): string {
-  return `select case when "r"."v" is distinct from null then ${rowOfValues(raw)} end
+  return `select case when "r"."v" is distinct from null then ${joinRecordValues(raw)} end
 from (select ${call} as "v" offset 0) as "r"`;
 }
 
-/**
- * Raw rows are whole here, separators included, since nobody else knows where one value ends. Nor do we know their types, so
- * with a separator all of them are in quotes.
- */
-function rowOfValues(raw: RawFormat | null): string {
-  if (raw === null) return `pg_catalog.to_json(array(${valuesOfRecord(recordValue)}))`;
-  if (raw.separator === null) return `pg_catalog.array_to_string(array(${valuesOfRecord(recordValue)}), '', '')`;
+/** Builds a JSON array or a whole raw row. With a separator, all values are in quotes, because their types are unknown. */
+function joinRecordValues(raw: RawFormat | null): string {
+  if (raw === null) return `pg_catalog.to_json(array(${selectRecordValues(recordValue)}))`;
+  if (raw.separator === null) return `pg_catalog.array_to_string(array(${selectRecordValues(recordValue)}), '', '')`;
   const inQuotes = `'"' operator(pg_catalog.||) pg_catalog.replace(${recordValue}, '"', '""') operator(pg_catalog.||) '"'`;
-  return `pg_catalog.array_to_string(array(${valuesOfRecord(inQuotes)}), ${quoteLiteral(raw.separator)}, '')`;
+  return `pg_catalog.array_to_string(array(${selectRecordValues(inQuotes)}), ${quoteLiteral(raw.separator)}, '')`;
 }
 
-function valuesOfRecord(value: string): string {
+function selectRecordValues(value: string): string {
   return `
   select ${value}
   from pg_catalog.regexp_matches(
@@ -212,7 +201,7 @@ function valuesOfRecord(value: string): string {
   order by "f"."o"`;
 }
 
-/** One field of a record's text as the value that it stands for. */
+/** The value of a field in the text of a record. */
 const recordValue = `case
     when "f"."m"[1] operator(pg_catalog.=) '' then null
     when pg_catalog.left("f"."m"[1], 1) operator(pg_catalog.=) '"' then pg_catalog.replace(pg_catalog.replace(
@@ -226,16 +215,16 @@ const oids: Readonly<Record<JsonForm, readonly number[] | null>> = {
   timestamptz: [1184],
   json: [114, 3802],
   converted: [114, 3802],
-  // Any type's text can be a JSON string.
+  // The text of any type can be a JSON string.
   string: null,
 };
 
-/** Per column: the OIDs of the types that its reader can take, null for any. */
+/** The accepted type OIDs of each column; null accepts any. */
 type ColumnTypes = readonly (readonly number[] | null)[];
 
 /**
- * What the call's statement gives. A routine that has changed since the catalog was read shows itself by that when its statement is
- * prepared.
+ * Returns the accepted types of the columns of the call. A mismatch in the prepared statement means that the routine has
+ * changed since the catalog was read.
  */
 export function callColumnTypes(endpoint: Endpoint): ColumnTypes {
   const { result, outputConversion } = endpoint;
@@ -248,7 +237,7 @@ export function callColumnTypes(endpoint: Endpoint): ColumnTypes {
   );
 }
 
-/** What the statement gives that converts the row of a CALL. Where a text went in, it comes out. */
+/** Returns the accepted types of the columns of the conversion statement, which passes texts through. */
 export function conversionColumnTypes(endpoint: Endpoint): ColumnTypes {
   const { result, outputConversion } = endpoint;
   const columns = result.kind === 'object' ? result.columns : [];
@@ -259,17 +248,17 @@ export function conversionColumnTypes(endpoint: Endpoint): ColumnTypes {
   });
 }
 
-/** What the answer's form can take. */
+/** Returns the accepted types of the columns of the result shape. */
 export function resultColumnTypes(endpoint: Endpoint): ColumnTypes {
   const { result, raw } = endpoint;
   const taken = (column: ResultColumn): readonly number[] | null =>
     raw === null ? oids[column.type.json] : rawTypes(column, raw);
   switch (result.kind) {
     case 'nothing':
-      // A void function gives a column that nobody reads; CALL without outputs and what writes to a table give none.
+      // A void function returns an unused column; CALL without outputs and table writes return none.
       return endpoint.kind === 'function' ? [null] : [];
     case 'value':
-      // Where it is not converted, a type with a mere cast to json is text.
+      // A single value of a type with a cast to json is text.
       return [result.media === 'text' && result.column.type.json === 'converted' ? null : taken(result.column)];
     case 'values':
       return [taken(result.column)];
@@ -282,7 +271,7 @@ export function resultColumnTypes(endpoint: Endpoint): ColumnTypes {
   }
 }
 
-/** Raw mode takes any text; but where there is a separator, it is the type that says whether a value needs quotes. */
+/** Raw mode accepts any type. With a separator, the type decides about quotes. */
 function rawTypes({ type }: ResultColumn, { separator }: RawFormat): readonly number[] | null {
   const bare = separator !== null && (type.json === 'number' || type.json === 'boolean');
   return bare ? oids[type.json] : null;

@@ -3,13 +3,13 @@ import type { TableAccess } from '../catalog/table.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, Listing, ParameterSource, TableEndpoint } from './endpoint.ts';
 
-/** What a listing adds to the parameters of a select. */
+/** The parameters of an endpoint, and its table operation. */
 export interface TableDetails {
   readonly parameters: readonly EndpointParameter[];
   readonly table: TableEndpoint | null;
 }
 
-/** The part of an endpoint that only operations on a table have; functions and procedures pass as they are. */
+/** Adds the table operation and its listing parameters. Returns functions and procedures unchanged. */
 export function resolveTable(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
@@ -17,24 +17,31 @@ export function resolveTable(
 ): TableDetails {
   const { table: use } = builder.routine;
   if (use === undefined) return { parameters, table: null };
-  const wanted = builder.overrides.listing ?? use.listing !== null;
+  const hasListing = builder.overrides.listing ?? use.listing !== null;
   const limits = use.listing ?? use.listingLimits;
-  const all = wanted && use.operation === 'select' ? withListing(parameters, source) : parameters;
-  return { parameters: all, table: tableOf(use, builder, wanted ? { ...limits, ...places(parameters.length) } : null) };
+  const all = hasListing && use.operation === 'select' ? addListingParameters(parameters, source) : parameters;
+  return {
+    parameters: all,
+    table: createTableEndpoint(
+      use,
+      builder,
+      hasListing ? { ...limits, ...getListingPositions(parameters.length) } : null,
+    ),
+  };
 }
 
-function tableOf(use: TableAccess, { overrides }: EndpointBuilder, listing: Listing | null): TableEndpoint {
+function createTableEndpoint(use: TableAccess, { overrides }: EndpointBuilder, listing: Listing | null): TableEndpoint {
   return {
     operation: use.operation,
-    columns: use.columns.map(factsOf),
+    columns: use.columns.map(withoutType),
     listing: use.operation === 'select' ? listing : null,
     versioned: use.versioned && listing !== null,
     allowUnfilteredDelete: overrides.allowUnfilteredDelete ?? use.allowUnfilteredDelete,
   };
 }
 
-/** The type of a column stands where the column is used. */
-function factsOf({ type, ...facts }: TableAccess['columns'][number]): TableEndpoint['columns'][number] {
+/** Removes the type, which parameters and result columns contain. */
+function withoutType({ type, ...facts }: TableAccess['columns'][number]): TableEndpoint['columns'][number] {
   void type;
   return facts;
 }
@@ -50,7 +57,7 @@ const text: TypeFacts = {
   builtin: 'text',
 };
 
-/** A value for each column of the order. */
+/** The type of `after`: a value for each column of the order. */
 const texts: TypeFacts = {
   sql: '"pg_catalog"."_text"',
   display: 'text[]',
@@ -74,17 +81,20 @@ const bigint: TypeFacts = {
   builtin: 'int8',
 };
 
-function places(columns: number): Pick<Listing, 'order' | 'limit' | 'offset' | 'after'> {
+function getListingPositions(columns: number): Pick<Listing, 'order' | 'limit' | 'offset' | 'after'> {
   return { order: columns + 1, limit: columns + 2, offset: columns + 3, after: columns + 4 };
 }
 
 /**
- * Columns may be compared by operators, and more than once; order and page have keys of their own. A column that has one of
- * these names keeps it, and the key then begins with a `$`.
+ * Makes the keys of columns repeatable for filters, and adds the pagination parameters. The key of such a parameter begins
+ * with `$` when a column has the same name.
  */
-function withListing(columns: readonly EndpointParameter[], source: ParameterSource): readonly EndpointParameter[] {
+function addListingParameters(
+  columns: readonly EndpointParameter[],
+  source: ParameterSource,
+): readonly EndpointParameter[] {
   const taken = new Set(columns.flatMap(({ name, key }) => [name, key]));
-  const own = (name: string, index: number, type: TypeFacts): EndpointParameter => {
+  const createParameter = (name: string, index: number, type: TypeFacts): EndpointParameter => {
     const key = taken.has(name) ? `$${name}` : name;
     return {
       name: key,
@@ -98,7 +108,7 @@ function withListing(columns: readonly EndpointParameter[], source: ParameterSou
       fields: null,
     };
   };
-  // Only a query string can repeat a key; a value of the path is compared as it is.
+  // Only keys in the query string can be repeated.
   const compared = columns.map((column) =>
     column.inPath || column.type.element !== undefined || source === 'body'
       ? column
@@ -106,9 +116,9 @@ function withListing(columns: readonly EndpointParameter[], source: ParameterSou
   );
   return [
     ...compared,
-    own('order', 1, text),
-    own('limit', 2, bigint),
-    own('offset', 3, bigint),
-    own('after', 4, texts),
+    createParameter('order', 1, text),
+    createParameter('limit', 2, bigint),
+    createParameter('offset', 3, bigint),
+    createParameter('after', 4, texts),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Routine } from '../catalog/routine.ts';
 
-/** The tags of table endpoints. A routine carries none of them, but they are no slip of the pen in its comment either. */
+/** The tags of table operations. Comments of routines may contain them too. */
 const tableTags = [
   'select',
   'read',
@@ -26,22 +26,22 @@ const tableTags = [
 
 const routineTags = ['function', 'procedure', 'volatile', 'stable', 'immutable'];
 
-/** Tags compare without case, and without `_` and `-`, so that `on_conflict`, `on-conflict` and `OnConflict` are one. */
-const normal = (tag: string): string => tag.toLowerCase().replaceAll(/[-_]/g, '');
+/** Removes case, `_` and `-`: `on_conflict`, `on-conflict` and `OnConflict` are the same tag. */
+const normalize = (tag: string): string => tag.toLowerCase().replaceAll(/[-_]/g, '');
 
-const known: ReadonlySet<string> = new Set([...tableTags, ...routineTags].map(normal));
+const known: ReadonlySet<string> = new Set([...tableTags, ...routineTags].map(normalize));
 
-/** The tags that a routine carries. */
+/** Returns the tags of a routine. */
 export function getTags({ tags, kind, volatility }: Pick<Routine, 'tags' | 'kind' | 'volatility'>): readonly string[] {
   return tags ?? [kind, volatility];
 }
 
-/** True when one of `wanted` is among `carried`. */
-export function hasAnyTag(carried: readonly string[], wanted: readonly string[]): boolean {
-  return wanted.some((tag) => carried.some((own) => normal(own) === normal(tag)));
+/** Returns whether a routine with the tags `own` has one of `names`. */
+export function hasAnyTag(own: readonly string[], names: readonly string[]): boolean {
+  return names.some((name) => own.some((tag) => normalize(tag) === normalize(name)));
 }
 
-/** Those of `wanted` that no endpoint of any kind carries: misspelt tags, or the words of a sentence. */
-export function findUnknownTags(wanted: readonly string[]): readonly string[] {
-  return wanted.filter((tag) => !known.has(normal(tag)));
+/** Returns the names that are no tag of any endpoint: misspelt tags, or words of a sentence. */
+export function findUnknownTags(names: readonly string[]): readonly string[] {
+  return names.filter((tag) => !known.has(normalize(tag)));
 }

@@ -407,7 +407,7 @@ describe('what a login cannot be', () => {
   test('strict: the start stops', async () => {
     const gateway = await startGateway(routine('login', 'enter', 'text', `select 'x'`));
     const starting = createGateway({ connectionString: gateway.database.connectionString, strict: true });
-    await expect(starting).rejects.toThrow(/a login routine returns a row of named columns/);
+    await expect(starting).rejects.toThrow(/a login routine must return a row with named columns/);
     await gateway.close();
   });
 });

@@ -150,8 +150,8 @@ test('an attempt that the database could not take is not counted', async () => {
 
 describe('the parameter that names the user', () => {
   const addressOnly =
-    'failed sign-ins are limited by the client\'s address alone; write "login user <parameter>" to say which parameter names the user';
-  const unnamed = `warning login-user: no parameter of the login names its user: ${addressOnly}`;
+    'failed logins are limited by client address only; write "login user <parameter>" to select the parameter';
+  const unnamed = `warning login-user: no parameter identifies the user of the login: ${addressOnly}`;
 
   /** Parameters, the line of the comment, the parameter that names the user, what the author is told. */
   const cases: readonly (readonly [string, string, string | undefined, ...string[]])[] = [
@@ -173,7 +173,7 @@ describe('the parameter that names the user', () => {
       '_user text, _email text, _password text',
       'login',
       undefined,
-      `warning login-user: "_user" and "_email" may each name the user of the login: ${addressOnly}`,
+      `warning login-user: "_user" and "_email" may each identify the user of the login: ${addressOnly}`,
     ],
     ['_user text, _email text, _password text', 'login user _email', '_email'],
     ['_badge text, _password text', 'login user badge', '_badge'],
@@ -184,17 +184,21 @@ describe('the parameter that names the user', () => {
     [
       '_user text, _password text',
       'login user _nobody',
-      'error unknown-parameter: login user "_nobody": the routine has',
+      'error unknown-parameter: login user: the routine has no parameter "_nobody"',
     ],
-    ['_user text, _password text', 'login user _password', 'error unknown-parameter: login user "_password": the'],
+    [
+      '_user text, _password text',
+      'login user _password',
+      'error unknown-parameter: login user: the routine has no parameter "_password"',
+    ],
     [
       '_user jsonb, _password text',
       'login user _user',
-      'error login-user: login user "_user": the parameter that names',
+      'error login-user: login user: the parameter "_user" must be text',
     ],
     ['_user text, _password text', 'login user', 'error bad-argument: login user needs the name of the parameter'],
     ['_user text, _password text', 'login user _user _more', 'error extra-arguments: login user takes one parameter'],
-    ['_user text, _password text', 'login somebody', 'error extra-arguments: login takes nothing behind it'],
+    ['_user text, _password text', 'login somebody', 'error extra-arguments: login takes no argument'],
   ];
   const gateway = useGateway(
     [...cases, ...refused]

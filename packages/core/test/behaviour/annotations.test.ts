@@ -344,13 +344,13 @@ test('a routine that no request can call is told of when its comment wants an en
         'error',
         'uncallable-type',
         'public.same(_value anyelement)',
-        'no request can give a value of type anyelement (parameter "_value"); the routine is not published',
+        'the parameter "_value" is of type anyelement, which a request cannot contain; the routine is not published',
       ],
       [
         'error',
         'uncallable-type',
         'public.stamp()',
-        'no request can be answered with a value of type trigger; the routine is not published',
+        'the routine returns trigger, which a response cannot contain; the routine is not published',
       ],
     ],
   );

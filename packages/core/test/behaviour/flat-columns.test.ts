@@ -40,12 +40,12 @@ test('the author is told, and a login with such a row is not published', () => {
   const told = gateway.gateway.diagnostics.filter(({ code }) => code === 'duplicate-column');
   expect(told.map(({ severity, routine, message }) => `${severity} ${routine}: ${message}`)).toMatchInlineSnapshot(`
     [
-      "error public.enter(): the columns "id" and "home.id" have one key, "id", which each row has twice",
-      "warning public.home(): the columns "id" and "home.id" have one key, "id", which each row has twice",
-      "warning public.homes(): the columns "id" and "home.id" have one key, "id", which each row has twice",
-      "warning public.homes(): the columns "home.id" and "work.id" have one key, "id", which each row has twice",
-      "warning public.homes(): the columns "home.city" and "work.city" have one key, "city", which each row has twice",
-      "warning public.move(id integer, home public.place): the columns "id" and "home.id" have one key, "id", which each row has twice",
+      "error public.enter(): the columns "id" and "home.id" have the same key "id", so each row object has it twice",
+      "warning public.home(): the columns "id" and "home.id" have the same key "id", so each row object has it twice",
+      "warning public.homes(): the columns "id" and "home.id" have the same key "id", so each row object has it twice",
+      "warning public.homes(): the columns "home.id" and "work.id" have the same key "id", so each row object has it twice",
+      "warning public.homes(): the columns "home.city" and "work.city" have the same key "city", so each row object has it twice",
+      "warning public.move(id integer, home public.place): the columns "id" and "home.id" have the same key "id", so each row object has it twice",
     ]
   `);
   expect(gateway.gateway.endpoints.map(({ name }) => name).toSorted()).toEqual(['home', 'homes', 'move']);

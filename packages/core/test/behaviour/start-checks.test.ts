@@ -46,8 +46,8 @@ test('overloads that take parameters of the same names', async () => {
   `);
   expect(told(gateway)).toMatchInlineSnapshot(`
     [
-      "warning ambiguous-overload public.find(_a text) null: takes parameters of the same names as public.find(_a integer) at GET "/api/find", so that no request can tell them apart and each is answered 400; name the parameters differently, or give one of them another path",
-      "warning ambiguous-overload public.unnamed(text) null: takes parameters of the same names as public.unnamed(integer) at GET "/api/unnamed", so that no request can tell them apart and each is answered 400; name the parameters differently, or give one of them another path",
+      "warning ambiguous-overload public.find(_a text) null: GET "/api/find" has the same parameter names as public.find(_a integer), so every request fails with 400; rename the parameters, or set another path for one of them",
+      "warning ambiguous-overload public.unnamed(text) null: GET "/api/unnamed" has the same parameter names as public.unnamed(integer), so every request fails with 400; rename the parameters, or set another path for one of them",
     ]
   `);
   expect((await gateway.send('GET /api/find?a=1')).status).toBe(400);
@@ -76,7 +76,7 @@ test('an HTTP line where nothing can be published', async () => {
   `;
   expect(await toldOf(sql, { sourcesCreated: (sources) => void sources.push(crudSource()) })).toMatchInlineSnapshot(`
     [
-      "error uncallable-type public.same(anyelement) null: no request can give a value of type anyelement (parameter "$1"); the routine is not published",
+      "error uncallable-type public.same(anyelement) null: the parameter "$1" is of type anyelement, which a request cannot contain; the routine is not published",
       "error unpublishable public.input(internal) null: the comment has an HTTP line, but functions of the language internal are not published, as their parameters may have pseudo-types such as internal; publish an SQL function that calls it",
       "error unpublishable public.log_2024 null: the comment has an HTTP line, but partitions are not published; put the comment on the partitioned table public.log",
       "error unpublishable public.nth(integer) null: the comment has an HTTP line, but a window function cannot be called with request parameters; publish a function that uses it",

@@ -21,9 +21,9 @@ test('an error in the comment of a table is reported once, not per operation', a
     'error duplicate-route public.film null',
   ]);
   expect(said.slice(2).map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^GET "\/media", .*: also public\.tape; neither is published/),
-    expect.stringMatching(/^GET "\/media", .*: also public\.disc; neither is published/),
-    expect.stringMatching(/^GET "\/films", .* would be several operations on the table \(select, update,/),
+    expect.stringMatching(/^GET "\/media", .* is also the route of public\.tape, so neither is published/),
+    expect.stringMatching(/^GET "\/media", .* is also the route of public\.disc, so neither is published/),
+    expect.stringMatching(/^GET "\/films", .* is the route of several operations on the table \(select, update,/),
   ]);
   await gateway.close();
 });
@@ -42,7 +42,7 @@ test('a table with key columns only: the start reports that update and upsert ch
     ['info', 'nothing-to-set', 'public.numbered'],
   ]);
   expect(said[0]!.message).toBe(
-    'every column of public.link that can be written is a column of its key: an update has nothing to set and always answers 404, and on conflict do update does what on conflict do nothing does; "disabled update, on_conflict_do_update" in the comment hides them',
+    'every writable column of public.link is part of its key, so update always responds with 404, and on_conflict_do_update acts like on_conflict_do_nothing; write "disabled update, on_conflict_do_update" in the comment to hide them',
   );
   expect(await ask(gateway, 'POST /api/link', { book: 1, tag: 2 })).toEqual(refusal(404, { missing: [] }));
   expect(await ask(gateway, 'PUT /api/link/on-conflict-do-update/returning', { book: 1, tag: 2 })).toEqual([200, []]);

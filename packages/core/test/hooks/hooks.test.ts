@@ -60,13 +60,13 @@ describe('at start', () => {
     [
       'the path of another routine',
       { path: '/api/record-call', method: 'POST' },
-      'error duplicate-route public.greet(_name text, _times integer): POST "/api/record-call" is also ' +
-        'public.record_call(_name text) ("/api/record-call"); neither is published: give one of them another path',
+      'error duplicate-route public.greet(_name text, _times integer): POST "/api/record-call" is also the route of ' +
+        'public.record_call(_name text) ("/api/record-call"), so neither is published; set another path for one of them',
     ],
     [
       'an invalid path',
       { path: 'a b' },
-      'error path-syntax public.greet(_name text, _times integer): endpointCreated: "a b": a path begins with a slash',
+      'error path-syntax public.greet(_name text, _times integer): endpointCreated: "a b": a path must begin with a slash',
     ],
     [
       'a path with a parameter that is not in the path',
@@ -119,11 +119,11 @@ describe('at start', () => {
     [{ endpointsCreated: fail }, 'endpointsCreated failed: no disk'],
     [{ endpointCreateHandlers: [fail] }, 'a handler of endpointCreateHandlers failed: no disk'],
     [{ nameConverter: fail }, 'nameConverter failed for "_name": no disk'],
-    [{ nameConverter: () => 5 as never }, 'nameConverter made 5 of "_name", which is no text'],
+    [{ nameConverter: () => 5 as never }, 'nameConverter returned 5 for "_name"; it must return a string'],
     [{ urlPathBuilder: fail }, 'urlPathBuilder failed for "public.greet(_name text, _times integer)": no disk'],
     [
       { urlPathBuilder: () => undefined as never },
-      'urlPathBuilder made undefined of "public.greet(_name text, _times integer)", which is no text',
+      'urlPathBuilder returned undefined for "public.greet(_name text, _times integer)"; it must return a string',
     ],
   ])('what a callback does wrong fails the start and names the callback: %o', async (options, told) => {
     await expect(start(options)).rejects.toThrow(new StartError(told));

@@ -177,7 +177,7 @@ test('a routine at the method and path of a built-in route is not published and 
     code: 'duplicate-route',
     routine,
     line: null,
-    message: `${method} "${path}" is an endpoint of the gateway's own; the routine is not published: give it another path, or the gateway's endpoint by its option`,
+    message: `${method} "${path}" is a built-in route, so the routine is not published; set another path for the routine, or for the built-in route by its option`,
   });
   const expected = [
     told('POST', '/api/auth/refresh', 'public.refreshed()'),
