@@ -10,23 +10,23 @@ import {
 } from '../http/response.ts';
 import { NodeRequest } from './node.ts';
 
-/** Options of the plug-in: `app.register(gatewayPlugin, { gateway })`. */
+/** Options of the plugin: `app.register(gatewayPlugin, { gateway })`. */
 export interface GatewayPluginOptions {
-  /** What `createGateway` returned. The program closes it, after the server. */
+  /** The gateway. The program closes it after the server. */
   readonly gateway: { readonly handle: Handle; endStreams(): void };
-  /** The gateway is asked only for paths below this one, which are not shortened by it. Without it, for every path. */
+  /** Only paths below the prefix reach the gateway, unchanged. Default: all paths. */
   readonly prefix?: string;
 }
 
-/** The methods that both Fastify and an endpoint may have. HEAD is listed so that Fastify makes none of its own. */
+/** The methods of endpoints. HEAD is listed so that Fastify adds no route for it. */
 const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * The gateway as a Fastify plug-in. Every path without a route of its own is the gateway's to answer; what it does not
- * publish goes on to Fastify's not-found handler. Answers go through `reply.send`: hooks and headers of other plug-ins hold.
+ * The gateway as a Fastify plugin. It answers paths without a route of the host; for paths that it does not have, Fastify's
+ * not-found handler runs. Responses pass `reply.send`, so that hooks and headers of other plugins apply.
  */
 export const gatewayPlugin: FastifyPluginAsync<GatewayPluginOptions> = Object.assign(registerGateway, {
-  // The marks of the package fastify-plugin. The routes are in a scope of their own, whose body parser is no other route's.
+  // The symbols that fastify-plugin sets. The routes have a scope of their own for their body parser.
   [Symbol.for('skip-override')]: true,
   [Symbol.for('fastify.display-name')]: '@pgway/core',
   [Symbol.for('plugin-meta')]: { name: '@pgway/core', fastify: '5.x' },
@@ -35,11 +35,9 @@ export const gatewayPlugin: FastifyPluginAsync<GatewayPluginOptions> = Object.as
 async function registerGateway(app: FastifyInstance, options: GatewayPluginOptions): Promise<void> {
   const { gateway, prefix = '' } = options;
   if (typeof (gateway as Partial<typeof gateway> | undefined)?.handle !== 'function') {
-    throw new TypeError(
-      'the plug-in needs a gateway: app.register(gatewayPlugin, { gateway: await createGateway(…) })',
-    );
+    throw new TypeError('the plugin needs a gateway: app.register(gatewayPlugin, { gateway: await createGateway(…) })');
   }
-  // Streams of events never end by themselves, and the server would wait for them.
+  // The server would wait for event streams, which never end by themselves.
   app.addHook('preClose', (done) => {
     gateway.endStreams();
     done();
@@ -54,7 +52,7 @@ async function registerGateway(app: FastifyInstance, options: GatewayPluginOptio
   );
 }
 
-/** A request of Fastify, which has an id already, and perhaps a body that a hook of `preParsing` has decompressed. */
+/** A Fastify request: it has an id, and perhaps a body that a `preParsing` hook has decompressed. */
 class FastifyGatewayRequest extends NodeRequest {
   readonly #request: FastifyRequest;
   readonly #isReplaced: boolean;
@@ -70,21 +68,21 @@ class FastifyGatewayRequest extends NodeRequest {
   }
 
   override header(name: string): string | undefined {
-    // It was the encoding of the body that came.
+    // The header describes the body before the hook.
     return this.#isReplaced && name === 'content-encoding' ? undefined : super.header(name);
   }
 }
 
 function addRoutes(scope: FastifyInstance, handle: Handle): void {
   const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    answer(handle, request, reply);
+    respond(handle, request, reply);
   scope.route({ method: [...methods], url: '/*', handler });
   // @fastify/cors has this route when it is registered.
   const optionsUrl = `${scope.prefix}/*`;
   if (!scope.hasRoute({ method: 'OPTIONS', url: optionsUrl })) scope.route({ method: 'OPTIONS', url: '/*', handler });
 }
 
-async function answer(handle: Handle, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function respond(handle: Handle, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { body, raw } = request;
   const isReplaced = body instanceof Readable && body !== raw;
   const response = await handle(new FastifyGatewayRequest(request, reply, isReplaced ? body : null));
@@ -105,22 +103,22 @@ function send(response: GatewayResponse, reply: FastifyReply): FastifyReply {
   reply.header(...nosniffHeader);
   if (response.kind === 'stream') {
     const stream = readable(response.body);
-    // A hook of onSend may have answered with something else.
+    // An `onSend` hook may replace the stream.
     reply.raw.once('close', () => stream.destroy());
     return reply.send(stream);
   }
   const { body } = response;
-  // As bytes: Fastify would give a string to the serializer of the host.
+  // As bytes: Fastify would pass a string to the host's serializer.
   return body === null ? reply.send() : reply.send(typeof body === 'string' ? Buffer.from(body) : body);
 }
 
-/** Headers of other plug-ins stay, where the answer has none of the same name; `Vary` and `Set-Cookie` have both. */
+/** Replaces headers that other plugins have set, but adds to `Vary` and `Set-Cookie`. */
 function setHeaders(headers: HeaderList, reply: FastifyReply): void {
   for (let index = 0; index < headers.length; index += 2) {
     const name = headers[index]!;
     const value = headers[index + 1]!;
     if (name === 'vary') reply.header(name, [reply.getHeader(name) ?? [], value].flat().join(', '));
-    // Fastify itself adds a cookie to those before it.
+    // Fastify appends cookies.
     else if (name === 'set-cookie' || !isRepeated(headers, index)) reply.header(name, value);
     else reply.header(name, [reply.getHeader(name)!, value].flat());
   }
@@ -131,7 +129,7 @@ function isRepeated(headers: HeaderList, index: number): boolean {
   return false;
 }
 
-/** A stream of the answer's bytes, at the pace of its reader. Destroying it ends the call behind it. */
+/** Returns a stream of the response's bytes, with back-pressure. Destroying it cancels the call. */
 function readable(source: ByteSource): Readable {
   let state: 'new' | 'open' | 'ended' = 'new';
   return new Readable({
@@ -146,8 +144,8 @@ function readable(source: ByteSource): Readable {
           if (chunk.length > 0) this.push(chunk);
           this.push(null);
         },
-        // The cause is the observer's: Fastify may answer with the message of an error, and logs it.
-        fail: () => this.destroy(new Error('The answer broke off after it had begun')),
+        // Without the cause: Fastify may send the message of an error to the client. The observer has it.
+        fail: () => this.destroy(new Error('The response was aborted after it had begun')),
       });
     },
     destroy(error, callback): void {

@@ -10,13 +10,13 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { requestId } from './request-id.ts';
 
-/** What a `Request` does not say of the connection that it came by. */
+/** Properties of the connection that a WHATWG `Request` does not have. */
 export interface FetchConnection {
-  /** The address of the peer. Without it nobody is behind a trusted proxy, and no caller has an address. */
+  /** The peer address. Without it, no proxy is trusted, and callers have no address. */
   readonly remoteAddress?: string;
 }
 
-/** For hosts that speak WHATWG fetch. `undefined` means that the request is not ours. */
+/** A handler for WHATWG fetch. `undefined`: the gateway has no endpoint for the path. */
 export type FetchHandler = (request: Request, connection?: FetchConnection) => Promise<Response | undefined>;
 
 /** A request of WHATWG fetch. */
@@ -35,7 +35,7 @@ export class FetchRequest implements GatewayRequest {
     this.path = url.pathname;
     this.query = url.search.slice(1);
     this.secure = url.protocol === 'https:';
-    this.remoteAddress = addressIn(connection);
+    this.remoteAddress = readAddress(connection);
     this.#request = request;
   }
 
@@ -72,22 +72,22 @@ export class FetchRequest implements GatewayRequest {
   }
 }
 
-/** Hosts call handlers with a second argument of their own kind, which need not be ours. */
-function addressIn(connection: FetchConnection | undefined): string | undefined {
+/** Hosts may pass a second argument of another type, such as the environment of Workers. */
+function readAddress(connection: FetchConnection | undefined): string | undefined {
   const address: unknown = connection?.remoteAddress;
   return typeof address === 'string' ? address : undefined;
 }
 
-/** The gateway as a fetch handler, for Hono, Bun, Deno, Next.js and their kin. */
+/** Returns the gateway as a fetch handler, for Hono, Bun, Deno and Next.js. */
 export function fetchHandler(
   handle: Handle,
   { requestIdHeader }: AdapterOptions = { requestIdHeader: false },
 ): FetchHandler {
   return async (webRequest, connection) => {
     const request = new FetchRequest(webRequest, connection);
-    const answered = await handle(request);
-    if (answered === undefined) return undefined;
-    const response = cancelOnThrow(answered, () => toResponse(answered));
+    const gatewayResponse = await handle(request);
+    if (gatewayResponse === undefined) return undefined;
+    const response = cancelOnThrow(gatewayResponse, () => toResponse(gatewayResponse));
     if (requestIdHeader) response.headers.set('x-request-id', request.id);
     return response;
   };

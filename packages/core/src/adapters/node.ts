@@ -14,18 +14,18 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { requestId } from './request-id.ts';
 
-/** What `node:http`, Connect and Express call. Without `next` the gateway is the only one who answers. */
+/** A handler for `node:http`, Connect and Express. Without `next`, the gateway answers 404 for paths that it does not have. */
 export type NodeMiddleware = (
   request: IncomingMessage,
   response: ServerResponse,
   next?: (error?: Error) => void,
 ) => void;
 
-/** A body that the host's own parser has read already, as Express leaves it. */
+/** A request whose body a parser of the host has read, as with Express. */
 type MaybeParsed = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
-/** Up to so many bytes a copy is cheaper than a second piece for the kernel to gather. */
-const smallBody = 8 * 1024;
+/** Bytes. Up to this size, copying a body into the write of the headers is cheaper than a second buffer. */
+const smallBodyBytes = 8 * 1024;
 
 /** A request of `node:http`. */
 export class NodeRequest implements GatewayRequest {
@@ -39,10 +39,10 @@ export class NodeRequest implements GatewayRequest {
 
   /**
    * @param outgoing null for a request that the host answers
-   * @param body the bytes of the body, where the host has put another stream in their place
+   * @param body the stream of the body, if the host has replaced it
    */
   constructor(incoming: IncomingMessage, outgoing: ServerResponse | null, body: Readable = incoming) {
-    const url = relative(incoming.url ?? '/');
+    const url = toOriginForm(incoming.url ?? '/');
     const mark = url.indexOf('?');
     this.method = incoming.method ?? 'GET';
     this.path = mark === -1 ? url : url.slice(0, mark);
@@ -58,7 +58,7 @@ export class NodeRequest implements GatewayRequest {
 
   get remoteAddress(): string | undefined {
     const address = this.#incoming.socket.remoteAddress;
-    // A socket for both families has IPv4 addresses as IPv6: ::ffff:192.0.2.1.
+    // A dual-stack socket shows IPv4 addresses as IPv6: ::ffff:192.0.2.1.
     return address?.startsWith('::ffff:') === true && address.includes('.') ? address.slice(7) : address;
   }
 
@@ -88,17 +88,17 @@ export class NodeRequest implements GatewayRequest {
   onDisconnect(listener: () => void): void {
     const outgoing = this.#outgoing;
     if (outgoing === null) return;
-    // Gone already, while a hook or the body was waited for.
+    // The client may have disconnected during a hook or the body.
     if (outgoing.destroyed) return listener();
-    // It closes once: `on` spares the wrapper that `once` needs.
+    // The event comes once; `on` avoids the wrapper function of `once`.
     outgoing.on('close', () => {
       if (!outgoing.writableFinished) listener();
     });
   }
 }
 
-/** A request target may be a whole URL, as proxies are sent; what counts is its path. */
-function relative(url: string): string {
+/** Returns path and query of a request target, which may be a URL (RFC 9112, section 3.2.2). */
+function toOriginForm(url: string): string {
   if (url.startsWith('/')) return url;
   const absolute = /^https?:\/\/[^/?#]*(\/[^?#]*)?(\?.*)?$/i.exec(url);
   return absolute === null ? url : (absolute[1] ?? '/') + (absolute[2] ?? '');
@@ -109,14 +109,15 @@ function tooLarge(limit: number): Problem {
   return new Problem('body-too-large', { detail: `The limit is ${limit} bytes.`, headers: ['connection', 'close'] });
 }
 
-/** Bytes that a host has kept are the body as it was; a document that it has parsed is only as good as its parser. */
+/** Reads the body from the host's parser. A parsed document is serialized again, so that digits may be lost. */
 async function alreadyRead({ body, rawBody, headers }: MaybeParsed, limit: number): Promise<Uint8Array> {
-  const kept = rawBody ?? body;
-  if (kept === undefined || kept === null) {
+  const parsed = rawBody ?? body;
+  if (parsed === undefined || parsed === null) {
     if (Number(headers['content-length'] ?? 0) === 0) return new Uint8Array(0);
     throw new Problem('internal', { detail: 'The host has read the body before the gateway and kept nothing of it.' });
   }
-  const bytes = kept instanceof Uint8Array ? kept : Buffer.from(typeof kept === 'string' ? kept : JSON.stringify(kept));
+  const bytes =
+    parsed instanceof Uint8Array ? parsed : Buffer.from(typeof parsed === 'string' ? parsed : JSON.stringify(parsed));
   if (bytes.length > limit) throw tooLarge(limit);
   return bytes;
 }
@@ -142,39 +143,38 @@ function readBody(incoming: Readable, limit: number): Promise<Uint8Array> {
     incoming.on('close', () =>
       reject(new Problem('malformed-body', { detail: 'The body ended before it was complete.' })),
     );
-    // A stream that a host has paused stays so otherwise.
+    // The host may have paused the stream.
     incoming.resume();
   });
 }
 
-/** What this adapter decides itself. */
 interface NodeAdapterOptions extends AdapterOptions {
-  /** How a path that is not ours is answered where there is no `next`. */
+  /** The format of 404 without `next`. */
   readonly errorFormat?: 'problem' | 'text';
 }
 
-/** The gateway as a handler of `node:http`, Connect or Express: `app.use(middleware)`, `createServer(middleware)`. */
+/** Returns the gateway as a handler: `app.use(middleware)`, `createServer(middleware)`. */
 export function nodeMiddleware(
   handle: Handle,
   { requestIdHeader, errorFormat = 'problem' }: NodeAdapterOptions = { requestIdHeader: false },
 ): NodeMiddleware {
   return (incoming, outgoing, next) => {
-    const answer = async (): Promise<void> => {
+    const respond = async (): Promise<void> => {
       const request = new NodeRequest(incoming, outgoing);
-      const answered = await handle(request);
-      if (next !== undefined && (answered === undefined || isPassable(answered))) return next();
-      const response = answered ?? notFound[errorFormat];
+      const gatewayResponse = await handle(request);
+      if (next !== undefined && (gatewayResponse === undefined || isFallback(gatewayResponse))) return next();
+      const response = gatewayResponse ?? notFound[errorFormat];
       send(response, requestIdHeader ? [...response.headers, 'x-request-id', request.id] : response.headers, outgoing);
     };
-    answer().catch((error: unknown) => {
-      // Whatever a host's handler or an impossible head has thrown: this request fails, and only this one.
+    respond().catch((error: unknown) => {
+      // An error of a host's handler, or of invalid headers, fails this request only.
       if (next === undefined || outgoing.headersSent) outgoing.destroy();
       else next(error as Error);
     });
   };
 }
 
-function isPassable(response: GatewayResponse): boolean {
+function isFallback(response: GatewayResponse): boolean {
   return response.kind === 'whole' && response.isFallback === true;
 }
 
@@ -208,8 +208,8 @@ function send(response: GatewayResponse, headers: HeaderList, outgoing: ServerRe
   }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   writeHead(outgoing, status, headers.concat(nosniffHeader, 'content-length', String(length)));
-  // As a string, head and body leave in one write; as bytes they would be gathered from two.
-  if (typeof body !== 'string' && length <= smallBody) outgoing.end(latin1(body), 'latin1');
+  // Node writes headers and a string body in one buffer, but a binary body in a second one.
+  if (typeof body !== 'string' && length <= smallBodyBytes) outgoing.end(latin1(body), 'latin1');
   else outgoing.end(body);
 }
 
@@ -218,17 +218,17 @@ function latin1(bytes: Uint8Array): string {
   return buffer.toString('latin1');
 }
 
-/** What the host has set as well is not replaced, but stands beside ours. */
-const additive = new Set(['set-cookie', 'vary']);
+/** Headers that are added to those of the host. */
+const appendedHeaders = new Set(['set-cookie', 'vary']);
 
-/** A host may have set headers before: they stay, where the answer has none of the same name. */
+/** Keeps headers that the host has set, unless the response has the same ones. */
 function writeHead(outgoing: ServerResponse, status: number, headers: readonly string[]): void {
   if (outgoing.getHeaderNames().length === 0) {
     outgoing.writeHead(status, headers as string[]);
     return;
   }
   for (let index = 0; index < headers.length; index += 2) {
-    if (!additive.has(headers[index]!)) outgoing.removeHeader(headers[index]!);
+    if (!appendedHeaders.has(headers[index]!)) outgoing.removeHeader(headers[index]!);
   }
   for (let index = 0; index < headers.length; index += 2) outgoing.appendHeader(headers[index]!, headers[index + 1]!);
   outgoing.writeHead(status);
@@ -244,7 +244,7 @@ function pipe(source: ByteSource, outgoing: ServerResponse): void {
     end: (chunk) => {
       outgoing.end(chunk);
     },
-    // Without its last chunk, no client takes the answer for a whole one.
+    // Without the last chunk, the client sees that the response is incomplete.
     fail: () => {
       outgoing.destroy();
     },

@@ -1,6 +1,6 @@
 import { Problem } from './problem.ts';
 
-/** Where a JSON value stands in the text it was read from. Nothing is converted: numbers keep every digit. */
+/** The position of a JSON value in its document. Nothing is converted: numbers keep all digits. */
 export interface JsonSlice {
   readonly kind: 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
   /** The text of the whole document. */
@@ -9,7 +9,7 @@ export interface JsonSlice {
   readonly end: number;
 }
 
-/** The text is not the JSON that it should be. */
+/** A syntax error, a duplicate key or too deep nesting. */
 export class JsonError extends Error {
   /** From 0, in UTF-16 units. */
   readonly position: number;
@@ -21,26 +21,26 @@ export class JsonError extends Error {
   }
 }
 
-/** Deeper nesting than this is nobody's data. */
-const deepest = 64;
-/** The keys of the document are names of parameters: more than this are no call of a routine. */
-const mostKeys = 1_000;
+/** Levels of nesting. */
+const maxDepth = 64;
+/** Keys of the outermost object, which are parameters: no routine has more. */
+const maxKeys = 1_000;
 
 const literals = { t: 'true', f: 'false', n: 'null' } as const;
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** What stands between the escapes of a string. One class and no alternatives: those cost stack for each character. */
+/** The text between escapes. A single character class: alternatives would need stack for each character. */
 // oxlint-disable-next-line no-control-regex
 const runPattern = /[^"\\\u0000-\u001f]*/y;
 const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /**
- * Reads one JSON document and tells where its value stands.
+ * Reads one JSON document and returns the position of its value.
  * @throws JsonError for text that is not JSON (RFC 8259), for duplicate keys and `__proto__` at any depth, and past a
  * depth of 64
- * @throws Problem `malformed-body` for an object of more than 1,000 keys; those inside of it may have as many as they like
+ * @throws Problem `malformed-body` for an object of more than 1,000 keys at the top level
  */
 export function readJson(text: string): JsonSlice {
-  const reader = new Reader(text, mostKeys);
+  const reader = new Reader(text, maxKeys);
   const value = reader.value(reader.space(0), 0, null);
   const rest = reader.space(value.end);
   if (rest < text.length) throw new JsonError('unexpected text after the value', rest);
@@ -83,24 +83,24 @@ export function arrayTexts(json: string): readonly string[] {
 
 type Visit = (key: string | null, value: JsonSlice) => void;
 
-/** Where the pattern, a sticky one, ends when it is found at the start; else null. */
-function past(pattern: RegExp, text: string, start: number): number | null {
+/** Returns the end of a match of the sticky pattern at `start`; null without one. */
+function matchEnd(pattern: RegExp, text: string, start: number): number | null {
   pattern.lastIndex = start;
   return pattern.test(text) ? pattern.lastIndex : null;
 }
 
 function tooManyKeys(): Problem {
-  return new Problem('malformed-body', { detail: `The object in the body has more than ${mostKeys} keys.` });
+  return new Problem('malformed-body', { detail: `The object in the body has more than ${maxKeys} keys.` });
 }
 
 class Reader {
   readonly #text: string;
-  readonly #mostKeys: number;
+  readonly #maxKeys: number;
 
-  /** @param keys the most of the outermost object */
+  /** @param keys the maximum number of keys of the outermost object */
   constructor(text: string, keys = Infinity) {
     this.#text = text;
-    this.#mostKeys = keys;
+    this.#maxKeys = keys;
   }
 
   space(start: number): number {
@@ -112,9 +112,9 @@ class Reader {
     }
   }
 
-  /** @param visit told of the direct members or elements of the value */
+  /** @param visit called with the direct members or elements of the value */
   value(start: number, depth: number, visit: Visit | null): JsonSlice {
-    if (depth > deepest) throw new JsonError(`nested deeper than ${deepest} levels`, start);
+    if (depth > maxDepth) throw new JsonError(`nested deeper than ${maxDepth} levels`, start);
     const text = this.#text;
     switch (text[start]) {
       case '"':
@@ -150,9 +150,9 @@ class Reader {
     if (text[start] !== '"') this.#unexpected(start);
     let position = start + 1;
     for (;;) {
-      position = past(runPattern, text, position) ?? position;
+      position = matchEnd(runPattern, text, position) ?? position;
       if (text[position] === '"') return position + 1;
-      const escaped = past(escapePattern, text, position);
+      const escaped = matchEnd(escapePattern, text, position);
       if (escaped === null) break;
       position = escaped;
     }
@@ -166,7 +166,7 @@ class Reader {
   }
 
   #number(start: number): number {
-    return past(numberPattern, this.#text, start) ?? this.#unexpected(start);
+    return matchEnd(numberPattern, this.#text, start) ?? this.#unexpected(start);
   }
 
   #array(start: number, depth: number, visit: Visit | null): number {
@@ -194,7 +194,7 @@ class Reader {
         throw new JsonError(`the key ${JSON.stringify(truncateKey(key))} stands twice in one object`, position);
       if (key === '__proto__') throw new JsonError('the key "__proto__" is not allowed', position);
       keys.add(key);
-      if (depth === 0 && keys.size > this.#mostKeys) throw tooManyKeys();
+      if (depth === 0 && keys.size > this.#maxKeys) throw tooManyKeys();
       position = this.space(keyEnd);
       if (this.#text[position] !== ':') this.#unexpected(position);
       const member = this.value(this.space(position + 1), depth + 1, null);

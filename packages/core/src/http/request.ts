@@ -1,30 +1,30 @@
 /**
- * The part of a WHATWG `Request` that the gateway uses. An adapter makes one for each call of its host; everything in
- * it is lazy, so that what an endpoint does not need is never computed.
+ * A request, as adapters make it for each call of their host. Its members are lazy, so that a request pays only for those that
+ * its endpoint reads.
  */
 export interface GatewayRequest {
-  /** By which log lines and answers of this request are found: its `X-Request-Id` where that is safe, else an id of our own. */
+  /** The correlation id in log lines and responses: a safe `X-Request-Id`, else a generated id. */
   readonly id: string;
   /** Upper case. */
   readonly method: string;
-  /** As sent: percent-encoded, with its leading slash, without the query. */
+  /** The path as sent: percent-encoded, with its leading slash, without the query. */
   readonly path: string;
-  /** As sent, without the question mark; empty when there is none. */
+  /** The query string as sent, without the question mark; empty without one. */
   readonly query: string;
-  /** The address of the peer of the connection, when the host knows it. */
+  /** The peer address of the connection, if the host knows it. */
   readonly remoteAddress: string | undefined;
-  /** Whether the client's connection is encrypted, when the host knows it. */
+  /** Whether the client's connection is encrypted, if the host knows it. */
   readonly secure: boolean;
   /** The value of a header by its lower-case name; a repeated header's values are joined by `, `. */
   header(name: string): string | undefined;
   /** All headers in order of arrival, names as sent. */
   headers(): readonly (readonly [name: string, value: string])[];
   /**
-   * The whole body.
-   * @param limit the most bytes that are read
+   * Reads the whole body.
+   * @param limit the maximum size, in bytes
    * @throws Problem `body-too-large` (413) past the limit, before the rest is buffered
    */
   body(limit: number): Promise<Uint8Array>;
-  /** Calls the listener once when the client leaves before its answer is complete. */
+  /** Calls the listener once if the client disconnects before its response is complete. */
   onDisconnect(listener: () => void): void;
 }

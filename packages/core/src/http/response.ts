@@ -1,50 +1,49 @@
 import type { GatewayRequest } from './request.ts';
 
-/** Names and values one after the other, names in lower case: the form that `node:http` takes without a copy. */
+/** Alternating names and values, names in lower case: `node:http` takes this form without a copy. */
 export type HeaderList = readonly string[];
 
-/** Every answer has it: browsers must not take an answer for another media type than it says (https://fetch.spec.whatwg.org/#x-content-type-options-header). */
+/** Set on every response: browsers must not guess its media type (https://fetch.spec.whatwg.org/#x-content-type-options-header). */
 export const nosniffHeader = ['x-content-type-options', 'nosniff'] as const;
 
-/** What an adapter adds to answers. */
+/** Options of all adapters. */
 export interface AdapterOptions {
-  /** Every answer has an `X-Request-Id`, by which its log lines are found. */
+  /** Whether responses have an `X-Request-Id`, which log lines have too. */
   readonly requestIdHeader: boolean;
 }
 
-/** Where the bytes of a stream go. One consumer, chunks in order. */
+/** The consumer of a byte stream. */
 export interface ByteSink {
   /** Takes a chunk. False asks the source to pause until its `resume` is called. */
   write(chunk: Uint8Array): boolean;
-  /** The last call of a stream that went well, with its last chunk. */
+  /** Ends a complete stream with its last chunk. */
   end(chunk: Uint8Array): void;
-  /** The last call of a stream that broke: the answer must be cut off, so that nobody takes it for a whole one. */
+  /** Ends an incomplete stream: the connection must be aborted, so that the client does not take the response as complete. */
   fail(error: Error): void;
 }
 
-/** An answer of unknown length, pushed as it comes from the database, at the pace of its reader. */
+/** A byte stream of unknown length, with back-pressure. */
 export interface ByteSource {
-  /** Starts the flow; called once. */
+  /** Starts the stream. Called once. */
   pipe(sink: ByteSink): void;
-  /** The sink can take more. */
+  /** Continues after the sink has asked for a pause. */
   resume(): void;
-  /** Nobody reads any more: stops the work behind the stream. */
+  /** Abandons the stream, and cancels the call behind it. */
   cancel(): void;
 }
 
 /** Statuses whose responses have no body (RFC 9110, 15.3.5, 15.3.6, 15.4.5). */
 export const bodilessStatuses: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** A whole answer. */
 export interface WholeResponse {
   readonly kind: 'whole';
   readonly status: number;
   readonly headers: HeaderList;
-  /** Null: no body and no length (204, 205, HEAD). */
+  /** Null: no body and no `Content-Length` (204, 205, HEAD). */
   readonly body: Uint8Array | string | null;
-  /** The body is kept for other requests too. */
+  /** Whether a cache holds the body too. */
   readonly isShared?: boolean;
-  /** A host's own handlers may answer instead: the path is ours, the method is not. */
+  /** Whether the host's own handlers should run first: the gateway has other methods at this path. */
   readonly isFallback?: boolean;
 }
 
@@ -58,18 +57,18 @@ export interface StreamResponse {
 export type GatewayResponse = WholeResponse | StreamResponse;
 
 /**
- * The gateway as one function. `undefined` means that the request is not ours: the host goes on with its own handlers.
+ * The gateway as one function. `undefined`: it has no endpoint for the path, and the host continues with its own handlers.
  */
 export type Handle = (request: GatewayRequest) => Promise<GatewayResponse | undefined>;
 
 type MaybeStream = { readonly kind: 'whole' } | { readonly kind: 'stream'; readonly body: ByteSource };
 
-/** Returns what `use` makes of an answer. Where that throws, a stream is cancelled: nothing would read it, and its call would wait. */
-export function cancelOnThrow<Result>(answer: MaybeStream, use: () => Result): Result {
+/** Calls `use`, and cancels the stream of a response if that throws: its call would wait for a reader forever. */
+export function cancelOnThrow<Result>(response: MaybeStream, use: () => Result): Result {
   try {
     return use();
   } catch (error) {
-    if (answer.kind === 'stream') answer.body.cancel();
+    if (response.kind === 'stream') response.body.cancel();
     throw error;
   }
 }

@@ -3,12 +3,12 @@ import { bodilessStatuses, type HeaderList, type WholeResponse } from '../http/r
 
 export interface ProblemOptions {
   readonly format: 'problem' | 'text';
-  /** Whether the database's own words, and the signatures of overloads, may reach the client. */
+  /** Whether responses may quote PostgreSQL's messages and the signatures of routines. */
   readonly showDatabaseMessage: boolean;
   readonly mappedCodes: Readonly<Record<string, number>>;
 }
 
-/** A problem as the answer to its request: RFC 9457, or bare text. */
+/** Turns a problem into a response: RFC 9457, or plain text. */
 export function problemResponse(
   problem: Problem,
   correlationId: string | null,
@@ -19,11 +19,15 @@ export function problemResponse(
   const hidden = problem.code === 'internal' || (hasDatabaseMessage(problem) && !options.showDatabaseMessage);
   const correlation = correlationId === null ? {} : { correlationId };
   return options.format === 'text'
-    ? answer(problem, 'text/plain; charset=utf-8', hidden ? hiddenText(correlationId) : text(problem, options))
-    : answer(
+    ? createResponse(
+        problem,
+        'text/plain; charset=utf-8',
+        hidden ? redactedText(correlationId) : toText(problem, options),
+      )
+    : createResponse(
         problem,
         'application/problem+json',
-        JSON.stringify({ ...(hidden ? masked(problem) : open(problem)), ...correlation }),
+        JSON.stringify({ ...(hidden ? redactedMembers(problem) : publicMembers(problem)), ...correlation }),
       );
 }
 
@@ -34,17 +38,17 @@ function hasDatabaseMessage({ code, members }: Problem): boolean {
   );
 }
 
-function answer(problem: Problem, contentType: string, body: string): WholeResponse {
+function createResponse(problem: Problem, contentType: string, body: string): WholeResponse {
   const headers: HeaderList = ['content-type', contentType, ...problem.headers];
   return { kind: 'whole', status: problem.status, headers, body };
 }
 
-function open(problem: Problem): object {
+function publicMembers(problem: Problem): object {
   const { type, title, status, detail, members } = problem;
   return { type, title, status, ...(detail === undefined ? {} : { detail }), ...members };
 }
 
-function masked(problem: Problem): object {
+function redactedMembers(problem: Problem): object {
   const { code, type, status, members } = problem;
   const { parameters } = members;
   const named = parameters === undefined ? {} : { parameters };
@@ -56,12 +60,12 @@ function masked(problem: Problem): object {
   };
 }
 
-function hiddenText(correlationId: string | null): string {
+function redactedText(correlationId: string | null): string {
   return `The request could not be answered${correlationId === null ? '' : ` (${correlationId})`}`;
 }
 
-/** The bare message for mapped codes, the SQLSTATE before it for the others. */
-function text(problem: Problem, options: ProblemOptions): string {
+/** The message; with the SQLSTATE before it unless the host has mapped that to a status. */
+function toText(problem: Problem, options: ProblemOptions): string {
   const { title, detail, members } = problem;
   const code = members['code'];
   if (typeof code !== 'string') return detail === undefined ? title : `${title}. ${detail}`;

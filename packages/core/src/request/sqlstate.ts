@@ -1,4 +1,4 @@
-/** SQLSTATE, or its class of two characters, to HTTP status. Whole codes win over classes; hosts extend and override. */
+/** HTTP statuses by SQLSTATE, or by its class of two characters. Codes win over classes; hosts extend and override them. */
 export const sqlstateStatuses: Readonly<Record<string, number>> = Object.freeze({
   '57014': 205, // query_canceled
   P0001: 400, // raise_exception
@@ -26,12 +26,12 @@ export const sqlstateStatuses: Readonly<Record<string, number>> = Object.freeze(
   '57P03': 503, // cannot_connect_now
 });
 
-/** The same for a login endpoint, where class 28 means that the credentials are wrong, unless the host has mapped it. */
+/** Statuses of a login endpoint: class 28 means wrong credentials (401), unless the host has mapped it. */
 export function loginStatuses(statuses: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return statuses['28'] === sqlstateStatuses['28'] ? { ...statuses, '28': 401 } : statuses;
 }
 
-/** @returns 500 for what is not mapped */
+/** Returns 500 for codes without a mapping. */
 export function sqlstateToStatus(code: string, statuses: Readonly<Record<string, number>>): number {
   return statuses[code] ?? statuses[code.slice(0, 2)] ?? 500;
 }

@@ -181,7 +181,7 @@ describe('answers', () => {
   test('a program that forgets the gateway is told', async () => {
     const app = fastify();
     await expect(app.register(gatewayPlugin, {} as GatewayPluginOptions)).rejects.toThrow(
-      'the plug-in needs a gateway: app.register(gatewayPlugin, { gateway: await createGateway(…) })',
+      'the plugin needs a gateway: app.register(gatewayPlugin, { gateway: await createGateway(…) })',
     );
   });
 });

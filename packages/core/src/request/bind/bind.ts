@@ -11,7 +11,7 @@ import {
 import { bindingError, noMatchingSignature, ambiguousSignature } from './binding-error.ts';
 import { textsToJsonArray, type ValueTarget, fieldsToRecord, jsonToValue, textsToValue } from './value.ts';
 
-/** What a call needs: the parameters that were given, in the routine's order, and their values. */
+/** An endpoint with the parameters of a call, in the routine's order, and their values. */
 export interface BoundCall<Candidate> {
   readonly candidate: Candidate;
   readonly parameters: readonly EndpointParameter[];
@@ -19,57 +19,63 @@ export interface BoundCall<Candidate> {
 }
 
 /**
- * Chooses among the overloads of a routine the one that takes exactly the given keys, and gives its parameters their values.
- * @throws Problem 400 that names each missing and each unknown key, or the signatures on offer
+ * Selects the overload whose signature matches the given keys, and binds their values to its parameters.
+ * @throws Problem 400 that names missing and unknown keys, or the signatures to choose from
  */
 export function bind<Candidate extends { readonly endpoint: Endpoint }>(
   candidates: readonly Candidate[],
-  sent: BindInput,
+  request: BindInput,
 ): BoundCall<Candidate> {
   const { candidate, parameters } =
-    candidates.length === 1 ? matchOnly(candidates[0]!, sent) : selectOverload(candidates, sent);
-  return { candidate, parameters, values: parameters.map((parameter) => valueOf(candidate.endpoint, parameter, sent)) };
+    candidates.length === 1 ? matchOnly(candidates[0]!, request) : selectOverload(candidates, request);
+  return {
+    candidate,
+    parameters,
+    values: parameters.map((parameter) => bindValue(candidate.endpoint, parameter, request)),
+  };
 }
 
 function matchOnly<Candidate extends { readonly endpoint: Endpoint }>(
   candidate: Candidate,
-  sent: BindInput,
+  request: BindInput,
 ): SignatureMatch<Candidate> {
-  const fit = matchSignature(candidate, sent);
-  if (fit.missing.length === 0 && fit.unknown.length === 0) return fit;
-  throw bindingError(fit, sent.input.source);
+  const match = matchSignature(candidate, request);
+  if (match.missing.length === 0 && match.unknown.length === 0) return match;
+  throw bindingError(match, request.input.source);
 }
 
 function selectOverload<Candidate extends { readonly endpoint: Endpoint }>(
   candidates: readonly Candidate[],
-  sent: BindInput,
+  request: BindInput,
 ): SignatureMatch<Candidate> {
-  const fits = candidates
-    .map((candidate) => matchSignature(candidate, sent))
+  const matches = candidates
+    .map((candidate) => matchSignature(candidate, request))
     .filter(({ missing, unknown }) => missing.length === 0 && unknown.length === 0)
     .toSorted((a, b) => a.omitted - b.omitted);
-  const [best, second] = fits;
-  if (best === undefined) throw noMatchingSignature(candidates, [...sent.input.values.keys()]);
+  const [best, second] = matches;
+  if (best === undefined) throw noMatchingSignature(candidates, [...request.input.values.keys()]);
   if (second !== undefined && second.omitted === best.omitted) {
-    throw ambiguousSignature(fits.filter(({ omitted }) => omitted === best.omitted).map(({ candidate }) => candidate));
+    throw ambiguousSignature(
+      matches.filter(({ omitted }) => omitted === best.omitted).map(({ candidate }) => candidate),
+    );
   }
   return best;
 }
 
-function valueOf(endpoint: Endpoint, parameter: EndpointParameter, sent: BindInput): Value {
+function bindValue(endpoint: Endpoint, parameter: EndpointParameter, request: BindInput): Value {
   const { queryStringNullHandling } = endpoint;
   if (parameter.inPath)
-    return textsToValue(parameter, [readUnkeyedText(endpoint, parameter, sent)!], queryStringNullHandling);
-  // The body is text as it stands: an empty one was not sent, and nothing in it means NULL.
-  if (!isKeyed(endpoint, parameter)) return readUnkeyedText(endpoint, parameter, sent);
-  const value = valueOfKey(parameter, parameter, sent, endpoint);
+    return textsToValue(parameter, [readUnkeyedText(endpoint, parameter, request)!], queryStringNullHandling);
+  // The body is bound as text: no text in it means NULL, and an empty one is missing.
+  if (!isKeyed(endpoint, parameter)) return readUnkeyedText(endpoint, parameter, request);
+  const value = bindKey(parameter, parameter, request, endpoint);
   if (value !== undefined) return value;
-  return fieldsToRecord(parameter, (field) => valueOfKey(field, field, sent, endpoint)!);
+  return fieldsToRecord(parameter, (field) => bindKey(field, field, request, endpoint)!);
 }
 
-/** Undefined when the client has not given the key. */
-function valueOfKey(
-  place: ValueTarget,
+/** Undefined when the key is missing. */
+function bindKey(
+  target: ValueTarget,
   names: { readonly key: string; readonly name: string },
   { input: given }: BindInput,
   { queryStringNullHandling, table }: Endpoint,
@@ -77,12 +83,12 @@ function valueOfKey(
   if (given.source === 'query') {
     const texts = findByName(given.values, names);
     if (texts === undefined) return undefined;
-    return place.repeatable === true
-      ? textsToJsonArray(place, texts, queryStringNullHandling)
-      : textsToValue(place, texts, queryStringNullHandling);
+    return target.repeatable === true
+      ? textsToJsonArray(target, texts, queryStringNullHandling)
+      : textsToValue(target, texts, queryStringNullHandling);
   }
   const slice = findByName(given.values, names);
   if (slice === undefined) return undefined;
-  // The texts of a listing are operators with their values.
-  return jsonToValue(place, slice, table === null || table.listing !== null ? 'text' : 'value');
+  // For listings, a JSON string is an operator with its value.
+  return jsonToValue(target, slice, table === null || table.listing !== null ? 'text' : 'value');
 }

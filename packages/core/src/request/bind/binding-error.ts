@@ -4,72 +4,74 @@ import type { RequestInput } from '../parse/parse-input.ts';
 import { truncateKey } from '../../http/json-reader.ts';
 import type { SignatureMatch } from './signature-match.ts';
 
-interface Planned {
+interface Candidate {
   readonly endpoint: Endpoint;
 }
 
-/** So many keys are named; of the others an answer tells how many they are. */
-const mostNamed = 20;
+/** Keys that a problem names; the others are counted. */
+const maxNamed = 20;
 
-/** The given keys are not those of the endpoint: names the first 20 of them. */
-export function bindingError(fit: SignatureMatch<Planned>, source: RequestInput['source']): Problem {
-  const { endpoint } = fit.candidate;
-  const place = source === 'query' ? 'the query string' : 'the JSON body';
-  const unknown = fit.unknown.slice(0, mostNamed);
-  const body = fit.missing.find((one) => 'position' in one && one.position === endpoint.bodyParameter);
-  const keyed = fit.missing.filter((one) => one !== body);
-  const missing = keyed.slice(0, mostNamed);
-  const details = unknown.map((key) => explainUnknown(endpoint, key, place));
-  if (fit.unknown.length > mostNamed) details.push(`And ${fit.unknown.length - mostNamed} more.`);
+/** The problem for missing and unknown keys. It names the first 20 of each. */
+export function bindingError(match: SignatureMatch<Candidate>, source: RequestInput['source']): Problem {
+  const { endpoint } = match.candidate;
+  const location = source === 'query' ? 'the query string' : 'the JSON body';
+  const unknown = match.unknown.slice(0, maxNamed);
+  const body = match.missing.find(
+    (parameter) => 'position' in parameter && parameter.position === endpoint.bodyParameter,
+  );
+  const missingKeys = match.missing.filter((parameter) => parameter !== body);
+  const missing = missingKeys.slice(0, maxNamed);
+  const details = unknown.map((key) => explainUnknown(endpoint, key, location));
+  if (match.unknown.length > maxNamed) details.push(`And ${match.unknown.length - maxNamed} more.`);
   if (missing.length > 0) {
     const names = missing.map(({ key, type }) => `"${key}" (${type.display})`);
-    details.push(`Missing in ${place}: ${listed(names, keyed.length)}.`);
+    details.push(`Missing in ${location}: ${joinNames(names, missingKeys.length)}.`);
   }
   if (body !== undefined) details.push(`Missing: a body, which is the parameter "${body.key}" (${body.type.display}).`);
-  return new Problem(fit.unknown.length > 0 ? 'unknown-parameter' : 'missing-parameter', {
+  return new Problem(match.unknown.length > 0 ? 'unknown-parameter' : 'missing-parameter', {
     detail: details.join(' '),
     members: {
       ...(unknown.length > 0 ? { unknown: unknown.map(truncateKey) } : {}),
-      ...(fit.missing.length > 0 ? { missing: fit.missing.slice(0, mostNamed).map(({ key }) => key) } : {}),
+      ...(match.missing.length > 0 ? { missing: match.missing.slice(0, maxNamed).map(({ key }) => key) } : {}),
     },
   });
 }
 
-/** @param count of all, those that are not named among them */
-function listed(names: readonly string[], count: number): string {
+/** @param count the number of all keys, unnamed ones included */
+function joinNames(names: readonly string[], count: number): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   return `${names.join(', ')}${more}`;
 }
 
-function explainUnknown(endpoint: Endpoint, key: string, place: string): string {
+function explainUnknown(endpoint: Endpoint, key: string, location: string): string {
   const parameter = endpoint.parameters.find(
     (known) => isNameOf(known, key) || known.fields?.some((field) => isNameOf(field, key)),
   );
   const shown = truncateKey(key);
-  if (parameter === undefined) return `"${shown}" in ${place} is no parameter of this endpoint.`;
+  if (parameter === undefined) return `"${shown}" in ${location} is no parameter of this endpoint.`;
   if (parameter.injectedValue !== undefined)
     return `"${shown}" is filled with what is known of the caller and may not be given.`;
-  if (parameter.inPath) return `"${shown}" stands in the path and may not come from ${place} too.`;
+  if (parameter.inPath) return `"${shown}" stands in the path and may not come from ${location} too.`;
   if (parameter.position === endpoint.bodyParameter)
-    return `"${shown}" is the whole body and may not come from ${place}.`;
-  return `"${shown}" in ${place} gives the parameter "${parameter.key}" once more.`;
+    return `"${shown}" is the whole body and may not come from ${location}.`;
+  return `"${shown}" in ${location} gives the parameter "${parameter.key}" once more.`;
 }
 
 function isNameOf(known: { readonly key: string; readonly name: string }, key: string): boolean {
   return known.key === key || known.name === key;
 }
 
-export function noMatchingSignature(candidates: readonly Planned[], keys: readonly string[]): Problem {
+export function noMatchingSignature(candidates: readonly Candidate[], keys: readonly string[]): Problem {
   const signatures = candidates.map(({ endpoint }) => endpoint.id);
-  const named = keys.slice(0, mostNamed).map((key) => `"${truncateKey(key)}"`);
-  const given = keys.length === 0 ? 'no parameters' : listed(named, keys.length);
+  const named = keys.slice(0, maxNamed).map((key) => `"${truncateKey(key)}"`);
+  const given = keys.length === 0 ? 'no parameters' : joinNames(named, keys.length);
   return new Problem('no-matching-signature', {
     detail: `None takes exactly ${given}. On offer: ${signatures.join('; ')}.`,
     members: { signatures },
   });
 }
 
-export function ambiguousSignature(candidates: readonly Planned[]): Problem {
+export function ambiguousSignature(candidates: readonly Candidate[]): Problem {
   const signatures = candidates.map(({ endpoint }) => endpoint.id);
   return new Problem('ambiguous-signature', {
     detail: `Several take exactly these parameters: ${signatures.join('; ')}. Give one that only one of them has.`,

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoints/endpoint.ts';
 import type { RequestInput } from '../parse/parse-input.ts';
 
-/** What the client has sent: in the query or body, and in the path. */
+/** The client's input: query or body, and path. */
 export interface BindInput {
   readonly input: RequestInput;
   /** Decoded values of path parameters, by the name in the path. */
@@ -9,21 +9,21 @@ export interface BindInput {
   readonly ignoreUnknown: boolean;
 }
 
-/** How the given keys fit one endpoint. */
+/** The comparison of the given keys with one signature. */
 export interface SignatureMatch<Candidate> {
   readonly candidate: Candidate;
-  /** The parameters that were given, in the routine's order. */
+  /** The given parameters, in the routine's order. */
   readonly parameters: readonly EndpointParameter[];
-  /** Parameters, or fields of a composite one that was given field by field. */
+  /** Parameters, or fields of a composite parameter that is given field by field. */
   readonly missing: readonly (EndpointParameter | ParameterField)[];
   readonly unknown: readonly string[];
-  /** How many defaults are left to PostgreSQL. */
+  /** The number of parameters that take their default. */
   readonly omitted: number;
 }
 
 const none: readonly never[] = [];
 
-/** By its converted name, as clients usually do, or by the original one. */
+/** Finds a value by the converted name of a parameter, or by its original name. */
 export function findByName<Item>(
   values: ReadonlyMap<string, Item>,
   { key, name }: { readonly key: string; readonly name: string },
@@ -33,41 +33,41 @@ export function findByName<Item>(
 
 export function matchSignature<Candidate extends { readonly endpoint: Endpoint }>(
   candidate: Candidate,
-  sent: BindInput,
+  request: BindInput,
 ): SignatureMatch<Candidate> {
-  const values: ReadonlyMap<string, unknown> = sent.input.values;
+  const values: ReadonlyMap<string, unknown> = request.input.values;
   const { endpoint } = candidate;
-  const taken: EndpointParameter[] = [];
+  const given: EndpointParameter[] = [];
   const missing: (EndpointParameter | ParameterField)[] = [];
   let used = 0;
   for (const parameter of endpoint.parameters) {
     const keys = isKeyed(endpoint, parameter) ? countKeys(values, parameter) : 0;
     used += keys;
-    if (keys > 0 || readUnkeyedText(endpoint, parameter, sent) !== null) taken.push(parameter);
+    if (keys > 0 || readUnkeyedText(endpoint, parameter, request) !== null) given.push(parameter);
     else if (!parameter.optional && !isInjected(parameter)) missing.push(parameter);
     if (keys > 0 && parameter.fields !== null) missing.push(...missingFields(values, parameter));
   }
-  const exact = used === values.size || (sent.ignoreUnknown && !endpoint.rejectsUnknownKeys);
+  const hasNoUnknown = used === values.size || (request.ignoreUnknown && !endpoint.rejectsUnknownKeys);
   return {
     candidate,
-    parameters: taken,
+    parameters: given,
     missing,
-    unknown: exact ? none : unknownKeys(endpoint, [...values.keys()]),
-    omitted: endpoint.parameters.length - taken.length,
+    unknown: hasNoUnknown ? none : findUnknownKeys(endpoint, [...values.keys()]),
+    omitted: endpoint.parameters.length - given.length,
   };
 }
 
-/** Whether a key of the query or body gives the parameter its value; otherwise the path does, or the body as a whole. */
+/** Whether the value comes from a key of the query or body, not from the path or the whole body. */
 export function isKeyed(endpoint: Endpoint, parameter: EndpointParameter): boolean {
   return !parameter.inPath && parameter.position !== endpoint.bodyParameter && parameter.injectedValue === undefined;
 }
 
-/** Whether the gateway gives the parameter its value: an identity is never taken from a request. */
+/** Whether the gateway fills the parameter, as with claims and hashes. */
 function isInjected({ injectedValue, hashOf }: EndpointParameter): boolean {
   return injectedValue !== undefined || hashOf !== undefined;
 }
 
-/** The text of a parameter that no key gives: from the path, or the whole body. Null when it was not sent. */
+/** Reads the value of a parameter without a key: from the path, or the whole body. Null when it is missing. */
 export function readUnkeyedText(
   endpoint: Endpoint,
   parameter: EndpointParameter,
@@ -77,13 +77,13 @@ export function readUnkeyedText(
   return parameter.position === endpoint.bodyParameter && given.source === 'query' ? given.body : null;
 }
 
-/** Given field by field, a composite parameter wants all of them. */
+/** A composite parameter that is given field by field needs all of its fields. */
 function missingFields(values: ReadonlyMap<string, unknown>, parameter: EndpointParameter): readonly ParameterField[] {
   if (findByName(values, parameter) !== undefined) return none;
   return parameter.fields!.filter((field) => findByName(values, field) === undefined);
 }
 
-/** How many of the given keys this parameter uses: one, or one per field of a composite one. */
+/** Counts the keys that give the parameter: one, or one for each field of a composite. */
 function countKeys(values: ReadonlyMap<string, unknown>, parameter: EndpointParameter): number {
   if (findByName(values, parameter) !== undefined) return 1;
   if (parameter.fields === null) return 0;
@@ -92,15 +92,15 @@ function countKeys(values: ReadonlyMap<string, unknown>, parameter: EndpointPara
   return count;
 }
 
-/** What no parameter takes: strange keys, those that stand in the path, and a parameter given under two of its names. */
-function unknownKeys(endpoint: Endpoint, keys: readonly string[]): readonly string[] {
+/** Returns the keys without a parameter, those of path parameters, and second names of the same parameter. */
+function findUnknownKeys(endpoint: Endpoint, keys: readonly string[]): readonly string[] {
   const names = new Map<string, object>();
   for (const parameter of endpoint.parameters) {
     if (!isKeyed(endpoint, parameter)) continue;
-    // Given as a whole, it takes no fields.
-    const whole = keys.includes(parameter.key) || keys.includes(parameter.name);
-    if (!whole) for (const field of parameter.fields ?? none) name(names, field);
-    name(names, parameter);
+    // Given as a whole, the parameter takes no fields.
+    const isWhole = keys.includes(parameter.key) || keys.includes(parameter.name);
+    if (!isWhole) for (const field of parameter.fields ?? none) addNames(names, field);
+    addNames(names, parameter);
   }
   const seen = new Set<object>();
   return keys.filter((key) => {
@@ -111,7 +111,7 @@ function unknownKeys(endpoint: Endpoint, keys: readonly string[]): readonly stri
   });
 }
 
-function name(names: Map<string, object>, target: { readonly key: string; readonly name: string }): void {
+function addNames(names: Map<string, object>, target: { readonly key: string; readonly name: string }): void {
   names.set(target.name, target);
   names.set(target.key, target);
 }

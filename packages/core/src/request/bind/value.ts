@@ -11,80 +11,84 @@ import {
 } from '../../http/json-reader.ts';
 import { arrayLiteral, nestedArrayLiteral, hstoreLiteral, recordLiteral } from '../../postgres/literal.ts';
 
-/** Where a value goes, for the words of a refusal: the key that the client knows, and the type it has to fit. */
+/** The key that problems name, and the type of its value. */
 export interface ValueTarget {
   readonly key: string;
   readonly type: NamedType;
-  /** The key may be repeated, and who takes the value reads all of its texts. */
+  /** Whether the key may be repeated, and its value is a JSON array of all texts. */
   readonly repeatable?: true;
 }
 
-/** What stands for NULL in a query string, by the type of the parameter. */
-function queryNull(text: string, textual: boolean, rule: Endpoint['queryStringNullHandling']): boolean {
+/** Whether a text of a query string means NULL. */
+function isNullText(text: string, textual: boolean, rule: Endpoint['queryStringNullHandling']): boolean {
   if (text === '') return rule === 'emptyString' || !textual;
   return rule === 'nullLiteral' && text.toLowerCase() === 'null';
 }
 
-/** The value of a key in a query string or a path, in PostgreSQL's text form. Repeated keys are the elements of an array. */
+/** Converts the texts of a query string key or path parameter to PostgreSQL's text format. Repeated keys are array elements. */
 export function textsToValue(
-  place: ValueTarget,
+  target: ValueTarget,
   texts: readonly string[],
   rule: Endpoint['queryStringNullHandling'],
 ): string | null {
-  const { element, textual } = place.type;
+  const { element, textual } = target.type;
   if (element !== undefined) {
-    const items = texts.map((text) => (queryNull(text, element.textual, rule) ? null : wellFormed(place, text)));
-    return listLiteral(place.type, items);
+    const items = texts.map((text) =>
+      isNullText(text, element.textual, rule) ? null : requireWellFormed(target, text),
+    );
+    return listLiteral(target.type, items);
   }
   if (texts.length > 1) {
     throw new Problem('repeated-parameter', {
-      detail: `The parameter "${place.key}" stands ${texts.length} times in the query string, but takes one value.`,
-      members: { parameters: [place.key] },
+      detail: `The parameter "${target.key}" stands ${texts.length} times in the query string, but takes one value.`,
+      members: { parameters: [target.key] },
     });
   }
   const text = texts[0]!;
-  return queryNull(text, textual, rule) ? null : wellFormed(place, text);
+  return isNullText(text, textual, rule) ? null : requireWellFormed(target, text);
 }
 
-/** All texts of a key in a query string, for whoever reads them: a JSON array of strings, and nulls for what means NULL. */
+/** Converts all texts of a query string key to a JSON array of strings and nulls. */
 export function textsToJsonArray(
-  place: ValueTarget,
+  target: ValueTarget,
   texts: readonly string[],
   rule: Endpoint['queryStringNullHandling'],
 ): string {
-  const { textual } = place.type;
-  return JSON.stringify(texts.map((text) => (queryNull(text, textual, rule) ? null : wellFormed(place, text))));
+  const { textual } = target.type;
+  return JSON.stringify(
+    texts.map((text) => (isNullText(text, textual, rule) ? null : requireWellFormed(target, text))),
+  );
 }
 
 /**
- * What a JSON string is for a type that holds JSON.
- * - `text`: the text of a JSON value, as parameters of routines take it
- * - `value`: the string itself, as columns of tables take it, which give it so
+ * The meaning of a JSON string for the types `json` and `jsonb`.
+ * - `text`: the text of a JSON document, for parameters of routines
+ * - `value`: a string, for columns of tables, as in their responses
  */
 export type JsonStringMeaning = 'text' | 'value';
 
-/** The value of a key in a JSON body, in PostgreSQL's text form. Numbers keep their digits, and json its text. */
-export function jsonToValue(place: ValueTarget, slice: JsonSlice, strings: JsonStringMeaning = 'text'): string | null {
-  const { json, jsonInput: ownJson } = place.type;
+/** Converts a value of a JSON body to PostgreSQL's text format. Numbers keep all digits, and `json` values their text. */
+export function jsonToValue(target: ValueTarget, slice: JsonSlice, strings: JsonStringMeaning = 'text'): string | null {
+  const { json, jsonInput: ownJson } = target.type;
   if (slice.kind === 'null') return null;
-  if (json === 'json') return wellFormed(place, strings === 'value' ? sliceToJson(slice) : sliceToText(slice));
+  if (json === 'json') return requireWellFormed(target, strings === 'value' ? sliceToJson(slice) : sliceToText(slice));
   const isStructured = slice.kind === 'array' || slice.kind === 'object';
-  if (isStructured && ownJson === 'json') return wellFormed(place, sliceToJson(slice));
-  if (slice.kind === 'object' && ownJson === 'hstore') return wellFormed(place, jsonToHstore(slice));
-  if (slice.kind === 'array') return jsonToArray(place, slice, strings);
-  if (slice.kind === 'object') return jsonToRecord(place, slice, strings);
-  return wellFormed(place, sliceToText(slice));
+  if (isStructured && ownJson === 'json') return requireWellFormed(target, sliceToJson(slice));
+  if (slice.kind === 'object' && ownJson === 'hstore') return requireWellFormed(target, jsonToHstore(slice));
+  if (slice.kind === 'array') return jsonToArray(target, slice, strings);
+  if (slice.kind === 'object') return jsonToRecord(target, slice, strings);
+  return requireWellFormed(target, sliceToText(slice));
 }
 
 /** PostgreSQL's `MAXDIM`. */
-const mostDimensions = 6;
+const maxDimensions = 6;
 
-/** How deep arrays can be nested in a value of the type; the element of an array may be a domain over another array. */
-function deepestArray({ element }: NamedType): number {
-  return element === undefined ? 0 : mostDimensions + deepestArray(element);
+/** The depth of arrays that a value of the type can have: an element may be a domain over an array. */
+function maxArrayDepth({ element }: NamedType): number {
+  return element === undefined ? 0 : maxDimensions + maxArrayDepth(element);
 }
 
-/** Values of hstore are texts. */
+/** Converts an object to hstore, whose values are texts. */
 function jsonToHstore(object: JsonSlice): string {
   const pairs = [...readMembers(object)].map(([key, slice]): [string, string | null] => [
     key,
@@ -93,36 +97,36 @@ function jsonToHstore(object: JsonSlice): string {
   return hstoreLiteral(pairs);
 }
 
-/** @param outer how many arrays of the value this one stands in */
-function jsonToArray(place: ValueTarget, array: JsonSlice, strings: JsonStringMeaning, outer = 0): string {
-  const { element } = place.type;
-  if (element === undefined) throw wrongKind(place, array);
+/** @param outer the number of arrays around this one */
+function jsonToArray(target: ValueTarget, array: JsonSlice, strings: JsonStringMeaning, outer = 0): string {
+  const { element } = target.type;
+  if (element === undefined) throw wrongKind(target, array);
   const holdsJson = element.json === 'json' || element.jsonInput === 'json';
-  // Each level reads its text again: what PostgreSQL would refuse is refused before that.
-  if (!holdsJson && outer + countOpeningBrackets(array) > deepestArray(place.type)) throw tooManyDimensions(place);
+  // Each level parses its text again: too deep nesting is refused before that.
+  if (!holdsJson && outer + countOpeningBrackets(array) > maxArrayDepth(target.type)) throw tooManyDimensions(target);
   const items = readElements(array);
-  // Where the element is itself an array, by a domain, each item is one such value and no further dimension.
+  // If the element type is a domain over an array, each item is a value of it, not a further dimension.
   const nested =
     !holdsJson && element.element === undefined && items.length > 0 && items.every(({ kind }) => kind === 'array');
   if (nested) {
-    const dimensions = items.map((item) => jsonToArray(place, item, strings, outer + 1));
+    const dimensions = items.map((item) => jsonToArray(target, item, strings, outer + 1));
     return nestedArrayLiteral(dimensions, element.delimiter);
   }
-  const elements = items.map((item) => jsonToValue({ key: place.key, type: element }, item, strings));
-  return listLiteral(place.type, elements);
+  const elements = items.map((item) => jsonToValue({ key: target.key, type: element }, item, strings));
+  return listLiteral(target.type, elements);
 }
 
-/** The two types of PostgreSQL that hold a list and have no braces in their text: `1 2 3`. NULL is none of their elements. */
-const vectors: ReadonlySet<string | null> = new Set(['int2vector', 'oidvector']);
+/** Array types whose text format has no braces: `1 2 3`. Their elements cannot be NULL. */
+const vectorTypes: ReadonlySet<string | null> = new Set(['int2vector', 'oidvector']);
 
 function listLiteral({ builtin, element }: NamedType, items: readonly (string | null)[]): string {
-  if (vectors.has(builtin)) return items.map((item) => item ?? 'NULL').join(' ');
+  if (vectorTypes.has(builtin)) return items.map((item) => item ?? 'NULL').join(' ');
   return arrayLiteral(items, element?.delimiter);
 }
 
 const openings = /[[ \t\n\r]*/y;
 
-/** How many arrays begin at the start of this one, itself among them. */
+/** Counts the arrays that begin at the start of this one, itself included. */
 function countOpeningBrackets({ text, start }: JsonSlice): number {
   openings.lastIndex = start;
   return openings.exec(text)![0].replaceAll(/[^[]/g, '').length;
@@ -130,50 +134,50 @@ function countOpeningBrackets({ text, start }: JsonSlice): number {
 
 function tooManyDimensions({ key, type }: ValueTarget): Problem {
   return new Problem('invalid-parameter', {
-    detail: `The parameter "${key}" takes ${type.display}; its value is nested deeper than the ${mostDimensions} dimensions that an array of PostgreSQL can have.`,
+    detail: `The parameter "${key}" takes ${type.display}; its value is nested deeper than the ${maxDimensions} dimensions that an array of PostgreSQL can have.`,
     members: { parameters: [key] },
   });
 }
 
-/** Fields that are not given are NULL; keys are the fields' own or converted names. */
-function jsonToRecord(place: ValueTarget, object: JsonSlice, strings: JsonStringMeaning): string {
-  const { fields } = place.type;
-  if (fields === undefined) throw wrongKind(place, object);
+/** Converts an object to a composite value. Missing fields are NULL; keys are converted or original names. */
+function jsonToRecord(target: ValueTarget, object: JsonSlice, strings: JsonStringMeaning): string {
+  const { fields } = target.type;
+  if (fields === undefined) throw wrongKind(target, object);
   const members = new Map(readMembers(object));
   const values = fields.map((field) => {
     const name = members.has(field.key) ? field.key : field.name;
     const member = members.get(name);
     members.delete(name);
-    const inside = { key: `${place.key}.${field.key}`, type: field.type };
-    return member === undefined ? null : jsonToValue(inside, member, strings);
+    const fieldTarget = { key: `${target.key}.${field.key}`, type: field.type };
+    return member === undefined ? null : jsonToValue(fieldTarget, member, strings);
   });
   const [unknown] = members.keys();
   if (unknown === undefined) return recordLiteral(values);
   throw new Problem('unknown-parameter', {
-    detail: `"${truncateKey(unknown)}" is no field of "${place.key}", which has ${fields.map(({ key }) => `"${key}"`).join(', ')}.`,
-    members: { unknown: [`${place.key}.${truncateKey(unknown)}`] },
+    detail: `"${truncateKey(unknown)}" is no field of "${target.key}", which has ${fields.map(({ key }) => `"${key}"`).join(', ')}.`,
+    members: { unknown: [`${target.key}.${truncateKey(unknown)}`] },
   });
 }
 
-function wrongKind(place: ValueTarget, slice: JsonSlice): Problem {
+function wrongKind(target: ValueTarget, slice: JsonSlice): Problem {
   return new Problem('invalid-parameter', {
-    detail: `The parameter "${place.key}" takes ${place.type.display}, not a JSON ${slice.kind}.`,
-    members: { parameters: [place.key] },
+    detail: `The parameter "${target.key}" takes ${target.type.display}, not a JSON ${slice.kind}.`,
+    members: { parameters: [target.key] },
   });
 }
 
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** A lone surrogate has no UTF-8 form: it would reach the database as another character. */
-function wellFormed(place: ValueTarget, text: string): string {
+/** Refuses lone surrogates: they have no UTF-8 form and would become another character. */
+function requireWellFormed(target: ValueTarget, text: string): string {
   if (!loneSurrogate.test(text)) return text;
   throw new Problem('invalid-parameter', {
-    detail: `The parameter "${place.key}" holds a lone surrogate, which is no character.`,
-    members: { parameters: [place.key] },
+    detail: `The parameter "${target.key}" holds a lone surrogate, which is no character.`,
+    members: { parameters: [target.key] },
   });
 }
 
-/** The value of a composite parameter whose fields were given one by one. */
+/** Returns the value of a composite parameter that is given field by field. */
 export function fieldsToRecord(
   parameter: EndpointParameter,
   valueOfField: (field: ParameterField) => string | null,

@@ -5,32 +5,31 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { JsonError, type JsonSlice, readMembers, readJson } from '../../http/json-reader.ts';
 import { parseQueryString } from './query-string.ts';
 
-/** What the client has sent, by key, before anyone asks whether the endpoint knows it. */
+/** The client's values by key, not yet compared with the endpoint's parameters. */
 export type RequestInput =
   | {
       readonly source: 'query';
       readonly values: ReadonlyMap<string, readonly string[]>;
-      /** The body as it is, for the parameter that takes it; null when there is none. */
+      /** The text of the body, for the parameter that takes it; null without one. */
       readonly body: string | null;
     }
   | { readonly source: 'body'; readonly values: ReadonlyMap<string, JsonSlice> };
 
-const nothing: RequestInput = { source: 'body', values: new Map() };
+const emptyInput: RequestInput = { source: 'body', values: new Map() };
 
-/**
- * Reads what the client has sent from where the endpoint wants it; the other place is not looked at.
- * @throws Problem for a body or query that cannot be read: 400, 413, 415
- */
-function collect(request: GatewayRequest, endpoint: Endpoint, limit: number): RequestInput | Promise<RequestInput> {
-  if (endpoint.parameterSource === 'body') return collectBody(request, limit);
+function readInput(request: GatewayRequest, endpoint: Endpoint, limit: number): RequestInput | Promise<RequestInput> {
+  if (endpoint.parameterSource === 'body') return readJsonBody(request, limit);
   const values = parseQueryString(request.query);
-  // What is at hand costs no turn.
-  return endpoint.bodyParameter === null ? { source: 'query', values, body: null } : withBody(values, request, limit);
+  // Not async: without a body, the request waits for nothing.
+  return endpoint.bodyParameter === null
+    ? { source: 'query', values, body: null }
+    : readQueryAndBody(values, request, limit);
 }
 
 /**
- * The same, with what an earlier attempt has read where the endpoint wants it from the same place.
- * @throws what `collect` throws
+ * Reads the query string or the JSON body, whichever the endpoint takes its parameters from.
+ * @param earlier the input of an earlier attempt, reused if it has the same source
+ * @throws Problem 400, 413 or 415 for input that cannot be read
  */
 export function parseInput(
   earlier: RequestInput | null,
@@ -38,17 +37,17 @@ export function parseInput(
   endpoint: Endpoint,
   limit: number,
 ): RequestInput | Promise<RequestInput> {
-  if (earlier === null || earlier.source !== endpoint.parameterSource) return collect(request, endpoint, limit);
+  if (earlier === null || earlier.source !== endpoint.parameterSource) return readInput(request, endpoint, limit);
   return earlier;
 }
 
-async function collectBody(request: GatewayRequest, limit: number): Promise<RequestInput> {
+async function readJsonBody(request: GatewayRequest, limit: number): Promise<RequestInput> {
   requireJson(request);
   const text = await readText(request, limit);
-  return text === null || text.trim() === '' ? nothing : parse(text);
+  return text === null || text.trim() === '' ? emptyInput : parseJsonObject(text);
 }
 
-async function withBody(
+async function readQueryAndBody(
   values: ReadonlyMap<string, readonly string[]>,
   request: GatewayRequest,
   limit: number,
@@ -56,7 +55,7 @@ async function withBody(
   return { source: 'query', values, body: await readText(request, limit) };
 }
 
-/** The whole body; null when there is none. */
+/** The text of the body; null when it is empty. */
 async function readText(request: GatewayRequest, limit: number): Promise<string | null> {
   refuseCompressed(request);
   const body = await request.body(limit);
@@ -73,7 +72,7 @@ function refuseCompressed(request: GatewayRequest): void {
   });
 }
 
-/** `text/plain` is what `fetch` says of a body where its caller says nothing. Forms of other sites send it too: the CSRF guard refuses those. */
+/** Accepts `text/plain` too, the default of `fetch`. The CSRF guard refuses forms of other sites, which can send it as well. */
 function requireJson(request: GatewayRequest): void {
   const type = request.header('content-type');
   if (type === undefined || type.trim() === '') return;
@@ -82,12 +81,12 @@ function requireJson(request: GatewayRequest): void {
   throw new Problem('unsupported-media-type', { detail: `The body is "${essence}"; send application/json.` });
 }
 
-function parse(text: string): RequestInput {
+function parseJsonObject(text: string): RequestInput {
   try {
     const document = readJson(text.startsWith('\ufeff') ? text.slice(1) : text);
     if (document.kind !== 'object') {
       throw new Problem('body-not-an-object', {
-        detail: `The body is ${article(document.kind)}; send an object with one key per parameter.`,
+        detail: `The body is ${withArticle(document.kind)}; send an object with one key per parameter.`,
       });
     }
     return { source: 'body', values: readMembers(document) };
@@ -100,6 +99,6 @@ function parse(text: string): RequestInput {
   }
 }
 
-function article(kind: string): string {
+function withArticle(kind: string): string {
   return kind === 'null' ? 'null' : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
 }

@@ -1,19 +1,18 @@
 import { Problem } from '../../http/problem.ts';
 
-/** More keys than this are no call of a routine. */
-const mostPairs = 1_000;
+const maxPairs = 1_000;
 
 /**
- * The keys of a query string with their values in order; `+` is a space.
- * @throws Problem `malformed-query` for a percent sign without its digits, for bytes that are no UTF-8, and past 1,000 pairs
+ * Returns the values of each key, in order; `+` is a space.
+ * @throws Problem `malformed-query` for invalid percent-encoding or UTF-8, and for more than 1,000 pairs
  */
 export function parseQueryString(query: string): Map<string, string[]> {
   const values = new Map<string, string[]>();
   if (query === '') return values;
   let pairs = 0;
   for (let start = 0; start <= query.length; pairs++) {
-    if (pairs === mostPairs) {
-      throw new Problem('malformed-query', { detail: `The query string has more than ${mostPairs} parameters.` });
+    if (pairs === maxPairs) {
+      throw new Problem('malformed-query', { detail: `The query string has more than ${maxPairs} parameters.` });
     }
     const mark = query.indexOf('&', start);
     const end = mark === -1 ? query.length : mark;
