@@ -61,7 +61,7 @@ describe('a routine that leaves a setting of its session changed', () => {
     expect(await look()).toEqual({ ...asEver, pid });
   });
 
-  test('many at once, quick as they are: nobody ever sees what another has left', async () => {
+  test('many fast calls at once: none sees a setting that another has left', async () => {
     const leave = { body: { name: 'client_encoding', value: 'LATIN1', local: false } };
     const both = Array.from({ length: 40 }, async (_, index) =>
       index % 4 === 0 ? gateway.send('POST /api/leave', leave) : gateway.send('GET /api/word'),

@@ -238,7 +238,7 @@ describe('as a function with the same outputs', () => {
   });
 });
 
-test('nobody is told to try again what has been done', async () => {
+test('a failed conversion invites no retry of a procedure that has run', async () => {
   const gateway = await startGateway(
     `create procedure taking(inout seconds float8[]) language plpgsql as $$ begin perform pg_sleep(seconds[1]); end $$;
     comment on procedure taking is 'HTTP';

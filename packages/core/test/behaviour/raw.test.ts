@@ -84,7 +84,7 @@ describe('raw', () => {
     expect((await get('/api/nobody')).body).toBe('"a";"b"');
   });
 
-  test('a single value, a set of values, and records whose columns nobody knows', async () => {
+  test('a single value, a set of values, and records with unknown columns', async () => {
     expect((await get('/api/one')).body).toBe('t');
     expect((await get('/api/many')).body).toBe('"a""b"||"c"');
     expect((await get('/api/unknown-rows')).body).toBe('"1","a""b","t"\n"2",,"f"');

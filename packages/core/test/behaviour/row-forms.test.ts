@@ -104,7 +104,7 @@ describe('Accept: text/csv', () => {
     expect((await ask('/api/nobody', csv)).body).toBe('personId,"odd,name"\n');
   });
 
-  test('of records whose columns nobody knows there is no heading: JSON', async () => {
+  test('records with unknown columns have no header row: JSON', async () => {
     expect(await ask('/api/unknown-rows', csv)).toEqual({
       status: 200,
       type: 'application/json',
