@@ -30,7 +30,7 @@ describe('the words of a name', () => {
     ['', []],
   ])('%j', (text, words) => expect(splitWords(text)).toEqual(words));
 
-  test('a name without any is spelt', () => expect(pascalCase('*/')).toBe('U2a'));
+  test('a name without words becomes code points', () => expect(pascalCase('*/')).toBe('U2a'));
 });
 
 describe('the name of a function', () => {
@@ -51,27 +51,27 @@ describe('the name of a function', () => {
     ['HTTP GET /', 'root'],
   ])('of %s is %s', (comment, name) => expect(nameOf(comment)).toBe(name));
 
-  test('comes from the routine where that is wanted', () => {
+  test('comes from the routine with useRoutineNameInsteadOfEndpoint', () => {
     expect(namesOf([{ name: 'get_it', comment: 'HTTP GET /else' }], { useRoutineNameInsteadOfEndpoint: true })).toEqual(
       ['getIt'],
     );
   });
 
-  test('has the method where one path has several', () => {
+  test('ends with the method where a path has several', () => {
     const comment = (method: string): string => `HTTP ${method} /api/hours`;
     expect(namesOf([{ comment: comment('GET') }, { comment: comment('PUT') }])).toEqual(['hoursGet', 'hoursPut']);
   });
 
-  test('has a number where it is that of an overload, whatever the order', () => {
+  test('of an overload has a number, whatever the order', () => {
     const one = { name: 'f', parameters: [{ name: 'a' }] } as unknown as Partial<Routine>;
     const two = { name: 'f', parameters: [{ name: 'a' }, { name: 'b' }] } as unknown as Partial<Routine>;
     expect(namesOf([one, two])).toEqual(['f', 'f2']);
     expect(namesOf([two, one])).toEqual(['f2', 'f']);
-    // The number that another path has by itself is not taken from it.
+    // The name of another path is not taken.
     expect(namesOf([one, two, { name: 'f2' }])).toEqual(['f', 'f3', 'f2']);
   });
 
-  test('has the next free number where another path has it already', () => {
+  test('has the next free number after a collision', () => {
     const comments = ['/api/a-b', '/api/a/b', '/api/a_b', '/api/aB2', '/api/delete', '/api/_delete'];
     expect(namesOf(comments.map((path, index) => ({ name: `f${index}`, comment: `HTTP GET ${path}` })))).toEqual([
       'aB',
@@ -88,18 +88,18 @@ test('any name makes an identifier', () => {
   const names = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.string());
   fc.assert(
     fc.property(names, (name) => {
-      const made = nameEndpoints(
+      const named = nameEndpoints(
         buildEndpoints([routine({ name })], endpointDefaults).endpoints.map((endpoint) => ({
           ...endpoint,
           path: `/api/${name}`,
         })),
         options,
       );
-      for (const one of made) {
-        expect(one.name).toMatch(/^[\p{ID_Start}_][\p{ID_Continue}]*$/u);
-        expect(pascalCase(one.name)).toMatch(/^[\p{ID_Continue}]+$/u);
-        // A strict parser takes it as the name of an asynchronous function.
-        expect(() => new Script(`'use strict'; async function ${one.name}() {}`)).not.toThrow();
+      for (const { name: identifier } of named) {
+        expect(identifier).toMatch(/^[\p{ID_Start}_][\p{ID_Continue}]*$/u);
+        expect(pascalCase(identifier)).toMatch(/^[\p{ID_Continue}]+$/u);
+        // Valid as the name of an asynchronous function in strict mode.
+        expect(() => new Script(`'use strict'; async function ${identifier}() {}`)).not.toThrow();
       }
     }),
     { numRuns: 200 },

@@ -30,7 +30,7 @@ const anything = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-test('a literal is the text, and holds nothing that a script or a reader could take for something else', () => {
+test('a string literal evaluates to the text, without invisible characters and ends of scripts', () => {
   fc.assert(
     fc.property(anything, (text) => {
       const written = stringLiteral(text);
@@ -41,7 +41,7 @@ test('a literal is the text, and holds nothing that a script or a reader could t
   );
 });
 
-test('a line of a comment stays in it, and is one line', () => {
+test('a line cannot end its comment', () => {
   fc.assert(
     fc.property(anything, (text) => {
       for (const line of [escapeLine(text), ...escapeLines(text)].map(escapeComment)) {

@@ -5,7 +5,7 @@ import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
 import { endpointDefaults, type EndpointOptions } from '../../src/endpoints/options.ts';
 import { int4, returns, routine, text } from '../support/routine.ts';
 
-/** Endpoints of routines that no database has, for what the generators are asked. */
+/** Endpoints without a database. */
 export function planned(
   sketches: readonly Parameters<typeof routine>[0][],
   options: Partial<EndpointOptions> = {},

@@ -23,7 +23,7 @@ const age = (path: string): Promise<void> => utimes(join(folder, path), long, lo
 const timeOf = async (path: string): Promise<Date> => (await stat(join(folder, path))).mtime;
 
 describe('writing', () => {
-  test('makes folders, and leaves nothing but the files', async () => {
+  test('creates folders, and leaves no temporary file', async () => {
     expect(await write([file('a/b/c.ts', 'one'), file('d.ts', 'two')])).toEqual([
       { path: 'a/b/c.ts', state: 'missing' },
       { path: 'd.ts', state: 'missing' },
@@ -32,7 +32,7 @@ describe('writing', () => {
     expect(await onDisk('a/b/c.ts')).toBe('one');
   });
 
-  test('does not touch what is the same, also when only the time or the line ends differ', async () => {
+  test('leaves a file unchanged that differs only in timestamp or line endings', async () => {
     await writeFile(join(folder, 'a.ts'), '// at 1\r\nx\r\n');
     await age('a.ts');
     expect(await write([file('a.ts', '// at 2\nx\n', [0])])).toEqual([{ path: 'a.ts', state: 'same' }]);
@@ -40,7 +40,7 @@ describe('writing', () => {
     expect(await onDisk('a.ts')).toBe('// at 1\r\nx\r\n');
   });
 
-  test('replaces what differs only when that is allowed, and then writes the new time', async () => {
+  test('replaces a different file only with overwrite, with the new timestamp', async () => {
     await write([file('a.ts', '// at 1\nx\n', [0])]);
     const next = file('a.ts', '// at 2\ny\n', [0]);
     await expect(write([next])).rejects.toThrow(
@@ -50,7 +50,7 @@ describe('writing', () => {
     expect(await onDisk('a.ts')).toBe('// at 2\ny\n');
   });
 
-  test('writes none of the files when one may not be replaced, and names all that may not', async () => {
+  test('writes no file when some must not be replaced, and names them all', async () => {
     await write([file('b.ts', 'b'), file('c.ts', 'c')]);
     await expect(write([file('a.ts', 'a'), file('b.ts', 'x'), file('c.ts', 'x')])).rejects.toThrow(
       '"b.ts", "c.ts": the files exist with other content; remove them or set fileOverwrite',
@@ -58,7 +58,7 @@ describe('writing', () => {
     expect(await readdir(folder)).toEqual(['b.ts', 'c.ts']);
   });
 
-  test('keeps a link, and replaces what it leads to', async () => {
+  test('replaces the target of a symbolic link', async () => {
     await mkdir(join(folder, 'real'));
     await writeFile(join(folder, 'real/a.ts'), 'old');
     await symlink('real/a.ts', join(folder, 'a.ts'));
@@ -67,13 +67,13 @@ describe('writing', () => {
     expect(await readdir(join(folder, 'real'))).toEqual(['a.ts']);
   });
 
-  test('two files of one path are refused', async () => {
+  test('rejects two files with the same path', async () => {
     await expect(write([file('a.ts', '1'), file('./a.ts', '2')])).rejects.toThrow(
       '"./a.ts": the path of two generated files',
     );
   });
 
-  test('what cannot be written or read is named, and nothing is left behind', async () => {
+  test('names files that cannot be read or written, and leaves no temporary file', async () => {
     await writeFile(join(folder, 'plain'), '');
     await expect(write([file('plain/a.ts', 'x')])).rejects.toThrow(
       /^"plain\/a\.ts" cannot be read: a part of the path is a file/,
@@ -83,7 +83,7 @@ describe('writing', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['dir.ts', 'plain']);
   });
 
-  test.skipIf(process.getuid?.() === 0)('a folder that is closed is named', async () => {
+  test.skipIf(process.getuid?.() === 0)('names a file in a folder without write permission', async () => {
     await mkdir(join(folder, 'closed'));
     await chmod(join(folder, 'closed'), 0o500);
     await expect(write([file('closed/a.ts', 'x')])).rejects.toThrow(
@@ -92,7 +92,7 @@ describe('writing', () => {
   });
 });
 
-test('comparing writes nothing', async () => {
+test('compareFiles writes nothing', async () => {
   await write([file('same.ts', 'x'), file('other.ts', 'x')]);
   const files = [file('same.ts', 'x'), file('other.ts', 'y'), file('missing.ts', 'z')];
   expect(await compareFiles(files, { folder })).toEqual([
@@ -103,7 +103,7 @@ test('comparing writes nothing', async () => {
   expect((await readdir(folder)).toSorted()).toEqual(['other.ts', 'same.ts']);
 });
 
-test('a handler writes what its generator makes, and leaves it alone the next time', async () => {
+test('a handler writes the files of its generator, and leaves equal files unchanged', async () => {
   const handler = typescriptClient({ filePath: join(folder, 'client.ts') });
   const endpoints = planned([{ comment: 'HTTP GET' }]);
   await handler(endpoints);

@@ -8,7 +8,7 @@ import { folderWith, moduleOf } from './support.ts';
 const sql = `create function one() returns int language sql stable as $$ select 1 /* one */ $$;
 comment on function one is 'HTTP';`;
 
-test('a gateway writes at its start and at a refresh, and a refusal of the writer fails both', async () => {
+test('a gateway writes at start and at a refresh; an error of the writer fails both', async () => {
   const { folder, remove } = await folderWith([]);
   const filePath = join(folder, 'client.ts');
   const handlers = (fileOverwrite: boolean): Parameters<typeof startGateway>[1] => ({
@@ -35,7 +35,7 @@ test('a gateway writes at its start and at a refresh, and a refusal of the write
   }
 });
 
-test('names that would be the same are told with the diagnostics of the gateway, each once', async () => {
+test('name collisions are diagnostics of the gateway, each once', async () => {
   const { folder, remove } = await folderWith([]);
   const twice = `${sql}
     create function one_() returns int language sql stable as 'select 1';
@@ -46,7 +46,7 @@ test('names that would be the same are told with the diagnostics of the gateway,
     endpointCreateHandlers: [
       typescriptClient({ filePath: join(folder, 'client.ts') }),
       openApi({ filePath: join(folder, 'openapi.json') }),
-      // A handler of the host may give anything.
+      // Handlers of the host may return anything.
       (endpoints) => void endpoints.length,
     ],
     observer: (observation) => {
@@ -69,7 +69,7 @@ test('names that would be the same are told with the diagnostics of the gateway,
 
 const full = useGateway(sql, { readDefinitions: true });
 
-test('commentHeader full has the definition of the routine, which cannot end the comment', () => {
+test('commentHeader full contains the definition of the routine, escaped', () => {
   const [endpoint] = full.gateway.endpoints;
   expect(endpoint!.definition).toMatch(/^CREATE OR REPLACE FUNCTION public\.one\(\)/);
   expect(moduleOf(full.gateway.endpoints, { commentHeader: 'full' })).toContain(`/**

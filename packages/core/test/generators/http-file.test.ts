@@ -16,11 +16,14 @@ interface Request {
 
 /**
  * Reads a file as the REST clients of VS Code and JetBrains do: `@name=value` lines, `###` between requests, lines that begin
- * with `#` or `//` are comments (of which those with `@` are orders), the request line, headers, an empty line, the body.
+ * with `#` or `//` are comments (those with `@` are commands), the request line, headers, an empty line, the body.
  */
-function readRequests(document: string): { readonly requests: readonly Request[]; readonly orders: readonly string[] } {
+function readRequests(document: string): {
+  readonly requests: readonly Request[];
+  readonly commands: readonly string[];
+} {
   const variables = new Map([...document.matchAll(/^@(\w+)\s*=\s*(.*)$/gm)].map(([, name, value]) => [name!, value!]));
-  const orders = document.split('\n').filter((line) => /^\s*(?:#+|\/{2,})\s*@/.test(line));
+  const commands = document.split('\n').filter((line) => /^\s*(?:#+|\/{2,})\s*@/.test(line));
   const replaced = (line: string): string =>
     line.replaceAll(/\{\{\s*([^{}]*?)\s*\}\}/g, (_, name: string) => variables.get(name) ?? `<no variable ${name}>`);
   const requests = document.split(/^#{3,}.*$/m).map((part) => {
@@ -40,7 +43,7 @@ function readRequests(document: string): { readonly requests: readonly Request[]
       body: body === '' ? null : replaced(body),
     };
   });
-  return { requests, orders };
+  return { requests, commands };
 }
 
 const documentOf = (sketches: Parameters<typeof planned>[0], options = {}): string =>
@@ -105,7 +108,7 @@ Content-Type: application/json
     ).toContain('POST {{host}}/a?a=1\nContent-Type: text/plain\n\nABC\n');
   });
 
-  test('of a table reads and deletes by key', () => {
+  test('of a table selects and deletes by key', () => {
     const lines = documentOf(customers(true), { commentHeader: 'none' })
       .split('\n')
       .filter((line) => line.includes('{{host}}'));
@@ -119,7 +122,7 @@ Content-Type: application/json
   });
 });
 
-test('of a table a request tells which columns may be left out', () => {
+test('a request of a table names optional columns', () => {
   expect(documentOf(customers())).toContain(`# insert public.customers
 #   customerId: int4
 #   name: text
@@ -168,7 +171,7 @@ describe('options', () => {
     [{ file: 'x' }, 'httpFile.file: unknown option'],
   ])('%j', (options, message) => expect(() => httpFile(options as never)).toThrow(message));
 
-  test('schemas that make one file', () => {
+  test('schemas with the same file name', () => {
     const endpoints = planned([{ schema: 'a+b' }, { schema: 'a_b' }]);
     expect(() => httpDocuments(endpoints, { fileMode: 'schema' })).toThrow(
       'httpFile: the schemas "a+b" and "a_b" have the same file "database_a_b.http"; exclude one of them',
@@ -190,10 +193,10 @@ describe('a REST client', () => {
   ] as const)('sends the requests of %s', (_, sql, count) => {
     const gateway = useGateway(sql, { sourcesCreated: (sources) => void sources.push(crudSource()) });
 
-    test('and the gateway understands each of them', async () => {
+    test('and the gateway accepts each of them', async () => {
       const [document] = httpDocuments(gateway.gateway.endpoints, { host: gateway.url });
-      const { requests, orders } = readRequests(document!.content);
-      expect(orders).toEqual([]);
+      const { requests, commands } = readRequests(document!.content);
+      expect(commands).toEqual([]);
       expect(requests.length).toBe(gateway.gateway.endpoints.length);
       expect(requests.length).toBeGreaterThanOrEqual(count);
       for (const { method, url, headers, body } of requests) {
@@ -202,7 +205,7 @@ describe('a REST client', () => {
         const answer = await fetch(url, { method, headers, body });
         // oxlint-disable-next-line no-await-in-loop
         const told = await answer.text();
-        // A routine may refuse a sample; what it is asked must never be the trouble.
+        // A routine may reject a sample; the gateway must understand the request.
         expect(told).not.toMatch(
           /unknown-parameter|missing-parameter|malformed|repeated|unsupported-media|not-an-object/,
         );

@@ -12,7 +12,7 @@ import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf, folderWith, root } from './support.ts';
 
-/** The generated client against the gateway that it was generated from: from Node, and from a page in a browser. */
+/** The generated client calls its gateway, from Node and from a page in a browser. */
 
 const sql = `
 create type mood as enum ('sad', 'ok */ "quoted"');
@@ -102,14 +102,14 @@ create function sign_in(_name text, _scheme text) returns table (name text, sche
 $$ select _name, _scheme, 'Welcome' where _name = 'ada' $$;
 comment on function sign_in is 'HTTP
 login';
-create function who(_user_name text) returns text language sql stable as $$ select coalesce(_user_name, 'nobody') $$;
+create function who(_user_name text) returns text language sql stable as $$ select coalesce(_user_name, 'anonymous') $$;
 comment on function who is 'HTTP
 user_parameters';
 create function steps() returns int language plpgsql as
 $$ begin raise info 'first'; raise info E'second\nof two lines'; return 2; end $$;
 comment on function steps is 'HTTP
 info_path';
-create function quiet_steps() returns void language plpgsql as $$ begin raise info 'nobody hears'; end $$;
+create function quiet_steps() returns void language plpgsql as $$ begin raise info 'unheard'; end $$;
 comment on function quiet_steps is 'HTTP
 info_path
 tsclient_events = off';
@@ -121,13 +121,13 @@ create function "odd ñ%"("a&b" text, "__proto_" text default '') returns text l
 comment on function "odd ñ%" is 'HTTP GET /api/odd-ñ%-[x]';
 `;
 
-// The functions are those of a module that is not there before the test.
-// oxlint-disable-next-line typescript/no-explicit-any -- the compiler has checked their types elsewhere
+// The module does not exist before the test.
+// oxlint-disable-next-line typescript/no-explicit-any -- other tests compile it
 type Client = any;
 
 const gateway = useGateway(sql, { authentication: { cookie: true, bearer: true } });
 
-/** What a client is asked, in Node and in a browser. It uses nothing but the client and what both have. */
+/** The calls of the test. Runs in Node and in a browser. */
 async function conversation(client: Client): Promise<unknown> {
   const aborted = new AbortController();
   const messages: string[] = [];
@@ -164,7 +164,7 @@ async function conversation(client: Client): Promise<unknown> {
     notes: await client.getNotes(),
     some: await client.getNotes({ like: '%ilk', ids: [2, 99] }),
     note: await client.notesIdGet({ id: 1 }),
-    nobody: await client.notesIdGet({ id: 99 }),
+    missing: await client.notesIdGet({ id: 99 }),
     moved: await client.move({ home: { street: 'Elm', movedOn: new Date(0) }, more: '{"on":"2025-01-01"}' }),
     whereIs: await client.whereIs({ homeStreet: 'a/b & c?', homeMovedOn: null }),
     ok: [
@@ -234,7 +234,7 @@ const expected = {
   ],
   some: [{ id: 2, body: 'silk', at: null }],
   note: { id: 1, body: 'milk', at: '2025-01-31T12:30:00+00:00' },
-  nobody: null,
+  missing: null,
   moved: { street: 'Elm', movedOn: '2025-01-01T00:00:00+00:00' },
   whereIs: 'a/b & c?',
   ok: [true, false, null],
@@ -259,7 +259,7 @@ const expected = {
   status: [{ status: 200, headers: true, response: 2, problem: undefined }, '22012', 0, 405],
 };
 
-/** The browser keeps the cookie, and says itself that the page is ours. */
+/** The browser stores the cookie and sends `Sec-Fetch-Site`. */
 async function visit(client: Client): Promise<unknown> {
   const before = await client.who();
   const said = await client.signIn({ name: 'ada', scheme: 'cookie' });
@@ -302,7 +302,7 @@ describe('in Node', () => {
       const client: Client = await import(pathToFileURL(join(folder, 'client.mjs')).href);
       expect(client.archiveYearTitleUrl({ year: 5, title: 'a b' })).toBe(`${gateway.url}/archive/5/a%20b`);
       expect(await (await fetch(client.overload2Url({ a: 1, b: 2 }))).text()).toBe('b 2');
-      // A header of the call goes over those of all calls, which ask for CSV here.
+      // Headers of the call override `customHeaders`, here `Accept: text/csv`.
       await expect(client.getNotes()).rejects.toThrow(SyntaxError);
       expect(await client.getNotes({ ids: [2] }, { headers: { Accept: 'application/json' } })).toEqual(expected.some);
     } finally {
@@ -356,7 +356,7 @@ const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goo
   existsSync(path),
 );
 
-/** The gateway, and next to it a page with the client. */
+/** Serves the gateway, and a page with the client. */
 function pageServer(script: string): Server {
   return createServer((request, response) => {
     if (request.url === '/client.js') response.setHeader('content-type', 'text/javascript').end(script);
@@ -386,7 +386,7 @@ describe.skipIf(browser === undefined)('in a browser (skipped where there is no 
       const answer = await page.evaluate(`import('/client.js').then(${conversation.toString()})`);
       expect(answer).toEqual(expected);
       const visited = await page.evaluate(`import('/client.js').then(${visit.toString()})`);
-      expect(visited).toEqual(['nobody', 'Welcome', 'ada', undefined, 'nobody']);
+      expect(visited).toEqual(['anonymous', 'Welcome', 'ada', undefined, 'anonymous']);
     } finally {
       await started.close();
     }

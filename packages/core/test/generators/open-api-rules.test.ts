@@ -7,7 +7,7 @@ import { customers, planned } from './endpoints.ts';
 import { complaints } from './open-api-validators.ts';
 import { root } from './support.ts';
 
-/** Redocly's recommended rules want a licence, which only the author of an API can name. */
+/** Redocly's recommended rules require a licence. */
 const options = { license: 'MIT' };
 const document = openApiDocument([], options);
 const operation = { operationId: 'a', summary: 'a', security: [], responses: { 200: { description: 'x' } } };
@@ -33,7 +33,7 @@ describe.each([
 ])('%s', (_, sql) => {
   const gateway = useGateway(sql, { sourcesCreated: (sources) => void sources.push(crudSource()) });
 
-  test('is described without an error or a warning', async () => {
+  test('the document has no errors or warnings', async () => {
     const described = openApiDocument(gateway.gateway.endpoints, options);
     expect(Object.keys(described['paths'] as object).length).toBeGreaterThan(5);
     expect(await complaints(described)).toEqual([]);

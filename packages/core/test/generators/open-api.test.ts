@@ -4,7 +4,7 @@ import { bytea, column, int4, jsonb, returns, text, textArray } from '../support
 import { address, customers, mood, planned, timestamptz } from './endpoints.ts';
 import { complaints } from './open-api-validators.ts';
 
-/** A document read as far as a test looks into it. */
+/** An OpenAPI document as untyped JSON. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a tree of JSON
 type Json = any;
 
@@ -76,7 +76,7 @@ describe('parameters', () => {
   });
 });
 
-describe('answers', () => {
+describe('responses', () => {
   const success = (sketch: Parameters<typeof planned>[0][number]): Json => {
     const {
       default: problem,
@@ -90,7 +90,7 @@ describe('answers', () => {
     return others;
   };
 
-  test('rows, which may be streamed as lines or CSV', () => {
+  test('rows, also as NDJSON and CSV', () => {
     const row = { type: 'object', properties: { a: { type: ['string', 'null'] } }, required: ['a'] };
     expect(success({ result: returns('composite', [column('a')], { set: true }) })).toEqual({
       200: {
@@ -153,7 +153,7 @@ describe('answers', () => {
     expect(Object.keys(answers['200']?.content ?? {})).toEqual(types);
   });
 
-  test('rows of a table know what is not NULL', () => {
+  test('rows of a table have NOT NULL columns', () => {
     const { paths } = documentOf(planned(customers()));
     expect(
       paths['/api/customers'].get.responses['200'].content['application/json'].schema.items.properties,
@@ -166,7 +166,7 @@ describe('answers', () => {
 });
 
 describe('paths', () => {
-  test('a segment that may be left out makes two of them', () => {
+  test('an optional segment results in two paths', () => {
     const endpoints = planned([
       { comment: 'HTTP GET /a/{y}/{m?}', parameters: [{ name: 'y' }, { name: 'm', hasDefault: true }] },
     ]);
@@ -183,7 +183,7 @@ describe('paths', () => {
     ]);
   });
 
-  test('those that differ in the names of parameters only are one', () => {
+  test('paths that differ only in parameter names are one path', () => {
     const { paths } = documentOf(
       planned([
         { comment: 'HTTP GET /b/{id}', parameters: [{ name: 'id', type: int4 }] },
@@ -211,7 +211,7 @@ describe('paths', () => {
     expect(Object.keys(get.responses)).toEqual(['200', '204', '4XX', 'default']);
   });
 
-  test('CONNECT has no place, but other methods have', () => {
+  test('CONNECT is omitted; other methods are included', () => {
     const { paths } = documentOf(
       planned([{ comment: 'HTTP CONNECT /c' }, { comment: 'HTTP TRACE /t' }, { comment: 'HTTP PATCH /t' }]),
     );
@@ -221,7 +221,7 @@ describe('paths', () => {
 });
 
 describe('security', () => {
-  test('roles, an own scheme, nobody: every operation says it', () => {
+  test('every operation has requirements: roles, its own scheme, or none', () => {
     const document = documentOf(
       planned([
         { comment: 'HTTP GET /a\nauthorize admin, staff' },
@@ -244,7 +244,7 @@ describe('security', () => {
     ]);
   });
 
-  test('overloads of which one is for everybody', () => {
+  test('overloads of which one is public', () => {
     const { paths } = documentOf(
       planned([
         { name: 'f', comment: 'HTTP GET\nauthorize', parameters: [{ name: 'a' }] },
@@ -254,7 +254,7 @@ describe('security', () => {
     expect(paths['/api/f'].get.security).toEqual([{}, { bearer: [] }]);
   });
 
-  test('without a scheme, what needs a caller would read as open: refused', () => {
+  test('rejects a protected endpoint without a security scheme, which would look public', () => {
     const endpoints = planned([{ comment: 'HTTP GET /a\nauthorize' }]);
     expect(() => openApiDocument(endpoints, { securitySchemes: {} })).toThrow(
       'openApi: "public.do_thing()" requires an authenticated caller, and securitySchemes is empty; add a scheme',
@@ -270,22 +270,22 @@ describe('tables', () => {
   test('a body requires the columns that are NOT NULL and have no default', () => {
     const { put, post } = paths['/api/customers'];
     expect([bodyOf(put).required, required(put)]).toEqual([true, ['customerId', 'name']]);
-    // An update needs the key, and something to set.
+    // An update needs the key, and a column to set.
     expect([bodyOf(post).required, required(post)]).toEqual([true, ['customerId']]);
     expect(bodyOf(post).content['application/json'].schema.minProperties).toBe(2);
     expect(required(paths['/api/customers/on-conflict-do-update'].put)).toEqual(['customerId', 'name']);
   });
 
-  test('no column has to be given where a condition may be any of them', () => {
+  test('no column is required where columns are conditions', () => {
     const { get, delete: remove } = paths['/api/customers'];
     for (const { parameters } of [get, remove]) {
-      expect(parameters.filter((one: Json) => one.required)).toEqual([]);
+      expect(parameters.filter((parameter: Json) => parameter.required)).toEqual([]);
     }
   });
 
   test('of a listing: operators, pages, counts and versions', () => {
     const { get } = paths['/api/customers'];
-    expect(get.parameters.map((one: Json) => [one.in, one.name, one.schema.type])).toEqual([
+    expect(get.parameters.map((parameter: Json) => [parameter.in, parameter.name, parameter.schema.type])).toEqual([
       ['query', 'customerId', 'array'],
       ['query', 'name', 'array'],
       ['query', 'createdAt', 'array'],
@@ -303,19 +303,19 @@ describe('tables', () => {
     expect(Object.keys(get.responses['200'].headers)).toEqual(['X-Total-Count', 'Preference-Applied', 'ETag']);
   });
 
-  test('update and delete take the version of the row', () => {
+  test('update and delete accept the version of the row', () => {
     for (const operation of [paths['/api/customers'].post, paths['/api/customers/returning'].delete]) {
-      expect(operation.parameters.filter((one: Json) => one.in === 'header').map(({ name }: Json) => name)).toEqual([
-        'If-Match',
-      ]);
+      expect(
+        operation.parameters.filter((parameter: Json) => parameter.in === 'header').map(({ name }: Json) => name),
+      ).toEqual(['If-Match']);
       expect(operation.responses['412']).toEqual({ $ref: '#/components/responses/Problem' });
     }
     expect(paths['/api/customers'].put.responses['412']).toBeUndefined();
   });
 
-  test('without a listing there are plain values, and no versions are told', () => {
+  test('without a listing there are plain values, and no versions', () => {
     const { get } = documentOf(planned(customers())).paths['/api/customers'];
-    expect(get.parameters.map((one: Json) => [one.name, one.schema.type])).toEqual([
+    expect(get.parameters.map((parameter: Json) => [parameter.name, parameter.schema.type])).toEqual([
       ['customerId', 'integer'],
       ['name', 'string'],
       ['createdAt', 'string'],
@@ -335,14 +335,14 @@ test('a description is Markdown, in which HTML and script links of a comment sta
 });
 
 test('options', () => {
-  const given = {
+  const values = {
     filePath: 'api.json',
     title: 'Library',
     version: '2',
     description: 'Books.',
     servers: ['https://x.example'],
   };
-  const [file] = openApiFiles([], given);
+  const [file] = openApiFiles([], values);
   expect(file!.path).toBe('api.json');
   expect(JSON.parse(file!.content)).toMatchObject({
     openapi: '3.1.0',
@@ -358,7 +358,7 @@ test('options', () => {
   );
 });
 
-test('a stream at the path of an endpoint is another operation of it', () => {
+test('an event stream at the path of an endpoint is a separate operation', () => {
   const { paths } = documentOf(
     planned([
       { name: 'say', comment: 'HTTP POST /say\ninfo_path' },
@@ -368,7 +368,7 @@ test('a stream at the path of an endpoint is another operation of it', () => {
   expect(Object.keys(paths['/say/info'])).toEqual(['post', 'get']);
 });
 
-test('streams and sign-in: what a call raises, tokens; what the gateway fills is nobody else’s', async () => {
+test('event streams, tokens of a login; parameters that the gateway fills are omitted', async () => {
   const endpoints = planned([
     { name: 'say', comment: 'HTTP\ninfo_path', parameters: [{ name: '_user_id' }, { name: '_word' }] },
     { name: 'enter', comment: 'HTTP\nlogin', result: returns('composite', [column('id', int4)]) },

@@ -9,7 +9,7 @@ import { type Endpoint, type GeneratedFile, typescriptClientFiles, type Typescri
 export const root: string = fileURLToPath(new URL('../../../../', import.meta.url));
 export const at: Date = new Date('2025-01-31T12:30:00Z');
 
-/** A client of the endpoints, without the line that tells the time. */
+/** Returns a client of the endpoints, without the line with the time. */
 export function clientOf(
   endpoints: readonly Endpoint[],
   options: Partial<TypescriptClientOptions> = {},
@@ -17,13 +17,13 @@ export function clientOf(
   return typescriptClientFiles(endpoints, { filePath: 'client.ts', headerLines: [], ...options }, at);
 }
 
-/** The one file of a client, with its types in it. */
+/** Returns the client as a single file. */
 export function moduleOf(endpoints: readonly Endpoint[], options: Partial<TypescriptClientOptions> = {}): string {
   const [file] = clientOf(endpoints, { createSeparateTypeFile: false, ...options });
   return file!.content;
 }
 
-/** A folder of its own, with these files in it; `remove` when they are of no use any more. */
+/** Creates a temporary folder with files; `remove` deletes it. */
 export async function folderWith(
   files: readonly Pick<GeneratedFile, 'path' | 'content'>[],
 ): Promise<{ readonly folder: string; readonly remove: () => Promise<void> }> {
@@ -39,7 +39,7 @@ const strict =
   '--strict --noEmit --noUnusedLocals --noUnusedParameters --exactOptionalPropertyTypes --noUncheckedIndexedAccess ' +
   '--isolatedModules --verbatimModuleSyntax --erasableSyntaxOnly --noImplicitReturns --target es2022 --lib es2022,dom --types';
 
-/** What the compiler says of the files; nothing when they are right. The types of Node are not there, those of browsers are. */
+/** Returns the errors of the compiler, with the types of browsers, without those of Node. */
 export async function compile(
   files: readonly Pick<GeneratedFile, 'path' | 'content'>[],
   more = '--module esnext --moduleResolution bundler',

@@ -14,7 +14,7 @@ import { bool, bytea, column, int4, jsonb, returns, text, textArray } from '../s
 import { address, customers, customersRow, mood, planned, timestamptz, uuid } from './endpoints.ts';
 import { at, clientOf, compile, folderWith, moduleOf } from './support.ts';
 
-/** The text of one exported function or interface, to the brace that ends it. */
+/** Returns the text of an exported function or interface. */
 function part(module: string, name: string): string {
   const begin = module.search(new RegExp(`^export (async function|interface|const|type|class) ${name}\\b`, 'm'));
   if (begin === -1) throw new Error(`there is no ${name}`);
@@ -51,7 +51,7 @@ describe('functions of tables', () => {
     );
   });
 
-  test('ask for what the operation needs, with the nullability of the columns', () => {
+  test('require the parameters of the operation, with the nullability of the columns', () => {
     expect(part(module, 'ICustomersGetRequest')).toBe(`export interface ICustomersGetRequest {
   customerId?: number | null;
   name?: string;
@@ -67,7 +67,7 @@ describe('functions of tables', () => {
     expect(part(module, 'ICustomersPostRequest')).toContain('customerId: number;\n  name?: string;');
   });
 
-  test('have one interface of the rows, which functions that return them have too', () => {
+  test('share an interface of the rows with functions that return them', () => {
     const result = returns('composite', customersRow.fields!, { set: true, named: true, type: customersRow });
     const with4 = returns('composite', [...customersRow.fields!, { name: 'home', type: address }], {
       set: true,
@@ -89,13 +89,13 @@ describe('functions of tables', () => {
 }`);
     expect(both.match(/^export interface .*Response/gm)).toEqual([
       'export interface ICustomersGetResponse',
-      // Its columns are not those of the table.
+      // Other columns than those of the table.
       'export interface IOthersResponse',
     ]);
     expect(part(both, 'older')).toContain('Promise<ICustomersGetResponse[]>');
   });
 
-  test('of a listing take operators and pages', () => {
+  test('with a listing accept operators and pagination', () => {
     const listed = part(moduleOf(planned(customers(true))), 'ICustomersGetRequest');
     expect(listed).toBe(`export interface ICustomersGetRequest {
   customerId?: number | null | string | (number | null | string)[];
@@ -110,7 +110,7 @@ describe('functions of tables', () => {
   });
 });
 
-describe('what a function gives', () => {
+describe('the result of a function', () => {
   test.each([
     [
       'a number',
@@ -182,7 +182,7 @@ describe('what a function gives', () => {
     expect(written).toContain(line);
   });
 
-  test('with the status where that is wanted, by option or by word', () => {
+  test('with the status, by option or annotation', () => {
     const endpoints = planned([
       { name: 'one', comment: 'HTTP GET', result: returns('scalar', [column('f', int4)]) },
       { name: 'two', comment: 'HTTP GET\ntsclient_status_code = on', result: returns('void') },
@@ -207,7 +207,7 @@ describe('what a function gives', () => {
   });
 });
 
-describe('what a function sends', () => {
+describe('the request of a function', () => {
   const parameters = [
     { name: '_id', type: int4 },
     { name: '_at', type: timestamptz, hasDefault: true },
@@ -231,14 +231,14 @@ describe('what a function sends', () => {
     );
   });
 
-  test('in a body: nested composites, and the rest of what is in the path', () => {
+  test('in a body: nested composites, without path parameters', () => {
     const module = moduleOf(planned([{ comment: 'HTTP POST /api/f/{id}', parameters }]));
     expect(part(module, 'IFIdRequest')).toContain('home: { street?: string | null; movedOn?: Date | null } | null;');
     expect(part(module, 'fId')).toContain('body: JSON.stringify(_without(request, ["id"])),');
     expect(part(module, 'fId')).toContain('headers: { "Content-Type": "application/json", ...options.headers },');
   });
 
-  test('an optional segment, and the null of a query that has a word for it', () => {
+  test('an optional segment, and null in a query string', () => {
     const [id, when] = [
       { name: 'id', type: int4 },
       { name: 'm', type: int4, hasDefault: true },
@@ -277,7 +277,7 @@ describe('what a function sends', () => {
     expect(of(jsonb)).toContain('body: typeof request.b === "string" ? request.b : JSON.stringify(request.b) ?? null,');
   });
 
-  test('a content type with a body alone', () => {
+  test('a content type only with a body', () => {
     const rows = returns('composite', [column('a', int4)], { set: true });
     const sent = (comment: string, hasParameter: boolean): string =>
       part(moduleOf(planned([{ comment, result: rows, parameters: hasParameter ? [{ name: 'x' }] : [] }])), 'f');
@@ -287,7 +287,7 @@ describe('what a function sends', () => {
     expect(sent('HTTP POST /api/f', false)).toContain('headers: { ...options.headers },');
   });
 
-  test('nothing where fetch would send none: it is said instead', () => {
+  test('no function where fetch cannot send the request; a comment says so', () => {
     const module = moduleOf(
       planned([
         { name: 'a', comment: 'HTTP GET\nparam_type body', parameters: [{ name: 'x' }] },
@@ -338,7 +338,7 @@ describe('options', () => {
     );
   });
 
-  test('two schemas that make one file are refused', () => {
+  test('rejects schemas with the same file', () => {
     const endpoints = planned([{ schema: 'a_b' }, { schema: 'aB' }]);
     expect(() => clientOf(endpoints, { filePath: '{0}.ts', bySchema: true })).toThrow(
       'typescriptClient: the schemas "aB" and "a_b" have the same file "AB.ts"; add one of them to skipSchemas',
@@ -379,7 +379,7 @@ describe('options', () => {
     expect(module).not.toMatch(/const _baseUrl|function _parseQuery|function _text/);
   });
 
-  test('includeParseUrlParam and includeParseRequestParam, or the words', () => {
+  test('includeParseUrlParam and includeParseRequestParam, or annotations', () => {
     const expected = `export async function getIt(
   request: IGetItRequest,
   parseUrl: (url: string) => string = (url) => url,
@@ -407,7 +407,7 @@ describe('options', () => {
     expect(part(moduleOf(words), 'getIt')).toBe(expected);
   });
 
-  test('what is skipped', () => {
+  test('skipped endpoints', () => {
     expect(names({})).toEqual(['getIt', 'shopSetIt']);
     expect(names({ skipRoutineNames: ['get_it'] })).toEqual(['shopSetIt']);
     expect(names({ skipFunctionNames: ['shopSetIt'] })).toEqual(['getIt']);
@@ -470,13 +470,13 @@ describe('options', () => {
     expect(above({ commentHeader: 'none' })).toBe('');
   });
 
-  test('exportEventSources is taken, and waits for streams', () => {
+  test('exportEventSources has no effect without streams', () => {
     expect(moduleOf(two, { exportEventSources: false })).toBe(moduleOf(two));
   });
 });
 
-describe('what cannot be is refused with the name of the culprit', () => {
-  test('an unknown option, at once', () => {
+describe('invalid options', () => {
+  test('an unknown option', () => {
     expect(() => typescriptClient({ filepath: 'x' } as never)).toThrow(GeneratorError);
     expect(() => typescriptClient({ filepath: 'x' } as never)).toThrow(
       'typescriptClient.filepath: unknown option; did you mean typescriptClient.filePath?',
@@ -497,7 +497,7 @@ describe('what cannot be is refused with the name of the culprit', () => {
   ])('%j', (options, message) => expect(() => typescriptClient(options as never)).toThrow(message));
 });
 
-describe('two endpoints that would have one name', () => {
+describe('endpoints with the same name', () => {
   const endpoints = planned([
     { comment: 'HTTP GET /api/a-b' },
     { name: 'other', comment: 'HTTP GET /api/a/b' },
@@ -505,15 +505,15 @@ describe('two endpoints that would have one name', () => {
     { name: 'named', comment: 'HTTP GET /api/a-b2' },
   ]);
 
-  test('are numbered, without the numbers that other paths have, and as in the document', () => {
+  test('are numbered, without numbers in names of other paths, as in the document', () => {
     expect(functionNames(moduleOf(endpoints))).toEqual(['aB', 'aB3', 'aB4', 'aB2']);
     const { paths } = openApiDocument(endpoints) as { paths: Record<string, { get: { operationId: string } }> };
     expect(Object.values(paths).map(({ get }) => get.operationId)).toEqual(['aB', 'aB3', 'aB4', 'aB2']);
-    // What is left out of the client does not change the names of the others.
+    // Skipped endpoints do not change the names of others.
     expect(functionNames(moduleOf(endpoints, { skipPaths: ['/api/a-b'] }))).toEqual(['aB3', 'aB4', 'aB2']);
   });
 
-  test('are told all at once', () => {
+  test('are all reported', () => {
     const told = typescriptClientDiagnostics(endpoints, {});
     expect(openApiDiagnostics(endpoints, {})).toEqual(told);
     expect(told.map(({ severity, code, routine }) => [severity, code, routine])).toEqual([
@@ -527,7 +527,7 @@ describe('two endpoints that would have one name', () => {
     expect(typescriptClientDiagnostics(endpoints, { skipPaths: ['/api/a/b'] })).toHaveLength(1);
   });
 
-  test('of different schemas, in modules of their own, are no collision', () => {
+  test('in modules of different schemas do not collide', () => {
     const apart = planned([
       { name: 'f', schema: 'a', comment: 'HTTP' },
       { name: 'f', schema: 'b', comment: 'HTTP' },
@@ -619,14 +619,14 @@ describe('every option', () => {
   const inFolder = (index: number, options: Parameters<typeof moduleOf>[1]): readonly GeneratedFile[] =>
     clientOf(everything, { ...options, filePath: `v${index}/client{0}.ts` });
 
-  test('makes a module that the strict compiler takes, as it is resolved by bundlers and by Node', async () => {
+  test('results in a module that compiles in strict mode, resolved as by bundlers and by Node', async () => {
     const files = variants.flatMap((options, index) => inFolder(index, options));
     expect(files.length).toBeGreaterThan(8);
     expect(await compile(files)).toBe('');
     expect(await compile(files, '--module nodenext --moduleResolution nodenext')).toBe('');
   });
 
-  test('makes plain JavaScript that the engine takes', async () => {
+  test('results in valid JavaScript', async () => {
     const files = variants.flatMap((options, index) => inFolder(index, { ...options, skipTypes: true }));
     const { folder, remove } = await folderWith([...files, { path: 'package.json', content: '{"type":"module"}' }]);
     try {

@@ -11,10 +11,7 @@ import { column, int4, returns, text } from '../support/routine.ts';
 import { planned } from './endpoints.ts';
 import { clientOf, compile, folderWith } from './support.ts';
 
-/**
- * Functions that send files. The gateway takes none yet, so that the endpoints are sketched, and what the functions send is
- * taken apart by the platform's own reader of forms.
- */
+/** Endpoints with uploads, without a gateway: a test server parses the form data. */
 const endpoints: readonly Endpoint[] = planned([
   {
     name: 'put_photos',
@@ -29,7 +26,7 @@ const endpoints: readonly Endpoint[] = planned([
   },
 ]).map((endpoint) => ({ ...endpoint, upload: { handlers: [] } }));
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a module that is not there before the test
+// oxlint-disable-next-line typescript/no-explicit-any -- the module does not exist before the test
 type Client = any;
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
@@ -38,7 +35,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Tells in headers what has arrived, and counts the files. */
+/** Returns in headers what has arrived, and counts the files. */
 function fileServer(script: string): Server {
   return createServer((request, response) => {
     if (request.method === 'GET') {
@@ -80,7 +77,7 @@ afterAll(() => {
   server.close();
 });
 
-test('compiles as strictly as the rest', async () => {
+test('compiles in strict mode', async () => {
   expect(await compile(clientOf(endpoints))).toBe('');
   expect(await compile(clientOf(endpoints.slice(1), { createSeparateTypeFile: false }))).toBe('');
 });
@@ -112,7 +109,7 @@ const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goo
 );
 
 describe.skipIf(browser === undefined)('in a browser (skipped where there is no Chromium)', () => {
-  test('and told how far it has come', async () => {
+  test('with progress', async () => {
     const started = await chromium.launch({ executablePath: browser!, args: ['--no-sandbox'] });
     try {
       const page = await started.newPage();
@@ -142,7 +139,7 @@ describe.skipIf(browser === undefined)('in a browser (skipped where there is no 
   }, 60_000);
 });
 
-test('the request file and OpenAPI have files too', () => {
+test('request file and OpenAPI document describe uploads', () => {
   const [document] = httpDocuments(endpoints, {});
   expect(document!.content).toContain(`POST {{host}}/api/put-photos?album=ABC
 Content-Type: multipart/form-data; boundary=part

@@ -149,10 +149,7 @@ describe('pgway generate', () => {
     const { folder, generate } = await workshop({ typescriptClient: { filePath: 'taken' } });
     await mkdir(join(folder, 'taken'));
     const [code, , error] = await generate();
-    expect([code, error.split('\n')[1]]).toEqual([
-      1,
-      'pgway: "taken" cannot be read: there is a folder of that name (EISDIR)',
-    ]);
+    expect([code, error.split('\n')[1]]).toEqual([1, 'pgway: "taken" cannot be read: the path is a folder (EISDIR)']);
 
     const idle = await workshop({});
     expect(await idle.generate()).toEqual([
