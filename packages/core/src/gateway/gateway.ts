@@ -75,11 +75,11 @@ export async function createGateway(input: string | GatewayOptions): Promise<Gat
   const { authentication, events, cache, notifications } = services;
   const load = async (): Promise<void> => {
     const routes = builtInRoutes(load, options, authentication);
-    const needs = { ...services, streams: events.streams, builtInRoutes: routes };
-    const next = await loadEndpoints(needs, options, observe);
+    const parts = { ...services, streams: events.streams, builtInRoutes: routes };
+    const next = await loadEndpoints(parts, options, observe);
     await events.update(next.pipeline.streamDefinitions.values());
     loaded = next;
-    await cache.adopt(next.endpoints);
+    await cache.update(next.endpoints);
   };
   await load().catch(async (error: unknown) => {
     await services.close();

@@ -214,7 +214,7 @@ function createPipeline(
     timeout: commandTimeoutMs(options),
     slowClientTimeout: options.slowClientTimeout * 1_000,
     onNotice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
-    onSettingLeft: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
+    onSettingLeaked: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router: createRouter(endpoints),
     streamDefinitions: indexStreams(endpoints),
     streams,

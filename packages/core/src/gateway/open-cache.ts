@@ -16,7 +16,7 @@ export interface GatewayCache {
   readonly responses: ResponseCache | null;
   readonly invalidation: Invalidation;
   /** Takes the endpoints just loaded. A refresh invalidates all their responses, as the body of a routine may have changed. */
-  adopt(endpoints: readonly Endpoint[]): Promise<void>;
+  update(endpoints: readonly Endpoint[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -57,9 +57,9 @@ export async function openCache(
         return Promise.all([local, notified]).then(() => undefined);
       },
     },
-    adopt: async (endpoints) => {
+    update: async (endpoints) => {
       warnOfProvider(endpoints, options, observe);
-      await invalidator.adopt(endpoints);
+      await invalidator.update(endpoints);
     },
     close: async () => {
       stop();
@@ -113,7 +113,7 @@ class Invalidator {
   }
 
   /** The first load invalidates nothing: responses that other instances have stored may be valid. */
-  async adopt(endpoints: readonly Endpoint[]): Promise<void> {
+  async update(endpoints: readonly Endpoint[]): Promise<void> {
     const previous = this.#routines;
     const cached = endpoints.filter(({ cache }) => cache !== null);
     this.#index = indexRoutines(cached);

@@ -63,7 +63,7 @@ export interface ExecutionContext extends NoticeEventContext {
   readonly slowClientTimeout: number;
   onNotice(endpoint: Endpoint, notice: Notice): void;
   /** A call has left a session setting changed. */
-  onSettingLeft(endpoint: Endpoint, setting: string): void;
+  onSettingLeaked(endpoint: Endpoint, setting: string): void;
   readonly invalidation: Invalidation;
   /** Null: calls run under the role of their connection. */
   readonly databaseRole: DatabaseRole | null;
@@ -200,7 +200,7 @@ function runOn(
 /** Later calls of the endpoint get a connection of their own, which is reset after each call. */
 function reportSetting(context: ExecutionContext, candidate: CompiledEndpoint, setting: string): void {
   candidate.markAltersSession();
-  context.onSettingLeft(candidate.endpoint, setting);
+  context.onSettingLeaked(candidate.endpoint, setting);
 }
 
 /** Null for pooled connections: their sessions have the default timeout already. */
