@@ -307,7 +307,7 @@ describe('path', () => {
   });
 
   test.each([
-    ['HTTP GET /u/{nobody}', 'error path-parameter'],
+    ['HTTP GET /u/{unknown}', 'error path-parameter'],
     ['HTTP GET /u/{id}/{_id}', 'error path-parameter'],
     ['HTTP GET /u/{id?}', 'error path-parameter'],
     ['HTTP GET /u/x{id}', 'error path-syntax'],
@@ -864,7 +864,7 @@ describe('routes', () => {
     expect(published(c, b)).toEqual(['public.c()', 'public.b(key text)']);
   });
 
-  test('overloads share a route, as long as nobody else is on it', () => {
+  test('overloads share a route, as long as no other routine has it', () => {
     const overloads = [routine({ name: 'a' }), routine({ name: 'a', parameters: [{ name: 'x' }] })];
     expect(published(...overloads)).toEqual(['public.a()', 'public.a(x text)']);
     expect(published(...overloads, routine({ schema: 's', name: 'a', comment: 'HTTP POST /api/a' }))).toEqual([

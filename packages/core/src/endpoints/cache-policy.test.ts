@@ -77,7 +77,7 @@ describe('invalidates', () => {
     expect([endpoint?.invalidates, said]).toEqual([names, []]);
   });
 
-  test('what nobody knows is told', () => {
+  test('unknown names are reported', () => {
     const { endpoint, said } = planned('invalidates boks, public.books');
     expect(endpoint?.invalidates).toEqual([]);
     expect(said).toEqual([

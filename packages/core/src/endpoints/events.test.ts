@@ -94,7 +94,7 @@ describe('a channel', () => {
     ]);
   });
 
-  test('for callers themselves is for nobody, and that is told', () => {
+  test('with scope self has no subscriber, which is reported', () => {
     expect(planned('listen orders', 'info_scope self')).toEqual([
       stream('/api/x/info', self, { name: 'orders', scope: self }),
       'warning unheard-channel 2',

@@ -71,7 +71,7 @@ test('a record has no names that anybody knows, and nothing has nothing', () => 
   ]);
 });
 
-test('outputs of a procedure are text anyway, and nobody has to be told', () => {
+test('outputs of a procedure are text anyway, without a warning', () => {
   const record = { ...textArray, kind: 'pseudo' } as const;
   const procedure = { kind: 'procedure', result: returns('composite', [column('a', record)]) } as const;
   expect(planned('raw', procedure)).toEqual([plain]);

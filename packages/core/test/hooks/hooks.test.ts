@@ -71,7 +71,7 @@ describe('at start', () => {
     [
       'a path with a parameter that is not in the path',
       { path: '/greet/{name}' },
-      'error path-parameter public.greet(_name text, _times integer): endpointCreated: "/greet/{name}" names "name", ' +
+      'error path-parameter public.greet(_name text, _times integer): endpointCreated: "/greet/{name}" contains "name", ' +
         'but no parameter of that name is inPath',
     ],
     [
