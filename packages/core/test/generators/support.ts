@@ -47,8 +47,8 @@ export async function compile(
   const { folder, remove } = await folderWith([...files, { path: 'package.json', content: '{ "type": "module" }' }]);
   try {
     const names = files.map(({ path }) => path);
-    const words = [...strict.split(' '), '', ...more.split(' '), '--allowImportingTsExtensions', ...names];
-    await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...words], {
+    const parameters = [...strict.split(' '), '', ...more.split(' '), '--allowImportingTsExtensions', ...names];
+    await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...parameters], {
       cwd: folder,
     });
     return '';

@@ -61,12 +61,12 @@ function describeResult({ result, raw, signIn }: Endpoint): string {
 }
 
 function pathText(endpoint: Endpoint): string {
-  const pieces = pathParts(endpoint).map((piece) => {
-    if (piece.kind === 'text') return piece.text;
-    const [, value] = queryPairs(piece.parameter)[0]!;
+  const parts = pathParts(endpoint).map((part) => {
+    if (part.kind === 'text') return part.text;
+    const [, value] = queryPairs(part.parameter)[0]!;
     return `/${encodeURIComponent(value)}`;
   });
-  return pieces.join('');
+  return parts.join('');
 }
 
 /** Omits conditions and pagination of tables: a sample needs the key columns only. */

@@ -54,8 +54,8 @@ function describeComparisons(
 ): string {
   const { comparison = 'none' } = columns.find((column) => column.name === name) ?? {};
   const states = type.json === 'boolean' ? ['is.true', 'is.false', 'is.unknown'] : [];
-  const words = [...operators[comparison], 'like.', 'ilike.', 'is.null', 'is.not_null', ...states];
-  return `${type.display}: a value, or one of ${words.join(' ')}, each with an optional not. before it. Repeated keys are joined by "and".`;
+  const terms = [...operators[comparison], 'like.', 'ilike.', 'is.null', 'is.not_null', ...states];
+  return `${type.display}: a value, or one of ${terms.join(' ')}, each with an optional not. before it. Repeated keys are joined by "and".`;
 }
 
 const headerParameter = (name: string, description: string, schema: Schema): Schema => ({

@@ -16,10 +16,14 @@ export interface OperationGroup {
 }
 
 /** Returns an Operation Object. */
-export function operationObject({ id, endpoints, pathNames: inPath }: OperationGroup, options: OpenApiOptions): Schema {
+export function operationObject({ id, endpoints, pathNames }: OperationGroup, options: OpenApiOptions): Schema {
   const [first] = endpoints;
   const body = requestBodyObject(endpoints);
-  const parameters = [...pathParameters(first!, inPath), ...queryParameters(endpoints), ...headerParameters(endpoints)];
+  const parameters = [
+    ...pathParameters(first!, pathNames),
+    ...queryParameters(endpoints),
+    ...headerParameters(endpoints),
+  ];
   const descriptions = [...new Set(endpoints.map((endpoint) => endpoint.description))].filter(Boolean);
   return {
     operationId: id,

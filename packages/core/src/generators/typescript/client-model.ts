@@ -46,7 +46,7 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
   });
   const callable = callableEndpoints(included);
   const names = clientNames(callable, options);
-  const namesOf = (endpoint: Endpoint): ClientNames => names.get(endpoint)!;
+  const findNames = (endpoint: Endpoint): ClientNames => names.get(endpoint)!;
   const interfaces = new InterfaceRegistry(options.uniqueModels);
   const results = new Map(
     callable.map(({ endpoint }) => [endpoint, functionResult(endpoint, options.defaultJsonType)]),
@@ -58,7 +58,7 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
   const responses = new Map(
     byTables.map(({ endpoint }) => {
       const result = results.get(endpoint)!;
-      const { typeName } = namesOf(endpoint);
+      const { typeName } = findNames(endpoint);
       return [
         endpoint,
         result.kind === 'rows' ? interfaces.addRows(`${typeName}Response`, endpoint, result.fields) : null,
@@ -67,7 +67,7 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
   );
   const functions = callable.map(({ endpoint, name }): ClientFunction => {
     const fields = requestFields(endpoint, options.defaultJsonType);
-    const { urlName, eventSourceName, typeName } = namesOf(endpoint);
+    const { urlName, eventSourceName, typeName } = findNames(endpoint);
     return {
       name,
       urlName,

@@ -211,15 +211,15 @@ function remainingRequest(fn: ClientFunction): string {
 function urlExpression(fn: ClientFunction, { importParseQueryFrom }: TypescriptClientOptions): string {
   const terms: string[] = ['_baseUrl'];
   let text = '';
-  for (const piece of pathParts(fn.endpoint)) {
-    if (piece.kind === 'text') {
-      text += piece.text;
+  for (const part of pathParts(fn.endpoint)) {
+    if (part.kind === 'text') {
+      text += part.text;
       continue;
     }
-    const value = memberAccess('request', piece.parameter.key);
-    if (!piece.optional) text += '/';
+    const value = memberAccess('request', part.parameter.key);
+    if (!part.optional) text += '/';
     if (text !== '') terms.push(stringLiteral(text));
-    terms.push(piece.optional ? `(${value} === undefined ? "" : \`/\${_segment(${value})}\`)` : `_segment(${value})`);
+    terms.push(part.optional ? `(${value} === undefined ? "" : \`/\${_segment(${value})}\`)` : `_segment(${value})`);
     text = '';
   }
   if (text !== '') terms.push(stringLiteral(text));
