@@ -131,7 +131,7 @@ describe('recipients', () => {
     expect(told.map(({ severity, message }) => [severity, message])).toEqual([
       [
         'warning',
-        'info_scope takes self, matching, authorize with names, or all, not "everyone"; only callers themselves get the events',
+        'info_scope takes self, matching, authorize with names, or all, not "everyone"; only the caller receives the events',
       ],
     ]);
   });
