@@ -92,7 +92,7 @@ export type {
   ResponseHeader,
   ResultColumn,
   ResultShape,
-  SignIn,
+  LoginOrLogout,
   TableEndpoint,
   UploadOptions,
 } from './endpoints/endpoint.ts';

@@ -44,8 +44,8 @@ export function generateFileSets(
 ): readonly FileSet[] {
   const at = new Date();
   const client = clientOptions(configuration);
-  const requests = httpFileOptions(configuration, connectionString);
-  const document = openApiOptions(configuration);
+  const requests = toHttpFileOptions(configuration, connectionString);
+  const document = toOpenApiOptions(configuration);
   return [
     {
       section: 'typescriptClient',
@@ -62,7 +62,7 @@ export function fileDiagnostics(endpoints: readonly Endpoint[], configuration: C
   const { typescriptClient, openApi } = configuration;
   const diagnostics = [
     ...(typescriptClient.filePath === null ? [] : typescriptClientDiagnostics(endpoints, clientOptions(configuration))),
-    ...(openApi.filePath === null ? [] : openApiDiagnostics(endpoints, openApiOptions(configuration))),
+    ...(openApi.filePath === null ? [] : openApiDiagnostics(endpoints, toOpenApiOptions(configuration))),
   ];
   return [...new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
 }
@@ -73,7 +73,7 @@ export function apiDocsDiagnostics(
   configuration: Configuration,
 ): readonly Diagnostic[] {
   const { path, docsPath } = configuration.openApi;
-  return path === null && docsPath === null ? [] : openApiDiagnostics(endpoints, openApiOptions(configuration));
+  return path === null && docsPath === null ? [] : openApiDiagnostics(endpoints, toOpenApiOptions(configuration));
 }
 
 function clientOptions(configuration: Configuration): Partial<TypescriptClientOptions> {
@@ -81,12 +81,12 @@ function clientOptions(configuration: Configuration): Partial<TypescriptClientOp
   return { ...typescriptClient, urlPathPrefix: gateway.urlPathPrefix, host: hostUrl(configuration) };
 }
 
-export function httpFileOptions(configuration: Configuration, connectionString: string): Partial<HttpFileOptions> {
+export function toHttpFileOptions(configuration: Configuration, connectionString: string): Partial<HttpFileOptions> {
   const { path: _, ...options } = configuration.httpFile;
   return { ...options, host: hostUrl(configuration), databaseName: databaseOf(connectionString) };
 }
 
-export function openApiOptions({ openApi, gateway }: Configuration): Partial<OpenApiOptions> {
+export function toOpenApiOptions({ openApi, gateway }: Configuration): Partial<OpenApiOptions> {
   const { path: _, docsPath: _page, ...options } = openApi;
   return { ...options, urlPathPrefix: gateway.urlPathPrefix };
 }

@@ -7,7 +7,7 @@ import { type ClaimTypes, callerRoles } from './claims.ts';
 
 /** An endpoint or another route with the same authorization rules. */
 export interface ProtectedEndpoint {
-  readonly endpoint: Pick<Endpoint, 'authorization' | 'basicAuthentication'> & Partial<Pick<Endpoint, 'signIn'>>;
+  readonly endpoint: Pick<Endpoint, 'authorization' | 'basicAuthentication'> & Partial<Pick<Endpoint, 'loginOrLogout'>>;
   /** Whether the call depends on its caller. */
   readonly needsCaller: boolean;
   /** Whether the call may change data; cross-site requests are then refused. */
@@ -40,11 +40,11 @@ export interface AuthorizationResult<Candidate> {
 }
 
 /** Whether none of the endpoints needs its caller. */
-export function isPublic(
+export function needsNoCaller(
   candidates: readonly ProtectedEndpoint[],
-  { alwaysAuthenticate: everyCall }: AccessControl,
+  { alwaysAuthenticate }: AccessControl,
 ): boolean {
-  if (everyCall) return false;
+  if (alwaysAuthenticate) return false;
   for (const { needsCaller } of candidates) if (needsCaller) return false;
   return true;
 }
@@ -75,7 +75,7 @@ export async function authorize<Candidate extends ProtectedEndpoint>(
         candidate.endpointScheme === scheme &&
         isAuthorized(candidate, caller, access.claimTypes) &&
         // A caller with a refused token may only log in again.
-        (refused.length === 0 || candidate.endpoint.signIn?.kind === 'login'),
+        (refused.length === 0 || candidate.endpoint.loginOrLogout?.kind === 'login'),
     );
     if (admitted.length === 0) continue;
     if (caller === null) refuseAnonymousCrossSite(admitted, request, access);

@@ -1,9 +1,11 @@
 import { minimalArrayLiteral } from '../postgres/literal.ts';
 import { Problem } from '../http/problem.ts';
 import type { Caller } from '../ports/ports.ts';
-import type { Setting } from './settings.ts';
 import type { CallContext } from './injected-values.ts';
 import { firstClaim, type ClaimTypes, claimsAsJson, callerRoles } from './claims.ts';
+
+/** A setting of the call's transaction. */
+export type CallSetting = readonly [name: string, value: string];
 
 /** The names of the settings that pass the caller to a call. */
 export interface ContextKeys {
@@ -23,7 +25,7 @@ export function contextSettings(
   { request, caller }: CallContext,
   { id, name, roles, ipAddress, claims }: ContextKeys,
   types: ClaimTypes,
-): readonly Setting[] {
+): readonly CallSetting[] {
   return [
     [id, (caller && firstClaim(caller.claims, types.id)) ?? ''],
     [name, (caller && firstClaim(caller.claims, types.name)) ?? ''],
@@ -55,7 +57,7 @@ export function selectRole(caller: Caller | null, { claim, anonymous }: Database
  * Returns the role as a setting of the transaction. PostgreSQL refuses it unless the role of the connection is a member.
  * @throws Problem 403 for `none`
  */
-export function roleSettings({ caller }: CallContext, context: DatabaseRole): readonly Setting[] {
+export function roleSettings({ caller }: CallContext, context: DatabaseRole): readonly CallSetting[] {
   const role = selectRole(caller, context);
   return role === null ? [] : [['role', role]];
 }

@@ -2,7 +2,7 @@ import type { Value } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { bodilessStatuses, type GatewayResponse, type HeaderList } from '../http/response.ts';
-import type { Endpoint, EndpointParameter, ResultColumn, SignIn } from '../endpoints/endpoint.ts';
+import type { Endpoint, EndpointParameter, ResultColumn, LoginOrLogout } from '../endpoints/endpoint.ts';
 import { type Claim, errorToLoginOutcome, type LoginAttempt, type LoginOutcome } from '../ports/ports.ts';
 import { challengeHeaders } from './authorize.ts';
 import { firstClaim } from './claims.ts';
@@ -27,7 +27,7 @@ export interface LoginSteps {
   readonly headers: () => HeaderList;
 }
 
-type LoginColumns = Extract<SignIn, { readonly kind: 'login' }>;
+type LoginColumns = Extract<LoginOrLogout, { readonly kind: 'login' }>;
 
 interface Login extends LoginCall {
   readonly endpoint: Endpoint;
@@ -52,7 +52,7 @@ export async function login(
   if (options.csrfGuard.source(request) === 'cross-site') throw new Problem('cross-site-request');
   const { endpoint } = call.candidate;
   const columns = 'columns' in endpoint.result ? endpoint.result.columns : [];
-  const columnsOfLogin = endpoint.signIn as LoginColumns;
+  const columnsOfLogin = endpoint.loginOrLogout as LoginColumns;
   const current: Login = { ...call, endpoint, request, login: columnsOfLogin, columns, options, headers };
   const { loginRateLimiter } = options;
   const attempt = attemptOf(current);

@@ -126,7 +126,7 @@ test('a whole endpoint', () => {
     authorization: { required: true, roles: ['reader', 'Staff'] },
     typedClient: { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null },
     upload: null,
-    signIn: null,
+    loginOrLogout: null,
     basicAuthentication: null,
     events: null,
     userContext: false,

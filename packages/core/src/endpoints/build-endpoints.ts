@@ -12,7 +12,7 @@ import { callNameOption } from './naming.ts';
 import { createTypeConverter } from './named-type.ts';
 import type { EndpointOptions } from './options.ts';
 import { type NameConverter, buildParameters } from './parameters.ts';
-import { resolveBasicAuthentication, resolveSignIn } from './sign-in.ts';
+import { resolveBasicAuthentication, resolveLoginOrLogout } from './authentication.ts';
 import { resolveInjectedValues } from './injected-values.ts';
 import { resolveRoute, resolveParameterSource } from './route.ts';
 import { excludeDuplicateRoutes } from './duplicate-routes.ts';
@@ -100,7 +100,7 @@ function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known:
   const { parameters, table } = resolveTable(builder, injected, source);
   const reportWarning = (code: string, message: string): void => builder.report('warning', code, message, null);
   // The row of a login must not have duplicate columns.
-  const reporters = { reportError, reportWarning: overrides.signIn === null ? reportWarning : reportError };
+  const reporters = { reportError, reportWarning: overrides.loginOrLogout === null ? reportWarning : reportError };
   const result = resolveResultShape(routine, names, options.compositeColumns, reporters);
   const raw = resolveRawFormat(builder, result);
   const bodyParameter = resolveBodyParameter(builder, parameters);
@@ -125,7 +125,7 @@ function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known:
     result,
     responseHeaders: builder.headers,
     authorization: resolveAuthorization(builder),
-    signIn: resolveSignIn(builder, result, parameters),
+    loginOrLogout: resolveLoginOrLogout(builder, result, parameters),
     basicAuthentication: resolveBasicAuthentication(builder),
     events: resolveEvents(builder, path, reportError),
     userContext: overrides.userContext ?? options.authentication.useUserContext,
@@ -161,7 +161,7 @@ function resolveSimpleValues({
   | 'textResponseNullHandling'
   | 'queryStringNullHandling'
 > {
-  const holdsPassword = overrides.signIn !== null || hashes.length > 0;
+  const holdsPassword = overrides.loginOrLogout !== null || hashes.length > 0;
   return {
     contentType: overrides.contentType,
     connection: overrides.connection,
@@ -187,7 +187,7 @@ function warnOfTextOutputs(builder: EndpointBuilder): void {
 
 /** A login needs no authorization. */
 function resolveAuthorization({ access, options, overrides }: EndpointBuilder): Endpoint['authorization'] {
-  if (overrides.signIn === 'login') return { required: false, roles: [] };
+  if (overrides.loginOrLogout === 'login') return { required: false, roles: [] };
   const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
   return { required, roles: access.roles };
 }

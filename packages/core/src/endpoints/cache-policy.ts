@@ -31,7 +31,7 @@ export function resolveCachePolicy(
 
 /** Returns the reason why responses cannot be cached, for a message, or null. */
 function uncacheableReason({ overrides, routine, headers }: EndpointBuilder, result: ResultShape): string | null {
-  if (overrides.signIn !== null) return 'for logins and logouts';
+  if (overrides.loginOrLogout !== null) return 'for logins and logouts';
   if (routine.kind === 'procedure') return 'for procedures, which are called for their effects';
   if (result.kind === 'nothing') return 'for routines without a result';
   return headers.some(({ name }) => name.toLowerCase() === 'set-cookie') ? 'with a Set-Cookie header' : null;

@@ -45,7 +45,7 @@ export interface Overrides {
   typedClientParseUrl: boolean | null;
   typedClientParseRequest: boolean | null;
   typedClientStatusCode: boolean | null;
-  signIn: 'login' | 'logout' | null;
+  loginOrLogout: 'login' | 'logout' | null;
   /** The name of the parameter that identifies the user of a login. */
   loginUser: string | null;
   basicAuthenticationRealm: string | null;
@@ -114,7 +114,7 @@ export class EndpointBuilder {
     typedClientParseUrl: null,
     typedClientParseRequest: null,
     typedClientStatusCode: null,
-    signIn: null,
+    loginOrLogout: null,
     loginUser: null,
     basicAuthenticationRealm: null,
     basicAuthenticationCommand: null,

@@ -143,7 +143,7 @@ export interface TypedClientOptions {
 }
 
 /** A login or logout. The columns of a login row are indexes; null for a missing column. */
-export type SignIn =
+export type LoginOrLogout =
   | {
       readonly kind: 'login';
       /** A boolean, or a number that is the status of the response. */
@@ -238,7 +238,7 @@ export interface Endpoint {
   /** Whether the caller must be signed in and, unless `roles` is empty, have one of the roles. */
   readonly authorization: { readonly required: boolean; readonly roles: readonly string[] };
   /** Null unless the routine is a login or logout. */
-  readonly signIn: SignIn | null;
+  readonly loginOrLogout: LoginOrLogout | null;
   readonly basicAuthentication: BasicAuthentication | null;
   /** Null without an event stream. */
   readonly events: EndpointEvents | null;

@@ -96,7 +96,7 @@ function resolveByName(
   return names.flatMap(([name, value]) => {
     const parameter = findParameter(parameters, name) ?? findParameter(parameters, options.nameConverter(name));
     if (parameter === null) return [];
-    if (overrides.signIn === 'login' && value !== 'ipAddress') warnOfLogin(builder, parameter);
+    if (overrides.loginOrLogout === 'login' && value !== 'ipAddress') warnOfLogin(builder, parameter);
     return [[parameter, value] as const];
   });
 }

@@ -84,6 +84,6 @@ function warnOfAddressOnly(builder: EndpointBuilder, ambiguous: readonly Endpoin
     'warning',
     'login-user',
     `${which}: failed logins are limited by client address only; write "login user <parameter>" to select the parameter`,
-    builder.annotationFor('signIn')?.line ?? null,
+    builder.annotationFor('loginOrLogout')?.line ?? null,
   );
 }

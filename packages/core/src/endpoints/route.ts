@@ -32,7 +32,7 @@ export function resolveRoute(builder: EndpointBuilder, reportError: ReportProble
     );
   }
   return {
-    method: overrides.method ?? (overrides.signIn === null ? defaultMethod(routine, options) : 'POST'),
+    method: overrides.method ?? (overrides.loginOrLogout === null ? defaultMethod(routine, options) : 'POST'),
     path,
     segments: typeof segments === 'string' ? [] : segments,
   };

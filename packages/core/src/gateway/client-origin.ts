@@ -3,13 +3,13 @@ import type { GatewayRequest } from '../http/request.ts';
 import { StartError } from './start-error.ts';
 
 /** Returns the request with the client's address and scheme in place of the proxy's. */
-export type ResolveClient = (request: GatewayRequest) => GatewayRequest;
+export type ResolveClientOrigin = (request: GatewayRequest) => GatewayRequest;
 
 /**
  * Resolves the client behind trusted proxies.
  * @throws StartError for an entry that is not an address, a CIDR block or `loopback`
  */
-export function clientResolver(trustedProxies: readonly string[]): ResolveClient {
+export function clientOriginResolver(trustedProxies: readonly string[]): ResolveClientOrigin {
   if (trustedProxies.length === 0) return (request) => request;
   const readOrigin = originReader(trustedProxies);
   return (request) => withOrigin(request, readOrigin);

@@ -2,7 +2,7 @@ import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
 import { type Authentication, openAuthentication } from './open-authentication.ts';
 import { authenticationDefaults } from './options/authentication-options.ts';
-import { clientResolver } from './client-origin.ts';
+import { clientOriginResolver } from './client-origin.ts';
 import { type HostAuthentication, hostAuthentication } from './host-authentication.ts';
 import { type GatewayCache, openCache } from './open-cache.ts';
 import { type Connections, openConnections } from './connections.ts';
@@ -11,7 +11,7 @@ import { checkServers } from './server-version.ts';
 import type { Handle } from '../http/response.ts';
 import { eventsDefaults, type GatewayOptions, type ResolvedOptions, generalDefaults } from './options/options.ts';
 import { createHandle } from '../request/handle.ts';
-import type { Pipeline } from '../request/pipeline.ts';
+import type { RequestPipeline } from '../request/pipeline.ts';
 import { deliverLargeBodies } from '../response/large-body.ts';
 import type { Observer, SchemeRoute } from '../ports/ports.ts';
 import { endpointDefaults } from '../endpoints/options.ts';
@@ -69,7 +69,7 @@ export interface Health {
 export async function createGateway(input: string | GatewayOptions): Promise<Gateway> {
   const options = resolveOptions(input);
   const observe = createObserver(options);
-  const resolveClient = clientResolver(options.authentication.trustedProxies);
+  const resolveClient = clientOriginResolver(options.authentication.trustedProxies);
   let loaded: LoadedEndpoints | undefined;
   const services = await openServices(options, observe, (sql) => loaded?.altersSession(sql) ?? true);
   const { authentication, events, cache, notifications } = services;
@@ -88,7 +88,7 @@ export async function createGateway(input: string | GatewayOptions): Promise<Gat
   const reload = serialize(load);
   notifications?.start(reload);
   const shared = shareRefreshes(reload, events.broadcast, observe);
-  const pipeline = (): Pipeline => loaded!.pipeline;
+  const pipeline = (): RequestPipeline => loaded!.pipeline;
   const endpointHandle = createHandle(pipeline, refreshStaleEndpoints(pipeline, reload, observe));
   const routes = builtInRoutes(shared.refresh, options, authentication);
   const inner = withBuiltInRoutes(endpointHandle, routes, { options, observe });

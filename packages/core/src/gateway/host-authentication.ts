@@ -7,7 +7,7 @@ import { logout } from '../auth/logout.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Caller, Claim, Observer } from '../ports/ports.ts';
-import type { ResolveClient } from './client-origin.ts';
+import type { ResolveClientOrigin } from './client-origin.ts';
 import type { Authentication } from './open-authentication.ts';
 
 /** A request that the host answers itself: of `node:http` (Express, Fastify's `request.raw`), of WHATWG fetch, or the gateway's own. */
@@ -49,7 +49,7 @@ export interface HostAuthentication {
 
 export function hostAuthentication(
   { access, login }: Authentication,
-  resolveClient: ResolveClient,
+  resolveClient: ResolveClientOrigin,
   observe: Observer,
 ): HostAuthentication {
   const convert = (request: HostRequest): GatewayRequest => resolveClient(toGatewayRequest(request));

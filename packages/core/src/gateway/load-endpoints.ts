@@ -6,7 +6,7 @@ import { readSessionEffects, unknownSessionEffects } from '../catalog/session-ef
 import { commandTimeoutMs, type Connections } from './connections.ts';
 import type { Routine, SessionEffectsLookup } from '../catalog/routine.ts';
 import type { ResolvedOptions, EndpointSource } from './options/options.ts';
-import type { Pipeline } from '../request/pipeline.ts';
+import type { RequestPipeline } from '../request/pipeline.ts';
 import { type EventStreams, indexStreams } from '../events/event-streams.ts';
 import { CompiledEndpoint } from '../request/compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
@@ -26,7 +26,7 @@ import { StartError } from './start-error.ts';
 export interface LoadedEndpoints {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
-  readonly pipeline: Pipeline;
+  readonly pipeline: RequestPipeline;
   /** Whether a statement may change its session beyond the transaction. */
   readonly altersSession: (sql: string) => boolean;
 }
@@ -204,7 +204,7 @@ function createPipeline(
   endpoints: readonly CompiledEndpoint[],
   options: ResolvedOptions,
   observe: Observer,
-): Pipeline {
+): RequestPipeline {
   const { validateParameters, commandCallback } = options;
   const hooks =
     validateParameters === null && commandCallback === null ? null : { validateParameters, commandCallback };

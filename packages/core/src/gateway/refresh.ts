@@ -1,7 +1,7 @@
 import type { Connections } from './connections.ts';
 import type { ChannelEvent } from '../postgres/port.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
-import type { Pipeline } from '../request/pipeline.ts';
+import type { RequestPipeline } from '../request/pipeline.ts';
 import type { RefreshStaleEndpoint } from '../request/stale-endpoint.ts';
 import { StartError } from './start-error.ts';
 
@@ -57,7 +57,7 @@ const maxStalePause = 60_000;
 
 /** Refreshes when a request finds its endpoint stale: once for all concurrent requests, and at a rate that clients cannot raise. */
 export function refreshStaleEndpoints(
-  pipeline: () => Pipeline,
+  pipeline: () => RequestPipeline,
   refresh: Refresh,
   observe: Observer,
 ): RefreshStaleEndpoint {
@@ -65,7 +65,7 @@ export function refreshStaleEndpoints(
   let pause = minStalePause;
   let notBefore = 0;
   /** The pipeline that the last such refresh gave. */
-  let refreshed: Pipeline | null = null;
+  let refreshed: RequestPipeline | null = null;
   const start = async (): Promise<void> => {
     try {
       await refresh();

@@ -9,7 +9,7 @@ import {
   findMissingArgument,
   callColumnTypes,
 } from '../endpoints/statement.ts';
-import { type CachePolicy, createCachePolicy } from './cache/cache-key.ts';
+import { type CompiledCachePolicy, compileCachePolicy } from './cache/cache-key.ts';
 import type { AuthScheme, QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type Format, selectFormat, negotiableFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
@@ -62,7 +62,7 @@ export class CompiledEndpoint {
   /** Whether a parameter takes the hash of another one. */
   readonly hashesParameters: boolean;
   /** Null: responses are not cached. */
-  readonly cachePolicy: CachePolicy | null;
+  readonly cachePolicy: CompiledCachePolicy | null;
   /** Whether a second statement converts the output of a procedure. */
   readonly convertsOutput: boolean;
   readonly latency: LatencyStatistics = new LatencyStatistics();
@@ -88,7 +88,7 @@ export class CompiledEndpoint {
       endpoint.requestHeaders.mode === 'parameter' ||
       parameters.some(({ injectedValue }) => injectedValue !== undefined);
     this.cachePolicy =
-      endpoint.cache === null ? null : createCachePolicy(endpoint, this.needsCaller || queryBuilder !== null);
+      endpoint.cache === null ? null : compileCachePolicy(endpoint, this.needsCaller || queryBuilder !== null);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
     const others = Object.entries(negotiableFormats(endpoint));
     this.#default = createRepresentation(endpoint, selectFormat(endpoint), others.length > 0);
@@ -189,12 +189,12 @@ function dependsOnCaller({
   authorization,
   basicAuthentication,
   events,
-  signIn,
+  loginOrLogout,
   userContext,
   parameters,
 }: Endpoint): boolean {
   if (authorization.required || basicAuthentication !== null || events !== null) return true;
-  if (signIn?.kind === 'logout' || userContext) return true;
+  if (loginOrLogout?.kind === 'logout' || userContext) return true;
   return parameters.some(({ injectedValue }) => injectedValue !== undefined && injectedValue !== 'ipAddress');
 }
 

@@ -6,7 +6,7 @@ import { selectDatabase } from './execute.ts';
 import { toProblem } from './to-problem.ts';
 import type { ExecutableCall, BoundStatement } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { RequestPipeline } from './pipeline.ts';
 import { problemResponse } from './problem-response.ts';
 import { isStale } from './stale-endpoint.ts';
 import { loginStatuses } from './sqlstate.ts';
@@ -23,7 +23,7 @@ export async function handleError(
   error: unknown,
   request: GatewayRequest,
   failed: FailedRequest,
-  pipeline: Pipeline,
+  pipeline: RequestPipeline,
 ): Promise<GatewayResponse> {
   const { problemOptions, observe } = pipeline;
   // The client has disconnected: the response reaches only the host's own logging (499, as nginx has it).
@@ -33,7 +33,7 @@ export async function handleError(
   const invalidParameter = isStale(error) ? null : await findInvalidParameter(error, failed.call, database);
   const constraintMessages = endpoint?.constraintMessages ?? {};
   const { mappedCodes, showRowDetails: rowDetails } = problemOptions;
-  const statuses = endpoint?.signIn?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
+  const statuses = endpoint?.loginOrLogout?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
   const problem = toProblem(error, { statuses, invalidParameter, constraintMessages, rowDetails });
   const correlationId = problem.status >= 500 || !problemOptions.showDatabaseMessage ? request.id : null;
   const cause = error instanceof Error ? error : new Error(String(error));

@@ -24,7 +24,7 @@ import { RowCounter } from '../response/rows.ts';
 import type { Format } from '../response/format.ts';
 import { HeaderRow } from '../response/response-headers.ts';
 import { type HostRunner, toConversionError, OutputConversion } from './procedure-output-conversion.ts';
-import { restoringSettings, settingsStep } from '../auth/settings.ts';
+import { restoringSettings, settingsStep } from './call-settings.ts';
 
 /**
  * The result of a call: its whole body, or a stream that has begun. `headerRow` is null without a header query, `cacheHeaders`

@@ -1,6 +1,6 @@
 import type { GatewayRequest } from '../http/request.ts';
 import { cancelOnThrow, type GatewayResponse, type Handle } from '../http/response.ts';
-import { authorize, isPublic, refuseAnonymousCrossSite } from '../auth/authorize.ts';
+import { authorize, needsNoCaller, refuseAnonymousCrossSite } from '../auth/authorize.ts';
 import { withCallerHeaders } from '../auth/caller-headers.ts';
 import { hashParameters } from '../auth/hash-parameters.ts';
 import { bind } from './bind/bind.ts';
@@ -12,7 +12,7 @@ import { runHooks } from './hooks.ts';
 import { injectValues } from './inject.ts';
 import { loginOrLogout } from './login.ts';
 import { parseInput, type RequestInput } from './parse/parse-input.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { RequestPipeline } from './pipeline.ts';
 import type { Caller } from '../ports/ports.ts';
 import { respond } from './respond.ts';
 import { respondWithoutCall } from './responses-without-call.ts';
@@ -20,7 +20,7 @@ import { checkUriLength, lookUpRoute } from './route-lookup.ts';
 import { pipelineForRetry, type RefreshStaleEndpoint } from './stale-endpoint.ts';
 
 /** Runs the stages for each request. A stale endpoint is refreshed, and its request runs a second time. */
-export function createHandle(pipeline: () => Pipeline, refreshStale: RefreshStaleEndpoint): Handle {
+export function createHandle(pipeline: () => RequestPipeline, refreshStale: RefreshStaleEndpoint): Handle {
   return async (request) => {
     const first = await runStages(request, pipeline(), null);
     if ('response' in first) return first.response;
@@ -38,7 +38,7 @@ export function createHandle(pipeline: () => Pipeline, refreshStale: RefreshStal
  */
 async function runStages(
   request: GatewayRequest,
-  pipeline: Pipeline,
+  pipeline: RequestPipeline,
   earlierInput: RequestInput | null,
 ): Promise<{ readonly response: GatewayResponse | undefined } | FailedAttempt> {
   const route = lookUpRoute(request, pipeline);
@@ -50,7 +50,7 @@ async function runStages(
   let call: ExecutableCall | null = null;
   try {
     checkUriLength(request, pipeline.maxUriLength);
-    if (isPublic(candidates, access)) refuseAnonymousCrossSite(candidates, request, access);
+    if (needsNoCaller(candidates, access)) refuseAnonymousCrossSite(candidates, request, access);
     else ({ candidates, caller } = await authorize(candidates, request, access));
     const parsed = parseInput(earlierInput, request, candidates[0]!.endpoint, pipeline.maxBodySize);
     input = parsed instanceof Promise ? await parsed : parsed;
@@ -62,7 +62,7 @@ async function runStages(
     if (pipeline.logsCommands) logCommand(pipeline.observe, call, request);
     const hookResponse = hooks === null ? null : await runHooks(hooks, call, { request, caller }, pipeline);
     if (hookResponse !== null) return { response: withCallerHeaders(hookResponse, caller) };
-    if (endpoint.signIn !== null) return { response: await loginOrLogout(pipeline, call, { request, caller }) };
+    if (endpoint.loginOrLogout !== null) return { response: await loginOrLogout(pipeline, call, { request, caller }) };
     const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'));
     const headers = writeHeaders(call);
     const result = await executeCached(pipeline, { call, format, request, caller }, caller);
@@ -77,7 +77,7 @@ async function runStages(
 interface FailedAttempt {
   readonly error: unknown;
   /** The pipeline that the attempt ran with: a refresh may have replaced it since. */
-  readonly pipeline: Pipeline;
+  readonly pipeline: RequestPipeline;
   readonly targets: readonly CompiledEndpoint[];
   readonly call: ExecutableCall | null;
   readonly caller: Caller | null;

@@ -102,7 +102,7 @@ async function runCommandCallback(
     parameters: call.parameters,
     values: call.arguments,
     run: async () => {
-      if (endpoint.signIn !== null) throw new Error('run() is not available for a login or logout');
+      if (endpoint.loginOrLogout !== null) throw new Error('run() is not available for a login or logout');
       return (running ??= runCommand(execution, call, context));
     },
     query: (sql, values = []) => executeStatement(execution, { call, request }, sql, values),

@@ -1,17 +1,22 @@
 import type { Value } from '../postgres/port.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { BoundCall } from './bind/bind.ts';
-import { type ContextKeys, contextSettings, type DatabaseRole, roleSettings } from '../auth/context.ts';
+import {
+  type CallSetting,
+  type ContextKeys,
+  contextSettings,
+  type DatabaseRole,
+  roleSettings,
+} from '../auth/context.ts';
 import { type CallContext, resolveInjectedValue } from '../auth/injected-values.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { headersAsJson, type RequestHeaderOptions } from './request-headers.ts';
-import type { Setting } from '../auth/settings.ts';
 
 /** A bound call with the values and settings that the gateway adds. */
 export interface InjectedCall extends BoundCall<CompiledEndpoint> {
   /** Transaction settings, as `set_config(name, value, true)` takes them. */
-  readonly settings: readonly Setting[];
+  readonly settings: readonly CallSetting[];
 }
 
 export interface InjectOptions {
@@ -20,7 +25,7 @@ export interface InjectOptions {
     readonly contextKey: string;
   };
   /** Settings of every call on a connection that the host provides: the gateway did not configure its session. */
-  readonly sessionSettings: readonly Setting[];
+  readonly sessionSettings: readonly CallSetting[];
   readonly claimTypes: ClaimTypes;
   readonly contextKeys: ContextKeys;
   /** Null: calls run under the role of their connection. */
@@ -42,9 +47,9 @@ export function injectValues(
 type ParameterValue = readonly [parameter: EndpointParameter, value: Value];
 
 const none: readonly ParameterValue[] = [];
-const noSettings: readonly Setting[] = [];
+const noSettings: readonly CallSetting[] = [];
 
-function buildSettings(endpoint: Endpoint, context: CallContext, options: InjectOptions): readonly Setting[] {
+function buildSettings(endpoint: Endpoint, context: CallContext, options: InjectOptions): readonly CallSetting[] {
   const { timeoutMs, planCacheMode, requestHeaders, userContext } = endpoint;
   const { sessionSettings, databaseRole } = options;
   const hasNone = timeoutMs === null && planCacheMode === null && requestHeaders.mode !== 'context' && !userContext;
@@ -85,7 +90,7 @@ function injectedParameters(
 function addParameters(
   { candidate, parameters, values }: BoundCall<CompiledEndpoint>,
   added: readonly ParameterValue[],
-  settings: readonly Setting[],
+  settings: readonly CallSetting[],
 ): InjectedCall {
   const all = [...parameters.map((parameter, index): ParameterValue => [parameter, values[index]!]), ...added];
   all.sort(([a], [b]) => a.position - b.position);

@@ -23,7 +23,7 @@ export async function loginOrLogout(
 ): Promise<GatewayResponse> {
   const { login: options, observe } = execution;
   const { endpoint } = call.candidate;
-  if (endpoint.signIn?.kind === 'login') {
+  if (endpoint.loginOrLogout?.kind === 'login') {
     return login(call, request, options, {
       execute: async () => (await run(execution, call, request)).rows,
       headers: () => commentHeaders(endpoint),

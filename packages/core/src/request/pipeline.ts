@@ -10,7 +10,7 @@ import type { ProblemOptions } from './problem-response.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
 
 /** Endpoints and options that all requests share, made at start. A refresh makes a new pipeline. */
-export interface Pipeline extends CachedExecutionContext, InjectOptions {
+export interface RequestPipeline extends CachedExecutionContext, InjectOptions {
   readonly router: Router<CompiledEndpoint>;
   /** Event streams by the path of their requests. */
   readonly streamDefinitions: ReadonlyMap<string, StreamDefinition>;

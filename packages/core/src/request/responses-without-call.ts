@@ -4,7 +4,7 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { RouteLookup } from './route-lookup.ts';
 import type { StreamDefinition } from '../events/stream.ts';
 import { handleError } from './error-handler.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { RequestPipeline } from './pipeline.ts';
 import { problemResponse } from './problem-response.ts';
 import { readStreamExecutionId } from '../events/execution-id.ts';
 import type { EventStreams } from '../events/event-streams.ts';
@@ -13,7 +13,7 @@ import type { EventStreams } from '../events/event-streams.ts';
 export async function respondWithoutCall(
   route: Exclude<RouteLookup, { readonly kind: 'match' }>,
   request: GatewayRequest,
-  pipeline: Pipeline,
+  pipeline: RequestPipeline,
 ): Promise<GatewayResponse | undefined> {
   switch (route.kind) {
     case 'not-found':
@@ -29,7 +29,7 @@ export async function respondWithoutCall(
 function respondToOtherMethod(
   request: GatewayRequest,
   allowed: readonly string[],
-  { problemOptions }: Pipeline,
+  { problemOptions }: RequestPipeline,
 ): GatewayResponse {
   const allow = ['allow', allowed.join(', ')];
   if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers: allow, body: null, isFallback: true };
@@ -43,7 +43,7 @@ function respondToOtherMethod(
 async function respondWithStream(
   definition: StreamDefinition,
   request: GatewayRequest,
-  pipeline: Pipeline,
+  pipeline: RequestPipeline,
 ): Promise<GatewayResponse> {
   try {
     return await openEventStream(definition, request, pipeline.streams);

@@ -3,7 +3,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { RouteResult } from './router.ts';
 import type { StreamDefinition } from '../events/stream.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { RequestPipeline } from './pipeline.ts';
 
 /** The methods of an event stream, besides OPTIONS. */
 const streamMethods: readonly string[] = ['GET', 'HEAD'];
@@ -14,7 +14,7 @@ export type RouteLookup =
   | { readonly kind: 'stream'; readonly definition: StreamDefinition };
 
 /** Finds the route of a request. An event stream wins over a path pattern that matches as well. */
-export function lookUpRoute(request: GatewayRequest, { streamDefinitions, router }: Pipeline): RouteLookup {
+export function lookUpRoute(request: GatewayRequest, { streamDefinitions, router }: RequestPipeline): RouteLookup {
   const definition = streamDefinitions.get(request.path);
   if (definition === undefined) return router.match(request.method, request.path);
   if (streamMethods.includes(request.method)) return { kind: 'stream', definition };

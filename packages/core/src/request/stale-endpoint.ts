@@ -1,7 +1,7 @@
 import { ColumnMismatch, DatabaseError, type Diagnostics } from '../postgres/port.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { ExecutableCall } from './build-query.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { RequestPipeline } from './pipeline.ts';
 
 /** SQLSTATEs of statements that name a dropped object or type (PostgreSQL manual, appendix A). */
 const droppedObjectStates: ReadonlySet<string> = new Set([
@@ -20,7 +20,11 @@ const featureNotSupported = '0A000';
 export type StaleError = ColumnMismatch | DatabaseError;
 
 /** Reads the catalog again. Resolves to the new pipeline, or to null when nothing has changed. */
-export type RefreshStaleEndpoint = (stale: Pipeline, endpoint: Endpoint, error: StaleError) => Promise<Pipeline | null>;
+export type RefreshStaleEndpoint = (
+  stale: RequestPipeline,
+  endpoint: Endpoint,
+  error: StaleError,
+) => Promise<RequestPipeline | null>;
 
 /** Whether the gateway's own statement names a dropped object; errors inside the routine's body do not count. */
 export function isStale(error: unknown): error is StaleError {
@@ -46,9 +50,9 @@ export async function pipelineForRetry(
     error,
     call,
     pipeline,
-  }: { readonly error: unknown; readonly call: ExecutableCall | null; readonly pipeline: Pipeline },
+  }: { readonly error: unknown; readonly call: ExecutableCall | null; readonly pipeline: RequestPipeline },
   refreshStale: RefreshStaleEndpoint,
-): Promise<Pipeline | null> {
+): Promise<RequestPipeline | null> {
   if (call === null || !isStale(error)) return null;
   const { endpoint } = call.candidate;
   const refreshed = await refreshStale(pipeline, endpoint, error);
@@ -59,7 +63,11 @@ export async function pipelineForRetry(
  * Whether a second call has no side effects of the first. A `DatabaseError` here means that the statement did not run; a
  * column mismatch shows only after it ran. The transaction of a host's connection has failed, and a login runs more commands.
  */
-function canRetry(error: StaleError, { volatility, signIn }: Endpoint, { provideConnection }: Pipeline): boolean {
-  if (provideConnection !== null || signIn !== null) return false;
+function canRetry(
+  error: StaleError,
+  { volatility, loginOrLogout }: Endpoint,
+  { provideConnection }: RequestPipeline,
+): boolean {
+  if (provideConnection !== null || loginOrLogout !== null) return false;
   return error instanceof DatabaseError || volatility !== 'volatile';
 }

@@ -222,8 +222,8 @@ describe('the parameter that names the user', () => {
     '(%s) with "%s": %s',
     (...[, , , index]) => {
       const [, , expected, ...told] = cases[index as number]!;
-      const { signIn, parameters } = endpoint(index as number)!;
-      const user = signIn?.kind === 'login' ? signIn.userParameter : undefined;
+      const { loginOrLogout, parameters } = endpoint(index as number)!;
+      const user = loginOrLogout?.kind === 'login' ? loginOrLogout.userParameter : undefined;
       expect([parameters.find(({ position }) => position === user)?.name, ...toldOf(index as number)]).toEqual([
         expected,
         ...told,

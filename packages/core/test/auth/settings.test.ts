@@ -106,7 +106,7 @@ describe('nothing of a caller is left on a connection', () => {
     await client.connect();
     const send = await another({
       connectionString: gateway.database.connectionString,
-      connectionProvider: (_, endpoint) => (endpoint.signIn === null ? { client } : null),
+      connectionProvider: (_, endpoint) => (endpoint.loginOrLogout === null ? { client } : null),
       authentication: { cookie: true, databaseRole: { claim: 'db_role', anonymous: role } },
     });
     await client.query('begin');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { cases } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { createCachePolicy, createCacheKey, type CacheKeyInput } from '../../src/request/cache/cache-key.ts';
+import { compileCachePolicy, createCacheKey, type CacheKeyInput } from '../../src/request/cache/cache-key.ts';
 import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
 import { endpointDefaults } from '../../src/endpoints/options.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
@@ -45,7 +45,7 @@ function textOf({ endpoint, form, given, settings, sql, head, made }: Sketch): s
 const all = endpointOf('HTTP\ncached');
 const some = endpointOf('HTTP\ncached b\nparam user_id is user_id');
 const other = endpointOf('HTTP\ncached', 'other');
-const cachings = new Map([all, some, other].map((endpoint) => [endpoint, createCachePolicy(endpoint, false)]));
+const cachings = new Map([all, some, other].map((endpoint) => [endpoint, compileCachePolicy(endpoint, false)]));
 
 // Few letters, among them those of the key format, so that near collisions are likely.
 const piece = fc.string({ unit: fc.constantFrom('a', '1', ':', 't', 'n', 'p', '\0', '|', '{'), maxLength: 4 });

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Endpoint, httpDocuments, openApiDocument } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
-import { httpFileOptions, openApiOptions } from '../generated-files.ts';
+import { toHttpFileOptions, toOpenApiOptions } from '../generated-files.ts';
 import { htmlPage } from './html-page.ts';
 
 /** Serves a request for the API docs. Returns false for other requests. */
@@ -65,14 +65,14 @@ function generate(
 ): ReadonlyMap<string, ServedFile> {
   const { openApi } = configuration;
   const requestFiles = requestFilesPath(configuration);
-  const document = openApiDocument(endpoints, openApiOptions(configuration));
+  const document = openApiDocument(endpoints, toOpenApiOptions(configuration));
   const served = new Map<string, ServedFile>();
   if (openApi.path !== null) served.set(openApi.path, { type: 'application/json', content: JSON.stringify(document) });
   if (openApi.docsPath !== null) {
     served.set(openApi.docsPath, { type: html, content: htmlPage(document, openApi.path) });
   }
   if (requestFiles === null) return served;
-  const files = httpDocuments(endpoints, httpFileOptions(configuration, connectionString));
+  const files = httpDocuments(endpoints, toHttpFileOptions(configuration, connectionString));
   for (const { name, content } of files) {
     const path = files.length === 1 ? requestFiles : `${requestFiles}/${encodeURIComponent(name)}`;
     served.set(path, { type: plain, content });

@@ -3,7 +3,7 @@ import type { Diagnostic, Endpoint } from '@pgway/core';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import { endpointTable } from './endpoint-table.ts';
 
-export interface LoadedEndpoints {
+export interface EndpointReport {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -15,7 +15,7 @@ const noEndpoints = [
 ] as const;
 
 /** Returns the table of endpoints, then errors and warnings of comments. */
-export function endpointLines({ endpoints, diagnostics }: LoadedEndpoints, columns: number): readonly string[] {
+export function endpointLines({ endpoints, diagnostics }: EndpointReport, columns: number): readonly string[] {
   const problems = diagnostics.filter((diagnostic) => diagnostic.severity !== 'info');
   const sorted = endpoints.toSorted(
     (left, right) => compare(left.path, right.path) || compare(left.method, right.method),

@@ -4,15 +4,15 @@ import { isLoopbackHost, serverUrl } from '../http/address.ts';
 import { createLogger } from '../log/logger.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import type { ProcessContext } from './process-context.ts';
-import { endpointLines, type LoadedEndpoints, readyLines } from './startup-banner.ts';
+import { endpointLines, type EndpointReport, readyLines } from './startup-banner.ts';
 
 /** Reports the progress of the start: as a banner for `log.format` `pretty`, as log lines for `json`. */
 export interface StartupReporter {
   readonly observer: Observer;
   readonly progress: (line: string) => void;
   readonly warning: (line: string) => void;
-  readonly loaded: (endpoints: LoadedEndpoints) => void;
-  readonly ready: (endpoints: LoadedEndpoints, port: number, startupMs: number) => void;
+  readonly loaded: (endpoints: EndpointReport) => void;
+  readonly ready: (endpoints: EndpointReport, port: number, startupMs: number) => void;
   readonly stopping: () => void;
 }
 

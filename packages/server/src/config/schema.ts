@@ -4,12 +4,12 @@
  */
 import { z } from 'zod';
 import { authenticationSections } from './schema/authentication.ts';
-import { cache } from './schema/cache.ts';
-import { crud } from './schema/crud.ts';
-import { events } from './schema/events.ts';
+import { cacheSection } from './schema/cache.ts';
+import { crudSection } from './schema/crud.ts';
+import { eventsSection } from './schema/events.ts';
 import { count, flag, optionalText, secret, text } from './schema/fields.ts';
-import { gateway } from './schema/gateway.ts';
-import { httpFile, openApi, typescriptClient } from './schema/generators.ts';
+import { gatewaySection } from './schema/gateway.ts';
+import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
 
 /** A DNS name or an IPv4 address; IPv6 in brackets. */
 const hostName = /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-fA-F:.]+\])$/;
@@ -77,17 +77,17 @@ export const configurationSchema = z.strictObject({
       'Host names that requests may use in `Host`. On a loopback `host`, loopback names are always accepted and every other name must be listed; elsewhere an empty list accepts every name.',
     ),
   port: z.int().min(0).max(65_535).default(8080).describe('The port to listen on; 0: any free port.'),
-  gateway,
-  crud,
-  events,
-  cache,
+  gateway: gatewaySection,
+  crud: crudSection,
+  events: eventsSection,
+  cache: cacheSection,
   ...authenticationSections,
   embedded,
   log,
   limits,
-  typescriptClient,
-  httpFile,
-  openApi,
+  typescriptClient: typescriptClientSection,
+  httpFile: httpFileSection,
+  openApi: openApiSection,
 });
 
 export type Configuration = z.output<typeof configurationSchema>;

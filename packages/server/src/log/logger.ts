@@ -1,11 +1,11 @@
 import { escapeControlCharacters } from '../terminal-text.ts';
 import { redact, redactText } from './redact.ts';
 
-export type Level = 'debug' | 'info' | 'warn' | 'error';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Compatible with pino: fields, then the message. */
-export interface Logger {
+export interface ServerLogger {
   readonly debug: (fields: Fields, message: string) => void;
   readonly info: (fields: Fields, message: string) => void;
   readonly warn: (fields: Fields, message: string) => void;
@@ -13,24 +13,24 @@ export interface Logger {
 }
 
 export interface LoggerOptions {
-  readonly level: Level | 'silent';
+  readonly level: LogLevel | 'silent';
   readonly format: 'pretty' | 'json';
   /** Receives complete lines. */
   readonly write: (text: string) => void;
   readonly now: () => Date;
 }
 
-const ranks: Readonly<Record<Level | 'silent', number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+const ranks: Readonly<Record<LogLevel | 'silent', number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
 /** C1 control characters: JSON does not escape them, and some terminals interpret them. */
 const c1Controls = /[\u007f-\u009f]/g;
 
-function jsonLine(time: Date, level: Level, fields: Fields, message: string): string {
+function jsonLine(time: Date, level: LogLevel, fields: Fields, message: string): string {
   const line = { time: time.toISOString(), level, ...(redact(fields) as Fields), msg: redactText(message) };
   return JSON.stringify(line).replace(c1Controls, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }
 
-function prettyLine(time: Date, level: Level, fields: Fields, message: string): string {
+function prettyLine(time: Date, level: LogLevel, fields: Fields, message: string): string {
   const clock = time.toISOString().slice(11, 23);
   // All lines have the same name, which matters for collected (JSON) logs only.
   const { name: _, ...rest } = redact(fields) as Fields;
@@ -46,10 +46,10 @@ function formatValue(value: unknown): string | undefined {
   return isError ? String(value.message) : JSON.stringify(value);
 }
 
-export function createLogger(options: LoggerOptions): Logger {
+export function createLogger(options: LoggerOptions): ServerLogger {
   const render = options.format === 'json' ? jsonLine : prettyLine;
   const at =
-    (level: Level): Logger[Level] =>
+    (level: LogLevel): ServerLogger[LogLevel] =>
     (fields, message) => {
       if (ranks[level] < ranks[options.level]) return;
       options.write(`${render(options.now(), level, fields, message)}\n`);

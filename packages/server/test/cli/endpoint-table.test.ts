@@ -34,7 +34,7 @@ function endpoint(change: Partial<Endpoint>): Endpoint {
     contentType: null,
     responseHeaders: [],
     authorization: { required: false, roles: [] },
-    signIn: null,
+    loginOrLogout: null,
     basicAuthentication: null,
     events: null,
     cache: null,

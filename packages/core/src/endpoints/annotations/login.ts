@@ -3,12 +3,12 @@ import { parseBoolean } from '../comment/boolean-values.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-function applySignIn(kind: 'login' | 'logout'): Annotation['apply'] {
+function applyLoginOrLogout(kind: 'login' | 'logout'): Annotation['apply'] {
   return (parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null => {
-    if (builder.overrides.signIn !== null && builder.overrides.signIn !== kind) {
+    if (builder.overrides.loginOrLogout !== null && builder.overrides.loginOrLogout !== kind) {
       return {
         code: 'contradiction',
-        message: `${parsed.name} and ${builder.overrides.signIn} contradict each other; keep one of them`,
+        message: `${parsed.name} and ${builder.overrides.loginOrLogout} contradict each other; keep one of them`,
       };
     }
     if (builder.routine.table !== undefined) {
@@ -17,11 +17,11 @@ function applySignIn(kind: 'login' | 'logout'): Annotation['apply'] {
     if (parsed.form === 'assignment') {
       const value = parseBoolean(parsed.text);
       if (value !== null) {
-        builder.set(parsed, 'signIn', value ? kind : null);
+        builder.set(parsed, 'loginOrLogout', value ? kind : null);
         return null;
       }
     }
-    builder.set(parsed, 'signIn', kind);
+    builder.set(parsed, 'loginOrLogout', kind);
     if (kind === 'login' && parsed.args[0]?.toLowerCase() === 'user') return setUser(parsed, builder);
     if (parsed.args.length === 0) return null;
     return { code: 'extra-arguments', message: `${parsed.name} takes no argument`, unusedArguments: parsed.args };
@@ -53,7 +53,7 @@ export const login: Annotation = {
     'The routine signs its caller in. The default method is POST. The columns `status`, `message`, `scheme` and `hash` of its row control the login; all other columns become claims. No row responds with 401. With a `hash` column, no row and a wrong password respond with 404 and an empty body. A false status responds with 401, a numeric status that is not a success with that status. The login rate limit counts failed logins by the parameter that identifies the user: the only one whose name contains `user`, `name`, `email` or `login`, or the one that `login user` names.',
   isGuard: true,
   isSupported: true,
-  apply: applySignIn('login'),
+  apply: applyLoginOrLogout('login'),
 };
 
 export const logout: Annotation = {
@@ -63,5 +63,5 @@ export const logout: Annotation = {
     'The routine signs its caller out, from the schemes that it returns or else from the default scheme. The default method is POST.',
   isGuard: true,
   isSupported: true,
-  apply: applySignIn('logout'),
+  apply: applyLoginOrLogout('logout'),
 };

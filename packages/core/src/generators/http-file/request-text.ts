@@ -39,8 +39,8 @@ function parameterLines({ parameters }: Endpoint): readonly string[] {
   );
 }
 
-function describeResult({ result, raw, signIn }: Endpoint): string {
-  if (signIn !== null) return signIn.kind === 'login' ? 'tokens, a cookie, or a message' : 'nothing';
+function describeResult({ result, raw, loginOrLogout }: Endpoint): string {
+  if (loginOrLogout !== null) return loginOrLogout.kind === 'login' ? 'tokens, a cookie, or a message' : 'nothing';
   if (raw !== null) return 'text';
   switch (result.kind) {
     case 'nothing':

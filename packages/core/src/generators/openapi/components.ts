@@ -6,9 +6,9 @@ import { tokensSchema } from './responses.ts';
 import type { Schema } from './schema.ts';
 
 /** The security scheme of endpoints with `basic_authentication`. */
-export const basicScheme = 'basic';
+export const basicSecurityScheme = 'basic';
 
-export const problemResponse: Schema = { $ref: '#/components/responses/Problem' };
+export const problemResponseObject: Schema = { $ref: '#/components/responses/Problem' };
 
 const problemSchema: Schema = {
   type: 'object',
@@ -45,7 +45,7 @@ export function componentsObject(endpoints: readonly Endpoint[], options: OpenAp
   };
 }
 
-const isLogin = ({ signIn }: Endpoint): boolean => signIn?.kind === 'login';
+const isLogin = ({ loginOrLogout }: Endpoint): boolean => loginOrLogout?.kind === 'login';
 
 function securitySchemesObject(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): Schema {
   const protectedEndpoint = endpoints.find(
@@ -58,7 +58,7 @@ function securitySchemesObject(endpoints: readonly Endpoint[], { securitySchemes
     );
   }
   // The options may describe the scheme themselves.
-  const basic = { [basicScheme]: securitySchemes[basicScheme] ?? { type: 'http', scheme: 'basic' } };
+  const basic = { [basicSecurityScheme]: securitySchemes[basicSecurityScheme] ?? { type: 'http', scheme: 'basic' } };
   return {
     ...(endpoints.some((endpoint) => endpoint.basicAuthentication !== null) ? basic : {}),
     ...(protectedEndpoint === undefined ? {} : securitySchemes),

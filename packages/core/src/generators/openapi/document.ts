@@ -4,7 +4,7 @@ import type { GeneratedFile } from '../generated-file.ts';
 import { nameCollisions, nameEndpoints, numberedName } from '../naming.ts';
 import { escapeLine } from '../source-text.ts';
 import { withClientParameters } from '../client-endpoint.ts';
-import { componentsObject, problemResponse } from './components.ts';
+import { componentsObject, problemResponseObject } from './components.ts';
 import { operationObject, securityObject } from './operation.ts';
 import { type OpenApiOptions, openApiOptions } from './options.ts';
 import type { Schema } from './schema.ts';
@@ -160,8 +160,8 @@ function eventStreamOperation(id: string, endpoint: Endpoint, security: Schema):
         description: 'Messages, as they are raised',
         content: { 'text/event-stream': { schema: { type: 'string' } } },
       },
-      '4XX': problemResponse,
-      default: problemResponse,
+      '4XX': problemResponseObject,
+      default: problemResponseObject,
     },
     ...security,
   };

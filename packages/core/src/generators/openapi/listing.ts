@@ -77,7 +77,7 @@ export function acceptsVersion(endpoint: Endpoint): boolean {
 }
 
 /** Returns the Parameter Objects of request headers. */
-export function requestHeaders(endpoint: Endpoint): readonly Schema[] {
+export function listingRequestHeaders(endpoint: Endpoint): readonly Schema[] {
   return [
     ...(hasListing(endpoint)
       ? [
@@ -101,7 +101,7 @@ export function requestHeaders(endpoint: Endpoint): readonly Schema[] {
 }
 
 /** Returns the Header Objects of responses with rows. */
-export function responseHeaders(endpoint: Endpoint): Schema {
+export function listingResponseHeaders(endpoint: Endpoint): Schema {
   return {
     ...(hasListing(endpoint)
       ? {

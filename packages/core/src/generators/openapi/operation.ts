@@ -1,9 +1,15 @@
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
 import { escapeLine } from '../source-text.ts';
-import { listingParameter, requestHeaders, responseHeaders, acceptsVersion, returnsVersion } from './listing.ts';
+import {
+  listingParameter,
+  listingRequestHeaders,
+  listingResponseHeaders,
+  acceptsVersion,
+  returnsVersion,
+} from './listing.ts';
 import type { OpenApiOptions } from './options.ts';
-import { basicScheme, problemResponse } from './components.ts';
+import { basicSecurityScheme, problemResponseObject } from './components.ts';
 import { type Content, type SuccessResponse, successResponses } from './responses.ts';
 import { type SchemaProperty, nullableSchema, objectSchema, type Schema, typeSchema } from './schema.ts';
 
@@ -74,7 +80,7 @@ function queryParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
 }
 
 function headerParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
-  return [...new Map(endpoints.flatMap(requestHeaders).map((header) => [header['name'], header])).values()];
+  return [...new Map(endpoints.flatMap(listingRequestHeaders).map((header) => [header['name'], header])).values()];
 }
 
 function queryProperties(endpoint: Endpoint, parameter: EndpointParameter): readonly QueryProperty[] {
@@ -165,7 +171,7 @@ function mergeContents(contents: readonly Content[]): Content {
 function responsesObject(endpoints: readonly Endpoint[]): Schema {
   const successes = endpoints.flatMap(successResponses);
   const statuses = [...new Set(successes.map(({ status }) => status))].toSorted();
-  const headers = Object.assign({}, ...endpoints.map(responseHeaders)) as Schema;
+  const headers = Object.assign({}, ...endpoints.map(listingResponseHeaders)) as Schema;
   return {
     ...Object.fromEntries(
       statuses.map((status) => [
@@ -179,9 +185,9 @@ function responsesObject(endpoints: readonly Endpoint[]): Schema {
     ...(endpoints.some(returnsVersion)
       ? { 304: { description: 'The row still has the version of If-None-Match' } }
       : {}),
-    ...(endpoints.some(acceptsVersion) ? { 412: problemResponse } : {}),
-    '4XX': problemResponse,
-    default: problemResponse,
+    ...(endpoints.some(acceptsVersion) ? { 412: problemResponseObject } : {}),
+    '4XX': problemResponseObject,
+    default: problemResponseObject,
   };
 }
 
@@ -212,7 +218,7 @@ function securityRequirements(
   { authorization, basicAuthentication: basic }: Endpoint,
   { securitySchemes }: OpenApiOptions,
 ): readonly Schema[] {
-  if (basic !== null) return [{ [basicScheme]: authorization.roles }];
+  if (basic !== null) return [{ [basicSecurityScheme]: authorization.roles }];
   if (!authorization.required) return [];
   return Object.keys(securitySchemes).map((name) => ({ [name]: authorization.roles }));
 }

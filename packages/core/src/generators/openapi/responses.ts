@@ -40,7 +40,8 @@ export const tokensSchema: Schema = {
 export function successResponses(endpoint: Endpoint): readonly SuccessResponse[] {
   const { result, raw, contentType, method } = endpoint;
   const noContent: SuccessResponse = { status: '204', description: 'Nothing', content: {} };
-  if (endpoint.signIn !== null) return [endpoint.signIn.kind === 'login' ? loginResponse : logoutResponse];
+  if (endpoint.loginOrLogout !== null)
+    return [endpoint.loginOrLogout.kind === 'login' ? loginResponse : logoutResponse];
   if (result.kind === 'nothing') return [noContent];
   const [type, schema] = raw === null ? responseBody(endpoint) : ['application/json', text];
   const content: Content = {

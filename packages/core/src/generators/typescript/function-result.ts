@@ -24,11 +24,11 @@ export type FunctionResult =
 
 /** Returns how the function of an endpoint reads its response. */
 export function functionResult(endpoint: Endpoint, jsonType: string): FunctionResult {
-  const { result, raw, method, textResponseNullHandling, signIn } = endpoint;
+  const { result, raw, method, textResponseNullHandling, loginOrLogout } = endpoint;
   const context: TypeContext = { position: 'response', jsonType };
   // A response to HEAD has no body.
   if (result.kind === 'nothing' || method === 'HEAD') return { kind: 'nothing' };
-  if (signIn !== null) return { kind: signIn.kind === 'login' ? 'login' : 'nothing' };
+  if (loginOrLogout !== null) return { kind: loginOrLogout.kind === 'login' ? 'login' : 'nothing' };
   if (raw !== null) return { kind: 'text', noContent: false };
   switch (result.kind) {
     case 'value':

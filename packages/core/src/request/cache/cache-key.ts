@@ -4,7 +4,7 @@ import type { CacheKey } from '../../ports/ports.ts';
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 
 /** The caching rules of an endpoint, made at start. */
-export interface CachePolicy {
+export interface CompiledCachePolicy {
   /** `schema.name`. */
   readonly routine: string;
   /** A hash of the whole endpoint: after a change of its plan, responses from before are not found. */
@@ -20,7 +20,7 @@ export interface CachePolicy {
 }
 
 /** @param isPersonal whether a call depends on more than its parameters */
-export function createCachePolicy(endpoint: Endpoint, isPersonal: boolean): CachePolicy {
+export function compileCachePolicy(endpoint: Endpoint, isPersonal: boolean): CompiledCachePolicy {
   const { schema, name, parameters, cache, requestHeaders, responseHeaders } = endpoint;
   return {
     routine: `${schema}.${name}`,
@@ -72,7 +72,7 @@ export interface CacheKeyContext {
  * kind and length, so that two different calls never have the same text.
  */
 export function createCacheKey(
-  policy: CachePolicy,
+  policy: CompiledCachePolicy,
   call: CacheKeyInput,
   { scope, contentType, isCustomQuery }: CacheKeyContext,
 ): CacheKey {
@@ -89,7 +89,7 @@ export function createCacheKey(
 
 /** The text of a statement holds no client input. Values without a parameter come from the query builder and are in the key. */
 function statementKey(
-  policy: CachePolicy,
+  policy: CompiledCachePolicy,
   { statement, arguments: values, valueSources, headerQuery, parameters }: CacheKeyInput,
 ): string {
   let text = part('q', statement.sql);

@@ -1,7 +1,7 @@
 import { type ExecutionContext, execute, type CallResult, type ExecutionInput } from '../execute.ts';
 import type { Cache, CachedResponse, CacheKey, CacheMiss, Caller } from '../../ports/ports.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
-import { type CachePolicy, createCacheKey } from './cache-key.ts';
+import { type CompiledCachePolicy, createCacheKey } from './cache-key.ts';
 import { toCachedResponse, toCallResult } from './cached-response.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { ExecutableCall } from '../build-query.ts';
@@ -27,7 +27,7 @@ export interface CachedExecutionContext extends ExecutionContext {
 interface Lookup {
   readonly context: CachedExecutionContext;
   readonly responseCache: ResponseCache;
-  readonly cachePolicy: CachePolicy;
+  readonly cachePolicy: CompiledCachePolicy;
   readonly input: ExecutionInput;
   readonly key: CacheKey;
   readonly caller: Caller | null;

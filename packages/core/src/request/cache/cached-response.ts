@@ -3,7 +3,7 @@ import type { GatewayRequest } from '../../http/request.ts';
 import type { CacheHeaders, CallResult } from '../execute.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
 import type { CachedResponse } from '../../ports/ports.ts';
-import type { CachePolicy } from './cache-key.ts';
+import type { CompiledCachePolicy } from './cache-key.ts';
 
 /** Returns the response to store; null for streams, for responses past the limit, and for those that set cookies. */
 export function toCachedResponse(result: CallResult, limit: SizeLimit): CachedResponse | null {
@@ -18,7 +18,7 @@ export function toCachedResponse(result: CallResult, limit: SizeLimit): CachedRe
 }
 
 export interface ReuseContext {
-  readonly cachePolicy: CachePolicy;
+  readonly cachePolicy: CompiledCachePolicy;
   readonly request: GatewayRequest;
   /** Whether shared caches may store the response (RFC 9111, section 5.2.2.9). */
   readonly isPublic: boolean;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { count, flag, optionalText, secret, text } from './fields.ts';
 
 /** The section `cache`: cached responses. */
-export const cache = z
+export const cacheSection = z
   .strictObject({
     enabled: flag(true, 'Caches responses of endpoints whose comment says `cached`.'),
     maxRows: count(1_000, 'Maximum rows of a cached response; larger responses are not cached.', 10_000_000),

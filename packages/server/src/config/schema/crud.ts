@@ -25,7 +25,7 @@ const urlPattern = (byDefault: string, operation: string): z.ZodDefault<z.ZodStr
     .describe(`The path of ${operation}; \`{0}\` is replaced by the path of the table.`);
 
 /** The section `crud`: tables and views as endpoints. */
-export const crud = z
+export const crudSection = z
   .strictObject({
     enabled: flag(false, 'Publishes tables and views whose comment has an `HTTP` line.'),
     routines: flag(true, 'Publishes routines as well; false: tables and views only.'),

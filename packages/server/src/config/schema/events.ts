@@ -5,7 +5,7 @@ const bytes = (byDefault: number, description: string): z.ZodDefault<z.ZodNumber
   z.int().min(1024).max(1_073_741_824).default(byDefault).describe(description);
 
 /** The section `events`: server-sent events. */
-export const events = z
+export const eventsSection = z
   .strictObject({
     heartbeat: z
       .number()

@@ -212,7 +212,7 @@ const refresh = {
 };
 
 /** The section `gateway`: options of the gateway, with its names, units and defaults. */
-export const gateway = z
+export const gatewaySection = z
   .strictObject({
     ...endpoints,
     ...requestsAndResponses,

@@ -16,7 +16,7 @@ const path = (description: string): OptionalText =>
     .default(null)
     .describe(description);
 
-export const typescriptClient = z
+export const typescriptClientSection = z
   .strictObject({
     filePath: optionalText(
       'The file that `pgway generate` writes; with `bySchema`, `{0}` is replaced by the schema. Null: no client.',
@@ -80,7 +80,7 @@ export const typescriptClient = z
   .prefault({})
   .describe('The typed client that `pgway generate` writes.');
 
-export const httpFile = z
+export const httpFileSection = z
   .strictObject({
     option: z
       .enum(['file', 'endpoint', 'both'])
@@ -109,7 +109,7 @@ export const httpFile = z
   .prefault({})
   .describe('Request files (`.http`) for the REST clients of editors.');
 
-export const openApi = z
+export const openApiSection = z
   .strictObject({
     filePath: optionalText('The file that `pgway generate` writes. Null: no file is written.'),
     fileOverwrite: flag(api.fileOverwrite, 'Overwrites an existing file with other content.'),

@@ -2,26 +2,26 @@ import { resolveLoginUser } from './login-user.ts';
 import type { EndpointAuthenticationOptions } from './options.ts';
 import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
-import type { BasicAuthentication, EndpointParameter, ResultColumn, ResultShape, SignIn } from './endpoint.ts';
+import type { BasicAuthentication, EndpointParameter, ResultColumn, ResultShape, LoginOrLogout } from './endpoint.ts';
 
 const numbers = new Set(['int2', 'int4', 'int8', 'numeric']);
 
 /** Returns the columns and parameters of a login, or a logout; null for other endpoints. */
-export function resolveSignIn(
+export function resolveLoginOrLogout(
   builder: EndpointBuilder,
   result: ResultShape,
   parameters: readonly EndpointParameter[],
-): SignIn | null {
-  const { signIn } = builder.overrides;
-  if (signIn === null) return null;
-  if (signIn === 'logout') return { kind: 'logout' };
+): LoginOrLogout | null {
+  const { loginOrLogout } = builder.overrides;
+  if (loginOrLogout === null) return null;
+  if (loginOrLogout === 'logout') return { kind: 'logout' };
   const { authentication: names } = builder.options;
   if ((result.kind !== 'object' && result.kind !== 'objects') || result.columns.length === 0) {
     builder.report(
       'error',
       'login-columns',
       `a login routine must return a row with named columns, which become claims, but this one returns ${builder.routine.result.display}`,
-      builder.annotationFor('signIn')?.line ?? null,
+      builder.annotationFor('loginOrLogout')?.line ?? null,
     );
     return null;
   }
@@ -58,7 +58,7 @@ function reportMissingPassword(builder: EndpointBuilder, names: EndpointAuthenti
     'error',
     'login-password',
     `the column ${display(hash)} is a password hash, but no parameter name contains ${display(text)}; rename the password parameter`,
-    builder.annotationFor('signIn')?.line ?? null,
+    builder.annotationFor('loginOrLogout')?.line ?? null,
   );
 }
 
@@ -74,7 +74,7 @@ function checkStatus(
     'error',
     'login-status',
     `the column ${display(status.name)} of a login routine must be a boolean or a number, not ${status.type.display}`,
-    builder.annotationFor('signIn')?.line ?? null,
+    builder.annotationFor('loginOrLogout')?.line ?? null,
   );
 }
 

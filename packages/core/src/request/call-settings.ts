@@ -1,11 +1,9 @@
+import type { CallSetting } from '../auth/context.ts';
 import type { Step } from '../postgres/port.ts';
 import { setConfigStatement } from '../postgres/settings.ts';
 
-/** A setting of the call's transaction. */
-export type Setting = readonly [name: string, value: string];
-
 /** Returns the step that sets the settings, before the routine's step in the same round trip and transaction. */
-export function settingsStep(settings: readonly Setting[]): Step {
+export function settingsStep(settings: readonly CallSetting[]): Step {
   return { statement: setConfigStatement(settings.length), values: settings.flat() };
 }
 
@@ -13,7 +11,7 @@ export function settingsStep(settings: readonly Setting[]): Step {
  * Returns the steps for a call in a transaction that continues after it: one before the call, which saves the old values and sets the
  * new ones, and one after it, which restores the old values.
  */
-export function restoringSettings(settings: readonly Setting[]): { readonly before: Step; readonly after: Step } {
+export function restoringSettings(settings: readonly CallSetting[]): { readonly before: Step; readonly after: Step } {
   const set = (name: string, value: string): string => `pg_catalog.set_config(${name}, ${value}, true)`;
   const saved = settings.map((_, index) => `'pgway.saved_${index}'`);
   const name = (index: number): string => `$${index * 2 + 1}::pg_catalog.text`;
