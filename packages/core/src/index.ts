@@ -173,3 +173,6 @@ export { typescriptClientDefaults, type TypescriptClientOptions } from './genera
 export { type LogOptions, logObserver } from './logging/log-observer.ts';
 export { StartError } from './gateway/start-error.ts';
 export { nearestName } from './validation/suggestion.ts';
+export type { CommentHeader } from './generators/generated-file.ts';
+export type { NamingOptions } from './generators/naming.ts';
+export type { JsonSchema } from './generators/openapi/schema.ts';

@@ -3,14 +3,14 @@ import { GeneratorError } from '../generated-file.ts';
 import { quote } from '../source-text.ts';
 import type { OpenApiOptions } from './options.ts';
 import { tokensSchema } from './responses.ts';
-import type { Schema } from './schema.ts';
+import type { JsonSchema } from './schema.ts';
 
 /** The security scheme of endpoints with `basic_authentication`. */
 export const basicSecurityScheme = 'basic';
 
-export const problemResponseObject: Schema = { $ref: '#/components/responses/Problem' };
+export const problemResponseObject: JsonSchema = { $ref: '#/components/responses/Problem' };
 
-const problemSchema: Schema = {
+const problemSchema: JsonSchema = {
   type: 'object',
   description: 'Why a request failed (RFC 9457); errors of the database have the fields of PostgreSQL too.',
   properties: {
@@ -31,7 +31,7 @@ const problemSchema: Schema = {
  * Returns the Components Object, with the components that operations use.
  * @throws GeneratorError for an endpoint that requires an authenticated caller when `securitySchemes` is empty
  */
-export function componentsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+export function componentsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): JsonSchema {
   const securitySchemes = securitySchemesObject(endpoints, options);
   return {
     schemas: { Problem: problemSchema, ...(endpoints.some(isLogin) ? { Tokens: tokensSchema } : {}) },
@@ -47,7 +47,7 @@ export function componentsObject(endpoints: readonly Endpoint[], options: OpenAp
 
 const isLogin = ({ loginOrLogout }: Endpoint): boolean => loginOrLogout?.kind === 'login';
 
-function securitySchemesObject(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): Schema {
+function securitySchemesObject(endpoints: readonly Endpoint[], { securitySchemes }: OpenApiOptions): JsonSchema {
   const protectedEndpoint = endpoints.find(
     ({ authorization, basicAuthentication: basic }) => authorization.required && basic === null,
   );

@@ -7,10 +7,10 @@ import { withClientParameters } from '../client-endpoint.ts';
 import { componentsObject, problemResponseObject } from './components.ts';
 import { operationObject, securityObject } from './operation.ts';
 import { type OpenApiOptions, openApiOptions } from './options.ts';
-import type { Schema } from './schema.ts';
+import type { JsonSchema } from './schema.ts';
 
 /** An OpenAPI 3.1 document, as data. */
-export type OpenApiDocument = Schema;
+export type OpenApiDocument = JsonSchema;
 
 /** The server of the document, as a relative URL. */
 const documentRoot = '/';
@@ -52,9 +52,9 @@ export function openApiDiagnostics(
 }
 
 /** Adds event streams, which may share their path with endpoints of other methods. */
-function withEventStreams(paths: Schema, endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+function withEventStreams(paths: JsonSchema, endpoints: readonly Endpoint[], options: OpenApiOptions): JsonSchema {
   const streams = eventStreamPaths(endpoints, (endpoint) => securityObject([endpoint], options)).map(([path, item]) => {
-    const others = Object.hasOwn(paths, path) ? (paths[path] as Schema) : {};
+    const others = Object.hasOwn(paths, path) ? (paths[path] as JsonSchema) : {};
     return [path, { ...others, ...item }] as const;
   });
   return { ...paths, ...Object.fromEntries(streams) };
@@ -81,7 +81,7 @@ interface PathGroup {
 }
 
 /** Returns the Paths Object. Paths that differ only in parameter names are the same path in OpenAPI. */
-function pathsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+function pathsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): JsonSchema {
   const groups = new Map<string, PathGroup>();
   for (const endpoint of endpoints.filter(({ method }) => methods.has(method))) {
     for (const path of pathVariants(endpoint.path)) {
@@ -132,8 +132,8 @@ function operationIds(endpoints: readonly Endpoint[], options: OpenApiOptions): 
 /** Returns the event streams of endpoints, by path. */
 export function eventStreamPaths(
   endpoints: readonly Endpoint[],
-  toSecurity: (endpoint: Endpoint) => Schema,
-): readonly (readonly [path: string, item: Schema])[] {
+  toSecurity: (endpoint: Endpoint) => JsonSchema,
+): readonly (readonly [path: string, item: JsonSchema])[] {
   const byPath = new Map<string, Endpoint>();
   for (const endpoint of endpoints) {
     if (endpoint.events !== null && !byPath.has(endpoint.events.path)) byPath.set(endpoint.events.path, endpoint);
@@ -148,7 +148,7 @@ export function eventStreamPaths(
   });
 }
 
-function eventStreamOperation(id: string, endpoint: Endpoint, security: Schema): Schema {
+function eventStreamOperation(id: string, endpoint: Endpoint, security: JsonSchema): JsonSchema {
   return {
     operationId: id,
     tags: [endpoint.schema],

@@ -1,14 +1,14 @@
 /** Parameters and headers of tables: pagination, filters, counts, row versions. */
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
-import type { Schema } from './schema.ts';
+import type { JsonSchema } from './schema.ts';
 
 /** A query parameter whose values are not plain values of a column. */
 export interface ListingParameter {
   readonly description: string;
-  readonly schema: Schema;
+  readonly schema: JsonSchema;
 }
 
-const strings: Schema = { type: 'array', items: { type: 'string' } };
+const strings: JsonSchema = { type: 'array', items: { type: 'string' } };
 
 /** Returns null for a parameter with plain values. */
 export function listingParameter(endpoint: Endpoint, parameter: EndpointParameter): ListingParameter | null {
@@ -58,7 +58,7 @@ function describeComparisons(
   return `${type.display}: a value, or one of ${terms.join(' ')}, each with an optional not. before it. Repeated keys are joined by "and".`;
 }
 
-const headerParameter = (name: string, description: string, schema: Schema): Schema => ({
+const headerParameter = (name: string, description: string, schema: JsonSchema): JsonSchema => ({
   name,
   in: 'header',
   description,
@@ -77,7 +77,7 @@ export function acceptsVersion(endpoint: Endpoint): boolean {
 }
 
 /** Returns the Parameter Objects of request headers. */
-export function listingRequestHeaders(endpoint: Endpoint): readonly Schema[] {
+export function listingRequestHeaders(endpoint: Endpoint): readonly JsonSchema[] {
   return [
     ...(hasListing(endpoint)
       ? [
@@ -101,7 +101,7 @@ export function listingRequestHeaders(endpoint: Endpoint): readonly Schema[] {
 }
 
 /** Returns the Header Objects of responses with rows. */
-export function listingResponseHeaders(endpoint: Endpoint): Schema {
+export function listingResponseHeaders(endpoint: Endpoint): JsonSchema {
   return {
     ...(hasListing(endpoint)
       ? {

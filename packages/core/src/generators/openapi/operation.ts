@@ -11,7 +11,7 @@ import {
 import type { OpenApiOptions } from './options.ts';
 import { basicSecurityScheme, problemResponseObject } from './components.ts';
 import { type Content, type SuccessResponse, successResponses } from './responses.ts';
-import { type SchemaProperty, nullableSchema, objectSchema, type Schema, typeSchema } from './schema.ts';
+import { type SchemaProperty, nullableSchema, objectSchema, type JsonSchema, typeSchema } from './schema.ts';
 
 /** The endpoints of a method and path: one, or overloads. */
 export interface OperationGroup {
@@ -22,7 +22,7 @@ export interface OperationGroup {
 }
 
 /** Returns an Operation Object. */
-export function operationObject({ id, endpoints, pathNames }: OperationGroup, options: OpenApiOptions): Schema {
+export function operationObject({ id, endpoints, pathNames }: OperationGroup, options: OpenApiOptions): JsonSchema {
   const [first] = endpoints;
   const body = requestBodyObject(endpoints);
   const parameters = [
@@ -43,7 +43,7 @@ export function operationObject({ id, endpoints, pathNames }: OperationGroup, op
   };
 }
 
-function pathParameters(endpoint: Endpoint, names: readonly string[]): readonly Schema[] {
+function pathParameters(endpoint: Endpoint, names: readonly string[]): readonly JsonSchema[] {
   const ownNames = [...endpoint.path.matchAll(/\{([^{}?]+)\??\}/g)].map(([, name]) => name!);
   return names.map((name, index) => {
     const own = ownNames[index];
@@ -61,7 +61,7 @@ interface QueryProperty extends SchemaProperty {
 }
 
 /** Returns the query parameters of all endpoints; required when each endpoint requires them. */
-function queryParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
+function queryParameters(endpoints: readonly Endpoint[]): readonly JsonSchema[] {
   const byKey = new Map<string, { readonly first: QueryProperty; required: number }>();
   for (const endpoint of endpoints.filter(({ parameterSource }) => parameterSource === 'query')) {
     for (const property of endpoint.parameters.flatMap((parameter) => queryProperties(endpoint, parameter))) {
@@ -79,7 +79,7 @@ function queryParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
   }));
 }
 
-function headerParameters(endpoints: readonly Endpoint[]): readonly Schema[] {
+function headerParameters(endpoints: readonly Endpoint[]): readonly JsonSchema[] {
   return [...new Map(endpoints.flatMap(listingRequestHeaders).map((header) => [header['name'], header])).values()];
 }
 
@@ -98,15 +98,15 @@ function queryProperties(endpoint: Endpoint, parameter: EndpointParameter): read
 }
 
 /** An array repeats its key in a query string. JSON and composite values are text: JSON or PostgreSQL's input syntax. */
-function querySchema(type: NamedType): Schema {
+function querySchema(type: NamedType): JsonSchema {
   return type.element === undefined ? textSchema(type) : { type: 'array', items: textSchema(type.element) };
 }
 
-function textSchema(type: NamedType): Schema {
+function textSchema(type: NamedType): JsonSchema {
   return type.json === 'json' || type.json === 'converted' ? { type: 'string' } : typeSchema(type);
 }
 
-function requestBodyObject(endpoints: readonly Endpoint[]): Schema | null {
+function requestBodyObject(endpoints: readonly Endpoint[]): JsonSchema | null {
   const contents = endpoints.map(endpointBody);
   const bodies = contents.filter((content) => content !== null);
   if (bodies.length === 0) return null;
@@ -114,13 +114,13 @@ function requestBodyObject(endpoints: readonly Endpoint[]): Schema | null {
   return { ...(isRequired ? { required: true } : {}), content: mergeContents(bodies.map(({ content }) => content)) };
 }
 
-const multipartSchema: Schema = {
+const multipartSchema: JsonSchema = {
   type: 'object',
   properties: { file: { type: 'array', items: { type: 'string', contentMediaType: 'application/octet-stream' } } },
 };
 
 /** A body that is one parameter is text, unless the parameter is JSON. */
-function wholeBodySchema(type: NamedType): Schema {
+function wholeBodySchema(type: NamedType): JsonSchema {
   const schema = typeSchema(type);
   return type.json === 'json' || schema['type'] === 'string' ? schema : { type: 'string' };
 }
@@ -155,9 +155,9 @@ function bodyProperty({ table }: Endpoint, { name, key, type, optional }: Endpoi
 
 /** Merges contents; a media type with several schemas gets `anyOf`. */
 function mergeContents(contents: readonly Content[]): Content {
-  const schemas = new Map<string, Map<string, Schema>>();
+  const schemas = new Map<string, Map<string, JsonSchema>>();
   for (const [type, { schema }] of contents.flatMap((content) => Object.entries(content))) {
-    const known = schemas.get(type) ?? new Map<string, Schema>();
+    const known = schemas.get(type) ?? new Map<string, JsonSchema>();
     schemas.set(type, known.set(JSON.stringify(schema), schema));
   }
   return Object.fromEntries(
@@ -168,10 +168,10 @@ function mergeContents(contents: readonly Content[]): Content {
   );
 }
 
-function responsesObject(endpoints: readonly Endpoint[]): Schema {
+function responsesObject(endpoints: readonly Endpoint[]): JsonSchema {
   const successes = endpoints.flatMap(successResponses);
   const statuses = [...new Set(successes.map(({ status }) => status))].toSorted();
-  const headers = Object.assign({}, ...endpoints.map(listingResponseHeaders)) as Schema;
+  const headers = Object.assign({}, ...endpoints.map(listingResponseHeaders)) as JsonSchema;
   return {
     ...Object.fromEntries(
       statuses.map((status) => [
@@ -191,7 +191,7 @@ function responsesObject(endpoints: readonly Endpoint[]): Schema {
   };
 }
 
-function responseObject(successes: readonly SuccessResponse[], headers: Schema): Schema {
+function responseObject(successes: readonly SuccessResponse[], headers: JsonSchema): JsonSchema {
   const content = mergeContents(successes.map((success) => success.content));
   return {
     description: successes[0]!.description,
@@ -204,7 +204,7 @@ function responseObject(successes: readonly SuccessResponse[], headers: Schema):
  * Returns the security requirements: alternatives, with roles as OpenAPI 3.1 allows. Public operations have an empty list, which
  * overrides requirements of the document.
  */
-export function securityObject(endpoints: readonly Endpoint[], options: OpenApiOptions): Schema {
+export function securityObject(endpoints: readonly Endpoint[], options: OpenApiOptions): JsonSchema {
   const requirements = endpoints.map((endpoint) => securityRequirements(endpoint, options));
   const all = requirements.flat();
   if (all.length === 0) return { security: [] };
@@ -217,7 +217,7 @@ export function securityObject(endpoints: readonly Endpoint[], options: OpenApiO
 function securityRequirements(
   { authorization, basicAuthentication: basic }: Endpoint,
   { securitySchemes }: OpenApiOptions,
-): readonly Schema[] {
+): readonly JsonSchema[] {
   if (basic !== null) return [{ [basicSecurityScheme]: authorization.roles }];
   if (!authorization.required) return [];
   return Object.keys(securitySchemes).map((name) => ({ [name]: authorization.roles }));

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { nullableSchema, rowSchema, type Schema, typeSchema } from './schema.ts';
+import { nullableSchema, rowSchema, type JsonSchema, typeSchema } from './schema.ts';
 
 /** The schemas of a body by media type. */
-export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+export type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
 /** A response to a successful call. */
 export interface SuccessResponse {
@@ -11,8 +11,8 @@ export interface SuccessResponse {
   readonly content: Content;
 }
 
-const text: Schema = { type: 'string' };
-const textRow: Schema = { type: 'array', items: { type: ['string', 'null'] } };
+const text: JsonSchema = { type: 'string' };
+const textRow: JsonSchema = { type: 'array', items: { type: ['string', 'null'] } };
 
 /** Tokens, or the message of the routine. */
 const loginResponse: SuccessResponse = {
@@ -24,7 +24,7 @@ const loginResponse: SuccessResponse = {
 const logoutResponse: SuccessResponse = { status: '200', description: 'Signed out', content: {} };
 
 /** The response of token schemes. */
-export const tokensSchema: Schema = {
+export const tokensSchema: JsonSchema = {
   type: 'object',
   properties: {
     token_type: { const: 'Bearer' },
@@ -61,7 +61,7 @@ function mediaType(type: string): string {
   return /[{}]/.test(type) ? '*/*' : type.trim();
 }
 
-function responseBody({ result, table }: Endpoint): readonly [type: string, schema: Schema] {
+function responseBody({ result, table }: Endpoint): readonly [type: string, schema: JsonSchema] {
   const json = 'application/json';
   const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
   switch (result.kind) {
@@ -86,7 +86,7 @@ function responseBody({ result, table }: Endpoint): readonly [type: string, sche
 }
 
 /** A scalar is PostgreSQL's text of the value; the schema describes its content. */
-function textSchema(type: Parameters<typeof typeSchema>[0]): Schema {
+function textSchema(type: Parameters<typeof typeSchema>[0]): JsonSchema {
   return type.json === 'number' || type.json === 'boolean' || type.labels !== undefined ? typeSchema(type) : text;
 }
 

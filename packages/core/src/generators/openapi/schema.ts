@@ -2,10 +2,10 @@ import type { ResultColumn } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
 
 /** A JSON Schema (draft 2020-12), or another object of an OpenAPI 3.1 document. */
-export type Schema = { readonly [key: string]: unknown };
+export type JsonSchema = { readonly [key: string]: unknown };
 
 /** Schemas by PostgreSQL type, where JSON Schema has a format. */
-const formats: Readonly<Record<string, Schema>> = {
+const formats: Readonly<Record<string, JsonSchema>> = {
   int2: { type: 'integer', minimum: -32_768, maximum: 32_767 },
   int4: { type: 'integer', format: 'int32' },
   int8: { type: 'integer', format: 'int64' },
@@ -16,7 +16,7 @@ const formats: Readonly<Record<string, Schema>> = {
 };
 
 /** Returns the schema of a type, without NULL. */
-export function typeSchema(type: NamedType): Schema {
+export function typeSchema(type: NamedType): JsonSchema {
   const known = type.builtin === null ? undefined : formats[type.builtin];
   switch (type.json) {
     case 'number':
@@ -36,11 +36,11 @@ export function typeSchema(type: NamedType): Schema {
   }
 }
 
-function enumSchema(labels: readonly string[] = []): Schema | null {
+function enumSchema(labels: readonly string[] = []): JsonSchema | null {
   return labels.length === 0 ? null : { type: 'string', enum: labels };
 }
 
-function convertedSchema({ element, fields }: NamedType): Schema {
+function convertedSchema({ element, fields }: NamedType): JsonSchema {
   if (element !== undefined) return { type: 'array', items: nullableSchema(typeSchema(element)) };
   if (fields === undefined) return {};
   return objectSchema(
@@ -49,7 +49,7 @@ function convertedSchema({ element, fields }: NamedType): Schema {
 }
 
 /** Adds null to a schema. A schema without a type allows null already. */
-export function nullableSchema(schema: Schema): Schema {
+export function nullableSchema(schema: JsonSchema): JsonSchema {
   if (typeof schema['type'] !== 'string') return schema;
   const values = schema['enum'];
   return {
@@ -62,11 +62,11 @@ export function nullableSchema(schema: Schema): Schema {
 /** A property of an object schema. */
 export interface SchemaProperty {
   readonly key: string;
-  readonly schema: Schema;
+  readonly schema: JsonSchema;
   readonly required: boolean;
 }
 
-export function objectSchema(properties: readonly SchemaProperty[]): Schema {
+export function objectSchema(properties: readonly SchemaProperty[]): JsonSchema {
   const required = [...new Set(properties.filter((property) => property.required).map(({ key }) => key))];
   return {
     type: 'object',
@@ -76,7 +76,7 @@ export function objectSchema(properties: readonly SchemaProperty[]): Schema {
 }
 
 /** Returns the schema of a row: all columns are present, and nullable unless listed in `notNull`. */
-export function rowSchema(columns: readonly ResultColumn[], notNull: ReadonlySet<string>): Schema {
+export function rowSchema(columns: readonly ResultColumn[], notNull: ReadonlySet<string>): JsonSchema {
   return objectSchema(
     columns.map(({ name, parentColumn, key, type }) => ({
       key,
