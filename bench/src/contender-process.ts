@@ -3,19 +3,25 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-import type { Answers, ContenderName, Probe, Question, Settings } from './contenders/contender.ts';
+import type {
+  ContenderResponses,
+  ContenderName,
+  Probe,
+  ContenderRequest,
+  ContenderSettings,
+} from './contenders/contender.ts';
 
-/** A contender in a process of its own, listening. */
+/** A contender that listens in a separate process. */
 export interface ContenderProcess {
   /** `http://127.0.0.1:port`, without a slash at the end. */
   readonly origin: string;
-  ask<P extends Probe>(probe: P): Promise<Answers[P]>;
+  request<P extends Probe>(probe: P): Promise<ContenderResponses[P]>;
   close(): Promise<void>;
 }
 
 const entry = fileURLToPath(new URL('contenders/child.js', import.meta.url));
 
-export async function startContender(name: ContenderName, settings: Settings): Promise<ContenderProcess> {
+export async function startContender(name: ContenderName, settings: ContenderSettings): Promise<ContenderProcess> {
   // UTC: `pg` turns a date into midnight of the local zone.
   const child = fork(entry, { execArgv: [], env: { ...process.env, NODE_ENV: 'production', TZ: 'UTC' } });
   const exited = once(child, 'exit');
@@ -24,8 +30,8 @@ export async function startContender(name: ContenderName, settings: Settings): P
     await exited;
   };
   try {
-    const { port } = await send(child, { ask: 'start', name, settings });
-    return { origin: `http://127.0.0.1:${port}`, ask: (probe) => send(child, { ask: probe }), close };
+    const { port } = await send(child, { kind: 'start', name, settings });
+    return { origin: `http://127.0.0.1:${port}`, request: (probe) => send(child, { kind: probe }), close };
   } catch (error) {
     await close();
     throw new Error(`${name} did not start: ${error instanceof Error ? error.message : String(error)}`, {
@@ -34,24 +40,24 @@ export async function startContender(name: ContenderName, settings: Settings): P
   }
 }
 
-async function send<A extends Question['ask']>(
+async function send<A extends ContenderRequest['kind']>(
   child: ChildProcess,
-  question: Question & { readonly ask: A },
-): Promise<Answers[A]> {
+  request: ContenderRequest & { readonly kind: A },
+): Promise<ContenderResponses[A]> {
   return new Promise((resolve, reject) => {
-    const gone = (): void => reject(new Error('its process has ended'));
-    const answered = (message: unknown): void => {
-      child.off('exit', gone);
-      const reply = message as { result?: Answers[A]; error?: string };
-      if (reply.result === undefined) reject(new Error(reply.error ?? 'it gave no answer'));
+    const onExit = (): void => reject(new Error('its process has ended'));
+    const onMessage = (message: unknown): void => {
+      child.off('exit', onExit);
+      const reply = message as { result?: ContenderResponses[A]; error?: string };
+      if (reply.result === undefined) reject(new Error(reply.error ?? 'it returned no result'));
       else resolve(reply.result);
     };
     if (!child.connected) {
-      gone();
+      onExit();
       return;
     }
-    child.once('exit', gone);
-    child.once('message', answered);
-    child.send(question);
+    child.once('exit', onExit);
+    child.once('message', onMessage);
+    child.send(request);
   });
 }

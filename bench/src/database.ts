@@ -4,13 +4,13 @@ import { join } from 'node:path';
 
 import pg from 'pg';
 
-import { schemaSql } from './schema.sql.ts';
+import { benchSchemaSql } from './schema.sql.ts';
 
 export interface BenchDatabase {
   readonly connectionString: string;
-  /** As `server_version` says it. */
+  /** The value of `server_version`. */
   readonly version: string;
-  /** Statements that clients other than the bench itself run at this moment, and what each waits for. */
+  /** Returns the statements of other clients that are running, with their wait events. */
   activity(): Promise<readonly Activity[]>;
   close(): Promise<void>;
 }
@@ -25,9 +25,10 @@ interface Server {
   stop(): Promise<void>;
 }
 
-/** A database of our own with the bench's schema: on the server given, else on an embedded one that is gone afterwards. */
-export async function openDatabase(given: string | null, rows: number): Promise<BenchDatabase> {
-  const server = given === null ? await startOwnServer() : { connectionString: given, stop: async () => {} };
+/** Creates a database with the schema of the bench on the server, or on a temporary embedded one. */
+export async function openDatabase(serverUrl: string | null, rows: number): Promise<BenchDatabase> {
+  const server =
+    serverUrl === null ? await startEmbeddedServer() : { connectionString: serverUrl, stop: async () => {} };
   try {
     return await createDatabase(server, rows);
   } catch (error) {
@@ -36,13 +37,13 @@ export async function openDatabase(given: string | null, rows: number): Promise<
   }
 }
 
-async function startOwnServer(): Promise<Server> {
-  // Loaded only when needed: a bench against a given server runs on platforms that no embedded PostgreSQL is built for.
+async function startEmbeddedServer(): Promise<Server> {
+  // Imported on demand: with `--database` the bench runs on platforms without an embedded PostgreSQL.
   const { startPostgres } = await import('@pgway/embedded');
   const folder = await mkdtemp(join(tmpdir(), 'pgway-bench-'));
   const removeFolder = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    // As root the server runs as another user, who must be able to pass through.
+    // As root the server runs as another user, who needs permission to enter the folder.
     await chmod(folder, 0o711);
     const server = await startPostgres({ dataDirectory: join(folder, 'data'), durable: false });
     return {
@@ -67,7 +68,7 @@ async function createDatabase(server: Server, rows: number): Promise<BenchDataba
   await runOn(server.connectionString, `create database ${name}`);
   const drop = (): Promise<void> => runOn(server.connectionString, `drop database if exists ${name} with (force)`);
   try {
-    await runOn(connectionString, schemaSql(rows));
+    await runOn(connectionString, benchSchemaSql(rows));
     const client = await connect(connectionString);
     const version = await client.query<{ server_version: string }>('show server_version');
     return {
@@ -75,7 +76,7 @@ async function createDatabase(server: Server, rows: number): Promise<BenchDataba
       version: version.rows[0]?.server_version ?? 'unknown',
       activity: () => readActivity(client),
       async close() {
-        // Ctrl-C reaches an embedded server too: there may be nothing left to drop, but still something to clear away.
+        // Ctrl+C stops an embedded server too: the drop may fail, and the folder must still be removed.
         try {
           await client.end();
           await drop();
@@ -85,7 +86,7 @@ async function createDatabase(server: Server, rows: number): Promise<BenchDataba
       },
     };
   } catch (error) {
-    await drop().catch(() => {}); // the first error is the one to tell
+    await drop().catch(() => {}); // the first error is the cause
     throw error;
   }
 }
@@ -109,7 +110,7 @@ async function runOn(connectionString: string, sql: string): Promise<void> {
 
 async function connect(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString });
-  client.on('error', () => {}); // a lost connection is told by the next query
+  client.on('error', () => {}); // the next query reports a lost connection
   await client.connect();
   return client;
 }

@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-import { isInstalled, run } from './command.ts';
+import { isInstalled, runProgram } from './run-program.ts';
 
-export interface Load {
+export interface LoadResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Answers that were no success, and connections that broke. */
+  /** Responses with another status than 2xx or 3xx, and lost connections. */
   readonly failures: number;
 }
 
@@ -20,13 +20,13 @@ export interface LoadOptions {
   readonly signal: AbortSignal;
 }
 
-/** A load generator in a process of its own: closed loop, as many requests as `connections` can carry. */
+/** A load generator in a separate process. Each connection sends its next request after the response. */
 export interface LoadTool {
   readonly name: string;
-  load(url: string, options: LoadOptions): Promise<Load>;
+  run(url: string, options: LoadOptions): Promise<LoadResult>;
 }
 
-/** `wrk` when it is installed: it needs the least CPU, which the contenders share. Else autocannon. */
+/** Returns wrk if it is installed, because it uses less of the shared CPU, else autocannon. */
 export function chooseLoadTool(): LoadTool {
   return isInstalled('wrk') ? wrk : autocannon;
 }
@@ -35,12 +35,12 @@ const wrkReport = fileURLToPath(new URL('../wrk-report.lua', import.meta.url));
 
 const wrk: LoadTool = {
   name: 'wrk',
-  async load(url, { connections, seconds, signal, headers = {} }) {
-    const own = headerArguments(headers);
-    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', wrkReport, ...own, url];
-    const output = await run('wrk', args, { signal });
+  async run(url, { connections, seconds, signal, headers = {} }) {
+    const headerArgs = headerArguments(headers);
+    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', wrkReport, ...headerArgs, url];
+    const output = await runProgram('wrk', args, { signal });
     const line = /^RESULT (.*)$/m.exec(output)?.[1];
-    if (line === undefined) throw new Error(`wrk gave no result: ${output}`);
+    if (line === undefined) throw new Error(`wrk printed no result: ${output}`);
     const result = JSON.parse(line) as Record<'requests' | 'duration' | 'p50' | 'p99' | 'failures', number>;
     return {
       requests: result.requests,
@@ -54,23 +54,35 @@ const wrk: LoadTool = {
 
 const autocannon: LoadTool = {
   name: 'autocannon',
-  async load(url, { connections, seconds, signal, headers = {} }) {
+  async run(url, { connections, seconds, signal, headers = {} }) {
     const program = createRequire(import.meta.url).resolve('autocannon');
-    const own = headerArguments(headers);
-    const args = [program, '-j', '-n', '-t', '30', '-c', String(connections), '-d', String(seconds), ...own, url];
-    const result = JSON.parse(await run(process.execPath, args, { signal })) as AutocannonResult;
+    const headerArgs = headerArguments(headers);
+    const args = [
+      program,
+      '-j',
+      '-n',
+      '-t',
+      '30',
+      '-c',
+      String(connections),
+      '-d',
+      String(seconds),
+      ...headerArgs,
+      url,
+    ];
+    const result = JSON.parse(await runProgram(process.execPath, args, { signal })) as AutocannonResult;
     return {
       requests: result['2xx'] + result.non2xx,
       requestsPerSecond: (result['2xx'] + result.non2xx) / result.duration,
       p50: result.latency.p50,
       p99: result.latency.p99,
-      // It counts an unchanged answer (304) as none of the good ones.
+      // autocannon counts 304 as non2xx.
       failures: result.non2xx - (result['3xx'] ?? 0) + result.errors,
     };
   },
 };
 
-/** Both tools take `-H 'name: value'`. */
+/** Returns `-H 'name: value'` arguments, which both tools take. */
 function headerArguments(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
 }

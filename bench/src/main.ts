@@ -6,8 +6,8 @@ import { compete } from './compete.ts';
 import { contenderTitles } from './contenders/contender.ts';
 import { openDatabase } from './database.ts';
 import { chooseLoadTool } from './load.ts';
-import type { Options } from './options.ts';
-import { readOptions, usage, UsageError } from './options.ts';
+import type { BenchOptions } from './options.ts';
+import { readBenchOptions, benchUsage, UsageError } from './options.ts';
 import type { Report } from './report.ts';
 import { describeMachine, writeReport } from './report.ts';
 import type { Series } from './rounds.ts';
@@ -22,21 +22,21 @@ interface Outcome {
   readonly series: readonly Series[];
 }
 
-function tell(line: string): void {
+function log(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-async function bench(options: Options, signal: AbortSignal): Promise<Outcome> {
+async function bench(options: BenchOptions, signal: AbortSignal): Promise<Outcome> {
   const tool = chooseLoadTool();
   const machine = describeMachine();
   const date = new Date().toISOString();
-  tell(`a database with ${options.streamRows.toLocaleString('en-US')} rows …`);
+  log(`a database with ${options.streamRows.toLocaleString('en-US')} rows …`);
   const database = await openDatabase(options.database, options.streamRows);
   try {
     const settings = { connectionString: database.connectionString, pool: options.pool };
-    const { series, missing } = await compete({ settings, tool, options, signal, tell });
+    const { series, missing } = await compete({ settings, tool, options, signal, log: log });
     const streamOptions = { rows: options.streamRows, pauseSeconds: options.streamPauseSeconds, signal };
-    if (options.has('stream')) tell('a stream …');
+    if (options.has('stream')) log('a stream …');
     const stream = options.has('stream') ? await measureStream(database, settings, streamOptions) : null;
     const conditions = {
       date,
@@ -71,17 +71,17 @@ async function main(args: readonly string[]): Promise<number> {
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
     if (args.includes('--help')) {
-      process.stdout.write(usage);
+      process.stdout.write(benchUsage);
       return 0;
     }
-    const outcome = await bench(readOptions(args), interrupted.signal);
+    const outcome = await bench(readBenchOptions(args), interrupted.signal);
     const text = writeReport(outcome.report);
     process.stdout.write(`${text}\n`);
-    tell(`written to ${await keep(outcome, text)}.md and .json`);
+    log(`written to ${await keep(outcome, text)}.md and .json`);
     return 0;
   } catch (error) {
     if (interrupted.signal.aborted) return 130;
-    tell(error instanceof UsageError ? `${error.message}\n\n${usage}` : String(error));
+    log(error instanceof UsageError ? `${error.message}\n\n${benchUsage}` : String(error));
     return error instanceof UsageError ? 2 : 1;
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);

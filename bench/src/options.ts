@@ -3,33 +3,33 @@ import { parseArgs } from 'node:util';
 import { contenderNames } from './contenders/contender.ts';
 import { works } from './work.ts';
 
-export interface Options {
+export interface BenchOptions {
   /** Seconds of load per run. */
   readonly seconds: number;
-  /** Before the first round of each work; 0 for none. */
+  /** Seconds of load before the first round of each work; 0 for none. */
   readonly warmUpSeconds: number;
   readonly rounds: number;
-  /** HTTP connections of the load generator; one block of the table each. */
+  /** HTTP connections of the load generator. The report has a section for each number. */
   readonly connections: readonly number[];
-  /** Database connections of every contender, and of the limit. */
+  /** Database connections of every contender, and of pgbench. */
   readonly pool: number;
-  /** A server to use instead of the embedded one; the bench makes a database of its own there. */
+  /** The URL of a server, where the bench creates a database. Null: an embedded server. */
   readonly database: string | null;
   readonly streamRows: number;
-  /** How long the slow reader looks away. */
+  /** Seconds that the slow reader pauses. */
   readonly streamPauseSeconds: number;
   has(name: string): boolean;
 }
 
 const streamName = 'stream';
-const limitName = 'pgbench';
+const pgbenchName = 'pgbench';
 
-export const usage: string = `npm run bench -- [options]
+export const benchUsage: string = `npm run bench -- [options]
 
-  --quick             two rounds of one second, no warm-up, a shorter stream: a first look, not a result
+  --quick             two rounds of one second, no warm-up, a shorter stream: a first impression
   --full              also 1, 32 and 100 connections
   --only=a,b          only these; works: ${works.map((work) => work.name).join(', ')}, ${streamName}
-                      contenders: ${contenderNames.join(', ')}, ${limitName}
+                      contenders: ${contenderNames.join(', ')}, ${pgbenchName}
   --seconds=N         seconds of load per run (2)
   --rounds=N          rounds; every contender runs once in each (5)
   --connections=N     connections of the load generator (50)
@@ -41,25 +41,25 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Throws a UsageError that names the culprit. */
-export function readOptions(args: readonly string[]): Options {
-  const given = parse(args);
-  const quick = given.quick === true;
-  const connections = count('connections', given.connections, 50);
+/** @throws UsageError that names the invalid option */
+export function readBenchOptions(args: readonly string[]): BenchOptions {
+  const values = parse(args);
+  const quick = values.quick === true;
+  const connections = count('connections', values.connections, 50);
   return {
-    seconds: count('seconds', given.seconds, quick ? 1 : 2),
+    seconds: count('seconds', values.seconds, quick ? 1 : 2),
     warmUpSeconds: quick ? 0 : 1,
-    rounds: count('rounds', given.rounds, quick ? 2 : 5),
-    connections: given.full === true ? [...new Set([connections, 1, 32, 100])] : [connections],
-    pool: count('pool', given.pool, 10),
-    database: given.database ?? null,
+    rounds: count('rounds', values.rounds, quick ? 2 : 5),
+    connections: values.full === true ? [...new Set([connections, 1, 32, 100])] : [connections],
+    pool: count('pool', values.pool, 10),
+    database: values.database ?? null,
     streamRows: 1_000_000,
     streamPauseSeconds: quick ? 2 : 4,
-    has: chosen((given.only ?? []).flatMap((list) => list.split(','))),
+    has: selectByName((values.only ?? []).flatMap((list) => list.split(','))),
   };
 }
 
-interface Given {
+interface ParsedArguments {
   readonly quick?: boolean;
   readonly full?: boolean;
   readonly only?: string[];
@@ -70,7 +70,7 @@ interface Given {
   readonly database?: string;
 }
 
-function parse(args: readonly string[]): Given {
+function parse(args: readonly string[]): ParsedArguments {
   try {
     const text = { type: 'string' } as const;
     const flag = { type: 'boolean' } as const;
@@ -92,20 +92,20 @@ function parse(args: readonly string[]): Given {
   }
 }
 
-function count(name: string, given: string | undefined, otherwise: number): number {
-  if (given === undefined) return otherwise;
-  if (!/^[1-9][0-9]{0,3}$/.test(given)) throw new UsageError(`--${name} takes a number from 1 to 9999, not '${given}'`);
-  return Number(given);
+function count(name: string, text: string | undefined, defaultValue: number): number {
+  if (text === undefined) return defaultValue;
+  if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new UsageError(`--${name} takes a number from 1 to 9999, not '${text}'`);
+  return Number(text);
 }
 
-/** A selection that names no work means all works, and one that names no contender means all contenders. */
-function chosen(only: readonly string[]): (name: string) => boolean {
+/** Returns a predicate. A selection without a work selects all works, one without a contender all contenders. */
+function selectByName(only: readonly string[]): (name: string) => boolean {
   const groups = [
     [...works.map((work) => work.name), streamName],
-    [...contenderNames, limitName],
+    [...contenderNames, pgbenchName],
   ];
   const unknown = only.find((name) => !groups.some((group) => group.includes(name)));
-  if (unknown !== undefined) throw new UsageError(`--only: '${unknown}' is none of ${groups.flat().join(', ')}`);
+  if (unknown !== undefined) throw new UsageError(`--only: '${unknown}' is unknown; use ${groups.flat().join(', ')}`);
   const selected = new Set(
     groups.flatMap((group) => {
       const named = group.filter((name) => only.includes(name));

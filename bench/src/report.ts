@@ -1,19 +1,19 @@
 import { cpus, loadavg } from 'node:os';
 
-import { limitTitle } from './limit.ts';
+import { pgbenchTitle } from './pgbench.ts';
 import type { StreamResult } from './stream.ts';
 import type { Summary } from './summary.ts';
-import { mebibytes, number, ratio, table } from './table.ts';
+import { formatMebibytes, formatNumber, formatRatio, formatTable } from './table.ts';
 import { works } from './work.ts';
 
-/** Under what conditions the figures came about; without these they mean nothing. */
+/** The conditions of the measurement, which any comparison needs. */
 export interface Conditions {
   readonly date: string;
   readonly node: string;
   readonly postgres: string;
   readonly processor: string;
   readonly processors: number;
-  /** Of the minute before the bench; on Windows always 0. */
+  /** The average of the minute before the bench; on Windows always 0. */
   readonly loadAverage: number;
   readonly loadTool: string;
   readonly rounds: number;
@@ -25,7 +25,7 @@ export interface Report {
   readonly conditions: Conditions;
   readonly summaries: readonly Summary[];
   readonly stream: StreamResult | null;
-  /** What could not be measured here, and why. */
+  /** Measurements that could not run, with the reason. */
   readonly missing: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export function describeMachine(): Pick<Conditions, 'processor' | 'processors' |
   return { processor: all[0]?.model.trim() ?? 'unknown', processors: all.length, loadAverage: loadavg()[0] ?? 0 };
 }
 
-/** The whole report as Markdown. */
+/** Returns the report as Markdown. */
 export function writeReport(report: Report): string {
   const { conditions } = report;
   const connections = [...new Set(report.summaries.map((summary) => summary.connections))];
@@ -56,7 +56,7 @@ export function writeReport(report: Report): string {
 function block(connections: number, all: readonly Summary[]): readonly string[] {
   const summaries = all.filter((summary) => summary.connections === connections);
   return [
-    `## Requests per second, ${connections} connections (against Fastify by hand)`,
+    `## Requests per second, ${connections} connections (against hand-written Fastify)`,
     overview(summaries),
     `## In detail, ${connections} connections`,
     details(summaries),
@@ -67,47 +67,55 @@ function overview(summaries: readonly Summary[]): string {
   const ran = works.filter((work) => summaries.some((summary) => summary.work === work.name));
   const cell = (competitor: string, work: string): string => {
     const found = summaries.find((summary) => summary.competitor === competitor && summary.work === work);
-    return found === undefined ? '-' : `${number(found.requestsPerSecond)} (${ratio(found.ratio)})`;
+    return found === undefined ? '-' : `${formatNumber(found.requestsPerSecond)} (${formatRatio(found.ratio)})`;
   };
   const rows = [...new Set(summaries.map((summary) => summary.competitor))].map((competitor) => [
     competitor,
     ...ran.map((work) => cell(competitor, work.name)),
   ]);
-  const goals = ['goal of pgway', ...ran.map((work) => `(${ratio(work.goal)})`)];
-  return table(['', ...ran.map((work) => work.name)], [...rows, goals]);
+  const goals = ['goal of pgway', ...ran.map((work) => `(${formatRatio(work.goal)})`)];
+  return formatTable(['', ...ran.map((work) => work.name)], [...rows, goals]);
 }
 
 function details(summaries: readonly Summary[]): string {
-  return table(
+  return formatTable(
     ['', 'requests/s', 'slowest', 'fastest', 'p50 ms', 'p99 ms', 'CPU µs/request', 'RSS MiB'],
     summaries.map((summary) => [
       `${summary.work}: ${summary.competitor}`,
-      number(summary.requestsPerSecond),
-      number(summary.slowest),
-      number(summary.fastest),
-      ...(summary.competitor === limitTitle
+      formatNumber(summary.requestsPerSecond),
+      formatNumber(summary.slowest),
+      formatNumber(summary.fastest),
+      ...(summary.competitor === pgbenchTitle
         ? ['-', '-', '-', '-']
-        : [number(summary.p50), number(summary.p99), number(summary.cpu), mebibytes(summary.rss)]),
+        : [
+            formatNumber(summary.p50),
+            formatNumber(summary.p99),
+            formatNumber(summary.cpu),
+            formatMebibytes(summary.rss),
+          ]),
     ]),
   );
 }
 
 function streamBlock(stream: StreamResult): readonly string[] {
-  const { thousandPeak, slow, gone, fast } = stream;
+  const { thousandPeak, slow, disconnected, fast } = stream;
   const memory = (peak: number): readonly string[] => {
     const more = peak - thousandPeak;
-    return [mebibytes(peak), mebibytes(Math.max(0, more)), more <= memoryAllowance ? 'yes' : 'NO'];
+    return [formatMebibytes(peak), formatMebibytes(Math.max(0, more)), more <= memoryAllowance ? 'yes' : 'NO'];
   };
-  const idle = gone.idleAfter === null ? 'database NOT idle' : `database idle after ${number(gone.idleAfter)} s`;
-  const speed = `${number(fast.bytes / fast.seconds / 1e6)} MB/s (${number(fast.bytes / 1e6)} MB)`;
+  const idle =
+    disconnected.idleAfter === null
+      ? 'database NOT idle'
+      : `database idle after ${formatNumber(disconnected.idleAfter)} s`;
+  const speed = `${formatNumber(fast.bytes / fast.seconds / 1e6)} MB/s (${formatNumber(fast.bytes / 1e6)} MB)`;
   return [
     `## A stream of ${stream.rows.toLocaleString('en-US')} rows from pgway`,
-    table(
-      ['reader', 'peak RSS MiB', 'more than 1,000 rows', `within ${mebibytes(memoryAllowance)} MiB`, ''],
+    formatTable(
+      ['reader', 'peak RSS MiB', 'more than 1,000 rows', `within ${formatMebibytes(memoryAllowance)} MiB`, ''],
       [
-        ['1,000 rows, again and again', mebibytes(thousandPeak), '', '', ''],
-        [`slow: looks away for ${slow.pauseSeconds} s`, ...memory(slow.peak), `database waits: ${slow.databaseWaits}`],
-        ['gone: leaves after 1 MB', ...memory(gone.peak), idle],
+        ['1,000 rows, repeatedly', formatMebibytes(thousandPeak), '', '', ''],
+        [`slow: pauses for ${slow.pauseSeconds} s`, ...memory(slow.peak), `database waits: ${slow.databaseWaits}`],
+        ['disconnects after 1 MB', ...memory(disconnected.peak), idle],
         ['fast', ...memory(fast.peak), speed],
       ],
     ),

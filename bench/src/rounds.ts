@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Competitor, Figures } from './competitor.ts';
-import type { Options } from './options.ts';
+import type { BenchOptions } from './options.ts';
 import type { Work } from './work.ts';
 
 /** All runs of one competitor at one work and one number of connections, in the order of the rounds. */
@@ -12,19 +12,19 @@ export interface Series {
   readonly runs: readonly Figures[];
 }
 
-export interface Bout {
+export interface WorkRun {
   readonly work: Work;
   readonly connections: number;
 }
 
-// After a run the load generator hangs up in the middle of requests; the next run waits until that is dealt with.
-const settleMilliseconds = 150;
+// After a run the load generator disconnects in the middle of requests. The pause lets the contender handle that.
+const pauseMs = 150;
 
-/** Every competitor once in every round, the order rotated, so that no one always runs first or beside the same neighbour. */
-export async function runBout(
-  bout: Bout,
+/** Runs every competitor once per round. The order rotates, so that a slow minute affects all of them. */
+export async function runRounds(
+  bout: WorkRun,
   competitors: readonly Competitor[],
-  options: Pick<Options, 'rounds' | 'seconds' | 'warmUpSeconds'>,
+  options: Pick<BenchOptions, 'rounds' | 'seconds' | 'warmUpSeconds'>,
   signal: AbortSignal,
 ): Promise<readonly Series[]> {
   const { work, connections } = bout;
@@ -36,9 +36,9 @@ export async function runBout(
   }
   const runs = new Map<Competitor, Figures[]>(competitors.map((competitor) => [competitor, []]));
   for (let round = 0; round < options.rounds; round++) {
-    for (const competitor of rotated(competitors, round)) {
+    for (const competitor of rotate(competitors, round)) {
       signal.throwIfAborted();
-      await pause(settleMilliseconds);
+      await pause(pauseMs);
       const figures = await competitor.run(work, { connections, seconds: options.seconds, signal });
       runs.get(competitor)?.push(figures);
     }
@@ -51,7 +51,7 @@ export async function runBout(
   }));
 }
 
-function rotated<T>(list: readonly T[], by: number): readonly T[] {
+function rotate<T>(list: readonly T[], by: number): readonly T[] {
   const start = by % list.length;
   return [...list.slice(start), ...list.slice(0, start)];
 }

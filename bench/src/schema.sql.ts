@@ -1,8 +1,8 @@
 /**
- * Ten columns as real tables mix them: keys, text that needs escaping, numbers of three kinds, times, a document, some NULLs.
- * `due` and `attributes` are what `pg` parses at some cost, `reference` and `price` what it leaves as strings.
+ * A table of ten columns: keys, text that needs escaping, three types of numbers, timestamps, a document, some NULLs. `pg` parses
+ * `due` and `attributes`, and leaves `reference` and `price` as strings.
  */
-export function schemaSql(rows: number): string {
+export function benchSchemaSql(rows: number): string {
   return `
 create schema bench;
 

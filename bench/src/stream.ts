@@ -2,42 +2,42 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { ContenderProcess } from './contender-process.ts';
 import { startContender } from './contender-process.ts';
-import type { Settings } from './contenders/contender.ts';
+import type { ContenderSettings } from './contenders/contender.ts';
 import type { BenchDatabase } from './database.ts';
-import { openReader } from './reader.ts';
+import { openResponseReader } from './response-reader.ts';
 import { itemsPath } from './work.ts';
 
-export interface StreamOptions {
+export interface StreamBenchOptions {
   readonly rows: number;
   readonly pauseSeconds: number;
   readonly signal: AbortSignal;
 }
 
-/** Bytes and seconds; peaks are the most resident memory of the contender's process while it answered. */
+/** Bytes and seconds. A peak is the maximum resident memory of the contender's process during the response. */
 export interface StreamResult {
   readonly rows: number;
-  /** Peak over answers of a thousand rows: what the others are held against. */
+  /** The peak of responses of a thousand rows, to which the others are compared. */
   readonly thousandPeak: number;
   readonly slow: { readonly peak: number; readonly pauseSeconds: number; readonly databaseWaits: string };
-  /** `idleAfter`: seconds until no statement ran in the database any more; null when that did not happen in time. */
-  readonly gone: { readonly peak: number; readonly idleAfter: number | null };
+  /** `idleAfter`: seconds until the database ran no statement; null after the time limit. */
+  readonly disconnected: { readonly peak: number; readonly idleAfter: number | null };
   readonly fast: { readonly peak: number; readonly bytes: number; readonly seconds: number };
 }
 
-const firstBite = 1_000_000;
+const firstBytes = 1_000_000;
 const thousandRepeats = 50;
 const idleDeadlineSeconds = 10;
-const deadlineMilliseconds = 180_000;
+const timeoutMs = 180_000;
 
-/** A stream of many rows with a reader that looks away, one that leaves, one that hurries; in a fresh process. */
+/** Streams many rows to a client that pauses, one that disconnects, and one that reads at full speed, from a new process. */
 export async function measureStream(
   database: BenchDatabase,
-  settings: Settings,
-  options: StreamOptions,
+  settings: ContenderSettings,
+  options: StreamBenchOptions,
 ): Promise<StreamResult> {
   const contender = await startContender('pgway', settings);
-  // A stream that stalls for good must not stall the bench.
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(deadlineMilliseconds)]);
+  // A stalled stream must not stall the bench.
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
   try {
     const thousandPeak = await peakDuring(contender, () => readThousands(contender.origin, signal));
     const url = contender.origin + itemsPath(options.rows);
@@ -46,7 +46,7 @@ export async function measureStream(
       databaseWaits = await readSlowly(url, database, { ...options, signal });
     });
     let idleAfter: number | null = null;
-    const gonePeak = await peakDuring(contender, async () => {
+    const disconnectedPeak = await peakDuring(contender, async () => {
       idleAfter = await readAndLeave(url, database, signal);
     });
     let fast = { bytes: 0, seconds: 0 };
@@ -57,7 +57,7 @@ export async function measureStream(
       rows: options.rows,
       thousandPeak,
       slow: { peak: slowPeak, pauseSeconds: options.pauseSeconds, databaseWaits },
-      gone: { peak: gonePeak, idleAfter },
+      disconnected: { peak: disconnectedPeak, idleAfter },
       fast: { peak: fastPeak, ...fast },
     };
   } finally {
@@ -66,23 +66,23 @@ export async function measureStream(
 }
 
 async function peakDuring(contender: ContenderProcess, work: () => Promise<void>): Promise<number> {
-  await contender.ask('watch-memory');
+  await contender.request('watch-memory');
   await work();
-  return (await contender.ask('peak-memory')).rss;
+  return (await contender.request('peak-memory')).rss;
 }
 
 async function readThousands(origin: string, signal: AbortSignal): Promise<void> {
   for (let n = 0; n < thousandRepeats; n++) {
-    const reader = await openReader(origin + itemsPath(1000), signal);
+    const reader = await openResponseReader(origin + itemsPath(1000), signal);
     await reader.readAll();
     reader.expectLastRow(1000);
   }
 }
 
-/** Gives what the database's backend waits for while the reader looks away. */
-async function readSlowly(url: string, database: BenchDatabase, options: StreamOptions): Promise<string> {
-  const reader = await openReader(url, options.signal);
-  await reader.readAtLeast(firstBite);
+/** Returns the wait events of the database while the client pauses. */
+async function readSlowly(url: string, database: BenchDatabase, options: StreamBenchOptions): Promise<string> {
+  const reader = await openResponseReader(url, options.signal);
+  await reader.readAtLeast(firstBytes);
   await pause(options.pauseSeconds * 1000, undefined, { signal: options.signal });
   const activity = await database.activity();
   await reader.readAll();
@@ -91,9 +91,9 @@ async function readSlowly(url: string, database: BenchDatabase, options: StreamO
 }
 
 async function readAndLeave(url: string, database: BenchDatabase, signal: AbortSignal): Promise<number | null> {
-  const reader = await openReader(url, signal);
-  await reader.readAtLeast(firstBite);
-  reader.leave();
+  const reader = await openResponseReader(url, signal);
+  await reader.readAtLeast(firstBytes);
+  reader.disconnect();
   const left = performance.now();
   for (;;) {
     const seconds = (performance.now() - left) / 1000;
@@ -105,7 +105,7 @@ async function readAndLeave(url: string, database: BenchDatabase, signal: AbortS
 
 async function readFast(url: string, rows: number, signal: AbortSignal): Promise<{ bytes: number; seconds: number }> {
   const start = performance.now();
-  const reader = await openReader(url, signal);
+  const reader = await openResponseReader(url, signal);
   const bytes = await reader.readAll();
   reader.expectLastRow(rows);
   return { bytes, seconds: (performance.now() - start) / 1000 };

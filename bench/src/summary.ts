@@ -1,7 +1,7 @@
 import type { Figures } from './competitor.ts';
 import type { Series } from './rounds.ts';
 
-/** The medians over the rounds of one competitor at one work. */
+/** The medians of the rounds of one competitor at one work. */
 export interface Summary extends Figures {
   readonly work: string;
   readonly connections: number;
@@ -9,7 +9,7 @@ export interface Summary extends Figures {
   /** Slowest and fastest run, requests per second. */
   readonly slowest: number;
   readonly fastest: number;
-  /** Requests per second against the baseline's; null when the baseline did not run. */
+  /** The ratio of its requests per second to those of the baseline; null when the baseline did not run. */
   readonly ratio: number | null;
 }
 

@@ -1,13 +1,13 @@
-/** One piece of work that every contender does: the same function, the same arguments, the same answer. */
+/** A request that every contender handles: the same function, arguments and result. */
 export interface Work {
   readonly name: string;
   readonly path: string;
   /** For pgbench, which binds its variables as parameters. */
   readonly sql: string;
   readonly variables: Readonly<Record<string, number>>;
-  /** Rows of the answer; null is a single value. */
+  /** Rows of the result; null for a single value. */
   readonly rows: number | null;
-  /** What is asked of pgway: requests per second against the hand-written Fastify. */
+  /** The target ratio of pgway's requests per second to those of hand-written Fastify. */
   readonly goal: number;
 }
 

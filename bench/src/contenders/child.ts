@@ -1,24 +1,30 @@
-/** The entry of a contender's process: starts the one it is told, then answers questions about its own CPU and memory. */
-import type { Answers, ContenderName, Listening, Question, Settings } from './contender.ts';
+/** The entry point of a contender's process: starts a contender, then measures its CPU and memory on request. */
+import type {
+  ContenderResponses,
+  ContenderName,
+  ListeningServer,
+  ContenderRequest,
+  ContenderSettings,
+} from './contender.ts';
 
-type Start = (settings: Settings) => Promise<Listening>;
+type Start = (settings: ContenderSettings) => Promise<ListeningServer>;
 
-// Loaded on demand, so that no contender carries the memory of another's modules.
+// Imported on demand, so that the memory of a contender has no modules of another one.
 const starts: Readonly<Record<ContenderName, Start>> = {
   pgway: async (settings) => (await import('./pgway.ts')).startPgway(settings),
   'pgway-generic': async (settings) =>
     (await import('./pgway.ts')).startPgway(settings, { planCacheMode: 'force_generic_plan' }),
   'pgway-unshared': async (settings) => (await import('./pgway.ts')).startPgway(settings, { shareConnections: false }),
   'pgway-table': async (settings) => (await import('./pgway.ts')).startPgwayTable(settings),
-  'pgway-kept': async (settings) => (await import('./pgway.ts')).startPgwayKept(settings),
-  'pgway-unchanged': async (settings) => (await import('./pgway.ts')).startPgwayKept(settings),
+  'pgway-cached': async (settings) => (await import('./pgway.ts')).startPgwayCached(settings),
+  'pgway-not-modified': async (settings) => (await import('./pgway.ts')).startPgwayCached(settings),
   fastify: async (settings) => (await import('./fastify.ts')).startFastify(settings),
   express: async (settings) => (await import('./express.ts')).startExpress(settings),
 };
 
-const memorySampleMilliseconds = 10;
-const closeDeadlineMilliseconds = 3000;
-let listening: Listening | null = null;
+const memorySampleMs = 10;
+const closeTimeoutMs = 3000;
+let listening: ListeningServer | null = null;
 let peak = 0;
 let watch: NodeJS.Timeout | null = null;
 
@@ -27,10 +33,10 @@ function samplePeak(): number {
   return peak;
 }
 
-async function answer(question: Question): Promise<Answers[Question['ask']]> {
-  switch (question.ask) {
+async function handleRequest(request: ContenderRequest): Promise<ContenderResponses[ContenderRequest['kind']]> {
+  switch (request.kind) {
     case 'start':
-      listening = await starts[question.name](question.settings);
+      listening = await starts[request.name](request.settings);
       return { port: listening.port };
     case 'usage': {
       const { user, system } = process.cpuUsage();
@@ -38,7 +44,7 @@ async function answer(question: Question): Promise<Answers[Question['ask']]> {
     }
     case 'watch-memory':
       if (watch !== null) clearInterval(watch);
-      watch = setInterval(samplePeak, memorySampleMilliseconds);
+      watch = setInterval(samplePeak, memorySampleMs);
       peak = 0;
       return { rss: samplePeak() };
     case 'peak-memory':
@@ -47,20 +53,20 @@ async function answer(question: Question): Promise<Answers[Question['ask']]> {
 }
 
 async function stop(): Promise<void> {
-  // A contender that cannot let go of its connections must not outlive the bench.
-  setTimeout(() => process.exit(1), closeDeadlineMilliseconds).unref();
+  // A contender that cannot close its connections must not outlive the bench.
+  setTimeout(() => process.exit(1), closeTimeoutMs).unref();
   await listening?.close();
   process.exit();
 }
 
-process.on('message', (question: Question) => {
-  answer(question).then(
+process.on('message', (request: ContenderRequest) => {
+  handleRequest(request).then(
     (result) => process.send?.({ result }),
     (error: unknown) =>
       process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );
 });
-// The bench ends its children by hanging up: that also works when the bench itself is gone. Ctrl-C goes to the whole
-// group of processes, and the bench decides what it means.
+// The bench stops its children by disconnecting, which also works when the bench was killed. Ctrl+C reaches the whole process
+// group; the bench handles it.
 process.once('disconnect', () => void stop());
 process.on('SIGINT', () => {});

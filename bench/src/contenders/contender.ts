@@ -1,11 +1,11 @@
-/** What a contender is given, in its own process. */
-export interface Settings {
+/** The settings that the process of a contender receives. */
+export interface ContenderSettings {
   readonly connectionString: string;
   readonly pool: number;
 }
 
 /** A contender that listens on 127.0.0.1. */
-export interface Listening {
+export interface ListeningServer {
   readonly port: number;
   close(): Promise<void>;
 }
@@ -15,56 +15,56 @@ export const contenderNames = [
   'pgway-generic',
   'pgway-unshared',
   'pgway-table',
-  'pgway-kept',
-  'pgway-unchanged',
+  'pgway-cached',
+  'pgway-not-modified',
   'fastify',
   'express',
 ] as const;
 
 export type ContenderName = (typeof contenderNames)[number];
 
-/** How the table calls them. */
+/** Names in the table of results. */
 export const contenderTitles: Readonly<Record<ContenderName, string>> = {
   pgway: 'pgway',
   'pgway-generic': 'pgway (generic plans)',
-  'pgway-unshared': 'pgway (one call a connection)',
-  'pgway-table': 'pgway (the rows of a table)',
-  'pgway-kept': 'pgway (an answer that is kept)',
-  'pgway-unchanged': 'pgway (304, the client has it)',
-  fastify: 'Fastify 5 + pg, by hand',
-  express: 'Express 5 + pg, by hand',
+  'pgway-unshared': 'pgway (one call per connection)',
+  'pgway-table': 'pgway (table endpoint)',
+  'pgway-cached': 'pgway (cached response)',
+  'pgway-not-modified': 'pgway (304 Not Modified)',
+  fastify: 'Fastify 5 + pg, hand-written',
+  express: 'Express 5 + pg, hand-written',
 };
 
-/** Work that a contender alone does; the others do all of it. */
+/** The works of contenders that do not run all of them. */
 export const onlyWork: Readonly<Partial<Record<ContenderName, readonly string[]>>> = {
   'pgway-table': ['rows-100'],
-  'pgway-kept': ['rows-1'],
-  'pgway-unchanged': ['rows-1'],
+  'pgway-cached': ['rows-1'],
+  'pgway-not-modified': ['rows-1'],
 };
 
 /** Headers of the requests of a contender. */
-export const requestHeaders: Readonly<Partial<Record<ContenderName, Readonly<Record<string, string>>>>> = {
-  'pgway-unchanged': { 'if-none-match': '*' },
+export const contenderHeaders: Readonly<Partial<Record<ContenderName, Readonly<Record<string, string>>>>> = {
+  'pgway-not-modified': { 'if-none-match': '*' },
 };
 
-/** What the bench asks a contender's process, one question at a time, and what it answers. */
-export type Question =
-  | { readonly ask: 'start'; readonly name: ContenderName; readonly settings: Settings }
-  | { readonly ask: Probe };
+/** A message to the process of a contender, which handles one at a time. */
+export type ContenderRequest =
+  | { readonly kind: 'start'; readonly name: ContenderName; readonly settings: ContenderSettings }
+  | { readonly kind: Probe };
 
-/** CPU and memory until now; start to watch for the peak of memory; the peak since then. */
+/** Measures CPU and memory, starts to track the peak memory, or returns the peak since then. */
 export type Probe = 'usage' | 'watch-memory' | 'peak-memory';
 
-export interface Usage {
+export interface ResourceUsage {
   /** Microseconds of CPU, user and system, since the process started. */
   readonly cpu: number;
   /** Resident bytes now. */
   readonly rss: number;
 }
 
-export interface Answers {
+export interface ContenderResponses {
   readonly start: { readonly port: number };
-  readonly usage: Usage;
+  readonly usage: ResourceUsage;
   readonly 'watch-memory': { readonly rss: number };
   readonly 'peak-memory': { readonly rss: number };
 }

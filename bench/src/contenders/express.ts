@@ -1,17 +1,17 @@
 import express from 'express';
 import pg from 'pg';
 
-import type { Listening, Settings } from './contender.ts';
-import { listen } from './listen.ts';
+import type { ListeningServer, ContenderSettings } from './contender.ts';
+import { listenOnFreePort } from './listen.ts';
 
-/** The same handlers as for Fastify, in Express's way: checked by hand, answered with `response.json`. */
-export async function startExpress(settings: Settings): Promise<Listening> {
+/** The handlers of `fastify.ts` for Express: parameters validated by hand, responses sent with `response.json`. */
+export async function startExpress(settings: ContenderSettings): Promise<ListeningServer> {
   const pool = new pg.Pool({ connectionString: settings.connectionString, max: settings.pool });
   const app = express();
 
   app.get('/api/bench/add', async (request, response) => {
-    const a = integer(request.query['a']);
-    const b = integer(request.query['b']);
+    const a = parseInteger(request.query['a']);
+    const b = parseInteger(request.query['b']);
     if (a === null || b === null) {
       response.status(400).json({ error: 'a and b must be integers' });
       return;
@@ -25,7 +25,7 @@ export async function startExpress(settings: Settings): Promise<Listening> {
   });
 
   app.get('/api/bench/items', async (request, response) => {
-    const lim = integer(request.query['lim']);
+    const lim = parseInteger(request.query['lim']);
     if (lim === null) {
       response.status(400).json({ error: 'lim must be an integer' });
       return;
@@ -34,10 +34,10 @@ export async function startExpress(settings: Settings): Promise<Listening> {
     response.json(rows);
   });
 
-  return listen(app, () => pool.end());
+  return listenOnFreePort(app, () => pool.end());
 }
 
-function integer(given: unknown): number | null {
-  const value = typeof given === 'string' && given !== '' ? Number(given) : Number.NaN;
+function parseInteger(text: unknown): number | null {
+  const value = typeof text === 'string' && text !== '' ? Number(text) : Number.NaN;
   return Number.isInteger(value) ? value : null;
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 import pg from 'pg';
 
-import type { Listening, Settings } from './contender.ts';
+import type { ListeningServer, ContenderSettings } from './contender.ts';
 
 const integers = (...names: string[]): object => ({
   type: 'object',
@@ -11,8 +11,8 @@ const integers = (...names: string[]): object => ({
   required: names,
 });
 
-/** What a Node team writes by hand: a pool, prepared statements, a schema for the query string, rows sent as they are. */
-export async function startFastify(settings: Settings): Promise<Listening> {
+/** Handlers as a team would write them: a pool, prepared statements, a schema for the query string, rows sent unchanged. */
+export async function startFastify(settings: ContenderSettings): Promise<ListeningServer> {
   const pool = new pg.Pool({ connectionString: settings.connectionString, max: settings.pool });
   const app = fastify({ logger: false });
 

@@ -2,14 +2,14 @@ import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { Listening } from './contender.ts';
+import type { ListeningServer } from './contender.ts';
 
-/** A `node:http` server on a free port; `release` gives back what the listener holds. */
-export async function listen(
+/** Starts a `node:http` server on a free port of 127.0.0.1. `release` runs after it has closed. */
+export async function listenOnFreePort(
   listener: RequestListener,
   release: () => Promise<void>,
   options: ServerOptions = {},
-): Promise<Listening> {
+): Promise<ListeningServer> {
   const server = createServer(options, listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

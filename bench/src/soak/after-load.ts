@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Call, Client } from './client.ts';
+import type { SoakCall, Client } from './client.ts';
 import type { SoakDatabase } from './database.ts';
-import { expectAnswer } from './operations/operation.ts';
+import { expectResponse } from './operations/operation.ts';
 import { checkSession } from './operations/session-state.ts';
 
 const deadlineMs = 20_000;
@@ -12,8 +12,8 @@ const sessionChecks = 60;
 
 /** When the load is over, no call runs or waits in the database, and no lock is held. */
 export async function verifyIdle(client: Client, database: SoakDatabase): Promise<void> {
-  const { violations } = client.load;
-  const idle = await becomes(async () => (await sessionsThat(database, `state is distinct from 'idle'`)) === '');
+  const { violations } = client.context;
+  const idle = await waitUntil(async () => (await sessionsThat(database, `state is distinct from 'idle'`)) === '');
   if (!idle) {
     violations.add(
       'connections',
@@ -39,11 +39,16 @@ async function sessionsThat(database: SoakDatabase, condition: string): Promise<
 }
 
 /** Of several connections the gateway keeps one free of calls that may block. */
-const keptFree = (pool: number): number => (pool < 4 ? 0 : 1);
+const reservedConnections = (pool: number): number => (pool < 4 ? 0 : 1);
 
 /** As many calls as there are connections for them can run at once: none was lost on the way. */
 export async function verifyConnections(client: Client, database: SoakDatabase, pool: number): Promise<void> {
-  const call: Call = { operation: 'lock', user: client.users[0]!, line: 'POST /wait-for-lock', body: { key: lockKey } };
+  const call: SoakCall = {
+    operation: 'lock',
+    user: client.users[0]!,
+    line: 'POST /wait-for-lock',
+    body: { key: lockKey },
+  };
   const waiting = async (): Promise<number> => {
     const rows = await database.query<{ count: number }>(
       `select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted and objid = $1`,
@@ -53,14 +58,14 @@ export async function verifyConnections(client: Client, database: SoakDatabase, 
   };
   const release = await database.hold(lockKey);
   const calls: Promise<void>[] = [];
-  const usable = pool - keptFree(pool);
+  const usable = pool - reservedConnections(pool);
   try {
     for (let count = 1; count <= usable; count++) {
-      calls.push(client.call(call).then((outcome) => expectAnswer(client, call, outcome, 'done')));
+      calls.push(client.call(call).then((outcome) => expectResponse(client, call, outcome, 'done')));
       // One after the other: each has to find a connection of its own.
       // oxlint-disable-next-line no-await-in-loop
-      if (await becomes(async () => (await waiting()) === count)) continue;
-      client.load.violations.add('connections', `${count - 1} of ${usable} connections are free after the load`);
+      if (await waitUntil(async () => (await waiting()) === count)) continue;
+      client.context.violations.add('connections', `${count - 1} of ${usable} connections are free after the load`);
       break;
     }
   } finally {
@@ -69,7 +74,7 @@ export async function verifyConnections(client: Client, database: SoakDatabase, 
   await Promise.all(calls);
 }
 
-async function becomes(condition: () => Promise<boolean>): Promise<boolean> {
+async function waitUntil(condition: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + deadlineMs;
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop

@@ -1,12 +1,12 @@
-import type { HttpClient, HttpReply, HttpRequest } from './http-client.ts';
-import type { PromiseName, Violations } from './promises.ts';
+import type { HttpClient, HttpResult, HttpRequest } from './http-client.ts';
+import type { GuaranteeName, Violations } from './guarantees.ts';
 import type { Random } from './random.ts';
 import type { Statistics } from './statistics.ts';
 import type { Roles, User } from './users.ts';
 import type { WriteLog } from './write-log.ts';
 
 /** What all clients of one route have in common. */
-export interface Load {
+export interface LoadContext {
   readonly http: HttpClient;
   readonly violations: Violations;
   readonly writes: WriteLog;
@@ -19,7 +19,7 @@ export interface Load {
   sessionState: string;
 }
 
-export interface Call {
+export interface SoakCall {
   readonly operation: string;
   readonly user: User;
   /** Method and path without the prefix: `GET /echo`. */
@@ -38,7 +38,7 @@ export interface Call {
   readonly raises?: string;
 }
 
-export type Outcome =
+export type CallOutcome =
   | {
       readonly kind: 'answered';
       readonly status: number;
@@ -58,14 +58,14 @@ const describedBody = 400;
 /** One simulated client: one request at a time, as one of its users. */
 export class Client {
   readonly index: number;
-  readonly load: Load;
+  readonly context: LoadContext;
   readonly random: Random;
   readonly users: readonly User[];
   #tokens = 0;
 
-  constructor(index: number, load: Load, random: Random, users: readonly User[]) {
+  constructor(index: number, load: LoadContext, random: Random, users: readonly User[]) {
     this.index = index;
-    this.load = load;
+    this.context = load;
     this.random = random;
     this.users = users;
   }
@@ -77,28 +77,28 @@ export class Client {
 
   /** Returns one of the users of the client, or the anonymous one. */
   anyUser(): User {
-    return this.random.chance(0.1) ? this.load.anonymous : this.random.pick(this.users);
+    return this.random.chance(0.1) ? this.context.anonymous : this.random.pick(this.users);
   }
 
   /** Sends the call and checks what holds for all of them. */
-  async call(call: Call): Promise<Outcome> {
-    const reply = await this.load.http.send(requestOf(call));
-    this.load.statistics.requests++;
+  async call(call: SoakCall): Promise<CallOutcome> {
+    const reply = await this.context.http.send(requestOf(call));
+    this.context.statistics.requests++;
     const outcome = this.#judge(call, reply);
-    this.load.statistics.add(call.operation, outcome.kind);
+    this.context.statistics.add(call.operation, outcome.kind);
     return outcome;
   }
 
-  violated(promise: PromiseName, call: Call, what: string): void {
+  reportViolation(promise: GuaranteeName, call: SoakCall, what: string): void {
     const { user, line, query, body } = call;
     const sent = JSON.stringify({ ...query, ...(body === undefined ? {} : { body }) }).slice(0, describedBody);
-    this.load.violations.add(promise, `${line} ${sent} as ${user.id ?? 'anonymous'} (${user.role}): ${what}`);
+    this.context.violations.add(promise, `${line} ${sent} as ${user.id ?? 'anonymous'} (${user.role}): ${what}`);
   }
 
-  #judge(call: Call, reply: HttpReply): Outcome {
+  #judge(call: SoakCall, reply: HttpResult): CallOutcome {
     if (reply.kind === 'left') return reply;
     if (reply.kind === 'too-late') {
-      this.violated('in-time', call, 'no whole answer in time');
+      this.reportViolation('in-time', call, 'no whole answer in time');
       return { kind: 'unknown' };
     }
     if (reply.kind === 'broken') return this.#judgeBroken(call, reply);
@@ -106,36 +106,40 @@ export class Client {
     const text = reply.body.toString();
     if (reply.status >= 500 && !isRaised(call, text)) {
       const promise = reply.status === 500 ? 'no-500' : 'status';
-      this.violated(promise, call, `${reply.status} ${text.slice(0, describedBody)}`);
+      this.reportViolation(promise, call, `${reply.status} ${text.slice(0, describedBody)}`);
       return { kind: 'failed' };
     }
     return { ...reply, kind: 'answered', text };
   }
 
-  #judgeBroken(call: Call, { status, reason }: HttpReply & { kind: 'broken' }): Outcome {
+  #judgeBroken(call: SoakCall, { status, reason }: HttpResult & { kind: 'broken' }): CallOutcome {
     if (call.neverReads === true && status === 200) return { kind: 'left' };
     if (call.isStream === true && status === 200) return { kind: 'cut' };
-    this.violated('whole', call, `${reason}, after the status ${status ?? 'none'}`);
+    this.reportViolation('whole', call, `${reason}, after the status ${status ?? 'none'}`);
     return { kind: 'unknown' };
   }
 
-  #judgeUnavailable(call: Call, { headers, body }: HttpReply & { kind: 'answer' }): Outcome {
+  #judgeUnavailable(call: SoakCall, { headers, body }: HttpResult & { kind: 'answer' }): CallOutcome {
     const retry = headers['retry-after'] !== undefined;
     const unknown = body.includes('outcome-unknown');
     if (retry === unknown) {
-      this.violated('unavailable', call, `503, Retry-After: ${String(headers['retry-after'])}, ${body.toString()}`);
+      this.reportViolation(
+        'unavailable',
+        call,
+        `503, Retry-After: ${String(headers['retry-after'])}, ${body.toString()}`,
+      );
     } else if (unknown && call.line.startsWith('GET')) {
-      this.violated('unavailable', call, `a read that was lost was not run again: ${body.toString()}`);
+      this.reportViolation('unavailable', call, `a read that was lost was not run again: ${body.toString()}`);
     }
     return { kind: retry ? 'notSent' : 'unknown' };
   }
 }
 
-function isRaised({ raises }: Call, text: string): boolean {
+function isRaised({ raises }: SoakCall, text: string): boolean {
   return raises !== undefined && (text.includes(`"code":"${raises}"`) || text.includes(`problem:${raises}"`));
 }
 
-function requestOf(call: Call): HttpRequest {
+function requestOf(call: SoakCall): HttpRequest {
   const [method = '', path = ''] = call.line.split(' ');
   const query = call.query === undefined ? '' : `?${queryOf(call.query)}`;
   const isText = typeof call.body === 'string';

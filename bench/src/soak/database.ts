@@ -6,8 +6,8 @@ import { packageOfMajor } from '@pgway/testing/postgres-packages';
 import { startPostgres } from '@pgway/embedded';
 import pg from 'pg';
 
-import { schemaSql } from './schema.sql.ts';
-import { type Roles, rolesOf } from './users.ts';
+import { soakSchemaSql } from './schema.sql.ts';
+import { type Roles, roleNames } from './users.ts';
 
 export interface SoakServer {
   readonly connectionString: string;
@@ -58,7 +58,7 @@ export async function startServer(major: string): Promise<SoakServer> {
 
 /** The database is named by the suffix, and so are its roles, which belong to the server. */
 export async function createDatabase(server: SoakServer, suffix: string): Promise<SoakDatabase> {
-  const roles = rolesOf(suffix);
+  const roles = roleNames(suffix);
   const name = `soak_${suffix}`;
   const setUp = new pg.Client({ connectionString: server.connectionString });
   await setUp.connect();
@@ -72,7 +72,7 @@ export async function createDatabase(server: SoakServer, suffix: string): Promis
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 3 });
   pool.on('error', () => undefined);
-  await pool.query(schemaSql(roles));
+  await pool.query(soakSchemaSql(roles));
   url.username = roles.gateway;
   url.password = password;
   return {

@@ -1,14 +1,19 @@
 /** The entry of the gateway's process: starts the gateway it is given, then tells its memory when it is asked. */
 import { createGateway, crudSource } from '@pgway/core';
 
-import type { Listening } from '../contenders/contender.ts';
-import { listen } from '../contenders/listen.ts';
+import type { ListeningServer } from '../contenders/contender.ts';
+import { listenOnFreePort } from '../contenders/listen.ts';
 import { raisedState } from './schema.sql.ts';
-import { type FromGateway, type GatewaySettings, readerTimeoutSeconds, type ToGateway } from './gateway-process.ts';
+import {
+  type FromGateway,
+  type GatewaySettings,
+  slowClientTimeoutSeconds,
+  type GatewayCommand,
+} from './gateway-process.ts';
 
 const closeDeadlineMs = 10_000;
 const reportedErrors = 12;
-let listening: Listening | null = null;
+let listening: ListeningServer | null = null;
 const reported = new Set<string>();
 
 const send = (message: FromGateway): void => void process.send?.(message);
@@ -26,7 +31,7 @@ async function start(settings: GatewaySettings): Promise<void> {
     pooler: settings.pooler,
     preparedStatements: settings.preparedStatements,
     commandTimeout: 20,
-    slowClientTimeout: readerTimeoutSeconds,
+    slowClientTimeout: slowClientTimeoutSeconds,
     startRetry: 10,
     sourcesCreated: (sources) => void sources.push(crudSource()),
     logConnectionNoticeEvents: false,
@@ -49,7 +54,7 @@ async function start(settings: GatewaySettings): Promise<void> {
       }
     },
   });
-  listening = await listen(gateway.middleware, () => gateway.close(), { keepAliveTimeout: 120_000 });
+  listening = await listenOnFreePort(gateway.middleware, () => gateway.close(), { keepAliveTimeout: 120_000 });
   send({ kind: 'started', port: listening.port });
 }
 
@@ -75,7 +80,7 @@ async function stop(): Promise<void> {
   process.exit(0);
 }
 
-process.on('message', (message: ToGateway) => {
+process.on('message', (message: GatewayCommand) => {
   if (message.ask === 'start') {
     start(message.settings).catch((error: unknown) => {
       send({ kind: 'failed', text: error instanceof Error ? (error.stack ?? error.message) : String(error) });

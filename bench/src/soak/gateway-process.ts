@@ -12,9 +12,9 @@ export interface GatewaySettings {
 }
 
 /** The gateway's `slowClientTimeout`. */
-export const readerTimeoutSeconds = 4;
+export const slowClientTimeoutSeconds = 4;
 
-export type ToGateway = { readonly ask: 'start'; readonly settings: GatewaySettings } | { readonly ask: 'memory' };
+export type GatewayCommand = { readonly ask: 'start'; readonly settings: GatewaySettings } | { readonly ask: 'memory' };
 
 /** Bytes after a garbage collection. */
 export interface Memory {
@@ -52,8 +52,8 @@ export async function startGatewayProcess(settings: GatewaySettings): Promise<Ga
     const [code] = (await exited) as [number | null];
     return code;
   };
-  child.send({ ask: 'start', settings } satisfies ToGateway);
-  const answer = await next(child, ['started', 'failed']);
+  child.send({ ask: 'start', settings } satisfies GatewayCommand);
+  const answer = await nextMessage(child, ['started', 'failed']);
   if (answer?.kind !== 'started') {
     await close();
     throw new Error(`the gateway did not start: ${answer?.kind === 'failed' ? answer.text : 'its process has ended'}`);
@@ -63,8 +63,8 @@ export async function startGatewayProcess(settings: GatewaySettings): Promise<Ga
     errors,
     async memory() {
       if (!child.connected) return null;
-      child.send({ ask: 'memory' } satisfies ToGateway);
-      const told = await next(child, ['memory']);
+      child.send({ ask: 'memory' } satisfies GatewayCommand);
+      const told = await nextMessage(child, ['memory']);
       return told?.kind === 'memory' ? { rss: told.rss, heap: told.heap } : null;
     },
     close,
@@ -72,7 +72,7 @@ export async function startGatewayProcess(settings: GatewaySettings): Promise<Ga
 }
 
 /** Resolves with the next message of these kinds; null when the process ends first. */
-function next(child: ChildProcess, kinds: readonly FromGateway['kind'][]): Promise<FromGateway | null> {
+function nextMessage(child: ChildProcess, kinds: readonly FromGateway['kind'][]): Promise<FromGateway | null> {
   return new Promise((resolve) => {
     const ended = (): void => finish(null);
     const received = (message: FromGateway): void => void (kinds.includes(message.kind) && finish(message));

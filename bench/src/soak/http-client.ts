@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly pauseMs?: number;
 }
 
-export type HttpReply =
+export type HttpResult =
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -37,7 +37,7 @@ export class HttpClient {
     this.#timeoutMs = timeoutMs;
   }
 
-  async send(sending: HttpRequest): Promise<HttpReply> {
+  async send(sending: HttpRequest): Promise<HttpResult> {
     return new Promise((resolve) => {
       const request = httpRequest(this.origin + sending.path, {
         method: sending.method,
@@ -45,7 +45,7 @@ export class HttpClient {
         agent: this.#agent,
       });
       let settled = false;
-      const finish = (reply: HttpReply): void => {
+      const finish = (reply: HttpResult): void => {
         if (settled) return;
         settled = true;
         clearTimeout(timer);
@@ -68,7 +68,7 @@ function headersOf({ headers, body }: HttpRequest): Record<string, string | numb
   return body === undefined ? { ...headers } : { ...headers, 'content-length': Buffer.byteLength(body) };
 }
 
-type Finish = (reply: HttpReply) => void;
+type Finish = (reply: HttpResult) => void;
 
 function write(request: ClientRequest, { body, leave }: HttpRequest, finish: Finish): void {
   if (leave === 'in-request-body' && body !== undefined) {

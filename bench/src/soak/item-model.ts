@@ -1,5 +1,5 @@
 import type { SoakDatabase } from './database.ts';
-import type { Violations } from './promises.ts';
+import type { Violations } from './guarantees.ts';
 import type { User } from './users.ts';
 
 export interface Item {
@@ -29,7 +29,7 @@ export class ItemModel {
     return this.#ids++;
   }
 
-  uncertain(id: number, ...possible: readonly (string | undefined)[]): void {
+  markUncertain(id: number, ...possible: readonly (string | undefined)[]): void {
     this.live.delete(id);
     this.#uncertain.set(id, possible);
   }
@@ -38,7 +38,7 @@ export class ItemModel {
     return this.#uncertain.has(id);
   }
 
-  of(owner: User): readonly Item[] {
+  itemsOf(owner: User): readonly Item[] {
     return [...this.live.values()].filter((item) => item.owner === owner);
   }
 

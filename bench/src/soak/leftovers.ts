@@ -1,4 +1,4 @@
-import type { Route } from './options.ts';
+import type { DatabaseRoute } from './options.ts';
 
 /**
  * What a routine can leave behind in its session. Each entry is the body of a function `leave_<name>(_token text)`; the
@@ -27,7 +27,7 @@ const leftovers: Readonly<Record<string, string>> = {
  * What a route can undo. A pooler has prepared statements of its own in a session, so that the gateway deallocates none behind
  * one.
  */
-export function leftoversOf(route: Route): readonly string[] {
+export function leftoverNames(route: DatabaseRoute): readonly string[] {
   const names = Object.keys(leftovers);
   return route === 'direct' ? names : names.filter((name) => name !== 'prepared_statement');
 }

@@ -1,8 +1,8 @@
-import { Client, type Load } from './client.ts';
+import { Client, type LoadContext } from './client.ts';
 import { CounterOperations } from './operations/cache.ts';
 import { errors } from './operations/errors.ts';
 import { events } from './operations/events.ts';
-import { leavers } from './operations/leavers.ts';
+import { disconnects } from './operations/disconnects.ts';
 import type { Operation } from './operations/operation.ts';
 import { privileges } from './operations/privileges.ts';
 import { reads } from './operations/reads.ts';
@@ -10,17 +10,17 @@ import { sessionStates } from './operations/session-state.ts';
 import type { ItemOperations } from './operations/tables.ts';
 import { writes } from './operations/writes.ts';
 import { Random } from './random.ts';
-import { signIn, type User } from './users.ts';
+import { login, type User } from './users.ts';
 
 /** Returns clients, each with a user of every role. Sign-ins come one after the other: those under way count as failed. */
-export async function createClients(load: Load, count: number, seed: number): Promise<readonly Client[]> {
+export async function createClients(load: LoadContext, count: number, seed: number): Promise<readonly Client[]> {
   const { reader, writer, admin } = load.roles;
   const clients: Client[] = [];
   for (let index = 0; index < count; index++) {
     const users: User[] = [];
     for (const [of, role] of [reader, writer, admin].entries()) {
       // oxlint-disable-next-line no-await-in-loop
-      users.push(await signIn(load.http.origin, `user-${index}-${of}`, role));
+      users.push(await login(load.http.origin, `user-${index}-${of}`, role));
     }
     clients.push(new Client(index, load, new Random(seed * 1000 + index), users));
   }
@@ -44,11 +44,11 @@ export async function runLoad(clients: readonly Client[], items: ItemOperations,
     ...items.operations(),
     ...new CounterOperations().operations(),
     ...events,
-    ...leavers,
+    ...disconnects,
     ...sessionStates,
   ];
   const choose = weighted(operations);
-  const isOver = ({ load }: Client): boolean =>
+  const isOver = ({ context: load }: Client): boolean =>
     load.statistics.requests >= bounds.requests || performance.now() > bounds.end || bounds.signal.aborted;
   await Promise.all(
     clients.map(async (client) => {

@@ -2,15 +2,16 @@
 import { pgbouncerVersion } from '@pgway/testing/pgbouncer';
 
 import { startServer } from './database.ts';
-import { readOptions, type Route, type SoakOptions, usage, UsageError } from './options.ts';
+import { readSoakOptions, type DatabaseRoute, type SoakOptions, soakUsage } from './options.ts';
+import { UsageError } from '../options.ts';
 import { writeTable, writeVerdict } from './report.ts';
-import { count } from './observe.ts';
-import { type RouteResult, runRoute } from './run-route.ts';
+import { formatCount } from './observe.ts';
+import { type SoakResult, runRoute } from './run-route.ts';
 
 /** Starts and final checks of all routes, beyond the seconds of load. */
 const graceSeconds = 300;
 /** Of the requests, where there are both routes. */
-const shares: Readonly<Record<Route, number>> = { direct: 0.75, pgbouncer: 0.25 };
+const shares: Readonly<Record<DatabaseRoute, number>> = { direct: 0.75, pgbouncer: 0.25 };
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -22,9 +23,9 @@ async function soak(options: SoakOptions, signal: AbortSignal): Promise<boolean>
   const skipped = options.routes.filter((route) => !routes.includes(route));
   if (skipped.length > 0) print('SKIPPED: there is no PgBouncer on this machine (apt-get install pgbouncer)');
   const server = await startServer(options.postgres);
-  const results: RouteResult[] = [];
+  const results: SoakResult[] = [];
   try {
-    print(`PostgreSQL ${server.version}, ${count(options.requests)} requests, --seed=${options.seed}`);
+    print(`PostgreSQL ${server.version}, ${formatCount(options.requests)} requests, --seed=${options.seed}`);
     for (const route of routes) {
       const share = routes.length === 1 ? 1 : shares[route];
       const bounds = { requests: options.requests * share, seconds: options.seconds * share, signal, report: print };
@@ -45,10 +46,10 @@ async function main(args: readonly string[]): Promise<number> {
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
     if (args.includes('--help')) {
-      process.stdout.write(usage);
+      process.stdout.write(soakUsage);
       return 0;
     }
-    const options = readOptions(args);
+    const options = readSoakOptions(args);
     setTimeout(
       () => {
         print(`the soak did not end within ${options.seconds + graceSeconds} seconds`);
@@ -60,7 +61,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (interrupted.signal.aborted) return 130;
     return holds ? 0 : 1;
   } catch (error) {
-    process.stderr.write(error instanceof UsageError ? `${error.message}\n\n${usage}` : `${describe(error)}\n`);
+    process.stderr.write(error instanceof UsageError ? `${error.message}\n\n${soakUsage}` : `${describe(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }

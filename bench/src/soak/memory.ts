@@ -1,5 +1,5 @@
 import type { GatewayProcess, Memory } from './gateway-process.ts';
-import type { Violations } from './promises.ts';
+import type { Violations } from './guarantees.ts';
 
 const fewestSamples = 8;
 const mebibyte = 2 ** 20;
@@ -30,7 +30,7 @@ export class MemorySamples {
       if (after > most) {
         violations.add(
           'memory',
-          `${kind} grew from ${mebibytes(before)} to ${mebibytes(after)}, past ${mebibytes(most)}`,
+          `${kind} grew from ${formatMebibytes(before)} to ${formatMebibytes(after)}, past ${formatMebibytes(most)}`,
         );
       }
     }
@@ -44,6 +44,6 @@ export class MemorySamples {
   }
 }
 
-export function mebibytes(bytes: number): string {
+export function formatMebibytes(bytes: number): string {
   return `${(bytes / mebibyte).toFixed(0)} MiB`;
 }

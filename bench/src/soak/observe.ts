@@ -1,10 +1,10 @@
-import type { Load } from './client.ts';
+import type { LoadContext } from './client.ts';
 import type { ConnectionFaults } from './connection-faults.ts';
 import type { SoakDatabase } from './database.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import type { GatewayProcess } from './gateway-process.ts';
-import { mebibytes, type MemorySamples } from './memory.ts';
-import type { Route, SoakOptions } from './options.ts';
+import { formatMebibytes, type MemorySamples } from './memory.ts';
+import type { DatabaseRoute, SoakOptions } from './options.ts';
 
 const reportPauseMs = 5000;
 
@@ -16,8 +16,8 @@ export interface RouteBounds {
 }
 
 /** The load on one gateway. */
-export interface Run {
-  readonly route: Route;
+export interface SoakRun {
+  readonly route: DatabaseRoute;
   readonly gateway: GatewayProcess;
   readonly database: SoakDatabase;
   readonly proxy: FaultProxy;
@@ -25,16 +25,16 @@ export interface Run {
   readonly bounds: RouteBounds;
 }
 
-interface Observed {
-  readonly load: Load;
+interface LoadObservation {
+  readonly load: LoadContext;
   readonly memory: MemorySamples;
   readonly faults: ConnectionFaults;
 }
 
 /** Samples the memory and reports progress while the load runs; a gateway that has ended ends the load. */
 export async function observe(
-  { gateway, bounds, route }: Run,
-  { load, memory, faults }: Observed,
+  { gateway, bounds, route }: SoakRun,
+  { load, memory, faults }: LoadObservation,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const ended = new AbortController();
@@ -54,9 +54,9 @@ export async function observe(
     const rate = Math.round(((statistics.requests - requests) / elapsed) * 1000);
     [reported, requests] = [performance.now(), statistics.requests];
     bounds.report(
-      `${route}: ${count(requests)} of ${count(bounds.requests)} requests, ${count(rate)}/s, ` +
-        `${count(statistics.sum('notSent') + statistics.sum('unknown'))} × 503, ${faults.count} connections lost, ` +
-        `RSS ${mebibytes(now.rss)}, heap ${mebibytes(now.heap)}, ${count(violations.total)} violations`,
+      `${route}: ${formatCount(requests)} of ${formatCount(bounds.requests)} requests, ${formatCount(rate)}/s, ` +
+        `${formatCount(statistics.sum('notSent') + statistics.sum('unknown'))} × 503, ${faults.count} connections lost, ` +
+        `RSS ${formatMebibytes(now.rss)}, heap ${formatMebibytes(now.heap)}, ${formatCount(violations.total)} violations`,
     );
   };
   let sampling = Promise.resolve();
@@ -71,6 +71,6 @@ export async function observe(
   }
 }
 
-export function count(n: number): string {
+export function formatCount(n: number): string {
   return n.toLocaleString('en-US');
 }

@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 
+import { UsageError } from '../options.ts';
+
 /** The way from the gateway to its server. */
-export type Route = 'direct' | 'pgbouncer';
+export type DatabaseRoute = 'direct' | 'pgbouncer';
 
 export interface SoakOptions {
   /** Requests in all, over all routes. */
@@ -16,10 +18,10 @@ export interface SoakOptions {
   readonly postgres: string;
   /** The same seed gives every client the same sequence of requests. */
   readonly seed: number;
-  readonly routes: readonly Route[];
+  readonly routes: readonly DatabaseRoute[];
 }
 
-export const usage: string = `npm run soak -- [options]
+export const soakUsage: string = `npm run soak -- [options]
 
   --quick             20,000 requests, at most 50 seconds of load: the form that CI runs
   --requests=N        requests in all (1000000)
@@ -31,12 +33,8 @@ export const usage: string = `npm run soak -- [options]
   --only=ROUTE        direct or pgbouncer (both, one after the other)
 `;
 
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 /** @throws UsageError that names the culprit */
-export function readOptions(args: readonly string[]): SoakOptions {
+export function readSoakOptions(args: readonly string[]): SoakOptions {
   const given = parse(args);
   const quick = given.quick === true;
   return {
@@ -50,7 +48,7 @@ export function readOptions(args: readonly string[]): SoakOptions {
   };
 }
 
-interface Given {
+interface ParsedArguments {
   readonly quick?: boolean;
   readonly requests?: string;
   readonly seconds?: string;
@@ -61,7 +59,7 @@ interface Given {
   readonly only?: string;
 }
 
-function parse(args: readonly string[]): Given {
+function parse(args: readonly string[]): ParsedArguments {
   const text = { type: 'string' } as const;
   try {
     return parseArgs({
@@ -90,7 +88,7 @@ function count(name: string, given: string | undefined, otherwise: number): numb
   return Number(given);
 }
 
-function readRoutes(given: string | undefined): readonly Route[] {
+function readRoutes(given: string | undefined): readonly DatabaseRoute[] {
   if (given === undefined) return ['direct', 'pgbouncer'];
   if (given !== 'direct' && given !== 'pgbouncer') {
     throw new UsageError(`--only takes direct or pgbouncer, not '${given}'`);

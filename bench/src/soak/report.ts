@@ -1,9 +1,9 @@
-import type { Route } from './options.ts';
-import { type PromiseName, promises } from './promises.ts';
-import type { RouteResult } from './run-route.ts';
+import type { DatabaseRoute } from './options.ts';
+import { type GuaranteeName, guarantees } from './guarantees.ts';
+import type { SoakResult } from './run-route.ts';
 
 /** The table of operations of one route. */
-export function writeTable({ route, statistics, faults, acknowledged, seconds, memory }: RouteResult): string {
+export function writeTable({ route, statistics, faults, acknowledged, seconds, memory }: SoakResult): string {
   const rows = [...statistics.operations].toSorted(([a], [b]) => a.localeCompare(b));
   const lines = rows.map(([name, { calls, answered, notSent, unknown, cut, failed, left }]) =>
     [name.padEnd(40), ...[calls, answered, notSent, unknown, cut, failed, left].map((n) => String(n).padStart(9))].join(
@@ -26,11 +26,11 @@ export function writeTable({ route, statistics, faults, acknowledged, seconds, m
  * One line for each promise of each route, the examples of those that were broken, and counts in the form of the test
  * runner's.
  */
-export function writeVerdict(results: readonly RouteResult[], skipped: readonly Route[]): string {
-  const names = Object.keys(promises) as PromiseName[];
+export function writeVerdict(results: readonly SoakResult[], skipped: readonly DatabaseRoute[]): string {
+  const names = Object.keys(guarantees) as GuaranteeName[];
   const checks = results.flatMap((result) => names.map((name) => ({ result, name })));
   const lines = checks.map(({ result: { route, violations }, name }) => {
-    const title = `soak > ${route} > ${promises[name]}`;
+    const title = `soak > ${route} > ${guarantees[name]}`;
     const times = violations.count(name);
     if (times === 0) return ` ✓ ${title}`;
     const examples = violations.examples(name).map((example) => `   ${example}`);

@@ -1,21 +1,21 @@
 import { pgbouncerVersion, type PgBouncer, startPgBouncer } from '@pgway/testing/pgbouncer';
 
 import { verifyConnections, verifyIdle } from './after-load.ts';
-import type { Client, Load } from './client.ts';
+import type { Client, LoadContext } from './client.ts';
 import { ConnectionFaults } from './connection-faults.ts';
 import { createDatabase, type SoakServer } from './database.ts';
 import { FaultProxy } from './fault-proxy.ts';
 import { startGatewayProcess } from './gateway-process.ts';
 import { HttpClient } from './http-client.ts';
 import { verifyItems } from './item-model.ts';
-import { leftoversOf } from './leftovers.ts';
+import { leftoverNames } from './leftovers.ts';
 import { createClients, runLoad } from './load.ts';
-import { MemorySamples, mebibytes } from './memory.ts';
-import { observe, type RouteBounds, type Run } from './observe.ts';
+import { MemorySamples, formatMebibytes } from './memory.ts';
+import { observe, type RouteBounds, type SoakRun } from './observe.ts';
 import { checkSession } from './operations/session-state.ts';
 import { ItemOperations } from './operations/tables.ts';
-import type { Route, SoakOptions } from './options.ts';
-import { Violations } from './promises.ts';
+import type { DatabaseRoute, SoakOptions } from './options.ts';
+import { Violations } from './guarantees.ts';
 import { Random } from './random.ts';
 import { Statistics } from './statistics.ts';
 import { WriteLog } from './write-log.ts';
@@ -23,8 +23,8 @@ import { WriteLog } from './write-log.ts';
 /** A request takes at most the gateway's `commandTimeout` of 20 s, its waits and the pauses of a slow reader. */
 const requestTimeoutMs = 40_000;
 
-export interface RouteResult {
-  readonly route: Route;
+export interface SoakResult {
+  readonly route: DatabaseRoute;
   readonly statistics: Statistics;
   readonly violations: Violations;
   readonly faults: ConnectionFaults;
@@ -37,11 +37,11 @@ export interface RouteResult {
 
 /** Runs the load against a gateway that reaches its server by this route, and verifies what must hold. */
 export async function runRoute(
-  route: Route,
+  route: DatabaseRoute,
   server: SoakServer,
   options: SoakOptions,
   bounds: RouteBounds,
-): Promise<RouteResult> {
+): Promise<SoakResult> {
   const database = await createDatabase(server, `${route}_${process.pid}`);
   let pooler: PgBouncer | null = null;
   let proxy: FaultProxy | null = null;
@@ -71,16 +71,16 @@ async function knowsPreparedStatements(): Promise<boolean> {
   return major > 1 || minor >= 21;
 }
 
-async function runGateway(run: Run): Promise<RouteResult> {
+async function runGateway(run: SoakRun): Promise<SoakResult> {
   const { route, gateway, database, options } = run;
-  const load: Load = {
+  const load: LoadContext = {
     http: new HttpClient(gateway.origin, options.connections + options.pool, requestTimeoutMs),
     violations: new Violations(),
     writes: new WriteLog(),
     statistics: new Statistics(),
     roles: database.roles,
     anonymous: { id: null, role: database.roles.anonymous, token: null },
-    leftovers: leftoversOf(route),
+    leftovers: leftoverNames(route),
     sessionState: '',
   };
   const { violations, statistics } = load;
@@ -120,13 +120,13 @@ async function runGateway(run: Run): Promise<RouteResult> {
   await verifyItems(database, items.models.values(), violations);
   const acknowledged = await load.writes.verify(database, violations);
   const quarters = (kind: 'rss' | 'heap'): string =>
-    [1, 2, 3].map((n) => mebibytes(memory.quarter(kind, n))).join(', ');
+    [1, 2, 3].map((n) => formatMebibytes(memory.quarter(kind, n))).join(', ');
   const told = `RSS ${quarters('rss')}; heap ${quarters('heap')} (second, third and last quarter)`;
   const { errors } = gateway;
   return { route, statistics, violations, faults, acknowledged, seconds, memory: told, errors };
 }
 
-async function verifyAfterLoad({ database, options }: Run, client: Client): Promise<void> {
+async function verifyAfterLoad({ database, options }: SoakRun, client: Client): Promise<void> {
   await verifyIdle(client, database);
   await verifyConnections(client, database, options.pool);
 }

@@ -157,7 +157,7 @@ function everyRole({ reader, writer, admin, anonymous }: Roles): string {
   return [reader, writer, admin, anonymous].join(', ');
 }
 
-export function schemaSql(roles: Roles): string {
+export function soakSchemaSql(roles: Roles): string {
   return [
     'create table parent (id bigint primary key);',
     reads,

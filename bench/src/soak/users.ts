@@ -14,7 +14,7 @@ export interface User {
   readonly token: string | null;
 }
 
-export function rolesOf(suffix: string): Roles {
+export function roleNames(suffix: string): Roles {
   const name = (role: string): string => `soak_${role}_${suffix}`;
   return {
     gateway: name('gateway'),
@@ -26,7 +26,7 @@ export function rolesOf(suffix: string): Roles {
 }
 
 /** Signs in through the gateway and returns the user with an access token. */
-export async function signIn(origin: string, id: string, role: string): Promise<User> {
+export async function login(origin: string, id: string, role: string): Promise<User> {
   const answer = await fetch(`${origin}/api/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,25 +1,26 @@
 import type { SoakDatabase } from './database.ts';
-import type { PromiseName, Violations } from './promises.ts';
+import type { GuaranteeName, Violations } from './guarantees.ts';
 import type { User } from './users.ts';
 
 /**
  * What the client was told of a write. `unknown`: nothing, since it was lost or the client left; it may be in the database,
  * once. `not-sent`: "try again".
  */
-type Fate = 'unknown' | 'acknowledged' | 'not-sent' | 'refused';
+type WriteOutcome = 'unknown' | 'acknowledged' | 'not-sent' | 'refused';
 
 /** How often a write may be in the database. */
-const rules: Readonly<Record<Fate, { readonly promise: PromiseName; readonly least: number; readonly most: number }>> =
-  {
-    unknown: { promise: 'refused', least: 0, most: 1 },
-    acknowledged: { promise: 'acknowledged', least: 1, most: 1 },
-    'not-sent': { promise: 'try-again', least: 0, most: 0 },
-    refused: { promise: 'refused', least: 0, most: 0 },
-  };
+const rules: Readonly<
+  Record<WriteOutcome, { readonly promise: GuaranteeName; readonly least: number; readonly most: number }>
+> = {
+  unknown: { promise: 'refused', least: 0, most: 1 },
+  acknowledged: { promise: 'acknowledged', least: 1, most: 1 },
+  'not-sent': { promise: 'try-again', least: 0, most: 0 },
+  refused: { promise: 'refused', least: 0, most: 0 },
+};
 
 /** Every write by its number, which is its unique id in the database, and what its client was told. */
 export class WriteLog {
-  readonly #fates: Fate[] = [];
+  readonly #fates: WriteOutcome[] = [];
   readonly #users: User[] = [];
 
   /** Returns the id of a write that is about to be sent. */
@@ -28,7 +29,7 @@ export class WriteLog {
     return this.#fates.push('unknown') - 1;
   }
 
-  end(id: number, fate: Fate): void {
+  end(id: number, fate: WriteOutcome): void {
     this.#fates[id] = fate;
   }
 

@@ -1,14 +1,14 @@
-/** One gateway with streams, in a process of its own; it tells its memory and CPU when it is asked. */
+/** The entry point of a gateway process with event streams. It reports its memory and CPU on request. */
 import { createGateway } from '@pgway/core';
 
-import { listen } from '../contenders/listen.ts';
+import { listenOnFreePort } from '../contenders/listen.ts';
 
-/** What the instance tells about itself: bytes, microseconds. */
-export interface Usage {
+/** Memory in bytes, CPU in microseconds. */
+export interface InstanceUsage {
   readonly rss: number;
   readonly heap: number;
   readonly cpu: number;
-  /** Readers that were cut off. */
+  /** Streams that the gateway has closed. */
   readonly dropped: number;
 }
 
@@ -25,13 +25,13 @@ const gateway = await createGateway({
     maxStreamsPerAddress: 20_000,
   },
 });
-const { port } = await listen(gateway.middleware, () => gateway.close());
+const { port } = await listenOnFreePort(gateway.middleware, () => gateway.close());
 
 process.on('message', () => {
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
-  process.send!({ rss, heap: heapUsed, cpu: user + system, dropped } satisfies Usage);
+  process.send!({ rss, heap: heapUsed, cpu: user + system, dropped } satisfies InstanceUsage);
 });
 process.once('disconnect', () => process.exit());
 process.send!({ port });

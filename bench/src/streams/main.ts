@@ -1,6 +1,6 @@
 /**
- * What streams cost one instance: `npm run bench:streams`. Ten thousand of them need as many open files twice, here and in the
- * instance: `ulimit -n 12000` or more.
+ * Measures the cost of event streams on one instance: `npm run bench:streams`. Ten thousand streams need as many open files in this
+ * process and in the instance: set `ulimit -n 12000` or more.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 
 import { openDatabase } from '../database.ts';
-import type { Usage } from './instance.ts';
-import { openReaders } from './readers.ts';
+import type { InstanceUsage } from './instance.ts';
+import { openStreamReaders } from './stream-reader.ts';
 
 const sql = `
 create function say(_text text) returns void language plpgsql as $$ begin raise info '%', _text; end $$;
@@ -40,7 +40,7 @@ const median = (figures: readonly number[]): number =>
 
 interface Instance {
   readonly port: number;
-  usage(): Promise<Usage>;
+  usage(): Promise<InstanceUsage>;
   call(name: string, body: object): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,15 +55,15 @@ async function startInstance(connectionString: string, environment: NodeJS.Proce
     port,
     usage: async () => {
       child.send('usage');
-      return ((await once(child, 'message')) as [Usage])[0];
+      return ((await once(child, 'message')) as [InstanceUsage])[0];
     },
     call: async (name, body) => {
-      const answer = await fetch(`http://127.0.0.1:${port}/api/${name}`, {
+      const response = await fetch(`http://127.0.0.1:${port}/api/${name}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
       });
-      if (!answer.ok) throw new Error(`${name}: ${answer.status} ${await answer.text()}`);
+      if (!response.ok) throw new Error(`${name}: ${response.status} ${await response.text()}`);
     },
     close: async () => {
       const exit = once(child, 'exit');
@@ -77,7 +77,7 @@ async function measureMany(connectionString: string): Promise<void> {
   const instance = await startInstance(connectionString);
   const before = await instance.usage();
   const began = performance.now();
-  const readers = await openReaders(instance.port, '/api/say/info', many);
+  const readers = await openStreamReaders(instance.port, '/api/say/info', many);
   const opened = performance.now() - began;
   await sleep(2_000);
   const open = await instance.usage();
@@ -86,10 +86,10 @@ async function measureMany(connectionString: string): Promise<void> {
   );
   const times: number[] = [];
   for (let round = 0; round < 7; round++) {
-    const marker = `to everybody ${round}.`;
-    const arrived = Promise.all(readers.map((reader) => reader.seen(marker)));
+    const marker = `broadcast ${round}.`;
+    const arrived = Promise.all(readers.map((reader) => reader.waitForMarker(marker)));
     const start = performance.now();
-    // In order: each message has the machine to itself.
+    // One at a time, so that messages do not share the CPU.
     // oxlint-disable-next-line no-await-in-loop
     await instance.call('say', { text: marker });
     // oxlint-disable-next-line no-await-in-loop
@@ -103,20 +103,20 @@ async function measureMany(connectionString: string): Promise<void> {
   await sleep(15_000);
   const idle = await instance.usage();
   const share = (idle.cpu - idleBefore.cpu) / 10 / (performance.now() - idleSince);
-  console.log(`silent for a heartbeat: ${share.toFixed(1)} % of one processor, ${mebibytes(idle.rss)} resident`);
+  console.log(`idle for a heartbeat: ${share.toFixed(1)} % of one processor, ${mebibytes(idle.rss)} resident`);
   for (const { socket } of readers) socket.destroy();
   await sleep(1_000);
-  console.log(`all have left: ${mebibytes((await instance.usage()).heap)} heap`);
+  console.log(`all disconnected: ${mebibytes((await instance.usage()).heap)} heap`);
   await instance.close();
 }
 
 async function measureRate(connectionString: string): Promise<void> {
   const instance = await startInstance(connectionString);
-  const readers = await openReaders(instance.port, '/api/burst/info', few);
+  const readers = await openStreamReaders(instance.port, '/api/burst/info', few);
   const seconds = 20;
   const messages = seconds * 1_000;
   const before = await instance.usage();
-  const arrived = Promise.all(readers.map((reader) => reader.seen('message ', messages)));
+  const arrived = Promise.all(readers.map((reader) => reader.waitForMarker('message ', messages)));
   const start = performance.now();
   const done = instance.call('burst', { n: messages, pause: 0.0009 });
   const heaps: number[] = [];
@@ -140,10 +140,10 @@ async function measureRate(connectionString: string): Promise<void> {
 async function measureDead(connectionString: string): Promise<void> {
   const heartbeat = 2;
   const instance = await startInstance(connectionString, { HEARTBEAT: String(heartbeat), QUEUE: '100000000' });
-  const [dead, alive] = await openReaders(instance.port, '/api/say/info', 2);
+  const [dead, alive] = await openStreamReaders(instance.port, '/api/say/info', 2);
   dead!.socket.pause();
   const text = 'x'.repeat(100_000);
-  // Until the connection holds no more.
+  // Fills the buffers of the connection.
   for (let n = 0; n < 60; n++) {
     // oxlint-disable-next-line no-await-in-loop
     await instance.call('say', { text });
@@ -151,7 +151,7 @@ async function measureDead(connectionString: string): Promise<void> {
   const start = performance.now();
   while ((await instance.usage()).dropped === 0 && performance.now() - start < 4 * heartbeat * 1_000) await sleep(50);
   const took = (performance.now() - start) / 1_000;
-  console.log(`a reader that takes nothing, heartbeat ${heartbeat} s: gone after ${took.toFixed(1)} s`);
+  console.log(`a client that reads nothing, heartbeat ${heartbeat} s: closed after ${took.toFixed(1)} s`);
   alive!.socket.destroy();
   await instance.close();
 }

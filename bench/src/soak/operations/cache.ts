@@ -1,12 +1,17 @@
-import type { Call, Client } from '../client.ts';
-import { expectEcho, type Operation, tell } from './operation.ts';
+import type { SoakCall, Client } from '../client.ts';
+import { expectEcho, type Operation, describeOutcome } from './operation.ts';
 
 const sharedTokens = 20;
 
 /** Answers under few keys, which many callers ask for: each one's answer is of its own role and user. */
 async function cachedEcho(client: Client): Promise<void> {
   const token = `shared-${client.random.integer(1, sharedTokens)}`;
-  const call: Call = { operation: 'cached_echo', user: client.anyUser(), line: 'GET /cached-echo', query: { token } };
+  const call: SoakCall = {
+    operation: 'cached_echo',
+    user: client.anyUser(),
+    line: 'GET /cached-echo',
+    query: { token },
+  };
   expectEcho(client, call, await client.call(call), token);
 }
 
@@ -25,28 +30,33 @@ export class CounterOperations {
   async #bump(client: Client): Promise<void> {
     const counter = this.#counter(client);
     const key = keyOf(client);
-    const call: Call = { operation: 'bump', user: client.anyUser(), line: 'POST /bump', body: { key } };
+    const call: SoakCall = { operation: 'bump', user: client.anyUser(), line: 'POST /bump', body: { key } };
     counter.sent++;
     const outcome = await client.call(call);
     if (outcome.kind === 'notSent') counter.sent--;
     if (outcome.kind !== 'answered') return;
     const value = Number(outcome.text);
-    if (outcome.status !== 200) client.violated('status', call, tell(outcome));
+    if (outcome.status !== 200) client.reportViolation('status', call, describeOutcome(outcome));
     else if (!(value > counter.acknowledged && value <= counter.sent)) {
-      client.violated('rows', call, `${JSON.stringify(counter)}: ${tell(outcome)}`);
+      client.reportViolation('rows', call, `${JSON.stringify(counter)}: ${describeOutcome(outcome)}`);
     } else counter.acknowledged = value;
   }
 
   async #read(client: Client): Promise<void> {
     const counter = this.#counter(client);
     const key = keyOf(client);
-    const call: Call = { operation: 'read_counter', user: client.anyUser(), line: 'GET /read-counter', query: { key } };
+    const call: SoakCall = {
+      operation: 'read_counter',
+      user: client.anyUser(),
+      line: 'GET /read-counter',
+      query: { key },
+    };
     const outcome = await client.call(call);
     if (outcome.kind !== 'answered') return;
     const value = Number(outcome.text);
-    if (outcome.status !== 200) client.violated('status', call, tell(outcome));
+    if (outcome.status !== 200) client.reportViolation('status', call, describeOutcome(outcome));
     else if (!(value >= counter.acknowledged && value <= counter.sent)) {
-      client.violated('cache', call, `${JSON.stringify(counter)}: ${tell(outcome)}`);
+      client.reportViolation('cache', call, `${JSON.stringify(counter)}: ${describeOutcome(outcome)}`);
     }
   }
 

@@ -1,28 +1,28 @@
-import type { Call, Client } from '../client.ts';
+import type { SoakCall, Client } from '../client.ts';
 import { raisedState } from '../schema.sql.ts';
 import { writeToken } from '../write-log.ts';
-import { expectAnswer, expectRefusal, type Operation, parse, tell } from './operation.ts';
+import { expectResponse, expectProblem, type Operation, parseJson, describeOutcome } from './operation.ts';
 import { logWrite } from './writes.ts';
 
 async function divide(client: Client): Promise<void> {
   const [a, b] = [client.random.integer(0, 1000), client.random.integer(0, 2)];
-  const call: Call = { operation: 'divide', user: client.anyUser(), line: 'GET /divide', query: { a, b } };
+  const call: SoakCall = { operation: 'divide', user: client.anyUser(), line: 'GET /divide', query: { a, b } };
   const outcome = await client.call(call);
-  if (b === 0) expectRefusal(client, call, outcome, [400, '22012']);
-  else expectAnswer(client, call, outcome, String(Math.trunc(a / b)));
+  if (b === 0) expectProblem(client, call, outcome, [400, '22012']);
+  else expectResponse(client, call, outcome, String(Math.trunc(a / b)));
 }
 
 /** Writes and then raises: the message has to be its own, and the write must not be there. */
 async function raise(client: Client): Promise<void> {
   const user = client.anyUser();
-  const id = client.load.writes.begin(user);
+  const id = client.context.writes.begin(user);
   const token = writeToken(id);
   const [status, state] = client.random.pick([
     [500, raisedState],
     [400, 'P0001'],
     [409, '40001'],
   ] as const);
-  const call: Call = {
+  const call: SoakCall = {
     operation: 'raise',
     user,
     line: 'POST /add-entry-and-fail',
@@ -31,17 +31,17 @@ async function raise(client: Client): Promise<void> {
   };
   const outcome = await client.call(call);
   logWrite(client, id, outcome);
-  expectRefusal(client, call, outcome, [status, state]);
+  expectProblem(client, call, outcome, [status, state]);
   if (outcome.kind !== 'answered' || outcome.status !== status) return;
-  const problem = parse(outcome.text) as { readonly title?: unknown } | null;
-  if (problem?.title !== token) client.violated('own-answer', call, tell(outcome));
+  const problem = parseJson(outcome.text) as { readonly title?: unknown } | null;
+  if (problem?.title !== token) client.reportViolation('own-answer', call, describeOutcome(outcome));
 }
 
 /** A call whose write violates a constraint: at once, or when it commits, after its rows were sent. */
 async function violate(client: Client, path: string, refusal: [number, string]): Promise<void> {
   const user = client.anyUser();
-  const id = client.load.writes.begin(user);
-  const call: Call = {
+  const id = client.context.writes.begin(user);
+  const call: SoakCall = {
     operation: `constraint at ${path}`,
     user,
     line: `POST ${path}`,
@@ -49,21 +49,21 @@ async function violate(client: Client, path: string, refusal: [number, string]):
   };
   const outcome = await client.call(call);
   logWrite(client, id, outcome);
-  expectRefusal(client, call, outcome, refusal);
+  expectProblem(client, call, outcome, refusal);
 }
 
 async function timeOut(client: Client): Promise<void> {
   const user = client.anyUser();
-  const id = client.load.writes.begin(user);
+  const id = client.context.writes.begin(user);
   const body = { id, token: writeToken(id) };
   const line = 'POST /add-entry-and-time-out';
-  const call: Call = { operation: 'timeout', user, line, body, raises: 'timeout' };
+  const call: SoakCall = { operation: 'timeout', user, line, body, raises: 'timeout' };
   const outcome = await client.call(call);
   logWrite(client, id, outcome);
-  expectRefusal(client, call, outcome, [504]);
+  expectProblem(client, call, outcome, [504]);
 }
 
-type WrongCall = Pick<Call, 'line' | 'query' | 'body' | 'headers'> & { readonly status: number };
+type WrongCall = Pick<SoakCall, 'line' | 'query' | 'body' | 'headers'> & { readonly status: number };
 
 const json = { 'content-type': 'application/json' };
 const wrongCalls: readonly WrongCall[] = [
@@ -81,8 +81,8 @@ const wrongCalls: readonly WrongCall[] = [
 
 async function wrongCall(client: Client): Promise<void> {
   const { status, ...wrong } = client.random.pick(wrongCalls);
-  const call: Call = { operation: 'wrong request', user: client.anyUser(), ...wrong };
-  expectRefusal(client, call, await client.call(call), [status]);
+  const call: SoakCall = { operation: 'wrong request', user: client.anyUser(), ...wrong };
+  expectProblem(client, call, await client.call(call), [status]);
 }
 
 export const errors: readonly Operation[] = [

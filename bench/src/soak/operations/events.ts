@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 
-import type { Call, Client } from '../client.ts';
-import { expectAnswer, type Operation } from './operation.ts';
+import type { SoakCall, Client } from '../client.ts';
+import { expectResponse, type Operation } from './operation.ts';
 
 const mostEvents = 8;
 const deadlineMs = 10_000;
@@ -67,7 +67,7 @@ async function progress(client: Client): Promise<void> {
   const count = client.random.integer(1, mostEvents);
   const headers = user.token === null ? {} : { authorization: `Bearer ${user.token}` };
   const reader = new EventReader();
-  const call: Call = {
+  const call: SoakCall = {
     operation: 'events',
     user,
     line: 'POST /progress',
@@ -75,22 +75,22 @@ async function progress(client: Client): Promise<void> {
     headers: { 'x-gateway-id': id },
   };
   try {
-    const status = await reader.open(`${client.load.http.origin}/api/progress/info?${id}`, headers);
-    client.load.statistics.requests++;
+    const status = await reader.open(`${client.context.http.origin}/api/progress/info?${id}`, headers);
+    client.context.statistics.requests++;
     // Under a role context, opening a stream may ask the database, whose connection may be lost.
     if (status === 503) return;
     if (status !== 200) {
-      client.violated('events', call, `the stream was answered with ${status ?? 'nothing in time'}`);
+      client.reportViolation('events', call, `the stream was answered with ${status ?? 'nothing in time'}`);
       return;
     }
     const outcome = await client.call(call);
-    expectAnswer(client, call, outcome, token);
+    expectResponse(client, call, outcome, token);
     const isWhole = outcome.kind === 'answered' && outcome.status === 200;
     if (isWhole) await reader.wait(count);
     const expected = Array.from({ length: count }, (_, index) => `${token} ${index + 1} of ${count}`);
     const isOwn = reader.data.every((data) => expected.includes(data));
     if (!isOwn || (isWhole && reader.data.length !== count)) {
-      client.violated('events', call, `${JSON.stringify(reader.data)} after ${outcome.kind}`);
+      client.reportViolation('events', call, `${JSON.stringify(reader.data)} after ${outcome.kind}`);
     }
   } finally {
     reader.close();

@@ -1,4 +1,4 @@
-import type { Call, Client, Outcome } from '../client.ts';
+import type { SoakCall, Client, CallOutcome } from '../client.ts';
 import type { User } from '../users.ts';
 
 /** One kind of request, with the check of its answer. The weight is its share of the load. */
@@ -8,41 +8,53 @@ export interface Operation {
 }
 
 /** Checks status and body of an answer, byte by byte; other outcomes have no answer to check. */
-export function expectAnswer(client: Client, call: Call, outcome: Outcome, expected: string | Buffer): void {
+export function expectResponse(client: Client, call: SoakCall, outcome: CallOutcome, expected: string | Buffer): void {
   if (outcome.kind !== 'answered') return;
   const body = Buffer.from(expected as string);
-  if (outcome.status !== 200) client.violated('status', call, `200 was expected, not ${tell(outcome)}`);
+  if (outcome.status !== 200)
+    client.reportViolation('status', call, `200 was expected, not ${describeOutcome(outcome)}`);
   else if (!outcome.body.equals(body)) {
-    client.violated('own-answer', call, `${JSON.stringify(start(body))} was expected, not ${tell(outcome)}`);
+    client.reportViolation(
+      'own-answer',
+      call,
+      `${JSON.stringify(bodyStart(body))} was expected, not ${describeOutcome(outcome)}`,
+    );
   }
 }
 
 /** Checks an answer `{"token": …, "role": …, "user": …}`. */
-export function expectEcho(client: Client, call: Call, outcome: Outcome, token: string): void {
+export function expectEcho(client: Client, call: SoakCall, outcome: CallOutcome, token: string): void {
   if (outcome.kind !== 'answered') return;
   if (outcome.status !== 200) {
-    client.violated('status', call, `200 was expected, not ${tell(outcome)}`);
+    client.reportViolation('status', call, `200 was expected, not ${describeOutcome(outcome)}`);
     return;
   }
-  const echo = parse(outcome.text) as {
+  const echo = parseJson(outcome.text) as {
     readonly token?: unknown;
     readonly role?: unknown;
     readonly user?: unknown;
   } | null;
-  if (echo?.token !== token) client.violated('own-answer', call, `${token} was expected, not ${tell(outcome)}`);
-  else if (echo.role !== call.user.role || echo.user !== call.user.id) client.violated('identity', call, tell(outcome));
+  if (echo?.token !== token)
+    client.reportViolation('own-answer', call, `${token} was expected, not ${describeOutcome(outcome)}`);
+  else if (echo.role !== call.user.role || echo.user !== call.user.id)
+    client.reportViolation('identity', call, describeOutcome(outcome));
 }
 
 /** Checks the status of a refusal, and the SQLSTATE in its body where there is one. */
-export function expectRefusal(client: Client, call: Call, outcome: Outcome, [status, code]: [number, string?]): void {
+export function expectProblem(
+  client: Client,
+  call: SoakCall,
+  outcome: CallOutcome,
+  [status, code]: [number, string?],
+): void {
   if (outcome.kind !== 'answered') return;
-  const problem = parse(outcome.text) as { readonly code?: unknown } | null;
+  const problem = parseJson(outcome.text) as { readonly code?: unknown } | null;
   if (outcome.status !== status || (code !== undefined && problem?.code !== code)) {
-    client.violated('status', call, `${status} ${code ?? ''} was expected, not ${tell(outcome)}`);
+    client.reportViolation('status', call, `${status} ${code ?? ''} was expected, not ${describeOutcome(outcome)}`);
   }
 }
 
-export function parse(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -51,14 +63,14 @@ export function parse(text: string): unknown {
 }
 
 /** The begin of an answer, for a message. */
-export function tell(outcome: Outcome): string {
-  return outcome.kind === 'answered' ? `${outcome.status} ${start(outcome.body)}` : outcome.kind;
+export function describeOutcome(outcome: CallOutcome): string {
+  return outcome.kind === 'answered' ? `${outcome.status} ${bodyStart(outcome.body)}` : outcome.kind;
 }
 
-function start(body: Buffer): string {
+function bodyStart(body: Buffer): string {
   return body.subarray(0, 300).toString();
 }
 
 export function isAdmin(client: Client, user: User): boolean {
-  return user.role === client.load.roles.admin;
+  return user.role === client.context.roles.admin;
 }

@@ -1,5 +1,5 @@
-import type { Call, Client } from '../client.ts';
-import { expectAnswer, expectRefusal, isAdmin, type Operation, tell } from './operation.ts';
+import type { SoakCall, Client } from '../client.ts';
+import { expectResponse, expectProblem, isAdmin, type Operation, describeOutcome } from './operation.ts';
 
 /** Routines for one role: the answer for it, 403 for all others, whatever was prepared or planned before on the connection. */
 async function forAdmins(client: Client): Promise<void> {
@@ -10,41 +10,41 @@ async function forAdmins(client: Client): Promise<void> {
     ['/for-admins', `admin ${token}`],
     ['/for-admins-constant', `${token} secret`],
   ] as const);
-  const call: Call = { operation: 'privileged', user, line: `GET ${path}`, query: { token } };
+  const call: SoakCall = { operation: 'privileged', user, line: `GET ${path}`, query: { token } };
   const outcome = await client.call(call);
   if (isAdmin(client, user)) {
-    expectAnswer(client, call, outcome, expected);
+    expectResponse(client, call, outcome, expected);
   } else if (outcome.kind === 'answered' && outcome.status === 200) {
-    client.violated('privileges', call, tell(outcome));
+    client.reportViolation('privileges', call, describeOutcome(outcome));
   } else {
-    expectRefusal(client, call, outcome, [403, '42501']);
+    expectProblem(client, call, outcome, [403, '42501']);
   }
 }
 
 /** Rows that a policy shows to one role each. */
 async function notes(client: Client): Promise<void> {
   const user = client.anyUser();
-  const { reader, writer, admin } = client.load.roles;
-  const call: Call = { operation: 'row security by role', user, line: 'GET /note' };
+  const { reader, writer, admin } = client.context.roles;
+  const call: SoakCall = { operation: 'row security by role', user, line: 'GET /note' };
   const outcome = await client.call(call);
   if (outcome.kind !== 'answered') return;
   const notesOf: Readonly<Record<string, readonly number[]>> = { [reader]: [1], [writer]: [2], [admin]: [3, 4] };
   const visible = notesOf[user.role];
   if (visible === undefined) {
-    expectRefusal(client, call, outcome, [403, '42501']);
+    expectProblem(client, call, outcome, [403, '42501']);
     return;
   }
   const expected = JSON.stringify(visible.map((id) => ({ id, reader: user.role })));
   if (outcome.status !== 200 || outcome.text !== expected) {
-    client.violated('privileges', call, `${expected} was expected, not ${tell(outcome)}`);
+    client.reportViolation('privileges', call, `${expected} was expected, not ${describeOutcome(outcome)}`);
   }
 }
 
 /** The reader's role has no privilege on the table. */
 async function itemsOfReader(client: Client): Promise<void> {
-  const user = client.users.find(({ role }) => role === client.load.roles.reader) ?? client.load.anonymous;
+  const user = client.users.find(({ role }) => role === client.context.roles.reader) ?? client.context.anonymous;
   const line = client.random.pick(['GET /item', 'DELETE /item', 'PUT /item'] as const);
-  const call: Call = {
+  const call: SoakCall = {
     operation: 'table without privilege',
     user,
     line,
@@ -52,8 +52,9 @@ async function itemsOfReader(client: Client): Promise<void> {
     ...(line === 'DELETE /item' ? { query: { id: 1 } } : {}),
   };
   const outcome = await client.call(call);
-  if (outcome.kind === 'answered' && outcome.status < 300) client.violated('privileges', call, tell(outcome));
-  else expectRefusal(client, call, outcome, [403, '42501']);
+  if (outcome.kind === 'answered' && outcome.status < 300)
+    client.reportViolation('privileges', call, describeOutcome(outcome));
+  else expectProblem(client, call, outcome, [403, '42501']);
 }
 
 export const privileges: readonly Operation[] = [

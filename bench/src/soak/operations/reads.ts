@@ -1,7 +1,7 @@
-import type { Call, Client } from '../client.ts';
+import type { SoakCall, Client } from '../client.ts';
 import { padding } from '../schema.sql.ts';
 import type { User } from '../users.ts';
-import { expectAnswer, expectEcho, type Operation } from './operation.ts';
+import { expectResponse, expectEcho, type Operation } from './operation.ts';
 
 const bodyLength = 20_000;
 /** About 60 kB, 600 kB and 6 MB. */
@@ -18,7 +18,7 @@ function rowsBody(token: string, user: User, count: number): string {
 
 async function echo(client: Client): Promise<void> {
   const token = client.token();
-  const call: Call = { operation: 'echo', user: client.anyUser(), line: 'GET /echo', query: { token } };
+  const call: SoakCall = { operation: 'echo', user: client.anyUser(), line: 'GET /echo', query: { token } };
   expectEcho(client, call, await client.call(call), token);
 }
 
@@ -26,7 +26,7 @@ async function echo(client: Client): Promise<void> {
 async function echoSlowly(client: Client): Promise<void> {
   const token = client.token();
   const seconds = client.random.chance(0.05) ? 0.25 : client.random.next() / 50;
-  const call: Call = {
+  const call: SoakCall = {
     operation: 'echo_slowly',
     user: client.anyUser(),
     line: 'GET /echo-slowly',
@@ -38,40 +38,40 @@ async function echoSlowly(client: Client): Promise<void> {
 async function echoParameters(client: Client): Promise<void> {
   const token = client.token();
   const user = client.anyUser();
-  const call: Call = { operation: 'echo_parameters', user, line: 'POST /echo-parameters', body: { token } };
+  const call: SoakCall = { operation: 'echo_parameters', user, line: 'POST /echo-parameters', body: { token } };
   const name = user.id === null ? null : `name of ${user.id}`;
   const row = { token, user: user.id, name, role: user.role };
-  expectAnswer(client, call, await client.call(call), JSON.stringify([row]));
+  expectResponse(client, call, await client.call(call), JSON.stringify([row]));
 }
 
 async function echoBody(client: Client): Promise<void> {
   const token = client.token();
   const body = `${token} "ü\\" `.repeat(client.random.integer(1, bodyLength / 10));
-  const call: Call = {
+  const call: SoakCall = {
     operation: 'echo_body',
     user: client.anyUser(),
     line: 'POST /echo-body',
     query: { token },
     body,
   };
-  expectAnswer(client, call, await client.call(call), `${token}:${body}`);
+  expectResponse(client, call, await client.call(call), `${token}:${body}`);
 }
 
 async function echoBytes(client: Client): Promise<void> {
   const token = Buffer.from(client.token()).toString('hex');
   const times = client.random.integer(1, 500);
-  const call: Call = {
+  const call: SoakCall = {
     operation: 'echo_bytes',
     user: client.anyUser(),
     line: 'GET /echo-bytes',
     query: { token, times },
   };
-  expectAnswer(client, call, await client.call(call), Buffer.from(token.repeat(times), 'hex'));
+  expectResponse(client, call, await client.call(call), Buffer.from(token.repeat(times), 'hex'));
 }
 
 async function rowsOfBytes(client: Client): Promise<void> {
   const token = client.token();
-  const call: Call = {
+  const call: SoakCall = {
     operation: 'rows_of_bytes',
     user: client.anyUser(),
     line: 'GET /rows-of-bytes',
@@ -79,22 +79,22 @@ async function rowsOfBytes(client: Client): Promise<void> {
   };
   const bytes = `\\x${Buffer.from(`${token}\\`).toString('hex')}`;
   const row = { token, bytes, number: 0.1 + 0.2 };
-  expectAnswer(client, call, await client.call(call), JSON.stringify([row]));
+  expectResponse(client, call, await client.call(call), JSON.stringify([row]));
 }
 
 async function fewRows(client: Client): Promise<void> {
   const token = client.token();
   const user = client.anyUser();
   const count = client.random.integer(0, 30);
-  const call: Call = { operation: 'few rows', user, line: 'GET /rows', query: { token, count } };
-  expectAnswer(client, call, await client.call(call), rowsBody(token, user, count));
+  const call: SoakCall = { operation: 'few rows', user, line: 'GET /rows', query: { token, count } };
+  expectResponse(client, call, await client.call(call), rowsBody(token, user, count));
 }
 
 async function manyRows(client: Client, size: keyof typeof sizes): Promise<void> {
   const token = client.token();
   const user = client.anyUser();
   const count = sizes[size];
-  const call: Call = {
+  const call: SoakCall = {
     operation: `${size} answer`,
     user,
     line: 'GET /rows',
@@ -103,7 +103,7 @@ async function manyRows(client: Client, size: keyof typeof sizes): Promise<void>
     // A slow reader looks away after the first bytes.
     ...(size === 'medium' ? {} : { pauseMs: client.random.integer(1, longestPauseMs) }),
   };
-  expectAnswer(client, call, await client.call(call), rowsBody(token, user, count));
+  expectResponse(client, call, await client.call(call), rowsBody(token, user, count));
 }
 
 async function lines(client: Client): Promise<void> {
@@ -111,11 +111,11 @@ async function lines(client: Client): Promise<void> {
   const user = client.anyUser();
   const count = client.random.integer(1, 30);
   const headers = { accept: 'application/x-ndjson' };
-  const call: Call = { operation: 'ndjson', user, line: 'GET /rows', query: { token, count }, headers };
+  const call: SoakCall = { operation: 'ndjson', user, line: 'GET /rows', query: { token, count }, headers };
   const rows = Array.from({ length: count }, (_, index) =>
     JSON.stringify({ n: index + 1, token, role: user.role, padding }),
   );
-  expectAnswer(client, call, await client.call(call), `${rows.join('\n')}\n`);
+  expectResponse(client, call, await client.call(call), `${rows.join('\n')}\n`);
 }
 
 export const reads: readonly Operation[] = [

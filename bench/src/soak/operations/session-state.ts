@@ -1,24 +1,24 @@
-import type { Call, Client } from '../client.ts';
-import { expectAnswer, type Operation, parse, tell } from './operation.ts';
+import type { SoakCall, Client } from '../client.ts';
+import { expectResponse, type Operation, parseJson, describeOutcome } from './operation.ts';
 
 /** A routine that leaves something in its session; its own answer is what it always is. */
 async function leaveSomething(client: Client): Promise<void> {
   const token = client.token();
-  const name = client.random.pick(client.load.leftovers);
-  const call: Call = {
+  const name = client.random.pick(client.context.leftovers);
+  const call: SoakCall = {
     operation: 'leaves session state',
     user: client.anyUser(),
     line: `POST /leave-${name.replaceAll('_', '-')}`,
     body: { token },
   };
-  expectAnswer(client, call, await client.call(call), token);
+  expectResponse(client, call, await client.call(call), token);
 }
 
 /** Asks what a session shows of its past. Without a state to compare with, the first answer is the one. */
 export async function checkSession(client: Client): Promise<void> {
   const token = client.token();
-  const { load } = client;
-  const call: Call = {
+  const { context: load } = client;
+  const call: SoakCall = {
     operation: 'session_state',
     user: client.anyUser(),
     line: 'POST /session-state',
@@ -26,15 +26,16 @@ export async function checkSession(client: Client): Promise<void> {
   };
   const outcome = await client.call(call);
   if (outcome.kind !== 'answered') return;
-  const state = parse(outcome.text) as Readonly<Record<string, unknown>> | null;
+  const state = parseJson(outcome.text) as Readonly<Record<string, unknown>> | null;
   if (outcome.status !== 200 || state === null) {
-    client.violated('status', call, tell(outcome));
+    client.reportViolation('status', call, describeOutcome(outcome));
     return;
   }
-  if (state['token'] !== token) client.violated('own-answer', call, tell(outcome));
+  if (state['token'] !== token) client.reportViolation('own-answer', call, describeOutcome(outcome));
   const rest = JSON.stringify({ ...state, token: undefined });
   if (load.sessionState === '') load.sessionState = rest;
-  else if (rest !== load.sessionState) client.violated('session-state', call, differences(load.sessionState, rest));
+  else if (rest !== load.sessionState)
+    client.reportViolation('session-state', call, differences(load.sessionState, rest));
 }
 
 function differences(expected: string, found: string): string {

@@ -1,7 +1,7 @@
-import type { Call, Client, Outcome } from '../client.ts';
+import type { SoakCall, Client, CallOutcome } from '../client.ts';
 import { type Item, ItemModel } from '../item-model.ts';
 import type { User } from '../users.ts';
-import { expectAnswer, type Operation, parse, tell } from './operation.ts';
+import { expectResponse, type Operation, parseJson, describeOutcome } from './operation.ts';
 
 const mostItems = 20;
 
@@ -40,12 +40,12 @@ export class ItemOperations {
     if (model.live.size >= mostItems) return this.#remove(client);
     const owner = client.random.pick(writersOf(client));
     const [id, value] = [model.nextId(), client.token()];
-    const call: Call = { operation: 'item insert', user: owner, line: 'PUT /item', body: { id, value } };
+    const call: SoakCall = { operation: 'item insert', user: owner, line: 'PUT /item', body: { id, value } };
     const outcome = await client.call(call);
-    if (outcome.kind === 'notSent') model.uncertain(id, undefined);
-    else if (outcome.kind !== 'answered') model.uncertain(id, undefined, value);
+    if (outcome.kind === 'notSent') model.markUncertain(id, undefined);
+    else if (outcome.kind !== 'answered') model.markUncertain(id, undefined, value);
     else if (expectStatus(client, call, outcome, 204)) model.live.set(id, { id, owner, value });
-    else model.uncertain(id, undefined);
+    else model.markUncertain(id, undefined);
   }
 
   async #upsert(client: Client): Promise<void> {
@@ -55,10 +55,10 @@ export class ItemOperations {
     const { id, owner } = item;
     const value = client.token();
     const line = 'PUT /item/on-conflict-do-update/returning';
-    const call: Call = { operation: 'item upsert', user: owner, line, body: { id, value } };
+    const call: SoakCall = { operation: 'item upsert', user: owner, line, body: { id, value } };
     const outcome = await client.call(call);
     settleChange(model, item, outcome, value);
-    expectAnswer(client, call, outcome, JSON.stringify([{ id, value, owner: owner.id }]));
+    expectResponse(client, call, outcome, JSON.stringify([{ id, value, owner: owner.id }]));
   }
 
   async #update(client: Client): Promise<void> {
@@ -67,10 +67,10 @@ export class ItemOperations {
     if (item === null) return this.#insert(client);
     const { id, owner } = item;
     const value = client.token();
-    const call: Call = { operation: 'item update', user: owner, line: 'POST /item/returning', body: { id, value } };
+    const call: SoakCall = { operation: 'item update', user: owner, line: 'POST /item/returning', body: { id, value } };
     const outcome = await client.call(call);
     settleChange(model, item, outcome, value);
-    expectAnswer(client, call, outcome, JSON.stringify([{ id, value, owner: owner.id }]));
+    expectResponse(client, call, outcome, JSON.stringify([{ id, value, owner: owner.id }]));
   }
 
   async #remove(client: Client): Promise<void> {
@@ -78,10 +78,10 @@ export class ItemOperations {
     const item = this.#pick(client);
     if (item === null) return this.#insert(client);
     const { id, owner, value } = item;
-    const call: Call = { operation: 'item delete', user: owner, line: 'DELETE /item', query: { id } };
+    const call: SoakCall = { operation: 'item delete', user: owner, line: 'DELETE /item', query: { id } };
     const outcome = await client.call(call);
     if (outcome.kind === 'notSent') return;
-    if (outcome.kind !== 'answered') model.uncertain(id, undefined, value);
+    if (outcome.kind !== 'answered') model.markUncertain(id, undefined, value);
     else if (expectStatus(client, call, outcome, 204)) model.live.delete(id);
   }
 
@@ -89,23 +89,28 @@ export class ItemOperations {
     const item = this.#pick(client);
     if (item === null) return this.#insert(client);
     const { id, owner, value } = item;
-    const call: Call = { operation: 'item select', user: owner, line: 'GET /item', query: { id } };
-    expectAnswer(client, call, await client.call(call), JSON.stringify([{ id, value, owner: owner.id }]));
+    const call: SoakCall = { operation: 'item select', user: owner, line: 'GET /item', query: { id } };
+    expectResponse(client, call, await client.call(call), JSON.stringify([{ id, value, owner: owner.id }]));
   }
 
   /** Without a condition, the policy decides: all rows of the caller, and no others. */
   async #selectAll(client: Client): Promise<void> {
     const user = client.random.pick(writersOf(client));
-    const call: Call = { operation: 'items of a user', user, line: 'GET /item' };
+    const call: SoakCall = { operation: 'items of a user', user, line: 'GET /item' };
     const outcome = await client.call(call);
     if (outcome.kind !== 'answered' || !expectStatus(client, call, outcome, 200)) return;
-    const rows = parse(outcome.text) as readonly { id: number; value: string; owner: string }[];
-    if (rows.some(({ owner }) => owner !== user.id)) client.violated('privileges', call, tell(outcome));
+    const rows = parseJson(outcome.text) as readonly { id: number; value: string; owner: string }[];
+    if (rows.some(({ owner }) => owner !== user.id))
+      client.reportViolation('privileges', call, describeOutcome(outcome));
     const model = this.#model(client);
     const visible = new Map(rows.filter(({ id }) => !model.isUncertain(id)).map(({ id, value }) => [id, value]));
-    const items = model.of(user);
+    const items = model.itemsOf(user);
     if (visible.size !== items.length || items.some(({ id, value }) => visible.get(id) !== value)) {
-      client.violated('rows', call, `${JSON.stringify(items.map(({ id, value }) => [id, value]))}: ${tell(outcome)}`);
+      client.reportViolation(
+        'rows',
+        call,
+        `${JSON.stringify(items.map(({ id, value }) => [id, value]))}: ${describeOutcome(outcome)}`,
+      );
     }
   }
 
@@ -115,25 +120,26 @@ export class ItemOperations {
     if (item === null) return this.#insert(client);
     const user = writersOf(client).find((writer) => writer !== item.owner)!;
     const body = { id: item.id, value: 'stolen' };
-    const call: Call = { operation: 'item of another user', user, line: 'POST /item/returning', body };
+    const call: SoakCall = { operation: 'item of another user', user, line: 'POST /item/returning', body };
     const outcome = await client.call(call);
-    if (outcome.kind === 'answered' && outcome.text !== '[]') client.violated('privileges', call, tell(outcome));
+    if (outcome.kind === 'answered' && outcome.text !== '[]')
+      client.reportViolation('privileges', call, describeOutcome(outcome));
   }
 }
 
 /** The users of the client whose roles may write items. */
 function writersOf(client: Client): readonly User[] {
-  return client.users.filter(({ role }) => role !== client.load.roles.reader);
+  return client.users.filter(({ role }) => role !== client.context.roles.reader);
 }
 
-function settleChange(model: ItemModel, item: Item, outcome: Outcome, value: string): void {
+function settleChange(model: ItemModel, item: Item, outcome: CallOutcome, value: string): void {
   if (outcome.kind === 'notSent') return;
-  if (outcome.kind !== 'answered') model.uncertain(item.id, item.value, value);
+  if (outcome.kind !== 'answered') model.markUncertain(item.id, item.value, value);
   else if (outcome.status === 200) item.value = value;
 }
 
-function expectStatus(client: Client, call: Call, outcome: Outcome, status: number): boolean {
+function expectStatus(client: Client, call: SoakCall, outcome: CallOutcome, status: number): boolean {
   if (outcome.kind === 'answered' && outcome.status === status) return true;
-  client.violated('status', call, `${status} was expected, not ${tell(outcome)}`);
+  client.reportViolation('status', call, `${status} was expected, not ${describeOutcome(outcome)}`);
   return false;
 }

@@ -1,10 +1,10 @@
-import type { Call, Client, Outcome } from '../client.ts';
+import type { SoakCall, Client, CallOutcome } from '../client.ts';
 import { writeToken } from '../write-log.ts';
-import { expectAnswer, expectEcho, type Operation, tell } from './operation.ts';
+import { expectResponse, expectEcho, type Operation, describeOutcome } from './operation.ts';
 
 /** Tells the log of writes how the call ended; any 2xx acknowledges, any other answer refuses. */
-export function logWrite(client: Client, id: number, outcome: Outcome): void {
-  const { writes } = client.load;
+export function logWrite(client: Client, id: number, outcome: CallOutcome): void {
+  const { writes } = client.context;
   if (outcome.kind === 'notSent') writes.end(id, 'not-sent');
   else if (outcome.kind === 'failed') writes.end(id, 'refused');
   else if (outcome.kind === 'answered') writes.end(id, isSuccess(outcome.status) ? 'acknowledged' : 'refused');
@@ -17,9 +17,9 @@ function isSuccess(status: number): boolean {
 
 async function addEntry(client: Client): Promise<void> {
   const user = client.anyUser();
-  const id = client.load.writes.begin(user);
+  const id = client.context.writes.begin(user);
   const token = writeToken(id);
-  const call: Call = { operation: 'add_entry', user, line: 'POST /add-entry', body: { id, token } };
+  const call: SoakCall = { operation: 'add_entry', user, line: 'POST /add-entry', body: { id, token } };
   const outcome = await client.call(call);
   logWrite(client, id, outcome);
   expectEcho(client, call, outcome, token);
@@ -27,35 +27,35 @@ async function addEntry(client: Client): Promise<void> {
 
 async function addSlowly(client: Client): Promise<void> {
   const user = client.anyUser();
-  const id = client.load.writes.begin(user);
+  const id = client.context.writes.begin(user);
   const token = writeToken(id);
   const seconds = client.random.next() / 50;
   const body = { id, token, seconds };
-  const call: Call = { operation: 'add_entry_slowly', user, line: 'POST /add-entry-slowly', body };
+  const call: SoakCall = { operation: 'add_entry_slowly', user, line: 'POST /add-entry-slowly', body };
   const outcome = await client.call(call);
   logWrite(client, id, outcome);
-  expectAnswer(client, call, outcome, token);
+  expectResponse(client, call, outcome, token);
 }
 
 async function addByProcedure(client: Client): Promise<void> {
   const user = client.anyUser();
-  const id = client.load.writes.begin(user);
+  const id = client.context.writes.begin(user);
   const token = writeToken(id);
   const body = { id, token, added: null };
-  const call: Call = { operation: 'procedure', user, line: 'POST /add-entry-by-procedure', body };
+  const call: SoakCall = { operation: 'procedure', user, line: 'POST /add-entry-by-procedure', body };
   const outcome = await client.call(call);
   logWrite(client, id, outcome);
-  expectAnswer(client, call, outcome, JSON.stringify({ added: token }));
+  expectResponse(client, call, outcome, JSON.stringify({ added: token }));
 }
 
 async function insertEntry(client: Client): Promise<void> {
   const user = client.anyUser();
-  const id = client.load.writes.begin(user);
-  const call: Call = { operation: 'table insert', user, line: 'PUT /entry', body: { id, token: writeToken(id) } };
+  const id = client.context.writes.begin(user);
+  const call: SoakCall = { operation: 'table insert', user, line: 'PUT /entry', body: { id, token: writeToken(id) } };
   const outcome = await client.call(call);
   logWrite(client, id, outcome);
   if (outcome.kind === 'answered' && outcome.status !== 204) {
-    client.violated('status', call, `204 was expected, not ${tell(outcome)}`);
+    client.reportViolation('status', call, `204 was expected, not ${describeOutcome(outcome)}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What must hold under load; each is passed or failed as a whole. */
-export const promises = {
+export const guarantees = {
   'own-answer': 'every answer belongs to its own request',
   identity: 'role and user of every call are those of its caller',
   privileges: 'privileges and row level security are those of the caller',
@@ -22,16 +22,16 @@ export const promises = {
   process: 'the gateway starts, survives and closes',
 } as const;
 
-export type PromiseName = keyof typeof promises;
+export type GuaranteeName = keyof typeof guarantees;
 
 const keptExamples = 5;
 const longestExample = 1500;
 
 /** Counts how often a promise was broken, and keeps the first examples. */
 export class Violations {
-  readonly #found = new Map<PromiseName, { count: number; readonly examples: string[] }>();
+  readonly #found = new Map<GuaranteeName, { count: number; readonly examples: string[] }>();
 
-  add(name: PromiseName, example: string): void {
+  add(name: GuaranteeName, example: string): void {
     const found = this.#found.get(name) ?? { count: 0, examples: [] };
     found.count++;
     if (found.examples.length < keptExamples) {
@@ -41,11 +41,11 @@ export class Violations {
     this.#found.set(name, found);
   }
 
-  count(name: PromiseName): number {
+  count(name: GuaranteeName): number {
     return this.#found.get(name)?.count ?? 0;
   }
 
-  examples(name: PromiseName): readonly string[] {
+  examples(name: GuaranteeName): readonly string[] {
     return this.#found.get(name)?.examples ?? [];
   }
 

@@ -5,30 +5,30 @@ import type { Work } from './work.ts';
 type Cell = string | number | boolean | null | object;
 type Row = Readonly<Record<string, Cell>>;
 
-const deadlineMilliseconds = 20_000;
+const timeoutMs = 20_000;
 
-/** Fails unless the contender answers the work completely and rightly: nobody is timed on an error or on half an answer. */
-export async function checkAnswer(origin: string, work: Work): Promise<void> {
-  const response = await fetch(origin + work.path, { signal: AbortSignal.timeout(deadlineMilliseconds) });
+/** Throws unless the response of the contender is complete and has the expected values. */
+export async function checkResponse(origin: string, work: Work): Promise<void> {
+  const response = await fetch(origin + work.path, { signal: AbortSignal.timeout(timeoutMs) });
   const body = await response.text();
-  strictEqual(response.status, 200, `${work.path} answered ${response.status}: ${body.slice(0, 300)}`);
-  const answer: unknown = JSON.parse(body);
+  strictEqual(response.status, 200, `${work.path} returned ${response.status}: ${body.slice(0, 300)}`);
+  const result: unknown = JSON.parse(body);
   if (work.rows === null) {
-    strictEqual(Number(answer), 3, work.path);
+    strictEqual(Number(result), 3, work.path);
     return;
   }
-  const rows = answer as readonly Row[];
+  const rows = result as readonly Row[];
   strictEqual(rows.length, work.rows, `${work.path}: number of rows`);
   rows.forEach((row, index) =>
-    deepStrictEqual(normalized(row), expectedRow(index + 1), `${work.path}: row ${index + 1}`),
+    deepStrictEqual(normalizeRow(row), expectedRow(index + 1), `${work.path}: row ${index + 1}`),
   );
 }
 
 /**
- * The contenders spell some types differently: `pg` gives bigint and numeric as strings, and a date as the instant of its
- * midnight; instants differ in their notation.
+ * Converts the types that contenders return differently: `pg` returns bigint and numeric as strings, and a date as the timestamp of
+ * its midnight. Timestamps differ in their format.
  */
-function normalized(row: Row): Row {
+function normalizeRow(row: Row): Row {
   return {
     ...row,
     reference: Number(row['reference']),
@@ -38,7 +38,7 @@ function normalized(row: Row): Row {
   };
 }
 
-/** What `schemaSql` stores, told again. */
+/** Returns the row that `benchSchemaSql` inserts. */
 function expectedRow(n: number): Row {
   const midnight = Date.UTC(2024, 0, 1);
   return {

@@ -2,23 +2,23 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { isInstalled, run } from './command.ts';
+import { isInstalled, runProgram } from './run-program.ts';
 import type { Competitor } from './competitor.ts';
-import type { Settings } from './contenders/contender.ts';
+import type { ContenderSettings } from './contenders/contender.ts';
 import type { Work } from './work.ts';
 
-export const limitTitle = 'limit: pgbench, no HTTP';
+export const pgbenchTitle = 'limit: pgbench, no HTTP';
 
 /**
- * What the database gives to a client that does nothing with the answer: the same calls, prepared, over as many connections
- * as each contender has. Null when pgbench is not installed.
+ * Runs the same calls with pgbench, which ignores the results: prepared, over as many connections as each contender has. Returns null
+ * when pgbench is not installed.
  */
-export async function startLimit(settings: Settings): Promise<Competitor | null> {
+export async function startPgbench(settings: ContenderSettings): Promise<Competitor | null> {
   if (!isInstalled('pgbench')) return null;
   const folder = await mkdtemp(join(tmpdir(), 'pgway-pgbench-'));
   const { target, env } = withoutPassword(settings.connectionString);
   return {
-    title: limitTitle,
+    title: pgbenchTitle,
     does: () => true,
     check: (work) => writeFile(script(folder, work), work.sql),
     async run(work, { connections, seconds, signal }) {
@@ -39,7 +39,7 @@ export async function startLimit(settings: Settings): Promise<Competitor | null>
         '-f',
         file,
       ];
-      const output = await run('pgbench', [...args, target], { signal, env });
+      const output = await runProgram('pgbench', [...args, target], { signal, env });
       return { requestsPerSecond: transactionsPerSecond(output), p50: null, p99: null, cpu: null, rss: null };
     },
     close: () => rm(folder, { recursive: true, force: true }),
@@ -52,16 +52,16 @@ function script(folder: string, work: Work): string {
 
 function transactionsPerSecond(output: string): number {
   const rate = /^tps = ([0-9.]+)/m.exec(output)?.[1];
-  if (rate === undefined) throw new Error(`pgbench gave no rate: ${output}`);
+  if (rate === undefined) throw new Error(`pgbench printed no rate: ${output}`);
   return Number(rate);
 }
 
-/** A password on the command line would show in the list of processes. */
+/** Moves the password to the environment: the process list shows command lines. */
 function withoutPassword(connectionString: string): { readonly target: string; readonly env: NodeJS.ProcessEnv } {
   const url = new URL(connectionString);
   const password = decodeURIComponent(url.password);
   url.password = '';
-  // Generic plans are what the limit needs: otherwise PostgreSQL plans the inlined body of the function at every call.
+  // Without generic plans, PostgreSQL plans the inlined body of the function at every call.
   const env = { ...process.env, PGOPTIONS: '-c plan_cache_mode=force_generic_plan' };
   return { target: url.href, env: password === '' ? env : { ...env, PGPASSWORD: password } };
 }

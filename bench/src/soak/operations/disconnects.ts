@@ -1,5 +1,5 @@
-import type { Call, Client } from '../client.ts';
-import { readerTimeoutSeconds } from '../gateway-process.ts';
+import type { SoakCall, Client } from '../client.ts';
+import { slowClientTimeoutSeconds } from '../gateway-process.ts';
 import { writeToken } from '../write-log.ts';
 import type { Operation } from './operation.ts';
 import { logWrite } from './writes.ts';
@@ -9,7 +9,7 @@ const endless = { rows: 200_000, value: 3_000_000 };
 
 async function leaveAnswer(client: Client): Promise<void> {
   const query = { token: client.token(), count: client.random.pick([400, 4000, 40_000]) };
-  const call: Call = {
+  const call: SoakCall = {
     operation: 'leaves in the answer',
     user: client.anyUser(),
     line: 'GET /rows',
@@ -35,20 +35,20 @@ async function leaveCall(client: Client): Promise<void> {
 
 async function leaveWrite(client: Client): Promise<void> {
   const user = client.anyUser();
-  const id = client.load.writes.begin(user);
+  const id = client.context.writes.begin(user);
   const body = { id, token: writeToken(id), seconds: client.random.next() / 20 };
   const leave = { afterMs: client.random.integer(0, 40) };
-  const call: Call = { operation: 'leaves a write', user, line: 'POST /add-entry-slowly', body, leave };
+  const call: SoakCall = { operation: 'leaves a write', user, line: 'POST /add-entry-slowly', body, leave };
   logWrite(client, id, await client.call(call));
 }
 
 /** The request is never whole: nothing may be written. */
 async function leaveBody(client: Client): Promise<void> {
   const user = client.anyUser();
-  const id = client.load.writes.begin(user);
+  const id = client.context.writes.begin(user);
   const body = { id, token: writeToken(id) };
   await client.call({ operation: 'leaves its body', user, line: 'POST /add-entry', body, leave: 'in-request-body' });
-  client.load.writes.end(id, 'refused');
+  client.context.writes.end(id, 'refused');
 }
 
 /** It holds a connection to the database until the gateway's `slowClientTimeout` is over, and not longer. */
@@ -57,21 +57,21 @@ async function neverRead(client: Client): Promise<void> {
   const [line, query] = client.random.chance(0.5)
     ? (['GET /rows', { token, count: endless.rows }] as const)
     : (['GET /large-value', { token, times: endless.value }] as const);
-  const call: Call = {
+  const call: SoakCall = {
     operation: 'never reads',
     user: client.anyUser(),
     line,
     query,
-    pauseMs: readerTimeoutSeconds * 3000,
+    pauseMs: slowClientTimeoutSeconds * 3000,
     isStream: true,
     neverReads: true,
   };
   const outcome = await client.call(call);
   if (outcome.kind === 'answered')
-    client.violated('connections', call, 'the answer of a client that reads nothing goes on');
+    client.reportViolation('connections', call, 'the answer of a client that reads nothing goes on');
 }
 
-export const leavers: readonly Operation[] = [
+export const disconnects: readonly Operation[] = [
   { weight: 0.3, run: leaveAnswer },
   { weight: 1, run: leaveCall },
   { weight: 1, run: leaveWrite },

@@ -4,8 +4,8 @@ export function isInstalled(command: string): boolean {
   return spawnSync(command, ['--version'], { stdio: 'ignore' }).error === undefined;
 }
 
-/** Runs a program to its end and gives what it printed. Throws with its complaint when it fails. */
-export async function run(
+/** Runs a program and returns its standard output. Throws with its standard error when it fails. */
+export async function runProgram(
   command: string,
   args: readonly string[],
   options: { readonly signal: AbortSignal; readonly env?: NodeJS.ProcessEnv },
@@ -17,13 +17,13 @@ export async function run(
       env: options.env ?? process.env,
     });
     let output = '';
-    let complaint = '';
+    let errorOutput = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (errorOutput += text));
     child.once('error', reject);
     child.once('close', (code) => {
       if (code === 0) resolve(output);
-      else reject(new Error(`${command} ended with ${code}: ${complaint.trim() || output.trim()}`));
+      else reject(new Error(`${command} exited with ${code}: ${errorOutput.trim() || output.trim()}`));
     });
   });
 }

@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net';
 
-/** One client of a stream, on a bare socket: thousands of them must not cost more than what is measured. */
-export class Reader {
+/** A client of an event stream on a plain socket: an HTTP client would cost more than the server that is measured. */
+export class StreamReader {
   readonly socket: Socket;
   bytes = 0;
   #marker: Buffer | null = null;
   #count = 0;
-  #wanted = 0;
-  #seen: (() => void) | null = null;
+  #expectedCount = 0;
+  #onComplete: (() => void) | null = null;
   #tail: Buffer = Buffer.alloc(0);
 
   constructor(port: number, path: string) {
     this.socket = connect(port, '127.0.0.1');
     this.socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`);
-    // The head of the answer ends with one too, so that the beginning is told by the comment.
+
     this.socket.on('data', (chunk) => this.#read(chunk));
     this.socket.on('error', () => undefined);
   }
@@ -22,17 +22,17 @@ export class Reader {
     return this.#count;
   }
 
-  /** Resolves once the marker was seen so often since now. */
-  seen(marker: string, times = 1): Promise<void> {
+  /** Resolves when the marker has been received `times` times from now on. */
+  waitForMarker(marker: string, times = 1): Promise<void> {
     this.#marker = Buffer.from(marker);
     this.#count = 0;
-    this.#wanted = times;
-    return new Promise((resolve) => (this.#seen = resolve));
+    this.#expectedCount = times;
+    return new Promise((resolve) => (this.#onComplete = resolve));
   }
 
-  /** Resolves once the stream has begun. */
+  /** Resolves when the stream has begun, with its first comment. */
   begun(): Promise<void> {
-    return this.seen(':\nid: ');
+    return this.waitForMarker(':\nid: ');
   }
 
   #read(chunk: Buffer): void {
@@ -45,16 +45,16 @@ export class Reader {
       at = found + this.#marker.length;
     }
     this.#tail = text.subarray(Math.max(at, text.length - this.#marker.length + 1));
-    if (this.#count >= this.#wanted) this.#seen?.();
+    if (this.#count >= this.#expectedCount) this.#onComplete?.();
   }
 }
 
-/** Opens so many, some at a time. */
-export async function openReaders(port: number, path: string, count: number): Promise<readonly Reader[]> {
-  const readers: Reader[] = [];
+/** Opens streams, at most 250 at the same time. */
+export async function openStreamReaders(port: number, path: string, count: number): Promise<readonly StreamReader[]> {
+  const readers: StreamReader[] = [];
   while (readers.length < count) {
-    const next = Array.from({ length: Math.min(250, count - readers.length) }, () => new Reader(port, path));
-    // A bound on how many connect at once: the server's backlog has one too.
+    const next = Array.from({ length: Math.min(250, count - readers.length) }, () => new StreamReader(port, path));
+    // The backlog of the server is limited.
     // oxlint-disable-next-line no-await-in-loop
     await Promise.all(next.map((reader) => reader.begun()));
     readers.push(...next);

@@ -2,26 +2,26 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:http';
 
-/** One answer, read at the pace of its owner: between calls nothing is taken from the socket. */
-export interface Reader {
+/** A response that is read on demand: between calls the socket is paused. */
+export interface ResponseReader {
   readAtLeast(bytes: number): Promise<void>;
-  /** Reads to the end and gives the bytes of the whole answer. */
+  /** Reads to the end and returns the size of the response in bytes. */
   readAll(): Promise<number>;
-  /** Throws unless the answer was an array that ended with this row: half a stream is no stream. */
+  /** Throws unless the response was complete and its array ended with this row. */
   expectLastRow(id: number): void;
-  leave(): void;
+  disconnect(): void;
 }
 
-const keptTail = 2000;
+const tailLength = 2000;
 
-export async function openReader(url: string, signal: AbortSignal): Promise<Reader> {
+export async function openResponseReader(url: string, signal: AbortSignal): Promise<ResponseReader> {
   const request = get(url, { agent: false, signal });
-  request.on('error', () => {}); // whoever reads is told by the response
+  request.on('error', () => {}); // reads fail with the error of the response
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`);
+  if (response.statusCode !== 200) throw new Error(`${url} returned ${response.statusCode}`);
   let bytes = 0;
   let tail: Buffer = Buffer.alloc(0);
-  const read = async (enough: number): Promise<void> =>
+  const read = async (target: number): Promise<void> =>
     new Promise((resolve, reject) => {
       const stop = (): void => {
         response.off('data', take).off('end', stop).off('error', reject).pause();
@@ -29,8 +29,8 @@ export async function openReader(url: string, signal: AbortSignal): Promise<Read
       };
       const take = (chunk: Buffer): void => {
         bytes += chunk.length;
-        tail = chunk.length >= keptTail ? chunk : Buffer.concat([tail.subarray(-keptTail), chunk]);
-        if (bytes >= enough) stop();
+        tail = chunk.length >= tailLength ? chunk : Buffer.concat([tail.subarray(-tailLength), chunk]);
+        if (bytes >= target) stop();
       };
       response.on('data', take).once('end', stop).once('error', reject).resume();
     });
@@ -41,11 +41,11 @@ export async function openReader(url: string, signal: AbortSignal): Promise<Read
       return bytes;
     },
     expectLastRow(id) {
-      const end = tail.subarray(-keptTail).toString();
+      const end = tail.subarray(-tailLength).toString();
       if (!response.complete || !end.endsWith(']') || !end.includes(`{"id":${id},`)) {
         throw new Error(`${url} broke off after ${bytes} bytes: …${end.slice(-100)}`);
       }
     },
-    leave: () => request.destroy(),
+    disconnect: () => request.destroy(),
   };
 }
