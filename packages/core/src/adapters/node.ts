@@ -178,7 +178,7 @@ function isFallback(response: GatewayResponse): boolean {
   return response.kind === 'whole' && response.isFallback === true;
 }
 
-const nothingHere = 'There is nothing here';
+const nothingHere = 'Not found';
 
 const notFound: Readonly<Record<'problem' | 'text', GatewayResponse>> = {
   problem: {

@@ -101,7 +101,7 @@ describe('by default', () => {
     expect(problem(await gateway.send('POST /api/add-visit', { headers: evil }))).toEqual(
       problemOf(403, {
         type: 'urn:pgway:problem:cross-site-request',
-        title: 'A page of another site may not make this request',
+        title: 'Requests from pages of other sites are not allowed',
         detail:
           'The request comes from a page of another site (origin: "https://evil.example"), and may change data. Add that origin to allowedOrigins, or set crossSiteRequests to "allow" for callers who are not signed in.',
       }),

@@ -41,7 +41,7 @@ describe('user parameters', () => {
       400,
       {
         type: 'urn:pgway:problem:unknown-parameter',
-        title: 'The request has a parameter that this endpoint does not know',
+        title: 'The request has an unknown parameter',
         status: 400,
         detail: `"${key}" is filled with what is known of the caller and may not be given.`,
         unknown: [key],

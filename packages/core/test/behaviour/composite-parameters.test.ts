@@ -86,7 +86,7 @@ describe('one object under the name of the parameter', () => {
       status: 400,
       body: {
         type: 'urn:pgway:problem:unknown-parameter',
-        title: 'The request has a parameter that this endpoint does not know',
+        title: 'The request has an unknown parameter',
         status: 400,
         detail: '"nmae" is no field of "pet", which has "petId", "petName".',
         unknown: ['pet.nmae'],
@@ -135,7 +135,7 @@ describe('one key per field', () => {
       status: 400,
       body: {
         type: 'urn:pgway:problem:missing-parameter',
-        title: 'The request lacks a parameter that this endpoint needs',
+        title: 'A required parameter is missing',
         status: 400,
         detail: 'Missing in the query string: "petPetName" (text).',
         missing: ['petPetName'],

@@ -169,8 +169,8 @@ describe('overloads, without returnGatewayExceptionMessage', () => {
   const asText = useGateway(sql, { returnGatewayExceptionMessage: false, errorFormat: 'text' });
 
   test.each([
-    ['GET /api/over?b=1', 'no-matching-signature', 'No signature of this endpoint takes the given parameters'],
-    ['POST /api/same', 'ambiguous-signature', 'Several signatures of this endpoint take the given parameters'],
+    ['GET /api/over?b=1', 'no-matching-signature', 'The parameters match no signature of this endpoint'],
+    ['POST /api/same', 'ambiguous-signature', 'The parameters match several signatures of this endpoint'],
   ])('%s: no signature is told', async (line, code, title) => {
     const sending = line.startsWith('POST') ? { body: { a: 1 } } : {};
     expect(problem(await gateway.send(line, sending)).problem).toEqual({

@@ -82,7 +82,7 @@ describe('a refresh that fails', () => {
   };
   const untold = {
     type: 'urn:pgway:problem:refresh-failed',
-    title: 'The endpoints could not be read again; the old ones stay',
+    title: 'The endpoints could not be reloaded; the old ones stay in use',
     status: 500,
     correlationId: expect.stringMatching(/^[\w-]+$/) as unknown,
   };
