@@ -1,17 +1,17 @@
-// What sign-in costs everybody else: `npm run build && node bench/sign-in.mjs`. No database is needed.
+// Measures the cost of authentication for other requests: `npm run build && node bench/login.mjs`. Needs no database.
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { cookieScheme } from '../packages/core/dist/plugins/auth/cookie.js';
-import { openKeyRing } from '../packages/core/dist/plugins/auth/keys/key-ring.js';
-import { keysInMemory } from '../packages/core/dist/plugins/auth/keys/memory.js';
-import { createPasswordHasher } from '../packages/core/dist/plugins/auth/password.js';
+import { cookieScheme } from '../packages/core/dist/auth-schemes/cookie.js';
+import { openKeyRing } from '../packages/core/dist/auth-schemes/keys/key-ring.js';
+import { memoryKeyStorage } from '../packages/core/dist/auth-schemes/keys/key-storage.js';
+import { createPasswordHasher } from '../packages/core/dist/auth-schemes/password.js';
 
 const callers = 1000;
 const rounds = 5;
 
-/** Milliseconds that this thread has been running; 0 where the system does not tell. */
-function running() {
+/** Returns the CPU time of this thread in milliseconds; 0 where the system does not report it. */
+function threadCpuTime() {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
   } catch {
@@ -20,17 +20,17 @@ function running() {
 }
 
 /**
- * Turns of the event loop while the work was going on, in milliseconds: how long the longest was, and how much of one was
- * ours. The rest is time in which the machine let others run.
+ * Returns the longest turn of the event loop during the work in milliseconds: its duration, and its CPU time. The difference is time
+ * of other processes.
  */
-async function turnsOf(work) {
-  const longest = { whole: 0, ours: 0 };
-  let before = [performance.now(), running()];
+async function longestTurn(work) {
+  const longest = { total: 0, cpu: 0 };
+  let before = [performance.now(), threadCpuTime()];
   const timer = setInterval(() => {
-    const after = [performance.now(), running()];
+    const after = [performance.now(), threadCpuTime()];
     // The timer's own millisecond does not count.
-    longest.whole = Math.max(longest.whole, after[0] - before[0] - 1);
-    longest.ours = Math.max(longest.ours, after[1] - before[1]);
+    longest.total = Math.max(longest.total, after[0] - before[0] - 1);
+    longest.cpu = Math.max(longest.cpu, after[1] - before[1]);
     before = after;
   }, 1);
   await work();
@@ -38,34 +38,34 @@ async function turnsOf(work) {
   return longest;
 }
 
-function told(title, turns) {
+function printTurns(title, turns) {
   const median = (figures) => figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)].toFixed(1);
-  const whole = median(turns.map((turn) => turn.whole));
-  const ours = turns.map((turn) => turn.ours.toFixed(1)).join(', ');
-  console.log(`${title.padEnd(18)} median ${whole} ms; of it ours, round by round: ${ours}`);
+  const total = median(turns.map((turn) => turn.total));
+  const cpu = turns.map((turn) => turn.cpu.toFixed(1)).join(', ');
+  console.log(`${title.padEnd(18)} median ${total} ms; CPU time per round: ${cpu}`);
 }
 
 async function verifyAll(hasher, hash) {
   const outcomes = await Promise.allSettled(Array.from({ length: callers }, () => hasher.verify('wrong', hash)));
   const refused = outcomes.filter(({ status }) => status === 'rejected').length;
-  return `${callers - refused} verified, ${refused} told to come again`;
+  return `${callers - refused} verified, ${refused} rejected with 503`;
 }
 
-/** In turn with doing nothing, which shows how late timers are on this machine anyway. */
+/** Alternates with idle rounds, which show the delay of timers on this machine. */
 async function passwords() {
   const hasher = createPasswordHasher();
   const hash = await hasher.hash('secret');
   const idle = [];
   const busy = [];
   for (let round = 0; round < rounds; round += 1) {
-    idle.push(await turnsOf(() => wait(5000)));
-    busy.push(await turnsOf(() => verifyAll(hasher, hash)));
+    idle.push(await longestTurn(() => wait(5000)));
+    busy.push(await longestTurn(() => verifyAll(hasher, hash)));
   }
   console.log(
     `${callers} wrong passwords at once: ${await verifyAll(hasher, hash)}; the longest turn of the event loop`,
   );
-  told('  doing nothing', idle);
-  told('  verifying', busy);
+  printTurns('  idle', idle);
+  printTurns('  verifying', busy);
 }
 
 const claims = [
@@ -87,14 +87,14 @@ async function microseconds(times, work) {
 }
 
 async function cookies() {
-  const protector = await openKeyRing({ storage: keysInMemory() });
-  const known = cookieScheme({ name: 'cookie', protector });
-  const unknown = cookieScheme({ name: 'cookie', protector, cacheSize: 0 });
+  const encryption = await openKeyRing({ storage: memoryKeyStorage() });
+  const known = cookieScheme({ name: 'cookie', encryption });
+  const unknown = cookieScheme({ name: 'cookie', encryption, cacheSize: 0 });
   const { headers } = await known.signIn(claims, requestWith({}));
   const request = requestWith({ cookie: `theme=dark; ${headers[1].split(';', 1)[0]}; language=en` });
   const authenticate = (scheme) => async () => {
     const caller = scheme.authenticate(request);
-    if ((caller instanceof Promise ? await caller : caller) === null) throw new Error('nobody');
+    if ((caller instanceof Promise ? await caller : caller) === null) throw new Error('the cookie was rejected');
   };
   for (const scheme of [known, unknown]) await microseconds(2000, authenticate(scheme));
   console.log(`a known cookie    ${await microseconds(200_000, authenticate(known))} µs of CPU`);

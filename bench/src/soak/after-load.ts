@@ -5,22 +5,22 @@ import type { SoakDatabase } from './database.ts';
 import { expectResponse } from './operations/operation.ts';
 import { checkSession } from './operations/session-state.ts';
 
-const deadlineMs = 20_000;
+const timeoutMs = 20_000;
 const pollMs = 20;
 const lockKey = 12_321;
 const sessionChecks = 60;
 
-/** When the load is over, no call runs or waits in the database, and no lock is held. */
+/** Checks that after the load no call runs or waits in the database, and no lock is held. */
 export async function verifyIdle(client: Client, database: SoakDatabase): Promise<void> {
   const { violations } = client.context;
-  const idle = await waitUntil(async () => (await sessionsThat(database, `state is distinct from 'idle'`)) === '');
+  const idle = await waitUntil(async () => (await findSessions(database, `state is distinct from 'idle'`)) === '');
   if (!idle) {
     violations.add(
       'connections',
-      `busy after the load: ${await sessionsThat(database, `state is distinct from 'idle'`)}`,
+      `busy after the load: ${await findSessions(database, `state is distinct from 'idle'`)}`,
     );
   }
-  const holding = await sessionsThat(
+  const holding = await findSessions(
     database,
     `exists (select from pg_locks l where l.pid = a.pid and locktype = 'advisory')`,
   );
@@ -28,8 +28,8 @@ export async function verifyIdle(client: Client, database: SoakDatabase): Promis
   await Promise.all(Array.from({ length: sessionChecks }, () => checkSession(client)));
 }
 
-/** Returns the sessions of the gateway of which this is true, as JSON; an empty text for none. */
-async function sessionsThat(database: SoakDatabase, condition: string): Promise<string> {
+/** Returns the sessions of the gateway that meet the SQL condition, as JSON; an empty text for none. */
+async function findSessions(database: SoakDatabase, condition: string): Promise<string> {
   const rows = await database.query(
     `select state, wait_event, query from pg_stat_activity a
      where usename = $1 and datname = current_database() and ${condition}`,
@@ -38,10 +38,10 @@ async function sessionsThat(database: SoakDatabase, condition: string): Promise<
   return rows.length === 0 ? '' : JSON.stringify(rows);
 }
 
-/** Of several connections the gateway keeps one free of calls that may block. */
+/** The connections that the gateway reserves for calls that cannot block. */
 const reservedConnections = (pool: number): number => (pool < 4 ? 0 : 1);
 
-/** As many calls as there are connections for them can run at once: none was lost on the way. */
+/** Checks that the pool has lost no connection: as many calls can run at once as it has connections for them. */
 export async function verifyConnections(client: Client, database: SoakDatabase, pool: number): Promise<void> {
   const call: SoakCall = {
     operation: 'lock',
@@ -62,7 +62,7 @@ export async function verifyConnections(client: Client, database: SoakDatabase, 
   try {
     for (let count = 1; count <= usable; count++) {
       calls.push(client.call(call).then((outcome) => expectResponse(client, call, outcome, 'done')));
-      // One after the other: each has to find a connection of its own.
+      // Sequential: each call must take another connection.
       // oxlint-disable-next-line no-await-in-loop
       if (await waitUntil(async () => (await waiting()) === count)) continue;
       client.context.violations.add('connections', `${count - 1} of ${usable} connections are free after the load`);
@@ -75,7 +75,7 @@ export async function verifyConnections(client: Client, database: SoakDatabase, 
 }
 
 async function waitUntil(condition: () => Promise<boolean>): Promise<boolean> {
-  const end = performance.now() + deadlineMs;
+  const end = performance.now() + timeoutMs;
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop
     if (await condition()) return true;

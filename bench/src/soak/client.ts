@@ -5,7 +5,7 @@ import type { Statistics } from './statistics.ts';
 import type { Roles, User } from './users.ts';
 import type { WriteLog } from './write-log.ts';
 
-/** What all clients of one route have in common. */
+/** The values that all clients of a route share. */
 export interface LoadContext {
   readonly http: HttpClient;
   readonly violations: Violations;
@@ -13,9 +13,9 @@ export interface LoadContext {
   readonly statistics: Statistics;
   readonly roles: Roles;
   readonly anonymous: User;
-  /** Names of the routines that leave something in their session. */
+  /** Names of the routines that change their session. */
   readonly leftovers: readonly string[];
-  /** `session_state` without its token, before anything ran. */
+  /** The first result of `session_state`, without its token. */
   sessionState: string;
 }
 
@@ -25,16 +25,16 @@ export interface SoakCall {
   /** Method and path without the prefix: `GET /echo`. */
   readonly line: string;
   readonly query?: Readonly<Record<string, string | number>>;
-  /** Text is sent as it is, anything else as JSON. */
+  /** A text is sent unchanged, other values as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly leave?: HttpRequest['leave'];
+  readonly disconnect?: HttpRequest['disconnect'];
   readonly pauseMs?: number;
-  /** A stream may be cut off when its connection to the database is lost. */
+  /** A streamed response may end early when its database connection is lost. */
   readonly isStream?: boolean;
-  /** The client takes nothing for so long that the gateway has to cut the answer off. */
+  /** The client reads nothing for longer than `slowClientTimeout`, so that the gateway ends the response. */
   readonly neverReads?: boolean;
-  /** The routine raises this SQLSTATE, or the call runs into its timeout: 500 and 504 are violations for all other calls. */
+  /** The SQLSTATE that the routine raises, or `timeout`. For all other calls, 500 and 504 are violations. */
   readonly raises?: string;
 }
 
@@ -46,16 +46,16 @@ export type CallOutcome =
       readonly body: Buffer;
       readonly text: string;
     }
-  /** Nothing was done: "try again". */
+  /** 503 with Retry-After: the call was not sent. */
   | { readonly kind: 'notSent' }
-  /** Failed: 500 or 504 that nothing in the call asked for. */
-  | { readonly kind: 'unknown' | 'cut' | 'left' | 'failed' };
+  /** `failed`: an unexpected 500 or 504. */
+  | { readonly kind: 'unknown' | 'cut' | 'disconnected' | 'failed' };
 
 /** Prefix of every path. */
 const prefix = '/api';
-const describedBody = 400;
+const maxShownCharacters = 400;
 
-/** One simulated client: one request at a time, as one of its users. */
+/** A simulated client. It sends one request at a time, as one of its users. */
 export class Client {
   readonly index: number;
   readonly context: LoadContext;
@@ -70,7 +70,7 @@ export class Client {
     this.users = users;
   }
 
-  /** Returns a text that no other call of the run has. */
+  /** Returns a text that is unique in the run. */
   token(): string {
     return `c${this.index}n${this.#tokens++}`;
   }
@@ -80,46 +80,46 @@ export class Client {
     return this.random.chance(0.1) ? this.context.anonymous : this.random.pick(this.users);
   }
 
-  /** Sends the call and checks what holds for all of them. */
+  /** Sends the call and checks the guarantees of all calls. */
   async call(call: SoakCall): Promise<CallOutcome> {
-    const reply = await this.context.http.send(requestOf(call));
+    const reply = await this.context.http.send(toHttpRequest(call));
     this.context.statistics.requests++;
-    const outcome = this.#judge(call, reply);
+    const outcome = this.#toOutcome(call, reply);
     this.context.statistics.add(call.operation, outcome.kind);
     return outcome;
   }
 
-  reportViolation(promise: GuaranteeName, call: SoakCall, what: string): void {
+  reportViolation(guarantee: GuaranteeName, call: SoakCall, reason: string): void {
     const { user, line, query, body } = call;
-    const sent = JSON.stringify({ ...query, ...(body === undefined ? {} : { body }) }).slice(0, describedBody);
-    this.context.violations.add(promise, `${line} ${sent} as ${user.id ?? 'anonymous'} (${user.role}): ${what}`);
+    const sent = JSON.stringify({ ...query, ...(body === undefined ? {} : { body }) }).slice(0, maxShownCharacters);
+    this.context.violations.add(guarantee, `${line} ${sent} as ${user.id ?? 'anonymous'} (${user.role}): ${reason}`);
   }
 
-  #judge(call: SoakCall, reply: HttpResult): CallOutcome {
-    if (reply.kind === 'left') return reply;
-    if (reply.kind === 'too-late') {
-      this.reportViolation('in-time', call, 'no whole answer in time');
+  #toOutcome(call: SoakCall, reply: HttpResult): CallOutcome {
+    if (reply.kind === 'disconnected') return reply;
+    if (reply.kind === 'timeout') {
+      this.reportViolation('in-time', call, 'no complete response in time');
       return { kind: 'unknown' };
     }
-    if (reply.kind === 'broken') return this.#judgeBroken(call, reply);
-    if (reply.status === 503) return this.#judgeUnavailable(call, reply);
+    if (reply.kind === 'broken') return this.#toOutcomeBroken(call, reply);
+    if (reply.status === 503) return this.#toOutcomeUnavailable(call, reply);
     const text = reply.body.toString();
     if (reply.status >= 500 && !isRaised(call, text)) {
-      const promise = reply.status === 500 ? 'no-500' : 'status';
-      this.reportViolation(promise, call, `${reply.status} ${text.slice(0, describedBody)}`);
+      const guarantee = reply.status === 500 ? 'no-500' : 'status';
+      this.reportViolation(guarantee, call, `${reply.status} ${text.slice(0, maxShownCharacters)}`);
       return { kind: 'failed' };
     }
     return { ...reply, kind: 'answered', text };
   }
 
-  #judgeBroken(call: SoakCall, { status, reason }: HttpResult & { kind: 'broken' }): CallOutcome {
-    if (call.neverReads === true && status === 200) return { kind: 'left' };
+  #toOutcomeBroken(call: SoakCall, { status, reason }: HttpResult & { kind: 'broken' }): CallOutcome {
+    if (call.neverReads === true && status === 200) return { kind: 'disconnected' };
     if (call.isStream === true && status === 200) return { kind: 'cut' };
     this.reportViolation('whole', call, `${reason}, after the status ${status ?? 'none'}`);
     return { kind: 'unknown' };
   }
 
-  #judgeUnavailable(call: SoakCall, { headers, body }: HttpResult & { kind: 'answer' }): CallOutcome {
+  #toOutcomeUnavailable(call: SoakCall, { headers, body }: HttpResult & { kind: 'response' }): CallOutcome {
     const retry = headers['retry-after'] !== undefined;
     const unknown = body.includes('outcome-unknown');
     if (retry === unknown) {
@@ -129,7 +129,7 @@ export class Client {
         `503, Retry-After: ${String(headers['retry-after'])}, ${body.toString()}`,
       );
     } else if (unknown && call.line.startsWith('GET')) {
-      this.reportViolation('unavailable', call, `a read that was lost was not run again: ${body.toString()}`);
+      this.reportViolation('unavailable', call, `a lost read was not repeated: ${body.toString()}`);
     }
     return { kind: retry ? 'notSent' : 'unknown' };
   }
@@ -139,9 +139,9 @@ function isRaised({ raises }: SoakCall, text: string): boolean {
   return raises !== undefined && (text.includes(`"code":"${raises}"`) || text.includes(`problem:${raises}"`));
 }
 
-function requestOf(call: SoakCall): HttpRequest {
+function toHttpRequest(call: SoakCall): HttpRequest {
   const [method = '', path = ''] = call.line.split(' ');
-  const query = call.query === undefined ? '' : `?${queryOf(call.query)}`;
+  const query = call.query === undefined ? '' : `?${toQueryString(call.query)}`;
   const isText = typeof call.body === 'string';
   return {
     method,
@@ -152,12 +152,12 @@ function requestOf(call: SoakCall): HttpRequest {
       ...call.headers,
     },
     ...(call.body === undefined ? {} : { body: isText ? (call.body as string) : JSON.stringify(call.body) }),
-    ...(call.leave === undefined ? {} : { leave: call.leave }),
+    ...(call.disconnect === undefined ? {} : { disconnect: call.disconnect }),
     ...(call.pauseMs === undefined ? {} : { pauseMs: call.pauseMs }),
   };
 }
 
-function queryOf(query: Readonly<Record<string, string | number>>): string {
+function toQueryString(query: Readonly<Record<string, string | number>>): string {
   return Object.entries(query)
     .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
     .join('&');

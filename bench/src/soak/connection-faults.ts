@@ -4,14 +4,14 @@ import type { Random } from './random.ts';
 import type { Statistics } from './statistics.ts';
 
 const meanPauseMs = 400;
-/** Between two faults: on a slow machine too, most calls have to find their connection. */
-const fewestRequests = 150;
+/** The minimum between two faults: on a slow machine too, most calls must succeed. */
+const minRequests = 150;
 
-/** At random moments, terminates a backend of the gateway or loses a connection on its way. */
+/** Terminates backends of the gateway or cuts connections at random times. */
 export class ConnectionFaults {
   /** Backends that were terminated. */
   killed = 0;
-  /** Connections that were lost on their way. */
+  /** Connections that the proxy has cut. */
   lost = 0;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -47,7 +47,7 @@ export class ConnectionFaults {
 
   async #fail(statistics: Statistics): Promise<void> {
     if (statistics.requests < this.#next) return;
-    this.#next = statistics.requests + fewestRequests;
+    this.#next = statistics.requests + minRequests;
     if (this.#random.chance(0.5)) await this.#kill();
     else if (this.#proxy.lose(this.#random)) this.lost++;
   }

@@ -17,7 +17,7 @@ export interface SoakServer {
 
 /** A database with the schema of the soak, and its roles. */
 export interface SoakDatabase {
-  /** As the gateway connects. */
+  /** The connection string of the gateway. */
   readonly connectionString: string;
   readonly roles: Roles;
   /** Runs SQL as the superuser. */
@@ -34,7 +34,7 @@ export async function startServer(major: string): Promise<SoakServer> {
   const folder = await mkdtemp(join(tmpdir(), 'pgway-soak-'));
   const removeFolder = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    // As root the server runs as another user, who must be able to enter the folder.
+    // As root the server runs as another user, who needs permission to enter the folder.
     await chmod(folder, 0o711);
     const server = await startPostgres({
       dataDirectory: join(folder, 'data'),
@@ -56,7 +56,7 @@ export async function startServer(major: string): Promise<SoakServer> {
   }
 }
 
-/** The database is named by the suffix, and so are its roles, which belong to the server. */
+/** Creates a database and its roles. Their names end with the suffix, because roles belong to the server. */
 export async function createDatabase(server: SoakServer, suffix: string): Promise<SoakDatabase> {
   const roles = roleNames(suffix);
   const name = `soak_${suffix}`;

@@ -3,14 +3,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 import type { Random } from './random.ts';
 
-const longestSilenceMs = 20;
+const maxDelayMs = 20;
 
 /** The two sockets of one connection. */
 type Pair = readonly [gateway: Socket, upstream: Socket];
 
 /**
- * Stands between the gateway and its server and loses connections as a network does: the server's last answers are not
- * delivered, while what the gateway sends still arrives and may commit.
+ * A proxy between the gateway and its server that cuts connections as a network failure does: the last messages of the server are
+ * not delivered, while statements of the gateway still arrive and may commit.
  */
 export class FaultProxy {
   readonly connectionString: string;
@@ -49,13 +49,13 @@ export class FaultProxy {
     return new FaultProxy(server, pairs, url.href);
   }
 
-  /** Loses one connection; false when there is none. */
+  /** Cuts a connection; returns false when there is none. */
   lose(random: Random): boolean {
     if (this.#pairs.size === 0) return false;
     const [gateway, upstream] = random.pick([...this.#pairs]);
     upstream.unpipe(gateway);
     upstream.resume();
-    setTimeout(() => gateway.destroy(), random.next() * longestSilenceMs);
+    setTimeout(() => gateway.destroy(), random.next() * maxDelayMs);
     return true;
   }
 

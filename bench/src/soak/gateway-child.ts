@@ -1,4 +1,4 @@
-/** The entry of the gateway's process: starts the gateway it is given, then tells its memory when it is asked. */
+/** The entry point of the gateway's process: starts a gateway, then measures its memory on request. */
 import { createGateway, crudSource } from '@pgway/core';
 
 import type { ListeningServer } from '../contenders/contender.ts';
@@ -11,16 +11,16 @@ import {
   type GatewayCommand,
 } from './gateway-process.ts';
 
-const closeDeadlineMs = 10_000;
-const reportedErrors = 12;
+const closeTimeoutMs = 10_000;
+const maxReportedErrors = 12;
 let listening: ListeningServer | null = null;
 const reported = new Set<string>();
 
 const send = (message: FromGateway): void => void process.send?.(message);
 
-/** Tells the causes of failures, which the answers do not show: each once, and not too many. */
+/** Sends the causes of failures, which responses do not contain: each cause once, up to a limit. */
 function reportError(text: string): void {
-  if (reported.size < reportedErrors && !reported.has(text)) send({ kind: 'error', text });
+  if (reported.size < maxReportedErrors && !reported.has(text)) send({ kind: 'error', text });
   reported.add(text);
 }
 
@@ -64,30 +64,29 @@ interface Raised {
 
 function isRaised(error: Error): boolean {
   const { cause } = error;
-  return [error, cause].some((one) => (one as Partial<Raised> | undefined)?.diagnostics?.code === raisedState);
+  return [error, cause].some((value) => (value as Partial<Raised> | undefined)?.diagnostics?.code === raisedState);
 }
 
-/** Without what differs from call to call, so that each cause is told once. */
+/** Returns the error without parts that differ between calls, so that each cause is reported once. */
 function describe(error: Error): string {
   const cause = error.cause instanceof Error ? `, caused by ${error.cause.stack ?? error.cause.message}` : '';
   return error.name === 'DatabaseError' ? error.message : `${error.stack ?? error.message}${cause}`;
 }
 
 async function stop(): Promise<void> {
-  // A gateway that does not close is told to the soak by its exit code.
-  setTimeout(() => process.exit(3), closeDeadlineMs).unref();
+  // The exit code reports a gateway that does not close.
+  setTimeout(() => process.exit(3), closeTimeoutMs).unref();
   await listening?.close();
   process.exit(0);
 }
 
 process.on('message', (message: GatewayCommand) => {
-  if (message.ask === 'start') {
+  if (message.kind === 'start') {
     start(message.settings).catch((error: unknown) => {
       send({ kind: 'failed', text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     });
     return;
   }
-  // What is not garbage is what could leak.
   globalThis.gc?.();
   const { rss, heapUsed, external } = process.memoryUsage();
   send({ kind: 'memory', rss, heap: heapUsed + external });

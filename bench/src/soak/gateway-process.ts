@@ -14,7 +14,9 @@ export interface GatewaySettings {
 /** The gateway's `slowClientTimeout`. */
 export const slowClientTimeoutSeconds = 4;
 
-export type GatewayCommand = { readonly ask: 'start'; readonly settings: GatewaySettings } | { readonly ask: 'memory' };
+export type GatewayCommand =
+  | { readonly kind: 'start'; readonly settings: GatewaySettings }
+  | { readonly kind: 'memory' };
 
 /** Bytes after a garbage collection. */
 export interface Memory {
@@ -29,12 +31,12 @@ export type FromGateway =
   | { readonly kind: 'error'; readonly text: string }
   | ({ readonly kind: 'memory' } & Memory);
 
-/** A gateway in a process of its own, behind `node:http` on 127.0.0.1. */
+/** A gateway in a separate process, behind `node:http` on 127.0.0.1. */
 export interface GatewayProcess {
   readonly origin: string;
-  /** The causes of answers that nothing in the load asked for, such as 500; bounded. */
+  /** The causes of unexpected responses, such as 500; limited. */
   readonly errors: readonly string[];
-  /** Null when the process has ended. */
+  /** Resolves to null when the process has ended. */
   memory(): Promise<Memory | null>;
   /** Returns the exit code; null when it was killed. */
   close(): Promise<number | null>;
@@ -52,20 +54,22 @@ export async function startGatewayProcess(settings: GatewaySettings): Promise<Ga
     const [code] = (await exited) as [number | null];
     return code;
   };
-  child.send({ ask: 'start', settings } satisfies GatewayCommand);
-  const answer = await nextMessage(child, ['started', 'failed']);
-  if (answer?.kind !== 'started') {
+  child.send({ kind: 'start', settings } satisfies GatewayCommand);
+  const message = await nextMessage(child, ['started', 'failed']);
+  if (message?.kind !== 'started') {
     await close();
-    throw new Error(`the gateway did not start: ${answer?.kind === 'failed' ? answer.text : 'its process has ended'}`);
+    throw new Error(
+      `the gateway did not start: ${message?.kind === 'failed' ? message.text : 'its process has ended'}`,
+    );
   }
   return {
-    origin: `http://127.0.0.1:${answer.port}`,
+    origin: `http://127.0.0.1:${message.port}`,
     errors,
     async memory() {
       if (!child.connected) return null;
-      child.send({ ask: 'memory' } satisfies GatewayCommand);
-      const told = await nextMessage(child, ['memory']);
-      return told?.kind === 'memory' ? { rss: told.rss, heap: told.heap } : null;
+      child.send({ kind: 'memory' } satisfies GatewayCommand);
+      const memory = await nextMessage(child, ['memory']);
+      return memory?.kind === 'memory' ? { rss: memory.rss, heap: memory.heap } : null;
     },
     close,
   };
@@ -74,12 +78,12 @@ export async function startGatewayProcess(settings: GatewaySettings): Promise<Ga
 /** Resolves with the next message of these kinds; null when the process ends first. */
 function nextMessage(child: ChildProcess, kinds: readonly FromGateway['kind'][]): Promise<FromGateway | null> {
   return new Promise((resolve) => {
-    const ended = (): void => finish(null);
+    const onExit = (): void => finish(null);
     const received = (message: FromGateway): void => void (kinds.includes(message.kind) && finish(message));
     const finish = (message: FromGateway | null): void => {
-      child.off('message', received).off('exit', ended);
+      child.off('message', received).off('exit', onExit);
       resolve(message);
     };
-    child.on('message', received).once('exit', ended);
+    child.on('message', received).once('exit', onExit);
   });
 }

@@ -6,26 +6,26 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Destroys the connection: so many milliseconds after the request was sent, or with the first bytes of the answer's body. */
-  readonly leave?: { readonly afterMs: number } | 'at-first-bytes' | 'in-request-body';
-  /** Takes nothing from the socket for so long, once the answer has begun. */
+  /** Destroys the connection: after milliseconds, at the first bytes of the response body, or in the middle of the request body. */
+  readonly disconnect?: { readonly afterMs: number } | 'at-first-bytes' | 'in-request-body';
+  /** Milliseconds that the client pauses after the first bytes of the response body. */
   readonly pauseMs?: number;
 }
 
 export type HttpResult =
   | {
-      readonly kind: 'answer';
+      readonly kind: 'response';
       readonly status: number;
       readonly headers: IncomingMessage['headers'];
       readonly body: Buffer;
     }
-  /** The connection ended before the whole answer had come; the status is null when nothing had. */
+  /** The connection ended before the end of the response. The status is null before its headers. */
   | { readonly kind: 'broken'; readonly status: number | null; readonly reason: string }
-  /** The client itself has left. */
-  | { readonly kind: 'left' }
-  | { readonly kind: 'too-late' };
+  /** The client has disconnected. */
+  | { readonly kind: 'disconnected' }
+  | { readonly kind: 'timeout' };
 
-/** Requests over kept connections, each with a bound on the time until its whole answer is there. */
+/** An HTTP client with keep-alive connections and a time limit per request. */
 export class HttpClient {
   readonly origin: string;
   readonly #agent: Agent;
@@ -37,11 +37,11 @@ export class HttpClient {
     this.#timeoutMs = timeoutMs;
   }
 
-  async send(sending: HttpRequest): Promise<HttpResult> {
+  async send(requestOptions: HttpRequest): Promise<HttpResult> {
     return new Promise((resolve) => {
-      const request = httpRequest(this.origin + sending.path, {
-        method: sending.method,
-        headers: headersOf(sending),
+      const request = httpRequest(this.origin + requestOptions.path, {
+        method: requestOptions.method,
+        headers: requestHeaders(requestOptions),
         agent: this.#agent,
       });
       let settled = false;
@@ -49,13 +49,13 @@ export class HttpClient {
         if (settled) return;
         settled = true;
         clearTimeout(timer);
-        if (reply.kind !== 'answer') request.destroy();
+        if (reply.kind !== 'response') request.destroy();
         resolve(reply);
       };
-      const timer = setTimeout(() => finish({ kind: 'too-late' }), this.#timeoutMs);
+      const timer = setTimeout(() => finish({ kind: 'timeout' }), this.#timeoutMs);
       request.on('error', (error) => finish({ kind: 'broken', status: null, reason: error.message }));
-      request.on('response', (response) => receive(response, sending, finish));
-      write(request, sending, finish);
+      request.on('response', (response) => receive(response, requestOptions, finish));
+      write(request, requestOptions, finish);
     });
   }
 
@@ -64,27 +64,27 @@ export class HttpClient {
   }
 }
 
-function headersOf({ headers, body }: HttpRequest): Record<string, string | number> {
+function requestHeaders({ headers, body }: HttpRequest): Record<string, string | number> {
   return body === undefined ? { ...headers } : { ...headers, 'content-length': Buffer.byteLength(body) };
 }
 
 type Finish = (reply: HttpResult) => void;
 
-function write(request: ClientRequest, { body, leave }: HttpRequest, finish: Finish): void {
-  if (leave === 'in-request-body' && body !== undefined) {
-    request.write(body.slice(0, body.length / 2), () => finish({ kind: 'left' }));
+function write(request: ClientRequest, { body, disconnect }: HttpRequest, finish: Finish): void {
+  if (disconnect === 'in-request-body' && body !== undefined) {
+    request.write(body.slice(0, body.length / 2), () => finish({ kind: 'disconnected' }));
     return;
   }
   request.end(body);
-  if (typeof leave === 'object') setTimeout(() => finish({ kind: 'left' }), leave.afterMs);
+  if (typeof disconnect === 'object') setTimeout(() => finish({ kind: 'disconnected' }), disconnect.afterMs);
 }
 
-function receive(response: IncomingMessage, { leave, pauseMs }: HttpRequest, finish: Finish): void {
+function receive(response: IncomingMessage, { disconnect, pauseMs }: HttpRequest, finish: Finish): void {
   const chunks: Buffer[] = [];
   const status = response.statusCode ?? 0;
   response.on('data', (chunk: Buffer) => {
-    if (leave === 'at-first-bytes') {
-      finish({ kind: 'left' });
+    if (disconnect === 'at-first-bytes') {
+      finish({ kind: 'disconnected' });
       return;
     }
     if (pauseMs !== undefined && chunks.length === 0) {
@@ -94,8 +94,8 @@ function receive(response: IncomingMessage, { leave, pauseMs }: HttpRequest, fin
     chunks.push(chunk);
   });
   response.on('end', () => {
-    if (response.complete) finish({ kind: 'answer', status, headers: response.headers, body: Buffer.concat(chunks) });
-    else finish({ kind: 'broken', status, reason: 'the answer ended early' });
+    if (response.complete) finish({ kind: 'response', status, headers: response.headers, body: Buffer.concat(chunks) });
+    else finish({ kind: 'broken', status, reason: 'the response ended early' });
   });
   response.on('error', (error) => finish({ kind: 'broken', status, reason: error.message }));
   response.on('close', () => finish({ kind: 'broken', status, reason: 'the connection was closed' }));

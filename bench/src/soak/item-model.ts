@@ -14,10 +14,10 @@ interface StoredItem {
   readonly owner: string;
 }
 
-/** The rows of `item` that one client has written, as its answers tell. */
+/** The rows of `item` that a client has written, according to the responses. */
 export class ItemModel {
   readonly live: Map<number, Item> = new Map();
-  /** Rows of writes with an unknown outcome, which are not used again: one of these values, undefined for no row. */
+  /** The possible values of rows after writes with an unknown outcome; undefined for no row. Such rows are not used again. */
   readonly #uncertain = new Map<number, readonly (string | undefined)[]>();
   #ids: number;
 
@@ -42,7 +42,7 @@ export class ItemModel {
     return [...this.live.values()].filter((item) => item.owner === owner);
   }
 
-  /** Compares with the rows in the database, and takes away those that it knows of. */
+  /** Compares the model with the rows of the database, and removes its rows from the map. */
   verify(rows: Map<number, StoredItem>, violations: Violations): void {
     for (const { id, value, owner } of this.live.values()) {
       const row = rows.get(id);
@@ -57,7 +57,7 @@ export class ItemModel {
     for (const [id, possible] of this.#uncertain) {
       const value = rows.get(id)?.value;
       if (!possible.includes(value)) {
-        violations.add('rows', `item ${id} is ${String(value)}, none of ${possible.map(String).join(', ')}`);
+        violations.add('rows', `item ${id} is ${String(value)}, expected one of ${possible.map(String).join(', ')}`);
       }
       rows.delete(id);
     }
@@ -73,6 +73,5 @@ export async function verifyItems(
   const stored = await database.query<StoredItem>('select id::int, value, owner from item');
   const rows = new Map(stored.map((item) => [item.id, item]));
   for (const model of models) model.verify(rows, violations);
-  for (const { id, value } of rows.values())
-    violations.add('rows', `item ${id} (${value}) is there, and should not be`);
+  for (const { id, value } of rows.values()) violations.add('rows', `item ${id} (${value}) should not exist`);
 }

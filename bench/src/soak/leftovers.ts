@@ -1,8 +1,8 @@
 import type { DatabaseRoute } from './options.ts';
 
 /**
- * What a routine can leave behind in its session. Each entry is the body of a function `leave_<name>(_token text)`; the
- * function `session_state` shows what the next caller would see of it.
+ * Changes of session state that outlive a call. Each entry is the body of a function `leave_<name>(_token text)`. The function
+ * `session_state` returns the state that the next caller would see.
  */
 const leftovers: Readonly<Record<string, string>> = {
   setting: `perform set_config('soak.left', _token, false)`,
@@ -24,8 +24,8 @@ const leftovers: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a route can undo. A pooler has prepared statements of its own in a session, so that the gateway deallocates none behind
- * one.
+ * Returns the changes that the gateway can undo on this route. Behind a pooler it deallocates no prepared statements, because some
+ * belong to the pooler.
  */
 export function leftoverNames(route: DatabaseRoute): readonly string[] {
   const names = Object.keys(leftovers);
@@ -46,7 +46,7 @@ comment on function leave_${name} is 'HTTP POST';`,
     .join('\n');
 }
 
-/** Everything that a session shows of its past; equal for every call, whatever ran before on the connection. */
+/** The session state that a call can see. It must be equal for every call, after any other call. */
 export const sessionStateSql = `
 create function session_state(_token text) returns json language sql volatile as $$
   select json_build_object(

@@ -12,15 +12,15 @@ import { writes } from './operations/writes.ts';
 import { Random } from './random.ts';
 import { login, type User } from './users.ts';
 
-/** Returns clients, each with a user of every role. Sign-ins come one after the other: those under way count as failed. */
+/** Returns clients, each with a user of every role. Logins are sequential: a concurrent login counts as a failed attempt. */
 export async function createClients(load: LoadContext, count: number, seed: number): Promise<readonly Client[]> {
   const { reader, writer, admin } = load.roles;
   const clients: Client[] = [];
   for (let index = 0; index < count; index++) {
     const users: User[] = [];
-    for (const [of, role] of [reader, writer, admin].entries()) {
+    for (const [number, role] of [reader, writer, admin].entries()) {
       // oxlint-disable-next-line no-await-in-loop
-      users.push(await login(load.http.origin, `user-${index}-${of}`, role));
+      users.push(await login(load.http.origin, `user-${index}-${number}`, role));
     }
     clients.push(new Client(index, load, new Random(seed * 1000 + index), users));
   }
@@ -34,7 +34,7 @@ export interface LoadBounds {
   readonly signal: AbortSignal;
 }
 
-/** Every client runs one operation after the other until a bound is reached. */
+/** Lets every client run operations until a limit is reached. */
 export async function runLoad(clients: readonly Client[], items: ItemOperations, bounds: LoadBounds): Promise<void> {
   const operations = [
     ...reads,
@@ -47,7 +47,7 @@ export async function runLoad(clients: readonly Client[], items: ItemOperations,
     ...disconnects,
     ...sessionStates,
   ];
-  const choose = weighted(operations);
+  const choose = weightedChoice(operations);
   const isOver = ({ context: load }: Client): boolean =>
     load.statistics.requests >= bounds.requests || performance.now() > bounds.end || bounds.signal.aborted;
   await Promise.all(
@@ -58,7 +58,7 @@ export async function runLoad(clients: readonly Client[], items: ItemOperations,
   );
 }
 
-function weighted(operations: readonly Operation[]): (random: Random) => Operation {
+function weightedChoice(operations: readonly Operation[]): (random: Random) => Operation {
   const total = operations.reduce((sum, { weight }) => sum + weight, 0);
   return (random) => {
     let rest = random.next() * total;

@@ -1,4 +1,4 @@
-/** A mixed load against the gateway, and the proof of what must hold under it: `npm run soak`. */
+/** Runs a mixed load against the gateway and verifies its guarantees: `npm run soak`. */
 import { pgbouncerVersion } from '@pgway/testing/pgbouncer';
 
 import { startServer } from './database.ts';
@@ -10,7 +10,7 @@ import { type SoakResult, runRoute } from './run-route.ts';
 
 /** Starts and final checks of all routes, beyond the seconds of load. */
 const graceSeconds = 300;
-/** Of the requests, where there are both routes. */
+/** The shares of the requests when both routes run. */
 const shares: Readonly<Record<DatabaseRoute, number>> = { direct: 0.75, pgbouncer: 0.25 };
 
 function print(line: string): void {
@@ -57,9 +57,9 @@ async function main(args: readonly string[]): Promise<number> {
       },
       (options.seconds + graceSeconds) * 1000,
     ).unref();
-    const holds = await soak(options, interrupted.signal);
+    const passed = await soak(options, interrupted.signal);
     if (interrupted.signal.aborted) return 130;
-    return holds ? 0 : 1;
+    return passed ? 0 : 1;
   } catch (error) {
     process.stderr.write(error instanceof UsageError ? `${error.message}\n\n${soakUsage}` : `${describe(error)}\n`);
     return error instanceof UsageError ? 2 : 1;

@@ -1,10 +1,10 @@
 import type { GatewayProcess, Memory } from './gateway-process.ts';
 import type { Violations } from './guarantees.ts';
 
-const fewestSamples = 8;
+const minSamples = 8;
 const mebibyte = 2 ** 20;
 
-/** What the last quarter of the samples may have more than the second one: a share, and the bytes of large answers under way. */
+/** The allowed growth from the second to the last quarter of the samples: a share, and bytes for large responses in flight. */
 const bounds: Readonly<Record<keyof Memory, { readonly share: number; readonly bytes: number }>> = {
   rss: { share: 0.15, bytes: 64 * mebibyte },
   heap: { share: 0.2, bytes: 32 * mebibyte },
@@ -23,7 +23,7 @@ export class MemorySamples {
 
   /** Compares the last quarter of the load with the second one: the first is the warm-up. */
   verify(violations: Violations): void {
-    if (this.#samples.length < fewestSamples) return;
+    if (this.#samples.length < minSamples) return;
     for (const kind of ['rss', 'heap'] as const) {
       const [before, after] = [this.quarter(kind, 1), this.quarter(kind, 3)];
       const most = before * (1 + bounds[kind].share) + bounds[kind].bytes;

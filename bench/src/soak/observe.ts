@@ -31,7 +31,7 @@ interface LoadObservation {
   readonly faults: ConnectionFaults;
 }
 
-/** Samples the memory and reports progress while the load runs; a gateway that has ended ends the load. */
+/** Samples the memory and reports progress during the load. Aborts the load when the gateway process ends. */
 export async function observe(
   { gateway, bounds, route }: SoakRun,
   { load, memory, faults }: LoadObservation,
@@ -44,7 +44,7 @@ export async function observe(
   let requests = 0;
   let sampled = 0;
   const sample = async (): Promise<void> => {
-    // The last clients may take a while: their memory is not that of the load.
+    // Without new requests, only the last slow clients are left: their memory is not that of the load.
     if (sampled === statistics.requests) return;
     sampled = statistics.requests;
     const now = await memory.take(gateway);

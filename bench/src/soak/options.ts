@@ -2,13 +2,13 @@ import { parseArgs } from 'node:util';
 
 import { UsageError } from '../options.ts';
 
-/** The way from the gateway to its server. */
+/** How the gateway reaches its server. */
 export type DatabaseRoute = 'direct' | 'pgbouncer';
 
 export interface SoakOptions {
   /** Requests in all, over all routes. */
   readonly requests: number;
-  /** Bound on the seconds of load, over all routes: the load ends with whichever bound is reached first. */
+  /** The maximum seconds of load, over all routes. The load ends at the first limit that it reaches. */
   readonly seconds: number;
   /** Concurrent clients, each with one request at a time. */
   readonly connections: number;
@@ -16,7 +16,7 @@ export interface SoakOptions {
   readonly pool: number;
   /** Major version of the embedded PostgreSQL. */
   readonly postgres: string;
-  /** The same seed gives every client the same sequence of requests. */
+  /** With the same seed, every client sends the same sequence of requests. */
   readonly seed: number;
   readonly routes: readonly DatabaseRoute[];
 }
@@ -25,7 +25,7 @@ export const soakUsage: string = `npm run soak -- [options]
 
   --quick             20,000 requests, at most 50 seconds of load: the form that CI runs
   --requests=N        requests in all (1000000)
-  --seconds=N         bound on the seconds of load (3600)
+  --seconds=N         maximum seconds of load (3600)
   --connections=N     concurrent clients (48)
   --pool=N            database connections of the gateway (8)
   --postgres=MAJOR    major version of the embedded PostgreSQL, 13 to 18 (18)
@@ -35,16 +35,16 @@ export const soakUsage: string = `npm run soak -- [options]
 
 /** @throws UsageError that names the culprit */
 export function readSoakOptions(args: readonly string[]): SoakOptions {
-  const given = parse(args);
-  const quick = given.quick === true;
+  const values = parse(args);
+  const quick = values.quick === true;
   return {
-    requests: count('requests', given.requests, quick ? 20_000 : 1_000_000),
-    seconds: count('seconds', given.seconds, quick ? 50 : 3600),
-    connections: count('connections', given.connections, 48),
-    pool: count('pool', given.pool, 8),
-    postgres: given.postgres ?? '18',
-    seed: count('seed', given.seed, 1 + Math.floor(Math.random() * 99_999_999)),
-    routes: readRoutes(given.only),
+    requests: count('requests', values.requests, quick ? 20_000 : 1_000_000),
+    seconds: count('seconds', values.seconds, quick ? 50 : 3600),
+    connections: count('connections', values.connections, 48),
+    pool: count('pool', values.pool, 8),
+    postgres: values.postgres ?? '18',
+    seed: count('seed', values.seed, 1 + Math.floor(Math.random() * 99_999_999)),
+    routes: readRoutes(values.only),
   };
 }
 
@@ -80,18 +80,18 @@ function parse(args: readonly string[]): ParsedArguments {
   }
 }
 
-function count(name: string, given: string | undefined, otherwise: number): number {
-  if (given === undefined) return otherwise;
-  if (!/^[1-9][0-9]{0,7}$/.test(given)) {
-    throw new UsageError(`--${name} takes a number from 1 to 99999999, not '${given}'`);
+function count(name: string, text: string | undefined, defaultValue: number): number {
+  if (text === undefined) return defaultValue;
+  if (!/^[1-9][0-9]{0,7}$/.test(text)) {
+    throw new UsageError(`--${name} takes a number from 1 to 99999999, not '${text}'`);
   }
-  return Number(given);
+  return Number(text);
 }
 
-function readRoutes(given: string | undefined): readonly DatabaseRoute[] {
-  if (given === undefined) return ['direct', 'pgbouncer'];
-  if (given !== 'direct' && given !== 'pgbouncer') {
-    throw new UsageError(`--only takes direct or pgbouncer, not '${given}'`);
+function readRoutes(text: string | undefined): readonly DatabaseRoute[] {
+  if (text === undefined) return ['direct', 'pgbouncer'];
+  if (text !== 'direct' && text !== 'pgbouncer') {
+    throw new UsageError(`--only takes direct or pgbouncer, not '${text}'`);
   }
-  return [given];
+  return [text];
 }

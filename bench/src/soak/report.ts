@@ -2,15 +2,16 @@ import type { DatabaseRoute } from './options.ts';
 import { type GuaranteeName, guarantees } from './guarantees.ts';
 import type { SoakResult } from './run-route.ts';
 
-/** The table of operations of one route. */
+/** Returns the table of operations of a route. */
 export function writeTable({ route, statistics, faults, acknowledged, seconds, memory }: SoakResult): string {
   const rows = [...statistics.operations].toSorted(([a], [b]) => a.localeCompare(b));
-  const lines = rows.map(([name, { calls, answered, notSent, unknown, cut, failed, left }]) =>
-    [name.padEnd(40), ...[calls, answered, notSent, unknown, cut, failed, left].map((n) => String(n).padStart(9))].join(
-      '',
-    ),
+  const lines = rows.map(([name, { calls, answered, notSent, unknown, cut, failed, disconnected }]) =>
+    [
+      name.padEnd(40),
+      ...[calls, answered, notSent, unknown, cut, failed, disconnected].map((n) => String(n).padStart(9)),
+    ].join(''),
   );
-  const heading = ['calls', 'answered', 'not sent', 'unknown', 'cut off', 'failed', 'left']
+  const heading = ['calls', 'answered', 'not sent', 'unknown', 'cut', 'failed', 'disconn.']
     .map((name) => name.padStart(9))
     .join('');
   const rate = Math.round(statistics.requests / seconds);
@@ -22,10 +23,7 @@ export function writeTable({ route, statistics, faults, acknowledged, seconds, m
   ].join('\n');
 }
 
-/**
- * One line for each promise of each route, the examples of those that were broken, and counts in the form of the test
- * runner's.
- */
+/** Returns a line per guarantee and route, examples of the violations, and counts in the format of the test runner. */
 export function writeVerdict(results: readonly SoakResult[], skipped: readonly DatabaseRoute[]): string {
   const names = Object.keys(guarantees) as GuaranteeName[];
   const checks = results.flatMap((result) => names.map((name) => ({ result, name })));

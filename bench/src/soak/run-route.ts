@@ -20,7 +20,7 @@ import { Random } from './random.ts';
 import { Statistics } from './statistics.ts';
 import { WriteLog } from './write-log.ts';
 
-/** A request takes at most the gateway's `commandTimeout` of 20 s, its waits and the pauses of a slow reader. */
+/** A request takes at most the `commandTimeout` of 20 s, the time in queues, and the pauses of a slow client. */
 const requestTimeoutMs = 40_000;
 
 export interface SoakResult {
@@ -35,7 +35,7 @@ export interface SoakResult {
   readonly errors: readonly string[];
 }
 
-/** Runs the load against a gateway that reaches its server by this route, and verifies what must hold. */
+/** Runs the load against a gateway that reaches its server by this route, and verifies the guarantees. */
 export async function runRoute(
   route: DatabaseRoute,
   server: SoakServer,
@@ -54,7 +54,7 @@ export async function runRoute(
       connectionString: proxy.connectionString,
       pool: options.pool,
       pooler: pooler === null ? 'session' : 'transaction',
-      preparedStatements: pooler === null || (await knowsPreparedStatements()),
+      preparedStatements: pooler === null || (await supportsPreparedStatements()),
       anonymousRole: database.roles.anonymous,
     });
     return await runGateway({ route, gateway, database, proxy, options, bounds });
@@ -65,8 +65,8 @@ export async function runRoute(
   }
 }
 
-/** PgBouncer does since 1.21. */
-async function knowsPreparedStatements(): Promise<boolean> {
+/** Returns whether PgBouncer supports prepared statements in transaction mode, as 1.21 and later do. */
+async function supportsPreparedStatements(): Promise<boolean> {
   const [major = 0, minor = 0] = ((await pgbouncerVersion()) ?? '').split('.').map(Number);
   return major > 1 || minor >= 21;
 }
@@ -114,16 +114,16 @@ async function runGateway(run: SoakRun): Promise<SoakResult> {
     if (/^(diagnostic|unhandled)/.test(error)) violations.add('process', error);
   }
   verifyAnswered(statistics, violations);
-  // A connection has one stream at a time.
+  // A lost connection ends at most one stream.
   const cut = statistics.sum('cut');
-  if (cut > faults.count) violations.add('whole', `${cut} streams were cut off by ${faults.count} lost connections`);
+  if (cut > faults.count) violations.add('whole', `${cut} streams ended early with ${faults.count} lost connections`);
   await verifyItems(database, items.models.values(), violations);
   const acknowledged = await load.writes.verify(database, violations);
   const quarters = (kind: 'rss' | 'heap'): string =>
     [1, 2, 3].map((n) => formatMebibytes(memory.quarter(kind, n))).join(', ');
-  const told = `RSS ${quarters('rss')}; heap ${quarters('heap')} (second, third and last quarter)`;
+  const memoryText = `RSS ${quarters('rss')}; heap ${quarters('heap')} (second, third and last quarter)`;
   const { errors } = gateway;
-  return { route, statistics, violations, faults, acknowledged, seconds, memory: told, errors };
+  return { route, statistics, violations, faults, acknowledged, seconds, memory: memoryText, errors };
 }
 
 async function verifyAfterLoad({ database, options }: SoakRun, client: Client): Promise<void> {
@@ -131,15 +131,15 @@ async function verifyAfterLoad({ database, options }: SoakRun, client: Client): 
   await verifyConnections(client, database, options.pool);
 }
 
-const fewestCalls = 50;
-/** Calls that run for long are ended with their connection more often than others. */
+const minCalls = 50;
+/** Long calls lose their connection more often than others. */
 const answeredShare = 0.8;
 
 function verifyAnswered(statistics: Statistics, violations: Violations): void {
-  for (const [operation, { calls, answered, left }] of statistics.operations) {
-    const wanted = calls - left;
-    if (wanted >= fewestCalls && answered < wanted * answeredShare) {
-      violations.add('answered', `${operation}: ${answered} of ${wanted} calls`);
+  for (const [operation, { calls, answered, disconnected }] of statistics.operations) {
+    const expected = calls - disconnected;
+    if (expected >= minCalls && answered < expected * answeredShare) {
+      violations.add('answered', `${operation}: ${answered} of ${expected} calls`);
     }
   }
 }

@@ -1,10 +1,10 @@
 import { leftoverSql, sessionStateSql } from './leftovers.ts';
 import type { Roles } from './users.ts';
 
-/** A row of `rows`, long enough to make large answers of it. */
+/** Text that makes the rows of `rows` long, for large responses. */
 export const padding: string = 'pad '.repeat(25);
 
-/** The SQLSTATE of the only failure that is to be answered with 500. */
+/** The SQLSTATE of the only expected failure with status 500. */
 export const raisedState = 'SK500';
 
 const reads = `
@@ -116,7 +116,7 @@ cache_expires_in 5s
 user_context';
 `;
 
-/** What only some roles may do or see: schema USAGE, EXECUTE on an inlined and on a constant function, row level security. */
+/** Objects with privileges for some roles: schema USAGE, EXECUTE on an inlined and on a constant function, row level security. */
 function privileges(roles: Roles): string {
   return `
 create schema vault;

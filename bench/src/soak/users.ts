@@ -1,4 +1,4 @@
-/** Database roles of one run: the gateway's own, and those which its callers may have. */
+/** The database roles of a run: that of the gateway, and those of callers. */
 export interface Roles {
   readonly gateway: string;
   readonly reader: string;
@@ -7,7 +7,7 @@ export interface Roles {
   readonly anonymous: string;
 }
 
-/** A caller. The one without a token is anonymous. */
+/** A caller; anonymous without a token. */
 export interface User {
   readonly id: string | null;
   readonly role: string;
@@ -25,15 +25,15 @@ export function roleNames(suffix: string): Roles {
   };
 }
 
-/** Signs in through the gateway and returns the user with an access token. */
+/** Logs in through the gateway and returns the user with an access token. */
 export async function login(origin: string, id: string, role: string): Promise<User> {
-  const answer = await fetch(`${origin}/api/login`, {
+  const response = await fetch(`${origin}/api/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ userId: id, role }),
   });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`the sign-in of ${id} was answered with ${answer.status}: ${text}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`the login of ${id} failed with ${response.status}: ${text}`);
   const { access_token: token } = JSON.parse(text) as { readonly access_token: string };
   return { id, role, token };
 }

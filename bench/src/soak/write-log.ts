@@ -3,34 +3,34 @@ import type { GuaranteeName, Violations } from './guarantees.ts';
 import type { User } from './users.ts';
 
 /**
- * What the client was told of a write. `unknown`: nothing, since it was lost or the client left; it may be in the database,
- * once. `not-sent`: "try again".
+ * The outcome of a write according to its response. `unknown`: the connection was lost or the client disconnected, so that the write
+ * may be committed. `not-sent`: 503 with Retry-After.
  */
-type WriteOutcome = 'unknown' | 'acknowledged' | 'not-sent' | 'refused';
+type WriteOutcome = 'unknown' | 'acknowledged' | 'not-sent' | 'rejected';
 
-/** How often a write may be in the database. */
+/** How many rows of a write the database may have. */
 const rules: Readonly<
-  Record<WriteOutcome, { readonly promise: GuaranteeName; readonly least: number; readonly most: number }>
+  Record<WriteOutcome, { readonly guarantee: GuaranteeName; readonly min: number; readonly max: number }>
 > = {
-  unknown: { promise: 'refused', least: 0, most: 1 },
-  acknowledged: { promise: 'acknowledged', least: 1, most: 1 },
-  'not-sent': { promise: 'try-again', least: 0, most: 0 },
-  refused: { promise: 'refused', least: 0, most: 0 },
+  unknown: { guarantee: 'rejected', min: 0, max: 1 },
+  acknowledged: { guarantee: 'acknowledged', min: 1, max: 1 },
+  'not-sent': { guarantee: 'try-again', min: 0, max: 0 },
+  rejected: { guarantee: 'rejected', min: 0, max: 0 },
 };
 
-/** Every write by its number, which is its unique id in the database, and what its client was told. */
+/** All writes, by their unique id in the database, with the outcome that its response shows. */
 export class WriteLog {
-  readonly #fates: WriteOutcome[] = [];
+  readonly #outcomes: WriteOutcome[] = [];
   readonly #users: User[] = [];
 
   /** Returns the id of a write that is about to be sent. */
   begin(user: User): number {
     this.#users.push(user);
-    return this.#fates.push('unknown') - 1;
+    return this.#outcomes.push('unknown') - 1;
   }
 
-  end(id: number, fate: WriteOutcome): void {
-    this.#fates[id] = fate;
+  end(id: number, outcome: WriteOutcome): void {
+    this.#outcomes[id] = outcome;
   }
 
   /** Compares with the rows of `entry` and returns the number of acknowledged writes. */
@@ -40,9 +40,9 @@ export class WriteLog {
     );
     const found = new Map(rows.map((row) => [row.id, row]));
     let acknowledged = 0;
-    for (const [id, fate] of this.#fates.entries()) {
+    for (const [id, outcome] of this.#outcomes.entries()) {
       const row = found.get(id);
-      if (fate === 'acknowledged') acknowledged++;
+      if (outcome === 'acknowledged') acknowledged++;
       this.#compare(id, row, violations);
       found.delete(id);
     }
@@ -51,15 +51,15 @@ export class WriteLog {
   }
 
   #compare(id: number, row: EntryRow | undefined, violations: Violations): void {
-    const fate = this.#fates[id]!;
+    const outcome = this.#outcomes[id]!;
     const user = this.#users[id]!;
     const count = row?.count ?? 0;
-    const { promise, least, most } = rules[fate];
-    if (count < least || count > most) violations.add(promise, `entry ${id} was ${fate} and is there ${count} times`);
+    const { guarantee, min, max } = rules[outcome];
+    if (count < min || count > max) violations.add(guarantee, `entry ${id} was ${outcome} and has ${count} rows`);
     if (row === undefined) return;
     if (row.owner !== user.id || row.role !== user.role || row.token !== writeToken(id)) {
       const sent = JSON.stringify([writeToken(id), user.id, user.role]);
-      violations.add('identity', `entry ${id} was sent as ${sent} and is there as ${JSON.stringify(row)}`);
+      violations.add('identity', `entry ${id} was sent as ${sent} and is stored as ${JSON.stringify(row)}`);
     }
   }
 }
@@ -72,7 +72,7 @@ interface EntryRow {
   readonly token: string;
 }
 
-/** The text that goes with a write. */
+/** Returns the text of a write. */
 export function writeToken(id: number): string {
   return `write-${id}`;
 }

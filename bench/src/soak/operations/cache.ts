@@ -3,7 +3,7 @@ import { expectEcho, type Operation, describeOutcome } from './operation.ts';
 
 const sharedTokens = 20;
 
-/** Answers under few keys, which many callers ask for: each one's answer is of its own role and user. */
+/** Many callers request few cache keys: each response must have the role and user of its caller. */
 async function cachedEcho(client: Client): Promise<void> {
   const token = `shared-${client.random.integer(1, sharedTokens)}`;
   const call: SoakCall = {

@@ -12,7 +12,7 @@ async function divide(client: Client): Promise<void> {
   else expectResponse(client, call, outcome, String(Math.trunc(a / b)));
 }
 
-/** Writes and then raises: the message has to be its own, and the write must not be there. */
+/** Writes and then raises an error: the message must be that of the call, and the write must not be committed. */
 async function raise(client: Client): Promise<void> {
   const user = client.anyUser();
   const id = client.context.writes.begin(user);
@@ -34,11 +34,11 @@ async function raise(client: Client): Promise<void> {
   expectProblem(client, call, outcome, [status, state]);
   if (outcome.kind !== 'answered' || outcome.status !== status) return;
   const problem = parseJson(outcome.text) as { readonly title?: unknown } | null;
-  if (problem?.title !== token) client.reportViolation('own-answer', call, describeOutcome(outcome));
+  if (problem?.title !== token) client.reportViolation('own-response', call, describeOutcome(outcome));
 }
 
-/** A call whose write violates a constraint: at once, or when it commits, after its rows were sent. */
-async function violate(client: Client, path: string, refusal: [number, string]): Promise<void> {
+/** A call whose write violates a constraint: immediately, or at the commit, after its rows were sent. */
+async function violate(client: Client, path: string, expected: [number, string]): Promise<void> {
   const user = client.anyUser();
   const id = client.context.writes.begin(user);
   const call: SoakCall = {
@@ -49,7 +49,7 @@ async function violate(client: Client, path: string, refusal: [number, string]):
   };
   const outcome = await client.call(call);
   logWrite(client, id, outcome);
-  expectProblem(client, call, outcome, refusal);
+  expectProblem(client, call, outcome, expected);
 }
 
 async function timeOut(client: Client): Promise<void> {
@@ -63,10 +63,10 @@ async function timeOut(client: Client): Promise<void> {
   expectProblem(client, call, outcome, [504]);
 }
 
-type WrongCall = Pick<SoakCall, 'line' | 'query' | 'body' | 'headers'> & { readonly status: number };
+type InvalidCall = Pick<SoakCall, 'line' | 'query' | 'body' | 'headers'> & { readonly status: number };
 
 const json = { 'content-type': 'application/json' };
-const wrongCalls: readonly WrongCall[] = [
+const invalidCalls: readonly InvalidCall[] = [
   { line: 'GET /echo', query: { token: 'x', unknown: 'y' }, status: 400 },
   { line: 'GET /echo', status: 400 },
   { line: 'GET /divide', query: { a: 'one', b: 1 }, status: 400 },
@@ -79,9 +79,9 @@ const wrongCalls: readonly WrongCall[] = [
   { line: 'PUT /entry', body: { nothing: 1 }, status: 400 },
 ];
 
-async function wrongCall(client: Client): Promise<void> {
-  const { status, ...wrong } = client.random.pick(wrongCalls);
-  const call: SoakCall = { operation: 'wrong request', user: client.anyUser(), ...wrong };
+async function invalidCall(client: Client): Promise<void> {
+  const { status, ...invalid } = client.random.pick(invalidCalls);
+  const call: SoakCall = { operation: 'invalid request', user: client.anyUser(), ...invalid };
   expectProblem(client, call, await client.call(call), [status]);
 }
 
@@ -91,5 +91,5 @@ export const errors: readonly Operation[] = [
   { weight: 1.5, run: (client) => violate(client, '/add-taken', [409, '23505']) },
   { weight: 1.5, run: (client) => violate(client, '/add-entry-and-fail-at-commit', [400, '23503']) },
   { weight: 0.1, run: timeOut },
-  { weight: 3, run: wrongCall },
+  { weight: 3, run: invalidCall },
 ];

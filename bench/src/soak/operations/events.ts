@@ -4,20 +4,20 @@ import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import type { SoakCall, Client } from '../client.ts';
 import { expectResponse, type Operation } from './operation.ts';
 
-const mostEvents = 8;
-const deadlineMs = 10_000;
+const maxEvents = 8;
+const timeoutMs = 10_000;
 
-/** One reader of an event stream. */
-class EventReader {
+/** A subscriber of an event stream. */
+class EventSubscriber {
   readonly data: string[] = [];
   #request: ClientRequest | null = null;
   #changed: () => void = () => undefined;
   #rest = '';
 
-  /** Resolves with the status of the stream, once it has begun; null without an answer in time. */
+  /** Resolves to the status when the stream has begun; to null after the time limit. */
   async open(url: string, headers: Readonly<Record<string, string>>): Promise<number | null> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(null), deadlineMs);
+      const timer = setTimeout(() => resolve(null), timeoutMs);
       const finish = (status: number | null): void => {
         clearTimeout(timer);
         resolve(status);
@@ -34,10 +34,10 @@ class EventReader {
     });
   }
 
-  /** Resolves when so many events are there, or the time is over. */
+  /** Resolves when this many events have arrived, or after the time limit. */
   async wait(count: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, deadlineMs);
+      const timer = setTimeout(resolve, timeoutMs);
       this.#changed = () => {
         if (this.data.length < count) return;
         clearTimeout(timer);
@@ -59,14 +59,14 @@ class EventReader {
   }
 }
 
-/** Calls a routine that tells its progress, and reads the stream of this one call. */
+/** Calls a routine that reports its progress, and reads the event stream of the call. */
 async function progress(client: Client): Promise<void> {
   const user = client.anyUser();
   const token = client.token();
   const id = randomUUID();
-  const count = client.random.integer(1, mostEvents);
+  const count = client.random.integer(1, maxEvents);
   const headers = user.token === null ? {} : { authorization: `Bearer ${user.token}` };
-  const reader = new EventReader();
+  const subscriber = new EventSubscriber();
   const call: SoakCall = {
     operation: 'events',
     user,
@@ -75,25 +75,25 @@ async function progress(client: Client): Promise<void> {
     headers: { 'x-gateway-id': id },
   };
   try {
-    const status = await reader.open(`${client.context.http.origin}/api/progress/info?${id}`, headers);
+    const status = await subscriber.open(`${client.context.http.origin}/api/progress/info?${id}`, headers);
     client.context.statistics.requests++;
-    // Under a role context, opening a stream may ask the database, whose connection may be lost.
+    // With database roles, opening a stream may run a query, whose connection may be lost.
     if (status === 503) return;
     if (status !== 200) {
-      client.reportViolation('events', call, `the stream was answered with ${status ?? 'nothing in time'}`);
+      client.reportViolation('events', call, `the stream returned ${status ?? 'nothing in time'}`);
       return;
     }
     const outcome = await client.call(call);
     expectResponse(client, call, outcome, token);
-    const isWhole = outcome.kind === 'answered' && outcome.status === 200;
-    if (isWhole) await reader.wait(count);
+    const isComplete = outcome.kind === 'answered' && outcome.status === 200;
+    if (isComplete) await subscriber.wait(count);
     const expected = Array.from({ length: count }, (_, index) => `${token} ${index + 1} of ${count}`);
-    const isOwn = reader.data.every((data) => expected.includes(data));
-    if (!isOwn || (isWhole && reader.data.length !== count)) {
-      client.reportViolation('events', call, `${JSON.stringify(reader.data)} after ${outcome.kind}`);
+    const hasOnlyExpected = subscriber.data.every((data) => expected.includes(data));
+    if (!hasOnlyExpected || (isComplete && subscriber.data.length !== count)) {
+      client.reportViolation('events', call, `${JSON.stringify(subscriber.data)} after ${outcome.kind}`);
     }
   } finally {
-    reader.close();
+    subscriber.close();
   }
 }
 

@@ -1,13 +1,13 @@
 import type { SoakCall, Client, CallOutcome } from '../client.ts';
 import type { User } from '../users.ts';
 
-/** One kind of request, with the check of its answer. The weight is its share of the load. */
+/** A kind of request, with the check of its response. The weight is its share of the load. */
 export interface Operation {
   readonly weight: number;
   run(client: Client): Promise<void>;
 }
 
-/** Checks status and body of an answer, byte by byte; other outcomes have no answer to check. */
+/** Checks status and body of a response. Other outcomes have no response to check. */
 export function expectResponse(client: Client, call: SoakCall, outcome: CallOutcome, expected: string | Buffer): void {
   if (outcome.kind !== 'answered') return;
   const body = Buffer.from(expected as string);
@@ -15,14 +15,14 @@ export function expectResponse(client: Client, call: SoakCall, outcome: CallOutc
     client.reportViolation('status', call, `200 was expected, not ${describeOutcome(outcome)}`);
   else if (!outcome.body.equals(body)) {
     client.reportViolation(
-      'own-answer',
+      'own-response',
       call,
       `${JSON.stringify(bodyStart(body))} was expected, not ${describeOutcome(outcome)}`,
     );
   }
 }
 
-/** Checks an answer `{"token": …, "role": …, "user": …}`. */
+/** Checks a response `{"token": …, "role": …, "user": …}`. */
 export function expectEcho(client: Client, call: SoakCall, outcome: CallOutcome, token: string): void {
   if (outcome.kind !== 'answered') return;
   if (outcome.status !== 200) {
@@ -35,12 +35,12 @@ export function expectEcho(client: Client, call: SoakCall, outcome: CallOutcome,
     readonly user?: unknown;
   } | null;
   if (echo?.token !== token)
-    client.reportViolation('own-answer', call, `${token} was expected, not ${describeOutcome(outcome)}`);
+    client.reportViolation('own-response', call, `${token} was expected, not ${describeOutcome(outcome)}`);
   else if (echo.role !== call.user.role || echo.user !== call.user.id)
     client.reportViolation('identity', call, describeOutcome(outcome));
 }
 
-/** Checks the status of a refusal, and the SQLSTATE in its body where there is one. */
+/** Checks the status of a problem response, and the SQLSTATE in its body if one is expected. */
 export function expectProblem(
   client: Client,
   call: SoakCall,
@@ -62,7 +62,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The begin of an answer, for a message. */
+/** Returns the status and the start of the body, for a message. */
 export function describeOutcome(outcome: CallOutcome): string {
   return outcome.kind === 'answered' ? `${outcome.status} ${bodyStart(outcome.body)}` : outcome.kind;
 }

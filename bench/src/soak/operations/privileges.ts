@@ -1,7 +1,7 @@
 import type { SoakCall, Client } from '../client.ts';
 import { expectResponse, expectProblem, isAdmin, type Operation, describeOutcome } from './operation.ts';
 
-/** Routines for one role: the answer for it, 403 for all others, whatever was prepared or planned before on the connection. */
+/** Routines that one role may call: 200 for it, 403 for all others, after any statement that was prepared on the connection. */
 async function forAdmins(client: Client): Promise<void> {
   const token = client.token();
   const user = client.anyUser();
@@ -21,7 +21,7 @@ async function forAdmins(client: Client): Promise<void> {
   }
 }
 
-/** Rows that a policy shows to one role each. */
+/** Rows that a policy shows to one role only. */
 async function notes(client: Client): Promise<void> {
   const user = client.anyUser();
   const { reader, writer, admin } = client.context.roles;
@@ -41,7 +41,7 @@ async function notes(client: Client): Promise<void> {
 }
 
 /** The reader's role has no privilege on the table. */
-async function itemsOfReader(client: Client): Promise<void> {
+async function itemsWithoutPrivilege(client: Client): Promise<void> {
   const user = client.users.find(({ role }) => role === client.context.roles.reader) ?? client.context.anonymous;
   const line = client.random.pick(['GET /item', 'DELETE /item', 'PUT /item'] as const);
   const call: SoakCall = {
@@ -60,5 +60,5 @@ async function itemsOfReader(client: Client): Promise<void> {
 export const privileges: readonly Operation[] = [
   { weight: 4, run: forAdmins },
   { weight: 4, run: notes },
-  { weight: 1, run: itemsOfReader },
+  { weight: 1, run: itemsWithoutPrivilege },
 ];

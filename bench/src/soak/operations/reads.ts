@@ -6,9 +6,9 @@ import { expectResponse, expectEcho, type Operation } from './operation.ts';
 const bodyLength = 20_000;
 /** About 60 kB, 600 kB and 6 MB. */
 const sizes = { medium: 400, large: 4000, huge: 40_000 };
-const longestPauseMs = 400;
+const maxPauseMs = 400;
 
-/** The answer of `rows` as PostgreSQL and the gateway have to make it. */
+/** Returns the expected response of `rows`. */
 function rowsBody(token: string, user: User, count: number): string {
   const rows = Array.from({ length: count }, (_, index) =>
     JSON.stringify({ n: index + 1, token, role: user.role, padding }),
@@ -22,7 +22,7 @@ async function echo(client: Client): Promise<void> {
   expectEcho(client, call, await client.call(call), token);
 }
 
-/** Mostly some milliseconds; one in twenty is slow enough to keep others from its connection. */
+/** Takes some milliseconds; one call in twenty takes 250 ms, so that its connection is not shared. */
 async function echoSlowly(client: Client): Promise<void> {
   const token = client.token();
   const seconds = client.random.chance(0.05) ? 0.25 : client.random.next() / 50;
@@ -95,13 +95,13 @@ async function manyRows(client: Client, size: keyof typeof sizes): Promise<void>
   const user = client.anyUser();
   const count = sizes[size];
   const call: SoakCall = {
-    operation: `${size} answer`,
+    operation: `${size} response`,
     user,
     line: 'GET /rows',
     query: { token, count },
     isStream: true,
-    // A slow reader looks away after the first bytes.
-    ...(size === 'medium' ? {} : { pauseMs: client.random.integer(1, longestPauseMs) }),
+    // A slow client pauses after the first bytes.
+    ...(size === 'medium' ? {} : { pauseMs: client.random.integer(1, maxPauseMs) }),
   };
   expectResponse(client, call, await client.call(call), rowsBody(token, user, count));
 }

@@ -1,8 +1,8 @@
 import type { SoakCall, Client } from '../client.ts';
 import { expectResponse, type Operation, parseJson, describeOutcome } from './operation.ts';
 
-/** A routine that leaves something in its session; its own answer is what it always is. */
-async function leaveSomething(client: Client): Promise<void> {
+/** Calls a routine that changes its session. */
+async function changeSession(client: Client): Promise<void> {
   const token = client.token();
   const name = client.random.pick(client.context.leftovers);
   const call: SoakCall = {
@@ -14,7 +14,7 @@ async function leaveSomething(client: Client): Promise<void> {
   expectResponse(client, call, await client.call(call), token);
 }
 
-/** Asks what a session shows of its past. Without a state to compare with, the first answer is the one. */
+/** Compares the session state of a call with the first one that was read. */
 export async function checkSession(client: Client): Promise<void> {
   const token = client.token();
   const { context: load } = client;
@@ -31,7 +31,7 @@ export async function checkSession(client: Client): Promise<void> {
     client.reportViolation('status', call, describeOutcome(outcome));
     return;
   }
-  if (state['token'] !== token) client.reportViolation('own-answer', call, describeOutcome(outcome));
+  if (state['token'] !== token) client.reportViolation('own-response', call, describeOutcome(outcome));
   const rest = JSON.stringify({ ...state, token: undefined });
   if (load.sessionState === '') load.sessionState = rest;
   else if (rest !== load.sessionState)
@@ -50,6 +50,6 @@ function differences(expected: string, found: string): string {
 }
 
 export const sessionStates: readonly Operation[] = [
-  { weight: 2, run: leaveSomething },
+  { weight: 2, run: changeSession },
   { weight: 6, run: checkSession },
 ];

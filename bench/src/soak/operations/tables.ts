@@ -3,9 +3,9 @@ import { type Item, ItemModel } from '../item-model.ts';
 import type { User } from '../users.ts';
 import { expectResponse, type Operation, parseJson, describeOutcome } from './operation.ts';
 
-const mostItems = 20;
+const maxItems = 20;
 
-/** Writes and reads rows of one table that is under row level security, and remembers what was acknowledged. */
+/** Writes and reads rows of a table with row level security, and models the acknowledged writes. */
 export class ItemOperations {
   readonly models: Map<Client, ItemModel> = new Map();
 
@@ -37,8 +37,8 @@ export class ItemOperations {
 
   async #insert(client: Client): Promise<void> {
     const model = this.#model(client);
-    if (model.live.size >= mostItems) return this.#remove(client);
-    const owner = client.random.pick(writersOf(client));
+    if (model.live.size >= maxItems) return this.#remove(client);
+    const owner = client.random.pick(findWriters(client));
     const [id, value] = [model.nextId(), client.token()];
     const call: SoakCall = { operation: 'item insert', user: owner, line: 'PUT /item', body: { id, value } };
     const outcome = await client.call(call);
@@ -95,7 +95,7 @@ export class ItemOperations {
 
   /** Without a condition, the policy decides: all rows of the caller, and no others. */
   async #selectAll(client: Client): Promise<void> {
-    const user = client.random.pick(writersOf(client));
+    const user = client.random.pick(findWriters(client));
     const call: SoakCall = { operation: 'items of a user', user, line: 'GET /item' };
     const outcome = await client.call(call);
     if (outcome.kind !== 'answered' || !expectStatus(client, call, outcome, 200)) return;
@@ -118,7 +118,7 @@ export class ItemOperations {
   async #updateOther(client: Client): Promise<void> {
     const item = this.#pick(client);
     if (item === null) return this.#insert(client);
-    const user = writersOf(client).find((writer) => writer !== item.owner)!;
+    const user = findWriters(client).find((writer) => writer !== item.owner)!;
     const body = { id: item.id, value: 'stolen' };
     const call: SoakCall = { operation: 'item of another user', user, line: 'POST /item/returning', body };
     const outcome = await client.call(call);
@@ -128,7 +128,7 @@ export class ItemOperations {
 }
 
 /** The users of the client whose roles may write items. */
-function writersOf(client: Client): readonly User[] {
+function findWriters(client: Client): readonly User[] {
   return client.users.filter(({ role }) => role !== client.context.roles.reader);
 }
 

@@ -2,16 +2,16 @@ import type { SoakCall, Client, CallOutcome } from '../client.ts';
 import { writeToken } from '../write-log.ts';
 import { expectResponse, expectEcho, type Operation, describeOutcome } from './operation.ts';
 
-/** Tells the log of writes how the call ended; any 2xx acknowledges, any other answer refuses. */
+/** Adds the outcome of the call to the log of writes: 2xx acknowledges, any other status rejects. */
 export function logWrite(client: Client, id: number, outcome: CallOutcome): void {
   const { writes } = client.context;
   if (outcome.kind === 'notSent') writes.end(id, 'not-sent');
-  else if (outcome.kind === 'failed') writes.end(id, 'refused');
-  else if (outcome.kind === 'answered') writes.end(id, isSuccess(outcome.status) ? 'acknowledged' : 'refused');
+  else if (outcome.kind === 'failed') writes.end(id, 'rejected');
+  else if (outcome.kind === 'answered') writes.end(id, isSuccess(outcome.status) ? 'acknowledged' : 'rejected');
 }
 
 function isSuccess(status: number): boolean {
-  // 205 is the answer to a statement that was cancelled.
+  // 205 is the status of a cancelled statement.
   return status >= 200 && status < 300 && status !== 205;
 }
 
