@@ -1,4 +1,13 @@
-import { createRemoteJWKSet, customFetch, errors, jwksCache, type JWKSCacheInput, type RemoteJWKSet } from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JSONWebKeySet,
+  jwksCache,
+  type JWKSCacheInput,
+  type RemoteJWKSet,
+} from 'jose';
 import type { JwtAlgorithm } from './jwt-keys.ts';
 
 /** The URL of an issuer's public keys (JWKS). Times in seconds. */
@@ -39,7 +48,6 @@ export class RemoteKeys {
   readonly #refreshAge: number;
   readonly #report: (error: Error) => void;
   #retryAt = 0;
-  #lastError: unknown = null;
 
   /** @throws TypeError for an invalid URL, or one with a password */
   constructor(options: JwksOptions, report: (error: Error) => void) {
@@ -59,33 +67,30 @@ export class RemoteKeys {
   /** Returns the keys that may have signed a token with this header: several only for a header without a key id. */
   async find(header: TokenHeader): Promise<readonly CryptoKey[]> {
     if (this.#keys.fresh && Date.now() - (this.#cache.uat ?? 0) >= this.#refreshAge) {
-      this.#keys.reload().catch((error: unknown) => this.#fail(error));
+      // A failure is reported already; the cached keys stay valid until their maximum age.
+      this.#keys.reload().catch(() => undefined);
     }
     try {
       return [await this.#keys({ ...header })];
     } catch (error) {
-      if (error instanceof errors.JWKSMultipleMatchingKeys) return firstKeys(error);
-      if (!(error instanceof errors.JWKSNoMatchingKey)) this.#fail(error);
-      return [];
+      // Otherwise the keys could not be read, or the one with this id is unknown or invalid.
+      return error instanceof errors.JWKSMultipleMatchingKeys ? firstKeys(error) : [];
     }
   }
 
-  /** Requests that wait for the same response fail with the same error, which is reported once. */
-  #fail(error: unknown): void {
-    if (error === this.#lastError || error instanceof RetryLater) return;
-    this.#lastError = error;
-    this.#retryAt = Date.now() + retryDelayMs;
-    this.#report(new Error(`cannot read the JWT keys: ${reasonOf(error)}`, { cause: error }));
-  }
-
+  /** Reports a failure once, however many requests wait for the response. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
-    if (Date.now() < this.#retryAt) throw new RetryLater();
-    return boundedFetch(url, init);
+    if (Date.now() < this.#retryAt) throw new Error('the pause after a failure is not over');
+    try {
+      const keys = await fetchKeys(url, init);
+      return Response.json(keys);
+    } catch (error) {
+      this.#retryAt = Date.now() + retryDelayMs;
+      this.#report(new Error(`cannot read the JWT keys: ${reasonOf(error)}`, { cause: error }));
+      throw error;
+    }
   }
 }
-
-/** The pause after a failure is not over. */
-class RetryLater extends Error {}
 
 /** @throws TypeError */
 export function parseJwksUrl(text: string): URL {
@@ -103,8 +108,8 @@ async function firstKeys(keys: AsyncIterable<CryptoKey>): Promise<readonly Crypt
   return found;
 }
 
-/** @throws Error for a status other than 200, and for a body above the limit */
-async function boundedFetch(url: string, init: RequestInit): Promise<Response> {
+/** @throws Error for a status other than 200, a body above the limit, and a body that is no set of keys */
+async function fetchKeys(url: string, init: RequestInit): Promise<JSONWebKeySet> {
   const response = await fetch(url, init);
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -114,7 +119,9 @@ async function boundedFetch(url: string, init: RequestInit): Promise<Response> {
     if (size > maxResponseBytes) throw new Error(`the response has more than ${maxResponseBytes} bytes`);
   }
   if (response.status !== 200) throw new Error(`the response has status ${response.status}`);
-  return new Response(Buffer.concat(chunks));
+  const keys = JSON.parse(Buffer.concat(chunks).toString()) as JSONWebKeySet;
+  createLocalJWKSet(keys);
+  return keys;
 }
 
 /** Returns the message of the cause: that of fetch itself is "fetch failed". */

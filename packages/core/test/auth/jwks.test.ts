@@ -295,6 +295,27 @@ describe('when the keys cannot be read', () => {
     expect(reports[0]).toMatch(reason);
   });
 
+  test('a key that is invalid is no failure of the others', async () => {
+    const { scheme, clock, reports } = make();
+    const publicKeys = [first, elliptic].map(({ publicKey, kid, alg }) => ({
+      ...publicKey.export({ format: 'jwk' }),
+      kid,
+      alg,
+    }));
+    const keys = [...publicKeys, { ...second.privateKey.export({ format: 'jwk' }), kid: 'second', alg: 'RS256' }];
+    answer = (_, response) => response.end(JSON.stringify({ keys: keys.slice(1) }));
+    const token = await forge(second);
+    expect([await ask(scheme, token), await ask(scheme, token), await ask(scheme, await forge(elliptic))]).toEqual([
+      null,
+      null,
+      expect.objectContaining({ scheme: 'jwt' }),
+    ]);
+    answer = (_, response) => response.end(JSON.stringify({ keys }));
+    clock.pass(30);
+    expect([await ask(scheme, token), reports]).toEqual([null, []]);
+    expect(await ask(scheme, await forge(first))).not.toBe(null);
+  });
+
   test('a port where nobody is', async () => {
     const { scheme, reports } = make({}, { url: 'http://127.0.0.1:1/jwks' });
     expect(await ask(scheme, await grant())).toBe(null);
