@@ -104,7 +104,12 @@ export async function createGateway(input: string | GatewayOptions): Promise<Gat
     handle,
     middleware: nodeMiddleware(handle, options),
     fetch: fetchHandler(handle, options),
-    ...hostAuthentication(authentication, resolveClient, observe),
+    ...hostAuthentication({
+      authentication,
+      resolveClient,
+      endSession: (session) => events.streams.endSession(session),
+      observe,
+    }),
     refresh: shared.refresh,
     health: () => ({ broadcast: events.broadcast.health() }),
     endStreams: () => events.streams.close(),

@@ -47,11 +47,20 @@ export interface HostAuthentication {
   signOut(request: HostRequest): Promise<AuthenticationResult>;
 }
 
-export function hostAuthentication(
-  { access, login }: Authentication,
-  resolveClient: ResolveClientOrigin,
-  observe: Observer,
-): HostAuthentication {
+interface HostAuthenticationServices {
+  readonly authentication: Authentication;
+  readonly resolveClient: ResolveClientOrigin;
+  /** Disconnects the event streams of a session. */
+  readonly endSession: (session: string) => void;
+  readonly observe: Observer;
+}
+
+export function hostAuthentication({
+  authentication: { access, login },
+  resolveClient,
+  endSession,
+  observe,
+}: HostAuthenticationServices): HostAuthentication {
   const convert = (request: HostRequest): GatewayRequest => resolveClient(toGatewayRequest(request));
   const identify = async (request: GatewayRequest): Promise<Caller | null> =>
     (await authorize([anyCaller], request, access)).caller;
@@ -67,6 +76,8 @@ export function hostAuthentication(
       const converted = convert(request);
       const caller = await identify(converted);
       const { headers } = await logout({ request: converted, caller, names: [], observe }, login);
+      const session = caller?.session ?? null;
+      if (session !== null) endSession(session);
       return { headers: pairs(headers), body: null };
     },
   };

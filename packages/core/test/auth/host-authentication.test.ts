@@ -12,6 +12,9 @@ const sql = `
   comment on function whoami is 'HTTP GET
 authorize
 user_context';
+  create function news() returns void language sql as $$ select $$;
+  comment on function news is 'HTTP
+info_path';
 `;
 
 let database: TestDatabase;
@@ -109,6 +112,15 @@ describe('sign-in by the host', () => {
     expect(bye.headers.getSetCookie()[0]).toMatch(/^pgway=;.*Max-Age=0/i);
     expect((await fetch(`${url}/api/whoami`, { headers: { cookie } })).status).toBe(401);
   });
+
+  test('sign-out ends the event streams of the session at once', async () => {
+    const cookie = await cookieOf('/sso');
+    const stream = await fetch(`${url}/api/news/info`, { headers: { cookie } });
+    expect(stream.status).toBe(200);
+    await fetch(`${url}/bye`, { method: 'POST', headers: { cookie } });
+    // Without that, the stream would end at its next heartbeat.
+    await stream.text();
+  }, 3_000);
 
   test('requests of WHATWG fetch are taken as well', async () => {
     const signedIn = await gateway.signIn(new Request('http://localhost/sso'), { id: '9' });
