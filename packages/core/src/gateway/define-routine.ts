@@ -83,7 +83,7 @@ function staticQuery(query: string, parameterCount: number): QueryBuilder {
     );
     return {
       sql: () => convertQuery(endpoint, text),
-      form: 'definition',
+      statementKey: 'definition',
       values: given.map((index) => (index === -1 ? null : values[index]!)),
       valueSources: given.map((index): EndpointParameter | null => (index === -1 ? null : parameters[index]!)),
     };

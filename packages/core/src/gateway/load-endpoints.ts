@@ -53,6 +53,7 @@ export async function loadEndpoints(
   const { query, readDefinitions: definitions } = options;
   const sources: EndpointSource[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
   await runHook('sourcesCreated', () => options.sourcesCreated?.(sources));
+  renameDuplicates(sources);
   const routines = await readRoutines(sources, connections, options);
   const main = await readSessionEffects(connections.main, warnOfUnreadable(observe));
   const connectionNames = [...connections.named.keys()];
@@ -89,6 +90,25 @@ export async function loadEndpoints(
     altersSession: (sql) => needsReset(main.statement(sql), options),
     pipeline: createPipeline(services, compileEndpoints(endpoints, sources, authentication), options, observe),
   };
+}
+
+/** Renames sources that share a name but not `buildQuery`, as endpoints find their source by name: `name`, `name (2)`. */
+function renameDuplicates(sources: EndpointSource[]): void {
+  const builders = new Map<string, EndpointSource['buildQuery']>();
+  for (const [index, source] of sources.entries()) {
+    const { buildQuery } = source;
+    let { name } = source;
+    for (let number = 2; builders.has(name) && builders.get(name) !== buildQuery; number++) {
+      name = `${source.name} (${number})`;
+    }
+    builders.set(name, buildQuery);
+    if (name !== source.name) sources[index] = renameSource(source, name);
+  }
+}
+
+function renameSource(source: EndpointSource, name: string): EndpointSource {
+  const read: EndpointSource['read'] = (database, options) => source.read(database, options);
+  return source.buildQuery === undefined ? { name, read } : { name, read, buildQuery: source.buildQuery.bind(null) };
 }
 
 async function readRoutines(

@@ -92,6 +92,44 @@ describe('a routine whose query the host writes', () => {
   });
 });
 
+test('the statement of a query text is prepared once', async () => {
+  const statements = defineRoutine({
+    name: 'statements',
+    returns: { values: 'text' },
+    query: `select name from pg_catalog.pg_prepared_statements where statement like '%the mark of this one%'`,
+    comment: 'HTTP\nconnection_reset off',
+  });
+  const gateway = await startGateway('select', { routineSources: [statements] });
+  const bodies = [];
+  // oxlint-disable-next-line no-await-in-loop
+  for (let call = 0; call < 3; call++) bodies.push((await gateway.send('POST /api/statements')).body);
+  await gateway.close();
+  expect(bodies[0]).toMatch(/^\["pgway_\d+"\]$/);
+  expect(new Set(bodies).size).toBe(1);
+});
+
+test('routines with one name and the same types keep their queries', async () => {
+  const define = (parameter: string, path: string, query: string) =>
+    defineRoutine({
+      name: 'search',
+      comment: `HTTP GET ${path}`,
+      parameters: { [parameter]: 'text' },
+      returns: 'text',
+      volatility: 'stable',
+      query,
+    });
+  const sources = [
+    define('title', '/by-title', `select 'title ' || $1`),
+    define('author', '/by-author', `select 'author ' || $1`),
+    define('author', '/by-name', `select 'name ' || $1`),
+  ];
+  const gateway = await startGateway('select', { routineSources: sources });
+  const lines = ['GET /by-title?title=a', 'GET /by-author?author=b', 'GET /by-name?author=c'];
+  const bodies = await Promise.all(lines.map(async (line) => (await gateway.send(line)).body));
+  await gateway.close();
+  expect(bodies).toEqual(['title a', 'author b', 'name c']);
+});
+
 test.each([
   [
     'int5',
