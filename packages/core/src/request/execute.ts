@@ -108,7 +108,11 @@ export function execute(context: ExecutionContext, input: ExecutionInput): Promi
  */
 export async function executeStatement(
   context: ExecutionContext,
-  { call, request }: Pick<ExecutionInput, 'call' | 'request'>,
+  {
+    call,
+    request,
+    onCancellable,
+  }: Pick<ExecutionInput, 'call' | 'request'> & Required<Pick<ExecutionInput, 'onCancellable'>>,
   sql: string,
   values: readonly Value[],
 ): Promise<TextTable> {
@@ -122,13 +126,15 @@ export async function executeStatement(
       steps: buildSteps(custom, { rows, headerRow: null, isHostConnection, lastStep: null }),
       mayShare: false,
       altersSession: true,
+      // As for an endpoint that is a procedure: a COMMIT would end the settings of the call, its role among them.
+      atomic: true,
       role: selectRole(context, call),
       timeout: endpoint.timeoutMs ?? defaultTimeout(context, isHostConnection),
       notice: (notice) => context.onNotice(endpoint, notice),
       done: () => resolve(rows.rows),
       failed: reject,
     });
-    request.onDisconnect(() => handle.cancel());
+    onCancellable(() => handle.cancel());
   });
 }
 

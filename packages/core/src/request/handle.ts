@@ -6,7 +6,6 @@ import { hashParameters } from '../auth/hash-parameters.ts';
 import { bind } from './bind/bind.ts';
 import { buildCustomQuery, buildQuery, type ExecutableCall, logCommand } from './build-query.ts';
 import { executeCached } from './cache/cached-execution.ts';
-import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { handleError } from './error-handler.ts';
 import { runHooks } from './hooks.ts';
 import { injectValues } from './inject.ts';
@@ -17,14 +16,14 @@ import type { Caller } from '../ports/ports.ts';
 import { respond } from './respond.ts';
 import { respondWithoutCall } from './responses-without-call.ts';
 import { checkUriLength, lookUpRoute } from './route-lookup.ts';
-import { pipelineForRetry, type RefreshStaleEndpoint } from './stale-endpoint.ts';
+import { type FailedAttempt, pipelineForRetry, type RefreshStaleEndpoint, toFailedAttempt } from './stale-endpoint.ts';
 
 /** Runs the stages for each request. A stale endpoint is refreshed, and its request runs a second time. */
 export function createHandle(pipeline: () => RequestPipeline, refreshStale: RefreshStaleEndpoint): Handle {
   return async (request) => {
     const first = await runStages(request, pipeline(), null);
     if ('response' in first) return first.response;
-    const refreshed = await pipelineForRetry(first, refreshStale);
+    const refreshed = first.mayRepeat ? await pipelineForRetry(first, refreshStale) : null;
     const last = refreshed === null ? first : await runStages(request, refreshed, first.input);
     if ('response' in last) return last.response;
     return withCallerHeaders(await handleError(last.error, request, last, last.pipeline), last.caller);
@@ -69,17 +68,6 @@ async function runStages(
     const toResponse = () => withCallerHeaders(respond(request, { format, headers, result }), caller);
     return { response: cancelOnThrow(result, toResponse) };
   } catch (error) {
-    return { error, pipeline, targets: route.targets, call, caller, input };
+    return toFailedAttempt(error, { pipeline, targets: route.targets, call, caller, input });
   }
-}
-
-/** The error of a stage, with the products of the stages before it. */
-interface FailedAttempt {
-  readonly error: unknown;
-  /** The pipeline that the attempt ran with: a refresh may have replaced it since. */
-  readonly pipeline: RequestPipeline;
-  readonly targets: readonly CompiledEndpoint[];
-  readonly call: ExecutableCall | null;
-  readonly caller: Caller | null;
-  readonly input: RequestInput | null;
 }

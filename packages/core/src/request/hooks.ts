@@ -56,6 +56,17 @@ export interface CommandHookContext {
   readonly query: (sql: string, values?: readonly Value[]) => Promise<TextTable>;
 }
 
+/** An error of `commandCallback` after which the call is not repeated: the callback may have changed data. */
+export class CommandCallbackError extends Error {
+  /** Whether a statement of the callback has failed, and not the call. */
+  readonly isOfQuery: boolean;
+
+  constructor(cause: unknown, isOfQuery: boolean) {
+    super('commandCallback has failed', { cause });
+    this.isOfQuery = isOfQuery;
+  }
+}
+
 /** The host's callbacks before a call runs. A returned response ends the request; otherwise it continues. */
 export interface Hooks {
   /** Called for each parameter of the call, injected ones included. */
@@ -95,20 +106,78 @@ async function runCommandCallback(
   const { request } = context;
   const { endpoint } = call.candidate;
   let running: Promise<CommandResponse> | null = null;
-  const response = await callback({
-    endpoint,
-    request,
-    sql: call.statement.sql,
-    parameters: call.parameters,
-    values: call.arguments,
-    run: async () => {
-      if (endpoint.loginOrLogout !== null) throw new Error('run() is not available for a login or logout');
-      return (running ??= runCommand(execution, call, context));
-    },
-    query: (sql, values = []) => executeStatement(execution, { call, request }, sql, values),
-  });
-  if (response) return toGatewayResponse(response);
-  return running === null ? null : toGatewayResponse(await (running as Promise<CommandResponse>));
+  let mayRepeat = true;
+  const statements = new HostStatements(execution, call, request);
+  try {
+    const response = await callback({
+      endpoint,
+      request,
+      sql: call.statement.sql,
+      parameters: call.parameters,
+      values: call.arguments,
+      run: async () => {
+        if (endpoint.loginOrLogout !== null) throw new Error('run() is not available for a login or logout');
+        running ??= runCommand(execution, call, context);
+        const commandResponse = await running;
+        mayRepeat = false;
+        return commandResponse;
+      },
+      query: (sql, values = []) => {
+        mayRepeat = false;
+        return statements.run(sql, values);
+      },
+    });
+    if (response) return toGatewayResponse(response);
+    return running === null ? null : toGatewayResponse(await (running as Promise<CommandResponse>));
+  } catch (error) {
+    throw mayRepeat ? error : new CommandCallbackError(error, statements.errors.has(error));
+  }
+}
+
+/** The statements of a `commandCallback`. They are cancelled when the client disconnects. */
+class HostStatements {
+  readonly errors = new Set<unknown>();
+  readonly #execution: ExecutionContext;
+  readonly #call: ExecutableCall;
+  readonly #request: GatewayRequest;
+  readonly #cancels = new Set<() => void>();
+  #isListening = false;
+  #isDisconnected = false;
+
+  constructor(execution: ExecutionContext, call: ExecutableCall, request: GatewayRequest) {
+    this.#execution = execution;
+    this.#call = call;
+    this.#request = request;
+  }
+
+  async run(sql: string, values: readonly Value[]): Promise<TextTable> {
+    const ownCancels: (() => void)[] = [];
+    const onCancellable = (cancel: () => void): void => {
+      ownCancels.push(cancel);
+      this.#cancels.add(cancel);
+      this.#listen();
+      if (this.#isDisconnected) cancel();
+    };
+    try {
+      const input = { call: this.#call, request: this.#request, onCancellable };
+      return await executeStatement(this.#execution, input, sql, values);
+    } catch (error) {
+      this.errors.add(error);
+      throw error;
+    } finally {
+      for (const cancel of ownCancels) this.#cancels.delete(cancel);
+    }
+  }
+
+  /** Adds one listener for all statements: Node warns of a leak at more than ten of a connection. */
+  #listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    this.#request.onDisconnect(() => {
+      this.#isDisconnected = true;
+      for (const cancel of this.#cancels) cancel();
+    });
+  }
 }
 
 /** Bytes of a response that a hook can get. */

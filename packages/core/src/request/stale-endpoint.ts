@@ -1,7 +1,11 @@
 import { ColumnMismatch, DatabaseError, type Diagnostics } from '../postgres/port.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { ExecutableCall } from './build-query.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
+import { CommandCallbackError } from './hooks.ts';
+import type { RequestInput } from './parse/parse-input.ts';
 import type { RequestPipeline } from './pipeline.ts';
+import type { Caller } from '../ports/ports.ts';
 
 /** SQLSTATEs of statements that name a dropped object or type (PostgreSQL manual, appendix A). */
 const droppedObjectStates: ReadonlySet<string> = new Set([
@@ -70,4 +74,27 @@ function canRetry(
 ): boolean {
   if (provideConnection !== null || loginOrLogout !== null) return false;
   return error instanceof DatabaseError || volatility !== 'volatile';
+}
+
+/** The error of a stage, with the products of the stages before it. */
+export interface FailedAttempt {
+  readonly error: unknown;
+  /** The pipeline that the attempt ran with: a refresh may have replaced it since. */
+  readonly pipeline: RequestPipeline;
+  readonly targets: readonly CompiledEndpoint[];
+  readonly call: ExecutableCall | null;
+  readonly caller: Caller | null;
+  readonly input: RequestInput | null;
+  /** Whether nothing has run that a second attempt would repeat. */
+  readonly mayRepeat: boolean;
+}
+
+/** Separates an error of `commandCallback` from errors of the call. */
+export function toFailedAttempt(error: unknown, attempt: Omit<FailedAttempt, 'error' | 'mayRepeat'>): FailedAttempt {
+  const { call } = attempt;
+  if (!(error instanceof CommandCallbackError) || call === null) return { ...attempt, error, mayRepeat: true };
+  const { cause, isOfQuery } = error;
+  // A call explains the errors of its own statements only.
+  const explained = isOfQuery ? null : call;
+  return { ...attempt, error: cause, targets: [call.candidate], call: explained, mayRepeat: false };
 }

@@ -106,6 +106,56 @@ describe('query', () => {
     expect((await send('GET /api/nothing')).body).toBe('[]');
   });
 
+  test('an unknown name in it does not repeat the command', async () => {
+    let runs = 0;
+    const { send } = await start(async ({ endpoint, run, query }) => {
+      if (endpoint.name !== 'count_call') return;
+      await run();
+      runs++;
+      await query('select missing');
+    });
+    expect((await send('GET /api/count-call?name=x')).status).toBe(500);
+    expect(runs).toBe(1);
+  });
+
+  test('a value that it refuses is no fault of the client', async () => {
+    const { send } = await start(async ({ query }) => {
+      await query('select $1::int', ['x']);
+    });
+    const { body } = await send('GET /api/count-call?name=x');
+    expect(JSON.parse(body)).not.toHaveProperty('parameters');
+  });
+
+  test('a procedure cannot commit and leave the role of the call', async () => {
+    let error: unknown;
+    gateway = await startGateway(
+      `${sql}
+       create procedure escape(inout login text) language plpgsql as $$ begin commit; login := current_user; end $$;`,
+      {
+        authentication: { schemes: [scheme], databaseRole: { claim: 'role', anonymous: 'pg_monitor' } },
+        commandCallback: async ({ query }) => {
+          error = await query('call escape(null)').catch((reason: unknown) => reason);
+        },
+      },
+    );
+    await gateway.send('GET /api/nothing');
+    expect(error).toMatchObject({ diagnostics: { code: '2D000' } });
+  });
+
+  test('many statements listen for the client once', async () => {
+    const warnings: string[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning.message);
+    process.on('warning', warn);
+    const { send } = await start(async ({ query }) => {
+      // oxlint-disable-next-line no-await-in-loop
+      for (let index = 0; index < 20; index++) await query('select 1');
+    });
+    expect((await send('GET /api/nothing')).status).toBe(200);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', warn);
+    expect(warnings).toEqual([]);
+  });
+
   test('the command runs afterwards', async () => {
     const { send } = await start(async ({ query }) => {
       await query(`select setval('calls', 100)`);
