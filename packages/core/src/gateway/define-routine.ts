@@ -6,6 +6,18 @@ import type { EndpointParameter } from '../endpoints/endpoint.ts';
 import { convertQuery } from '../endpoints/statement.ts';
 import { type Database, DatabaseError } from '../postgres/port.ts';
 import type { QueryBuilder } from '../ports/ports.ts';
+import {
+  boolean,
+  callback,
+  nonEmptyString,
+  oneOf,
+  optionGroup,
+  type OptionValidators,
+  recordOf,
+  string,
+  union,
+  type Validator,
+} from '../validation/validators.ts';
 import type { EndpointSource } from './options/options.ts';
 import { StartError } from './start-error.ts';
 
@@ -54,13 +66,60 @@ export interface RoutineDefinition {
   readonly query: string | QueryBuilder;
 }
 
+const columns = recordOf(nonEmptyString);
+
+const resultForms = { values: nonEmptyString, row: columns, rows: columns };
+
+const result: Validator<Exclude<ResultDefinition, TypeName>> = {
+  expected: 'an object with values, row or rows',
+  runtimeTypes: ['object'],
+  validate: (value, path) => {
+    const faults = optionGroup(resultForms).validate(value, path);
+    if (faults.length > 0) return faults;
+    const forms = Object.entries(value as object);
+    if (forms.length !== 1) return [`${path}: must have exactly one of values, row and rows`];
+    return forms.flatMap(([form, type]) =>
+      typeof type === 'object' && Object.keys(type as object).length === 0
+        ? [`${path}.${form}: has no columns; name them, or use void for a query without a result`]
+        : [],
+    );
+  },
+};
+
+const definitionValidators: OptionValidators<RoutineDefinition> = {
+  schema: nonEmptyString,
+  name: nonEmptyString,
+  comment: string,
+  parameters: recordOf(
+    union(
+      nonEmptyString,
+      optionGroup<Exclude<ParameterDefinition, TypeName>>({ type: nonEmptyString, optional: boolean }, ['type']),
+    ),
+  ),
+  returns: union(nonEmptyString, result),
+  volatility: oneOf('volatile', 'stable', 'immutable'),
+  query: union(nonEmptyString, callback<QueryBuilder>()),
+};
+
+const definitionValidator = optionGroup(definitionValidators, ['name', 'query']);
+
+/** @throws StartError with one line for each fault */
+function validateDefinition(definition: RoutineDefinition): void {
+  const faults = definitionValidator.validate(definition, '');
+  if (faults.length === 0) return;
+  const name: unknown = (definition as Partial<RoutineDefinition> | null | undefined)?.name;
+  const label = typeof name === 'string' ? `defineRoutine ${JSON.stringify(name)}` : 'defineRoutine';
+  throw new StartError(faults.map((fault) => `${label}: ${fault}`).join('\n'));
+}
+
 /**
  * Defines an endpoint by a query of the host, as a source for `routineSources` or `sourcesCreated`. Types are resolved by name when the
  * source is read.
  *
- * @throws StartError when the source is read and a type does not exist
+ * @throws StartError for an invalid definition, and when the source is read and a type does not exist
  */
 export function defineRoutine(definition: RoutineDefinition): EndpointSource {
+  validateDefinition(definition);
   const { schema = 'public', name, parameters = {}, query } = definition;
   const types = Object.values(parameters).map(typeName);
   return Object.freeze({

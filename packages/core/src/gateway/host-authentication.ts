@@ -8,6 +8,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Caller, Claim, Observer } from '../ports/ports.ts';
 import type { ResolveClientOrigin } from './client-origin.ts';
+import { optionGroup, string } from '../validation/validators.ts';
 import type { Authentication } from './open-authentication.ts';
 
 /** A request that the host answers itself: of `node:http` (Express, Fastify's `request.raw`), of WHATWG fetch, or the gateway's own. */
@@ -66,7 +67,10 @@ export function hostAuthentication({
     (await authorize([anyCaller], request, access)).caller;
   return {
     authenticate: (request) => identify(convert(request)),
-    signIn: async (request, claims, { scheme: name } = {}) => {
+    signIn: async (request, claims, options = {}) => {
+      const faults = signInOptions.validate(options, '');
+      if (faults.length > 0) throw new TypeError(`signIn: ${faults.join('; ')}`);
+      const { scheme: name } = options;
       const scheme = selectScheme(login, name ?? null, 'signIn');
       if (!scheme?.signIn) throw noScheme(name);
       const { headers, body } = await scheme.signIn(toClaims(claims), convert(request));
@@ -83,6 +87,8 @@ export function hostAuthentication({
   };
 }
 
+const signInOptions = optionGroup<{ readonly scheme?: string }>({ scheme: string });
+
 /** Authorization that every caller passes, so that the caller is identified and nothing more. */
 const anyCaller = {
   endpoint: { authorization: { required: false, roles: [] }, basicAuthentication: null },
@@ -91,13 +97,23 @@ const anyCaller = {
   endpointScheme: null,
 };
 
+/** @throws TypeError for a value that is no request */
 function toGatewayRequest(request: HostRequest): GatewayRequest {
   if (request instanceof Request) return new FetchRequest(request);
-  return 'rawHeaders' in request ? new NodeRequest(request, null) : request;
+  const candidate = request as Partial<IncomingMessage & GatewayRequest> | null | undefined;
+  if (candidate?.rawHeaders !== undefined) return new NodeRequest(request as IncomingMessage, null);
+  if (typeof candidate?.header === 'function') return request as GatewayRequest;
+  throw new TypeError(
+    'the request must be one of node:http, Express, Fastify (request.raw) or WHATWG fetch; pass it first',
+  );
 }
 
 /** @throws TypeError for a value that is no claim */
 function toClaims(values: ClaimValues): readonly Claim[] {
+  if (typeof values !== 'object' || (values as unknown) === null || Array.isArray(values))
+    throw new TypeError(
+      'signIn: the claims must be an object of names and values, such as { id: 7, roles: ["editor"] }',
+    );
   return Object.entries(values).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((item: unknown) => toClaim(name, item)),
   );
@@ -114,8 +130,8 @@ function toClaim(name: string, value: unknown): Claim {
 function noScheme(name: string | undefined): Error {
   return new Error(
     name === undefined
-      ? 'signIn: no scheme can sign in; enable authentication.cookie or authentication.bearer'
-      : `signIn: there is no scheme "${name}" that can sign in; enable it in the option authentication`,
+      ? 'signIn: no scheme can sign in; enable authentication.cookie, authentication.bearer or authentication.jwt'
+      : `signIn: no enabled scheme "${name}" can sign in; enable it in the option authentication, or use another one such as cookie, bearer or jwt`,
   );
 }
 

@@ -138,9 +138,21 @@ describe('sign-in by the host', () => {
     [
       { id: '1' },
       { scheme: 'saml' },
-      'signIn: there is no scheme "saml" that can sign in; enable it in the option authentication',
+      'signIn: no enabled scheme "saml" can sign in; enable it in the option authentication, or use another one such as cookie, bearer or jwt',
+    ],
+    [{ id: '1' }, { shceme: 'bearer' } as object, 'signIn: shceme: unknown option; did you mean scheme?'],
+    [
+      undefined as never,
+      {},
+      'signIn: the claims must be an object of names and values, such as { id: 7, roles: ["editor"] }',
     ],
   ])('%j %j is a mistake of the host', async (claims, options, message) => {
     await expect(gateway.signIn(new Request('http://localhost/'), claims, options)).rejects.toThrow(message);
+  });
+
+  test.each([undefined, {}, 'http://localhost/'])('%j is no request', async (value) => {
+    await expect(gateway.signIn(value as never, { id: '1' })).rejects.toThrow(
+      'the request must be one of node:http, Express, Fastify (request.raw) or WHATWG fetch; pass it first',
+    );
   });
 });

@@ -195,6 +195,42 @@ test.each([
   expect(() => new Problem(code, details)).toThrow(new TypeError(message));
 });
 
+test.each<[unknown, string]>([
+  [undefined, 'defineRoutine: options: must be an object of options, not undefined'],
+  [{ name: 'people' }, 'defineRoutine "people": query: is missing; it must be text that is not empty or a function'],
+  [
+    { name: 'people', query: 'select 1', return: 'int4' },
+    'defineRoutine "people": return: unknown option; did you mean returns?',
+  ],
+  [
+    { name: 'people', query: 'select 1', volatility: 'stabel' },
+    'defineRoutine "people": volatility: must be one of "volatile", "stable", "immutable", not "stabel"; did you mean "stable"?',
+  ],
+  [
+    { name: 'people', query: 'select 1', parameters: { age: { typ: 'int4' } } },
+    `defineRoutine "people": parameters["age"].type: is missing; it must be text that is not empty
+defineRoutine "people": parameters["age"].typ: unknown option; did you mean parameters["age"].type?`,
+  ],
+  [
+    { name: 'people', query: 'select 1', parameters: ['int4'] },
+    'defineRoutine "people": parameters: must be an object, not a list',
+  ],
+  [
+    { name: 'people', query: 'select 1', returns: { row: 'int4' } },
+    'defineRoutine "people": returns.row: must be an object, not text',
+  ],
+  [
+    { name: 'people', query: 'select 1', returns: { row: { id: 'int4' }, values: 'int4' } },
+    'defineRoutine "people": returns: must have exactly one of values, row and rows',
+  ],
+  [
+    { name: 'people', query: 'select 1', returns: { rows: {} } },
+    'defineRoutine "people": returns.rows: has no columns; name them, or use void for a query without a result',
+  ],
+])('an invalid definition %j is refused', (definition, message) => {
+  expect(() => defineRoutine(definition as never)).toThrow(new StartError(message));
+});
+
 test.runIf(serverVersion() >= 13)('types of other versions resolve as well', async () => {
   const source = defineRoutine({
     name: 'now',
