@@ -42,18 +42,18 @@ describe('cached', () => {
 
   test.each([
     ['cached\nlogin', { result: returns('composite', [column('status', int4)]) }, 'for logins and logouts'],
-    ['cached', { kind: 'procedure' }, 'for procedures, which are called for their effects'],
+    ['cached', { kind: 'procedure' }, 'for procedures, which may change data'],
     ['cached', { result: returns('void') }, 'for routines without a result'],
     ['cached\nSet-Cookie: a=b', {}, 'with a Set-Cookie header'],
   ] as const)('%j of %j keeps nothing', (lines, sketch, where) => {
     const { endpoint, said } = planned(lines, sketch);
     expect(endpoint?.cache).toBe(null);
-    expect(said).toEqual([`warning no-effect 2: cached has no effect ${where}`]);
+    expect(said).toEqual([`warning no-effect 2: cached has no effect ${where}; remove the line`]);
   });
 
   test('without cached there is nothing that expires', () => {
     expect(planned('cache_expires_in 10s').said).toEqual([
-      'warning no-effect 2: cache_expires_in has no effect without cached',
+      'warning no-effect 2: cache_expires_in has no effect without cached; add cached, or remove the line',
     ]);
   });
 

@@ -32,7 +32,7 @@ export function resolveCachePolicy(
 /** Returns the reason why responses cannot be cached, for a message, or null. */
 function uncacheableReason({ overrides, routine, headers }: EndpointBuilder, result: ResultShape): string | null {
   if (overrides.loginOrLogout !== null) return 'for logins and logouts';
-  if (routine.kind === 'procedure') return 'for procedures, which are called for their effects';
+  if (routine.kind === 'procedure') return 'for procedures, which may change data';
   if (result.kind === 'nothing') return 'for routines without a result';
   return headers.some(({ name }) => name.toLowerCase() === 'set-cookie') ? 'with a Set-Cookie header' : null;
 }
@@ -59,7 +59,8 @@ function resolvePositions(
 function warnOfNoEffect(builder: EndpointBuilder, key: 'cached' | 'cacheExpiresInMs', where: string): void {
   const use = builder.annotationFor(key);
   if (use === null || builder.overrides[key] === null) return;
-  builder.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);
+  const remedy = key === 'cached' ? 'remove the line' : 'add cached, or remove the line';
+  builder.report('warning', 'no-effect', `${use.name} has no effect ${where}; ${remedy}`, use.line);
 }
 
 /** The `schema.name` of routines and tables, by their lower-case names with and without the schema. */

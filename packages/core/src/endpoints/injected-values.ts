@@ -119,7 +119,12 @@ function findNamed(
 ): EndpointParameter | null {
   const parameter = findParameter(parameters, name);
   if (parameter === null) {
-    builder.report('error', 'unknown-parameter', `the routine has no parameter ${display(name)}`, line);
+    builder.report(
+      'error',
+      'unknown-parameter',
+      `the routine has no parameter ${display(name)}; correct the name`,
+      line,
+    );
   }
   return parameter;
 }

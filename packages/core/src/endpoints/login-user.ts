@@ -46,7 +46,7 @@ function resolveAnnotatedUser(
   const line = builder.annotationFor('loginUser')?.line ?? null;
   const parameter = findParameter(candidates, name);
   if (parameter === null) {
-    const message = `login user: the routine has no parameter ${display(name)} that clients send and that is not the password`;
+    const message = `login user: the routine has no parameter ${display(name)} that clients send and that is not the password; name such a parameter`;
     builder.report('error', 'unknown-parameter', message, line);
     return null;
   }

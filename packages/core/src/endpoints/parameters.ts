@@ -131,7 +131,7 @@ function bindSegment(
   if (parameter === undefined || ![parameter.name, parameter.key].includes(segment.name)) {
     reportError(
       'path-parameter',
-      `the path contains ${display(segment.name)}, but the routine has no parameter of that name`,
+      `the path contains ${display(segment.name)}, but the routine has no parameter of that name; add the parameter, or correct the path`,
     );
     return null;
   }

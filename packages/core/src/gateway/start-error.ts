@@ -16,17 +16,24 @@ function startMessage(error: unknown): string {
   if (error instanceof ConnectionStringError) return error.message;
   if (error instanceof DatabaseError) {
     const { code, message } = error.diagnostics;
-    return `${sqlstateHint(code)}: ${message} (${code})`;
+    const [fault, remedy] = describeSqlstate(code);
+    return `${fault}: ${message} (${code}); ${remedy}`;
   }
   if (error instanceof ConnectionSetupError) return error.message;
-  if (error instanceof ConnectionLost) return `${error.message}; is the server running, and are host and port right?`;
+  if (error instanceof ConnectionLost) return `${error.message}; start the server, or correct host and port`;
   return error instanceof Error ? error.message : String(error);
 }
 
-function sqlstateHint(code: string): string {
-  if (code.startsWith('28')) return 'the server refused the user or password of the connection string';
-  if (code === '3D000') return 'the database of the connection string does not exist';
-  if (code.startsWith('57P')) return 'the server is starting or stopping; try again in a moment';
-  if (code === '53300') return 'the server has no connection left for the gateway';
-  return 'the catalog could not be read';
+function describeSqlstate(code: string): readonly [fault: string, remedy: string] {
+  if (code.startsWith('28'))
+    return [
+      'the server refused the user or password of the connection string',
+      'correct them, or allow the user in pg_hba.conf',
+    ];
+  if (code === '3D000')
+    return ['the database of the connection string does not exist', 'create it, or correct its name'];
+  if (code.startsWith('57P')) return ['the server is starting or stopping', 'try again in a moment'];
+  if (code === '53300')
+    return ['the server has no connection left for the gateway', 'close other connections, or raise max_connections'];
+  return ['the catalog could not be read', 'correct this in the database, or use another user'];
 }

@@ -86,7 +86,9 @@ export function parseKeyValueString(text: string, isKnown: (key: string) => bool
   if (spaced !== null && (!text.includes(';') || spaced.every(([key]) => isKnown(key)))) return spaced;
   const pairs = parseSemicolonSeparated(text);
   if (pairs !== null) return pairs;
-  throw new ConnectionStringError('the connection string is neither a postgres:// URL nor key=value pairs');
+  throw new ConnectionStringError(
+    'the connection string is neither a postgres:// URL nor key=value pairs; write it as postgres://user:password@host:5432/database',
+  );
 }
 
 /** Parses semicolon-separated pairs. A quote inside a quoted value is doubled. */

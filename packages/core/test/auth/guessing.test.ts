@@ -198,7 +198,11 @@ describe('the parameter that names the user', () => {
     ],
     ['_user text, _password text', 'login user', 'error bad-argument: login user needs the name of the parameter'],
     ['_user text, _password text', 'login user _user _more', 'error extra-arguments: login user takes one parameter'],
-    ['_user text, _password text', 'login somebody', 'error extra-arguments: login takes no argument'],
+    [
+      '_user text, _password text',
+      'login somebody',
+      'error extra-arguments: login takes no argument except user <parameter>, but has "somebody"; remove it',
+    ],
   ];
   const gateway = useGateway(
     [...cases, ...refused]

@@ -52,7 +52,7 @@ function section(annotation: Annotation): string {
   const [name, ...synonyms] = annotation.names;
   const syntax = annotation.syntax.map((line) => `    ${line}\n`).join('');
   const synonymLine = synonyms.length === 0 ? '' : `\nSynonyms: ${joinNames(synonyms)}.\n`;
-  const guards = annotation.isGuard ? '\nA misspelt line stops the endpoint instead of being read as prose.\n' : '';
+  const guards = annotation.isGuard ? '\nIf this line is misspelled, the endpoint is not published.\n' : '';
   return `### ${name ?? 'Response headers'}\n\n${syntax}\n${wrap(annotation.documentation)}\n${synonymLine}${guards}`;
 }
 

@@ -48,7 +48,7 @@ export async function runGenerate(
     await writeGeneratedFiles(gateway.endpoints, context, false);
     return 0;
   }
-  print('watching the database. Ctrl-C ends.');
+  print('watching the database. Press Ctrl-C to stop.');
   const { stopSignal } = lifecycle;
   await (refreshOnNotify === null ? pollCatalog(gateway, stopSignal, process) : whenAborted(stopSignal));
   return 0;

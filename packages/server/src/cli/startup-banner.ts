@@ -40,7 +40,7 @@ export function readyLines(endpoints: readonly Endpoint[], url: string, startupM
   const command = tryCommand(endpoints, url);
   const count = `${endpoints.length} ${endpoints.length === 1 ? 'endpoint' : 'endpoints'}`;
   return [
-    `${count} at ${url} after ${(startupMs / 1000).toFixed(1)} s. Ctrl-C ends.`,
+    `${count} at ${url} after ${(startupMs / 1000).toFixed(1)} s. Press Ctrl-C to stop.`,
     ...(command === null ? [] : [`Try:  ${escapeControlCharacters(command)}`]),
   ];
 }

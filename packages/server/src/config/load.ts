@@ -98,12 +98,18 @@ async function readText(path: string, name: string, { optional, issues }: ReadOp
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     if (code === 'ENOENT' && optional) return null;
-    const reason = code === 'ENOENT' ? `no such file${fileHint(name)}` : `cannot read the file (${code})`;
+    const reason =
+      code === 'ENOENT' ? `no such file${fileHint(name)}` : `cannot read the file (${code}); ${readRemedy(code)}`;
     throw new ConfigurationError([...issues, `${name}: ${reason}`]);
   }
 }
 
+function readRemedy(code: string): string {
+  return code === 'EISDIR' ? 'this is a folder: pass a file in it' : 'give the user of this process read permission';
+}
+
 function fileHint(name: string): string {
   if (/^\w+:\/\//.test(name)) return '; pass a database as --connectionString=…';
-  return didYouMean(name, ['generate']);
+  const hint = didYouMean(name, ['generate']);
+  return hint === '' ? '; pass an existing file, and options as --name=value' : hint;
 }

@@ -43,7 +43,7 @@ function issueLines(issue: Issue, tree: Tree, layers: readonly Layer[]): readonl
     const parent = path === '' ? '' : `${path}.`;
     return issue.keys.map((key) => {
       const whole = `${parent}${key}`;
-      return `${whole}: unknown${didYouMean(whole, candidatesFor(parent))}${origin(whole, layers)}`;
+      return `${whole}: unknown${didYouMean(whole, candidatesFor(parent)) || '; --help lists all options'}${origin(whole, layers)}`;
     });
   }
   const value = valueAt(tree, issue.path);

@@ -203,7 +203,7 @@ describe('pgway generate --watch', () => {
     streams.sendStop('graceful');
     expect(await ended).toBe(0);
     expect(streams.text.stdout).toBe(
-      'client.ts  written\nwatching the database. Ctrl-C ends.\nclient.ts  overwritten\n',
+      'client.ts  written\nwatching the database. Press Ctrl-C to stop.\nclient.ts  overwritten\n',
     );
     expect(await readFile(join(folder, 'client.ts'), 'utf8')).toContain('function more(');
   });

@@ -61,7 +61,7 @@ describe('serving', () => {
       'POST  /api/loud                  nothing',
       'GET   /api/wait?key=             text',
       '',
-      `3 endpoints at ${url} after 0.1 s. Ctrl-C ends.`,
+      `3 endpoints at ${url} after 0.1 s. Press Ctrl-C to stop.`,
       `Try:  curl ${url}/api/get-greeting`,
       'stopping',
       '',
@@ -266,11 +266,7 @@ describe('errors at the start: one line on stderr and exit code 1', () => {
 
   test.each([
     ['asks for Kerberos', [0x52, 0, 0, 0, 8, 0, 0, 0, 7], /the server requests an unsupported authentication method/],
-    [
-      'is no PostgreSQL',
-      [...Buffer.from('J\0\0\0\u000a5.7.44')],
-      /is the server running, and are host and port right\?/,
-    ],
+    ['is no PostgreSQL', [...Buffer.from('J\0\0\0\u000a5.7.44')], /start the server, or correct host and port/],
   ])('a server that %s', async (_, bytes, line) => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => undefined);

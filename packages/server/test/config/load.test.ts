@@ -214,7 +214,7 @@ describe('all issues are reported at once, with their places', () => {
       'log: must be an object, not 3 (in pgway.json)',
       'limits.maxConnections: must be at least 1, not 0 (from PGWAY_LIMITS_MAX_CONNECTIONS)',
       'lmits: unknown; did you mean limits? (in pgway.json)',
-      'nothingLikeIt: unknown (in pgway.json)',
+      'nothingLikeIt: unknown; --help lists all options (in pgway.json)',
       'bufferRows: unknown; did you mean gateway.bufferRows? (in pgway.json)',
     ]);
   });
@@ -235,14 +235,18 @@ describe('all issues are reported at once, with their places', () => {
   });
 
   test('a missing file; a folder', async () => {
-    expect(await issuesOf({ arguments: ['missing.json'] })).toEqual(['missing.json: no such file']);
-    expect(await issuesOf({ arguments: ['.'] })).toEqual(['.: cannot read the file (EISDIR)']);
+    expect(await issuesOf({ arguments: ['missing.json'] })).toEqual([
+      'missing.json: no such file; pass an existing file, and options as --name=value',
+    ]);
+    expect(await issuesOf({ arguments: ['.'] })).toEqual([
+      '.: cannot read the file (EISDIR); this is a folder: pass a file in it',
+    ]);
   });
 
   test('suggestions for a missing file', async () => {
     expect(await issuesOf({ arguments: ['--port', '9000'] })).toEqual([
       '--port: needs a value, as in --port=8080',
-      '9000: no such file',
+      '9000: no such file; pass an existing file, and options as --name=value',
     ]);
     expect(await issuesOf({ arguments: ['genrate'] })).toEqual(['genrate: no such file; did you mean generate?']);
     expect(await issuesOf({ arguments: ['postgres://h/d'] })).toEqual([

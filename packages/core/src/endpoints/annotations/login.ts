@@ -1,3 +1,4 @@
+import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { parseBoolean } from '../comment/boolean-values.ts';
 import type { Annotation } from '../comment/annotation.ts';
@@ -24,7 +25,15 @@ function applyLoginOrLogout(kind: 'login' | 'logout'): Annotation['apply'] {
     builder.set(parsed, 'loginOrLogout', kind);
     if (kind === 'login' && parsed.args[0]?.toLowerCase() === 'user') return setUser(parsed, builder);
     if (parsed.args.length === 0) return null;
-    return { code: 'extra-arguments', message: `${parsed.name} takes no argument`, unusedArguments: parsed.args };
+    const form =
+      kind === 'login'
+        ? `${parsed.name} takes no argument except user <parameter>`
+        : `${parsed.name} takes no argument`;
+    return {
+      code: 'extra-arguments',
+      message: `${form}, but has ${display(parsed.text)}; remove it`,
+      unusedArguments: parsed.args,
+    };
   };
 }
 
@@ -50,7 +59,7 @@ export const login: Annotation = {
   names: ['login', 'signin'],
   syntax: ['login', 'login user <parameter>'],
   documentation:
-    'The routine signs its caller in. The default method is POST. The columns `status`, `message`, `scheme` and `hash` of its row control the login; all other columns become claims. No row responds with 401. With a `hash` column, no row and a wrong password respond with 404 and an empty body. A false status responds with 401, a numeric status that is not a success with that status. The login rate limit counts failed logins by the parameter that identifies the user: the only one whose name contains `user`, `name`, `email` or `login`, or the one that `login user` names.',
+    'The routine logs its caller in. The default method is POST. The columns `status`, `message`, `scheme` and `hash` of its row control the login; all other columns become claims. Without a row, the response is 401. With a `hash` column, it is 404 with an empty body for no row and for a wrong password. A status of false is answered with 401, a number that is not a success with that status. The login rate limit counts failed logins by the parameter that identifies the user: the only one whose name contains `user`, `name`, `email` or `login`, or the one that `login user` names.',
   isGuard: true,
   isSupported: true,
   apply: applyLoginOrLogout('login'),
@@ -60,7 +69,7 @@ export const logout: Annotation = {
   names: ['logout', 'signout'],
   syntax: ['logout'],
   documentation:
-    'The routine signs its caller out, from the schemes that it returns or else from the default scheme. The default method is POST.',
+    'The routine logs its caller out of the schemes that it returns, or of the default scheme. The default method is POST.',
   isGuard: true,
   isSupported: true,
   apply: applyLoginOrLogout('logout'),
