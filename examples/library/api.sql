@@ -138,8 +138,8 @@ begin
 end
 $$;
 comment on function lend_copy is 'HTTP
-What the routine refuses is answered with 400 and its own words. It does not look whether
-the copy is out already: a unique index refuses that, with 409, even when two desks try at once.';
+An exception that the routine raises is answered with 400 and its message.
+A unique index refuses a copy that is lent already, with 409, even when two desks try at once.';
 
 create or replace function return_copy(_copy_id int) returns euro language plpgsql as $$
 declare

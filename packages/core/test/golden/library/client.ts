@@ -494,8 +494,8 @@ export async function lateFee(
 /**
  * public.lend_copy(_copy_id integer, _member_id integer, _days integer)
  *
- * What the routine refuses is answered with 400 and its own words. It does not look whether
- * the copy is out already: a unique index refuses that, with 409, even when two desks try at once.
+ * An exception that the routine raises is answered with 400 and its message.
+ * A unique index refuses a copy that is lent already, with 409, even when two desks try at once.
  *
  * @param request.copyId - integer
  * @param request.memberId - integer
