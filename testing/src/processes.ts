@@ -13,7 +13,7 @@ export interface RunningProcess {
  * workers, the watchdog. Returns none on systems other than Linux.
  */
 export async function processesOn(directory: string): Promise<readonly RunningProcess[]> {
-  const seen = await Promise.all(
+  const matches = await Promise.all(
     (await readdir('/proc').catch(() => []))
       .filter((name) => /^\d+$/.test(name))
       .map(async (name) => {
@@ -22,16 +22,16 @@ export async function processesOn(directory: string): Promise<readonly RunningPr
         return isInside || command.includes(directory) ? [{ pid: Number(name), command }] : [];
       }),
   );
-  return seen.flat();
+  return matches.flat();
 }
 
 /** Calls the function until it returns an empty array, for ten seconds at most. Returns the last result. */
-export async function untilNone<T>(ask: () => Promise<readonly T[]>): Promise<readonly T[]> {
+export async function untilNone<T>(list: () => Promise<readonly T[]>): Promise<readonly T[]> {
   const deadline = performance.now() + 10_000;
-  let result = await ask();
+  let result = await list();
   while (result.length > 0 && performance.now() < deadline) {
     await delay(20);
-    result = await ask();
+    result = await list();
   }
   return result;
 }

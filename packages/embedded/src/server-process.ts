@@ -43,7 +43,7 @@ function startChild({ directory, binaries, user, settings }: ServerProcessOption
   const args = ['-D', directory.cluster, ...settings.flatMap((setting) => ['-c', setting])];
   const child = spawn(binaries.postgres, args, {
     ...spawnOptions({ user, directory: directory.root }),
-    // A session of its own: Ctrl+C must not stop the server before the last request is answered.
+    // A separate session: Ctrl+C must not stop the server before the last response is sent.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

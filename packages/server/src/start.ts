@@ -97,5 +97,5 @@ export function startHttpServer(
 export function warnWithoutAuthentication(configuration: Configuration, observer: Observer): void {
   if (isLoopbackHost(configuration.host) || hasScheme(authenticationOptions(configuration))) return;
   const message = `the server listens on ${configuration.host} without an authentication scheme: every client that reaches it can call all endpoints without an authorize line`;
-  observer({ kind: 'start-warning', code: 'no-sign-in', message });
+  observer({ kind: 'start-warning', code: 'no-authentication', message });
 }

@@ -35,7 +35,7 @@ export function validateTokenLength(token: string): void {
 /** The error of a login whose claims do not fit into a token. */
 export function claimsTooLarge(made: string): Problem {
   return new Problem('internal', {
-    detail: `The claims of this sign-in make ${made}. Let the login routine return fewer or shorter columns.`,
+    detail: `The claims of this login make ${made}. Let the login routine return fewer or shorter columns.`,
   });
 }
 

@@ -211,7 +211,7 @@ class BearerScheme {
   #refusal(): Problem {
     return new Problem('unauthenticated', {
       title: 'The refresh token is not valid',
-      detail: 'It has expired, was used before, or its session has ended: sign in again.',
+      detail: 'It has expired, was used before, or its session has ended: log in again.',
       headers: ['www-authenticate', `Bearer realm=${this.#realm}, error="invalid_token"`, 'cache-control', 'no-store'],
     });
   }

@@ -20,7 +20,7 @@ export interface CookieSchemeOptions extends SessionSchemeOptions {
    * the domain cannot set it.
    */
   readonly cookieName?: string;
-  /** Seconds from sign-in to the end of the session. Default 14 days. */
+  /** Seconds from login to the end of the session. Default 14 days. */
   readonly lifetime?: number;
   /**
    * Seconds without a request after which the session ends earlier. A cookie in the second half of its lifetime is replaced, by

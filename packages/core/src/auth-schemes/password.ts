@@ -49,7 +49,7 @@ export function createPasswordHasher(options: PasswordHasherOptions = {}): Passw
   const { maxQueued = 50, rounds = 600_000 } = options;
   const { concurrency } = options;
   const hashing = createQueue(concurrency ?? 1, maxQueued, 'Too many passwords are hashed at once');
-  const verifying = createQueue(concurrency ?? defaultVerifications(), maxQueued, 'Too many sign-ins at once');
+  const verifying = createQueue(concurrency ?? defaultVerifications(), maxQueued, 'Too many logins at once');
   const verifyDummy = async (address: string | null = null): Promise<void> => {
     await verifying.run(address, () => deriveKey('', randomBytes(saltBytes), rounds));
   };

@@ -79,7 +79,7 @@ export function sqlSessions(options: SqlSessionsOptions): SessionStore {
 class SqlSessions implements SessionStore {
   readonly warnings: readonly string[];
   readonly #options: SqlSessionsOptions;
-  readonly #trust: number;
+  readonly #cacheMs: number;
   readonly #now: () => number;
   readonly #alive: ExpiringMap<true>;
   /** The running checks: concurrent requests of a session share one. */
@@ -87,9 +87,9 @@ class SqlSessions implements SessionStore {
   readonly #refreshTokenUses: RefreshTokenUses;
 
   constructor(options: SqlSessionsOptions) {
-    const { cacheSeconds: trust = 5, limit = defaultLimit, now = Date.now, refresh = null } = options;
+    const { cacheSeconds = 5, limit = defaultLimit, now = Date.now, refresh = null } = options;
     this.#options = options;
-    this.#trust = trust * 1000;
+    this.#cacheMs = cacheSeconds * 1000;
     this.#now = now;
     this.#alive = new ExpiringMap(limit, now);
     this.#refreshTokenUses = new RefreshTokenUses(limit, now);
@@ -113,7 +113,7 @@ class SqlSessions implements SessionStore {
         // Invalidated during the check: the answer may be outdated.
         if (this.#checks.get(session) !== check) return this.isAlive(session);
         this.#checks.delete(session);
-        if (alive) this.#alive.set(session, true, this.#now() + this.#trust);
+        if (alive) this.#alive.set(session, true, this.#now() + this.#cacheMs);
         return alive;
       },
       (error: unknown) => {

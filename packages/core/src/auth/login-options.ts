@@ -1,7 +1,7 @@
 import type { AuthScheme, CsrfGuard, LoginRateLimiter, PasswordHasher, RateLimiter } from '../ports/ports.ts';
 import type { ClaimTypes } from './claims.ts';
 
-/** What login and logout need besides the call. */
+/** The options of login and logout. */
 export interface LoginOptions {
   readonly schemes: readonly AuthScheme[];
   /** The authentication type of logins whose routine names no scheme; a scheme of this name is then the default scheme. */

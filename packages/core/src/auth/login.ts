@@ -78,7 +78,7 @@ function attemptOf({ parameters, values, request, login: { userParameter: positi
   return { user, address: request.remoteAddress ?? null };
 }
 
-/** What a login row decides. */
+/** The result of evaluating a login row. */
 interface Verdict {
   readonly outcome: LoginOutcome;
   readonly respond: () => GatewayResponse | Promise<GatewayResponse>;
@@ -156,7 +156,7 @@ function statusOf(current: Login, row: LoginRow): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= 200 && number <= 599) return number;
   throw new Problem('internal', {
-    detail: `${current.endpoint.id} answered a sign-in with the status ${text}, which is none from 200 to 599.`,
+    detail: `${current.endpoint.id} returned the login status ${text}, which is not from 200 to 599.`,
   });
 }
 
@@ -190,7 +190,7 @@ function refusal({ options, request }: Login, status: number, message: string | 
   if (bodilessStatuses.has(status)) return { kind: 'whole', status, headers, body: null };
   if (message !== null) return { kind: 'whole', status, headers: [...text, ...headers], body: message };
   if (status !== 401) return { kind: 'whole', status, headers, body: '' };
-  throw new Problem('unauthenticated', { title: 'The sign-in was refused', headers });
+  throw new Problem('unauthenticated', { title: 'The login was refused', headers });
 }
 
 const text: HeaderList = ['content-type', 'text/plain; charset=utf-8'];
@@ -201,14 +201,14 @@ interface Identity {
   readonly message: string | null;
 }
 
-/** Signs in by the scheme. The body is that of the scheme, else the message, else the row. */
+/** Logs in with the scheme. The body is that of the scheme, else the message, else the row. */
 async function signIn(current: Login, row: LoginRow, { claims, message }: Identity): Promise<GatewayResponse> {
   const { login: columns, options, request, endpoint } = current;
   const name = textAt(current, row, columns.schemeColumn);
   const scheme = selectScheme(options, name, 'signIn');
   if (!scheme?.signIn) {
     const which = name === null ? 'there is no scheme' : `there is no scheme ${JSON.stringify(name)}`;
-    throw new Problem('internal', { detail: `${endpoint.id} would sign in, but ${which} that signs in.` });
+    throw new Problem('internal', { detail: `${endpoint.id} accepted a login, but ${which} that supports login.` });
   }
   const signedIn = await scheme.signIn(claims, request);
   const headers = [...current.headers(), ...signedIn.headers];

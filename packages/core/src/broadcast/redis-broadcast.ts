@@ -100,7 +100,7 @@ class RedisBroadcast implements Broadcast {
     }
   }
 
-  /** The Redis client subscribes again by itself after a reconnect. */
+  /** The Redis client subscribes again after a reconnect. */
   #resubscribed(): void {
     if (this.#subscriber.isPubSubActive !== true || !this.#opened) return;
     this.#subscribed = true;

@@ -5,7 +5,7 @@ const maxReconnectDelay = 2_000;
 export type RedisClient = ReturnType<typeof createRedisClient>;
 
 /**
- * Returns a factory of clients of Redis or Valkey. A client reconnects by itself; without a connection a command fails at once instead of
+ * Returns a factory of clients of Redis or Valkey. A client reconnects automatically; without a connection a command fails at once instead of
  * being queued.
  * @param url `redis://user:password@host:6379/0`, `rediss://…` for TLS
  * @throws Error when `@redis/client` is not installed

@@ -31,7 +31,7 @@ const reportInterval = 10_000;
 const asBytes = { typeMapping: { 36: Buffer } };
 
 /**
- * A connection to Redis or Valkey that reconnects by itself. Commands never wait for it. A server that does not respond counts as
+ * A connection to Redis or Valkey that reconnects automatically. Commands never wait for it. A server that does not respond counts as
  * unavailable until it does.
  */
 export class RedisConnection {
@@ -115,7 +115,7 @@ export class RedisConnection {
   #failed(error: Error): void {
     if (this.#closed) return;
     this.#available = false;
-    // The client reconnects by itself. Only a probe notices the end of a hang.
+    // The client reconnects automatically. Only a probe notices the end of a hang.
     this.#probeTimer ??= setInterval(() => void this.#ping(), probeInterval).unref();
     if (this.#reported || performance.now() - this.#reportedAt < reportInterval) return;
     this.#reported = true;

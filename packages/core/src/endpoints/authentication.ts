@@ -80,15 +80,15 @@ function checkStatus(
 
 /** Returns the HTTP Basic authentication that the comment sets, or null. */
 export function resolveBasicAuthentication({
-  basicAuthentication: basic,
+  basicAuthentication,
   overrides,
 }: EndpointBuilder): BasicAuthentication | null {
-  const { basicAuthenticationRealm: basicRealm, basicAuthenticationCommand: basicCommand } = overrides;
-  if (basic === null && basicRealm === null && basicCommand === null) return null;
+  const { basicAuthenticationRealm: realm, basicAuthenticationCommand: command } = overrides;
+  if (basicAuthentication === null && realm === null && command === null) return null;
   return {
-    user: basic?.user ?? null,
-    hash: basic?.hash ?? null,
-    realm: basicRealm,
-    command: basicCommand,
+    user: basicAuthentication?.user ?? null,
+    hash: basicAuthentication?.hash ?? null,
+    realm,
+    command,
   };
 }

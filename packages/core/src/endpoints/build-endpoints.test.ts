@@ -11,7 +11,7 @@ import fc from 'fast-check';
 
 const quiet: EndpointOptions = { ...endpointDefaults, logAnnotationSetInfo: false };
 
-/** The plan of one routine, when there is nothing to say about it. */
+/** Returns the endpoint of a routine without diagnostics. */
 function only(sketch: Parameters<typeof routine>[0], options: Partial<EndpointOptions> = {}): Endpoint {
   const plan = buildEndpoints([routine(sketch)], { ...quiet, ...options });
   expect(plan.diagnostics).toEqual([]);
@@ -19,7 +19,7 @@ function only(sketch: Parameters<typeof routine>[0], options: Partial<EndpointOp
   return plan.endpoints[0]!;
 }
 
-/** What the plan says of a comment: `error near-miss 2`, and whether it publishes the routine. */
+/** Returns the diagnostics of a comment, such as `error near-miss 2`, and whether the routine is published. */
 function verdict(comment: string, sketch: Parameters<typeof routine>[0] = {}): readonly [boolean, ...string[]] {
   const plan = buildEndpoints([routine({ ...sketch, comment })], quiet);
   return [plan.endpoints.length === 1, ...plan.diagnostics.map(brief)];
@@ -33,7 +33,7 @@ function brief({ severity, code, line }: Diagnostic): string {
   return line === null ? `${severity} ${code}` : `${severity} ${code} ${line}`;
 }
 
-test('a whole endpoint', () => {
+test('all properties of an endpoint', () => {
   const endpoint = only({
     schema: 'library',
     name: 'search_books',
@@ -149,7 +149,7 @@ test('a whole endpoint', () => {
   expect(JSON.parse(JSON.stringify(endpoint))).toEqual(endpoint);
 });
 
-test('everything is frozen through and through', () => {
+test('endpoints are deeply frozen', () => {
   const plan = buildEndpoints(
     [routine({ comment: 'HTTP\nX-A: 1\nnonsense = 1', parameters: [{ name: 'a' }] })],
     endpointDefaults,
@@ -170,7 +170,7 @@ describe('which routines', () => {
   const names = (commentsMode: EndpointOptions['commentsMode']): readonly string[] =>
     buildEndpoints(routines, { ...quiet, commentsMode }).endpoints.map((endpoint) => endpoint.name);
 
-  test('those with an HTTP line, or all', () => {
+  test('routines with an HTTP line, or all routines', () => {
     expect(names('onlyWithHttpTag')).toEqual(['b']);
     expect(names('parseAll')).toEqual(['a', 'b', 'c']);
     expect(names('ignore')).toEqual(['a', 'b', 'c']);
@@ -186,7 +186,7 @@ describe('which routines', () => {
     });
   });
 
-  test('without an HTTP line nothing is said, but for a near-miss of it', () => {
+  test('without an HTTP line only a misspelled HTTP line is reported', () => {
     expect(verdict('authrize admin\nlogin')).toEqual([false]);
     expect(verdict('HTPP GET\nauthrize admin')).toEqual([false, 'warning near-miss 1']);
     expect(verdict('HTTP: GET /x')).toEqual([false, 'warning near-miss 1']);
@@ -202,7 +202,7 @@ describe('which routines', () => {
     expect(verdict('HTTP\ndisabled = volatile')).toEqual([false]);
   });
 
-  test('disabled with words that are no tags stops the endpoint', () => {
+  test('disabled with unknown tags rejects the endpoint', () => {
     expect(verdict('HTTP\nDisabled until the review.')).toEqual([false, 'error unknown-tag 2']);
     expect(verdict('HTTP\nEnabled by default.')).toEqual([true, 'warning unknown-tag 2']);
   });
@@ -228,7 +228,7 @@ describe('method and parameter source', () => {
     expect(only(sketch as Partial<Routine>)).toMatchObject({ method, parameterSource });
   });
 
-  test('options force them, and annotations override options', () => {
+  test('options set them, and annotations override options', () => {
     expect(only({ name: 'get_it' }, { defaultHttpMethod: 'PUT' })).toMatchObject({
       method: 'PUT',
       parameterSource: 'body',
@@ -248,7 +248,7 @@ describe('method and parameter source', () => {
     });
   });
 
-  test('words of JavaScript are no arguments', () => {
+  test('names of JavaScript properties are not arguments', () => {
     expect(verdict('HTTP\nparam_type constructor\nresponse_null toString\nquery_null __proto__')).toEqual([
       true,
       'warning bad-argument 2',
@@ -270,14 +270,14 @@ describe('path', () => {
     expect(only({ comment }).path).toBe(path);
   });
 
-  test('an unknown verb is a path, and the method stays', () => {
+  test('an unknown method is a path, and the default method stays', () => {
     const plan = buildEndpoints([routine({ comment: 'HTTP wrong-verb' })], quiet);
     expect(plan.endpoints).toMatchObject([{ method: 'POST', path: '/wrong-verb' }]);
     expect(plan.diagnostics.map(brief)).toEqual(['warning unknown-method 1']);
   });
 
   test.each(['HTTP authorize', 'HTTP GET authorize', 'HTTP @authorize', 'HTTP POST authorised'])(
-    '%j believes in a guard that is not there: not published',
+    '%j has an access annotation without effect: not published',
     (comment) => {
       const plan = buildEndpoints([routine({ comment })], quiet);
       expect(plan.endpoints).toEqual([]);
@@ -285,13 +285,13 @@ describe('path', () => {
     },
   );
 
-  test('a path of that name begins with a slash', () => {
+  test('a path with such a name begins with a slash', () => {
     const plan = buildEndpoints([routine({ comment: 'HTTP GET /authorize' })], quiet);
     expect(plan.endpoints).toMatchObject([{ method: 'GET', path: '/authorize' }]);
     expect(plan.diagnostics).toEqual([]);
   });
 
-  test("the prefix and the builder are the host's", () => {
+  test('the prefix and the path builder are options', () => {
     expect(only({}, { urlPathPrefix: null }).path).toBe('/do-thing');
     expect(only({}, { urlPathBuilder: ({ name }, prefix) => `${prefix}x/${name}`, urlPathPrefix: 'v1' }).path).toBe(
       '/v1x/do_thing',
@@ -312,7 +312,7 @@ describe('path', () => {
     ['HTTP GET /u/{id?}', 'error path-parameter'],
     ['HTTP GET /u/x{id}', 'error path-syntax'],
     ['HTTP GET /u?id=1', 'error path-syntax'],
-  ])('%j stops the endpoint', (comment, diagnostic) => {
+  ])('%j rejects the endpoint', (comment, diagnostic) => {
     expect(verdict(comment, { parameters: [{ name: '_id' }] })).toEqual([false, diagnostic]);
   });
 
@@ -330,7 +330,7 @@ describe('authorization', () => {
   const access = (comment: string, options: Partial<EndpointOptions> = {}): Endpoint['authorization'] =>
     only({ comment }, options).authorization;
 
-  test('asks for a caller, or for a role', () => {
+  test('requires a caller, or a role', () => {
     expect(access('HTTP')).toEqual({ required: false, roles: [] });
     for (const word of [
       'authorize',
@@ -345,14 +345,14 @@ describe('authorization', () => {
     expect(access('HTTP\nauthorize = admin, staff')).toEqual({ required: true, roles: ['admin', 'staff'] });
   });
 
-  test('lines add up, and never loosen', () => {
+  test('several lines add roles, and never remove the requirement', () => {
     expect(access('authorize admin\nHTTP\nauthorize Admin, staff\nauthorize')).toEqual({
       required: true,
       roles: ['admin', 'staff'],
     });
   });
 
-  test('the option asks it of all, allow_anonymous takes it back', () => {
+  test('the option requires it of all endpoints, and allow_anonymous removes it', () => {
     expect(access('HTTP', { requiresAuthorization: true })).toEqual({ required: true, roles: [] });
     for (const word of ['allow_anonymous', 'anonymous', 'allow-anon', 'anon', 'anonymous = true']) {
       const opened = access(`HTTP\n${word}`, { requiresAuthorization: true });
@@ -360,7 +360,7 @@ describe('authorization', () => {
     }
   });
 
-  test('a later for-stretch overrides, the same stretch contradicts', () => {
+  test('a later `for` scope overrides; in the same scope, a contradiction is an error', () => {
     expect(access('HTTP\nauthorize admin\nfor function\nallow_anonymous')).toEqual({ required: false, roles: [] });
     expect(access('HTTP\nallow_anonymous\nfor function\nauthorize')).toEqual({ required: true, roles: [] });
     expect(verdict('HTTP\nauthorize\nallow_anonymous')).toEqual([false, 'error contradiction 3']);
@@ -382,7 +382,7 @@ describe('authorization', () => {
     ['Anonymous users can see the public shelf.', 'bad-argument'],
     ['anonymous = false', 'bad-argument'],
     ['disable', 'near-miss'],
-  ])('%j stops the endpoint', (line, code) => {
+  ])('%j rejects the endpoint', (line, code) => {
     expect(verdict(`HTTP\n${line}`)).toEqual([false, `error ${code} 2`]);
   });
 
@@ -393,7 +393,7 @@ describe('authorization', () => {
     },
   );
 
-  test('every near-miss by one letter of a word that guards access publishes no open endpoint', () => {
+  test('an access annotation with one wrong letter never publishes an open endpoint', () => {
     const guards = ['authorize', 'authorized', 'requires_authorization'];
     expect(guards.every((name) => annotationNames.includes(name))).toBe(true);
     fc.assert(
@@ -408,7 +408,7 @@ describe('authorization', () => {
 });
 
 describe('for', () => {
-  test('limits the lines after it to endpoints that carry a tag', () => {
+  test('limits the lines after it to endpoints with a tag', () => {
     const comment = 'HTTP\nfor procedure, stable\npath /a\ntags = volatile\npath /b\nTag Immutable\npath /c';
     expect(only({ comment }).path).toBe('/b');
     expect(only({ comment, volatility: 'stable' }).path).toBe('/a');
@@ -419,7 +419,7 @@ describe('for', () => {
     expect(verdict('HTTP\nfor stable\nfor\nauthorize')).toEqual([true, 'warning bad-argument 3']);
   });
 
-  test('a sentence that begins with for cannot take a guard away', () => {
+  test('a sentence that begins with for cannot remove an access annotation', () => {
     expect(verdict('HTTP\nFor internal use only.\nauthorize admin')).toEqual([
       false,
       'warning unknown-tag 2',
@@ -432,7 +432,7 @@ describe('for', () => {
 });
 
 describe('headers', () => {
-  test('content type, and other headers in order, twice when said twice', () => {
+  test('content type, and other headers in order, repeated headers included', () => {
     const endpoint = only({ comment: 'HTTP\nContent-Type: text/html; charset={cs}\nVary: A\nX-B: c=d\nvary: B' });
     expect(endpoint.contentType).toBe('text/html; charset={cs}');
     expect(endpoint.responseHeaders).toEqual([
@@ -458,7 +458,7 @@ describe('headers', () => {
 });
 
 describe('other settings', () => {
-  test('are set by word and by key', () => {
+  test('are set in both syntaxes', () => {
     expect(
       only({ comment: 'HTTP\nbuffer = 0\ncommand_timeout 5 min\nresponse_null 204\nquery-null = NULL' }),
     ).toMatchObject({
@@ -477,14 +477,14 @@ describe('other settings', () => {
     });
   });
 
-  test('plan_cache_mode is a word of our own', () => {
+  test('plan_cache_mode is an annotation', () => {
     expect(only({}).planCacheMode).toBeNull();
     expect(only({ comment: 'HTTP\nplan_cache_mode auto' }).planCacheMode).toBe('auto');
     expect(only({ comment: 'HTTP\nplan-cache-mode = FORCE-CUSTOM-PLAN' }).planCacheMode).toBe('force_custom_plan');
     expect(verdict('HTTP\nplan_cache_mode generic')).toEqual([true, 'warning bad-argument 2']);
   });
 
-  test('sensitive endpoints stay so, whatever stands behind the word, unless it is a clear off', () => {
+  test('security_sensitive applies with any argument except a value for off', () => {
     const sensitive = (line: string): boolean =>
       buildEndpoints([routine({ comment: `HTTP\n${line}` })], quiet).endpoints[0]!.sensitive;
     for (const line of [
@@ -506,7 +506,7 @@ describe('other settings', () => {
     expect(verdict('HTTP\nsensitive authorize admin')).toEqual([false, 'error extra-arguments 2']);
   });
 
-  test('a connection is one that the host has', () => {
+  test('a connection must be one of the options', () => {
     const connectionNames = ['replica', 'Data Lake'];
     const comment = 'HTTP\nconnection replica';
     expect(only({ comment }, { connectionNames }).connection).toBe('replica');
@@ -525,7 +525,7 @@ describe('other settings', () => {
     expect(verdict('HTTP\nconnection')).toEqual([false, 'error unknown-connection 2']);
   });
 
-  test('arguments that mean nothing are reported and change nothing', () => {
+  test('unknown arguments are reported and have no effect', () => {
     expect(verdict('HTTP\nbuffer_rows many\ntimeout soon\nresponse_null x\nmethod = FETCH\npath =')).toEqual([
       true,
       'warning bad-argument 2',
@@ -536,12 +536,12 @@ describe('other settings', () => {
     ]);
   });
 
-  test('a sentence that begins with a keyword obeys it, with a warning', () => {
+  test('a sentence that begins with an annotation name applies it, with a warning', () => {
     expect(verdict('HTTP is great for books')).toEqual([true, 'warning extra-arguments 1']);
     expect(verdict('HTTP\nAuthorize the payment of an order')).toEqual([true, 'warning looks-like-prose 2']);
   });
 
-  test('what annotations set is told where the host wants to know', () => {
+  test('the effects of annotations are reported with logAnnotationSetInfo', () => {
     const { diagnostics } = buildEndpoints([routine({ comment: 'HTTP GET /x' })], endpointDefaults);
     expect(diagnostics).toEqual([
       {
@@ -562,7 +562,7 @@ describe('other settings', () => {
   });
 });
 
-describe('words of generated clients', () => {
+describe('annotations of generated clients', () => {
   const nothing = { included: true, events: null, parseUrl: null, parseRequest: null, statusCode: null };
 
   test.each([
@@ -577,13 +577,13 @@ describe('words of generated clients', () => {
     expect(only({ comment: `HTTP\n${line}` }).typedClient).toEqual(client);
   });
 
-  test('one that is neither on nor off changes nothing and is reported', () => {
+  test('a value that is neither on nor off has no effect and is reported', () => {
     expect(verdict('HTTP\ntsclient = perhaps')).toEqual([true, 'warning extra-arguments 2']);
   });
 });
 
-describe('words of later versions', () => {
-  test.each(['upload for file_system', 'param _a is upload metadata'])('%j stops the endpoint', (line) => {
+describe('annotations of later versions', () => {
+  test.each(['upload for file_system', 'param _a is upload metadata'])('%j rejects the endpoint', (line) => {
     expect(verdict(`HTTP\n${line}`)).toEqual([false, 'error unsupported-annotation 2']);
   });
 
@@ -593,7 +593,7 @@ describe('words of later versions', () => {
 });
 
 describe('parameters and columns', () => {
-  test('two parameters with one key stop the endpoint', () => {
+  test('two parameters with the same key reject the endpoint', () => {
     expect(verdict('HTTP', { parameters: [{ name: '_p1' }, { name: 'p1' }] })).toEqual([
       false,
       'error duplicate-parameter',
@@ -605,7 +605,7 @@ describe('parameters and columns', () => {
     expect(verdict('HTTP', { parameters: [{ name: '_' }, { name: '__' }, { name: null }] })).toEqual([true]);
   });
 
-  test('a composite parameter may also be given field by field', () => {
+  test('a composite parameter may also be sent as separate fields', () => {
     const pair = composite('s.pair', [column('a_b', int4), column('c')]);
     const endpoint = only({
       parameters: [
@@ -631,7 +631,7 @@ describe('parameters and columns', () => {
     ]);
   });
 
-  test('two fields with one key stop the endpoint, in parameters and in answers, at any depth', () => {
+  test('two fields with the same key reject the endpoint, in parameters and results, at any depth', () => {
     const twins = composite('s.twins', [column('a_b', int4), column('aB')]);
     const nested = composite('s.nested', [column('list', { ...textArray, element: twins })]);
     for (const type of [twins, nested]) {
@@ -655,7 +655,7 @@ describe('parameters and columns', () => {
     );
   });
 
-  test('a name may not lead to one field by its key and to another by its own name', () => {
+  test('a name must not be the key of one field and the original name of another', () => {
     const next = (name: string): string =>
       name.replace(/[a-y]$/, (letter) => String.fromCodePoint(letter.codePointAt(0)! + 1));
     const chain = composite('s.chain', [column('x', int4), column('y')]);
@@ -663,16 +663,16 @@ describe('parameters and columns', () => {
       { parameters: [{ name: 'p', type: chain }] },
       { result: returns('composite', [column('c', chain)]) },
     ].map((sketch) => buildEndpoints([routine(sketch)], { ...quiet, nameConverter: next }).diagnostics.map(brief));
-    // In an answer there are keys only, and these differ.
+    // A result has keys only, and these differ.
     expect(verdicts).toEqual([['error duplicate-field'], []]);
   });
 
-  test('a field may not have a name of its parameter', () => {
+  test('a field must not have the name of its parameter', () => {
     const type = composite('s.t', [column('_', int4)]);
     expect(verdict('HTTP', { parameters: [{ name: 'p', type }] })).toEqual([false, 'error duplicate-parameter']);
   });
 
-  test('two columns with one key stop an endpoint that answers objects', () => {
+  test('two columns with the same key reject an endpoint that returns objects', () => {
     const columns = [column('a_b'), column('aB')];
     expect(verdict('HTTP', { result: returns('composite', columns, { set: true }) })).toEqual([
       false,
@@ -680,7 +680,7 @@ describe('parameters and columns', () => {
     ]);
   });
 
-  test('a type without values stops an endpoint that was asked for, and quietly leaves out others', () => {
+  test('a pseudo-type rejects an endpoint with an HTTP line, and omits others without a report', () => {
     const parameters = [{ name: 'a', type: { ...text, kind: 'pseudo', display: 'anyelement' } as const }];
     expect(verdict('HTTP', { parameters })).toEqual([false, 'error uncallable-type']);
     const plan = buildEndpoints([routine({ comment: null, parameters })], { ...quiet, commentsMode: 'parseAll' });
@@ -688,7 +688,7 @@ describe('parameters and columns', () => {
   });
 });
 
-describe('answer', () => {
+describe('result', () => {
   const one = (type: Routine['parameters'][number]['type']): Partial<Routine> => ({
     result: returns('scalar', [column('do_thing', type)]),
   });
@@ -721,11 +721,11 @@ describe('answer', () => {
       { kind: 'objects', columns: [{ name: 't', key: 't', type: text }] },
     ],
     [{ kind: 'procedure', result: returns('void') }, { kind: 'nothing' }],
-  ] as const)('%#', (sketch, answer) => {
-    expect(only(sketch as Partial<Routine>).result).toMatchObject(answer);
+  ] as const)('%#', (sketch, result) => {
+    expect(only(sketch as Partial<Routine>).result).toMatchObject(result);
   });
 
-  test('a procedure answers one object, and what CALL gives of it is converted afterwards', () => {
+  test('a procedure returns one object, and the output of CALL is converted afterwards', () => {
     const plan = buildEndpoints([routine({ kind: 'procedure', result: returns('composite', two) })], quiet);
     expect(plan.endpoints[0]?.result).toEqual({
       kind: 'object',
@@ -739,7 +739,7 @@ describe('answer', () => {
     expect(plan.diagnostics).toEqual([]);
   });
 
-  test('plain outputs of a procedure need no conversion, and a record without a type can have none', () => {
+  test('plain outputs of a procedure need no conversion, and an anonymous record supports none', () => {
     const record: Partial<Routine> = {
       kind: 'procedure',
       result: returns('composite', [
@@ -753,7 +753,7 @@ describe('answer', () => {
   });
 });
 
-describe('composite columns written flat', () => {
+describe('flattened composite columns', () => {
   const inner = composite('s.inner', [column('z', int4)]);
   const pair = composite('s.pair', [column('a_b', int4), column('inner', inner)]);
   const flat = { compositeColumns: 'flat' } as const;
@@ -763,7 +763,7 @@ describe('composite columns written flat', () => {
     return 'columns' in result ? result.columns.map(({ parentColumn, name, key }) => [parentColumn, name, key]) : [];
   };
 
-  test('have their fields in their place, one level deep', () => {
+  test('are replaced by their fields, one level deep', () => {
     const expected = [
       [undefined, 'id', 'id'],
       ['the_pair', 'a_b', 'aB'],
@@ -776,12 +776,12 @@ describe('composite columns written flat', () => {
     expect(JSON.parse(JSON.stringify(endpoint))).toEqual(endpoint);
   });
 
-  test('stay as they are without fields', () => {
+  test('do not change without fields', () => {
     const nothing = composite('s.nothing', []);
     expect(keys({ result: returns('composite', [column('n', nothing)]) })).toEqual([[undefined, 'n', 'n']]);
   });
 
-  test('of a procedure too, where its raw text has to be taken apart for that', () => {
+  test('of a procedure too, whose raw text is split into fields', () => {
     const call = routine({
       kind: 'procedure',
       result: returns('composite', [column('p', pair), column('q')]),
@@ -796,7 +796,7 @@ describe('composite columns written flat', () => {
     expect(buildEndpoints([call], quiet).endpoints[0]?.outputConversion).toBeUndefined();
   });
 
-  test('may give one key twice, with a warning, but not stand under one name', () => {
+  test('may have a duplicate key, with a warning, but not a duplicate name', () => {
     const problems = (...list: Parameters<typeof returns>[1] & {}): readonly string[] =>
       buildEndpoints([routine({ result: returns('composite', list) })], { ...quiet, ...flat }).diagnostics.map(
         ({ code, message }) => `${code}: ${message}`,
@@ -807,7 +807,7 @@ describe('composite columns written flat', () => {
     expect(problems(column('column1', inner), column('column1'))).toEqual([
       'duplicate-column: the columns "column1" and "column1" have the same name "column1"; rename one of them',
     ]);
-    // The columns' own keys do not appear.
+    // The keys of the composite columns do not appear.
     expect(problems(column('c_d', inner), column('cD'))).toEqual([]);
   });
 });
@@ -819,7 +819,7 @@ describe('routes', () => {
     return [...plan.endpoints.map((endpoint) => endpoint.id), ...errors];
   };
 
-  test('two on one route are an error that names both, and neither is published', () => {
+  test('two endpoints with one route are an error that names both, and neither is published', () => {
     const plan = buildEndpoints(
       [
         routine({ name: 'a', comment: 'HTTP GET /x' }),
@@ -849,7 +849,7 @@ describe('routes', () => {
     ]);
   });
 
-  test('names of path parameters make no difference, optional ones may be missing', () => {
+  test('names of path parameters are ignored, and optional ones may be missing', () => {
     const id = [{ name: 'id', hasDefault: true }];
     const b = routine({ name: 'b', comment: 'HTTP GET /x/{key}', parameters: [{ name: 'key' }] });
     expect(published(routine({ name: 'a', comment: 'HTTP GET /x/{id}', parameters: id }), b)).toHaveLength(2);
@@ -864,7 +864,7 @@ describe('routes', () => {
     expect(published(c, b)).toEqual(['public.c()', 'public.b(key text)']);
   });
 
-  test('overloads share a route, as long as no other routine has it', () => {
+  test('overloads share a route unless another routine has it', () => {
     const overloads = [routine({ name: 'a' }), routine({ name: 'a', parameters: [{ name: 'x' }] })];
     expect(published(...overloads)).toEqual(['public.a()', 'public.a(x text)']);
     expect(published(...overloads, routine({ schema: 's', name: 'a', comment: 'HTTP POST /api/a' }))).toEqual([
@@ -874,7 +874,7 @@ describe('routes', () => {
     ]);
   });
 
-  test('overloads on one route are read in one way; who may call them may differ', () => {
+  test('overloads of one route have the same parameter source; their authorization may differ', () => {
     const one = routine({ name: 'a', comment: 'HTTP POST\nauthorize admin' });
     const other = (line: string): Routine =>
       routine({ name: 'a', parameters: [{ name: 'x' }], comment: `HTTP POST\n${line}` });
@@ -896,14 +896,14 @@ describe('routes', () => {
     );
   });
 
-  test('a routine that two sources give is no overload of itself', () => {
+  test('a routine from two sources is not an overload of itself', () => {
     expect(published(routine({ name: 'a' }), routine({ name: 'a' }))).toEqual([
       'duplicate-route public.a()',
       'duplicate-route public.a()',
     ]);
   });
 
-  test('an endpoint that was stopped is no rival', () => {
+  test('a rejected endpoint does not conflict', () => {
     expect(
       published(
         routine({ name: 'a', comment: 'HTTP GET /x\nautorize' }),
@@ -913,7 +913,7 @@ describe('routes', () => {
   });
 });
 
-test('no comment makes the plan fail, and the plan is plain data', () => {
+test('no comment makes the build throw, and endpoints are plain data', () => {
   const lines = fc.oneof(
     fc.constantFrom(...annotationNames, 'HTTP GET /x/{a}', 'for volatile', 'X-A: {a}', 'a = b'),
     fc.string({ unit: 'binary', maxLength: 20 }),

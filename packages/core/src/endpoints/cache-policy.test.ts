@@ -8,14 +8,17 @@ type Sketch = Parameters<typeof routine>[0];
 
 const parameters = [{ name: '_shelf', type: int4 }, { name: '_title', hasDefault: true }, { name: 'user_id' }];
 
-/** What is planned of a comment, and what is said of it: `error unknown-parameter 2: …`. */
-function planned(lines: string, sketch: Sketch = {}): { endpoint: Endpoint | undefined; said: readonly string[] } {
+/** Returns the endpoint with this comment, and its diagnostics, such as `error unknown-parameter 2: …`. */
+function buildWithComment(
+  lines: string,
+  sketch: Sketch = {},
+): { endpoint: Endpoint | undefined; reports: readonly string[] } {
   const { endpoints, diagnostics } = buildEndpoints(
     [routine({ comment: `HTTP\n${lines}`, parameters, ...sketch }), routine({ schema: 'library', name: 'Books' })],
     { ...endpointDefaults, logAnnotationSetInfo: false },
   );
-  const said = diagnostics.map(({ severity, code, line, message }) => `${severity} ${code} ${line}: ${message}`);
-  return { endpoint: endpoints.find(({ name }) => name === 'do_thing'), said };
+  const reports = diagnostics.map(({ severity, code, line, message }) => `${severity} ${code} ${line}: ${message}`);
+  return { endpoint: endpoints.find(({ name }) => name === 'do_thing'), reports };
 }
 
 describe('cached', () => {
@@ -28,14 +31,14 @@ describe('cached', () => {
     ['cached _title\ncache_expires_in 10s', { parameters: [2], expiresInMs: 10_000 }],
     ['cache_expires = 2 days\ncached', { parameters: null, expiresInMs: 172_800_000 }],
   ])('%j', (lines, cache) => {
-    const { endpoint, said } = planned(lines);
-    expect([endpoint?.cache, said]).toEqual([cache, []]);
+    const { endpoint, reports } = buildWithComment(lines);
+    expect([endpoint?.cache, reports]).toEqual([cache, []]);
   });
 
-  test('a name that is no parameter stops the endpoint: its key would be another one', () => {
-    const { endpoint, said } = planned('cached _titel, _shelf, x');
+  test('an unknown parameter rejects the endpoint, because its cache key would differ', () => {
+    const { endpoint, reports } = buildWithComment('cached _titel, _shelf, x');
     expect(endpoint).toBe(undefined);
-    expect(said).toEqual([
+    expect(reports).toEqual([
       'error unknown-parameter 2: cached: the routine has no parameter "_titel", "x"; correct the name, or begin the line with another word if it is prose',
     ]);
   });
@@ -46,21 +49,21 @@ describe('cached', () => {
     ['cached', { result: returns('void') }, 'for routines without a result'],
     ['cached\nSet-Cookie: a=b', {}, 'with a Set-Cookie header'],
   ] as const)('%j of %j keeps nothing', (lines, sketch, where) => {
-    const { endpoint, said } = planned(lines, sketch);
+    const { endpoint, reports } = buildWithComment(lines, sketch);
     expect(endpoint?.cache).toBe(null);
-    expect(said).toEqual([`warning no-effect 2: cached has no effect ${where}; remove the line`]);
+    expect(reports).toEqual([`warning no-effect 2: cached has no effect ${where}; remove the line`]);
   });
 
-  test('without cached there is nothing that expires', () => {
-    expect(planned('cache_expires_in 10s').said).toEqual([
+  test('an expiry without cached has no effect', () => {
+    expect(buildWithComment('cache_expires_in 10s').reports).toEqual([
       'warning no-effect 2: cache_expires_in has no effect without cached; add cached, or remove the line',
     ]);
   });
 
-  test.each(['soon', '', '0', '-1', '30 days'])('to expire in %j stops the endpoint', (interval) => {
-    const { endpoint, said } = planned(`cached\ncache_expires_in ${interval}`);
+  test.each(['soon', '', '0', '-1', '30 days'])('the invalid expiry %j rejects the endpoint', (interval) => {
+    const { endpoint, reports } = buildWithComment(`cached\ncache_expires_in ${interval}`);
     expect(endpoint).toBe(undefined);
-    expect(said).toEqual([
+    expect(reports).toEqual([
       expect.stringMatching(/^error bad-argument 3: cache_expires_in takes seconds or an interval/),
     ]);
   });
@@ -73,14 +76,14 @@ describe('invalidates', () => {
     ['invalidates public.do_thing\ninvalidates library.books', ['library.Books', 'public.do_thing']],
     ['', []],
   ])('%j', (lines, names) => {
-    const { endpoint, said } = planned(lines);
-    expect([endpoint?.invalidates, said]).toEqual([names, []]);
+    const { endpoint, reports } = buildWithComment(lines);
+    expect([endpoint?.invalidates, reports]).toEqual([names, []]);
   });
 
   test('unknown names are reported', () => {
-    const { endpoint, said } = planned('invalidates boks, public.books');
+    const { endpoint, reports } = buildWithComment('invalidates boks, public.books');
     expect(endpoint?.invalidates).toEqual([]);
-    expect(said).toEqual([
+    expect(reports).toEqual([
       'warning unknown-routine 2: invalidates: no routine, table or view is named "boks"; correct the name',
       'warning unknown-routine 2: invalidates: no routine, table or view is named "public.books"; correct the name',
     ]);

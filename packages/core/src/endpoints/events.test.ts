@@ -5,16 +5,16 @@ import { endpointDefaults } from './options.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { EndpointEvents } from './endpoint.ts';
 
-/** What is planned of one comment, and what its author is told. */
+/** Returns the events of the endpoint with this comment, then the diagnostics. */
 function planned(...lines: readonly string[]): readonly [EndpointEvents | null | undefined, ...string[]] {
   const { endpoints, diagnostics } = buildEndpoints([routine({ name: 'x', comment: ['HTTP', ...lines].join('\n') })], {
     ...endpointDefaults,
     logAnnotationSetInfo: false,
   });
-  return [endpoints[0]?.events, ...diagnostics.map(told)];
+  return [endpoints[0]?.events, ...diagnostics.map(formatDiagnostic)];
 }
 
-function told({ severity, code, line }: Diagnostic): string {
+function formatDiagnostic({ severity, code, line }: Diagnostic): string {
   return `${severity} ${code} ${line}`;
 }
 
@@ -25,7 +25,7 @@ const stream = (path: string, scope: object = self, channel: object | null = nul
   channel,
 });
 
-describe('where a stream is', () => {
+describe('path of a stream', () => {
   test.each([
     [['info_path'], '/api/x/info'],
     [['info_path = true'], '/api/x/info'],
@@ -38,7 +38,7 @@ describe('where a stream is', () => {
     expect(planned(...lines)).toEqual([stream(path)]);
   });
 
-  test('segments that are parameters are left out', () => {
+  test('path parameters are omitted', () => {
     const comment = 'HTTP GET /jobs/{id}/{part?}\ninfo_path';
     const parameters = [{ name: 'id' }, { name: 'part', hasDefault: true }];
     const { endpoints } = buildEndpoints([routine({ comment, parameters })], endpointDefaults);
@@ -56,7 +56,7 @@ describe('where a stream is', () => {
   });
 });
 
-describe('who gets events', () => {
+describe('scope of events', () => {
   test.each([
     ['self', self],
     ['MATCHING', { kind: 'matching', names: [] }],
@@ -68,22 +68,25 @@ describe('who gets events', () => {
     expect(planned('info_path', `info_events_scope = ${words}`)).toEqual([stream('/api/x/info', scope)]);
   });
 
-  test.each(['everybody', 'all admin', 'self x', ''])('an unknown scope, %j, is the safe one, and told', (words) => {
-    expect(planned('info_path', `info_scope ${words}`)).toEqual([stream('/api/x/info'), 'warning unknown-scope 3']);
-  });
+  test.each(['everybody', 'all admin', 'self x', ''])(
+    'an unknown scope, %j, falls back to the safe one and is reported',
+    (words) => {
+      expect(planned('info_path', `info_scope ${words}`)).toEqual([stream('/api/x/info'), 'warning unknown-scope 3']);
+    },
+  );
 
-  test('a misspelt scope stops the endpoint: who gets what would be another', () => {
+  test('a misspelled scope rejects the endpoint', () => {
     expect(planned('listen orders', 'info_scop authorize admin')).toEqual([undefined, 'error near-miss 3']);
   });
 
-  test('a scope without a stream is told', () => {
+  test('a scope without a stream is reported', () => {
     expect(planned('info_scope all')).toEqual([null, 'warning no-stream 2']);
   });
 });
 
 describe('a channel', () => {
   const matching = { kind: 'matching', names: [] };
-  test('makes a stream for those who may call the endpoint', () => {
+  test('creates a stream for callers that may call the endpoint', () => {
     expect(planned('listen orders')).toEqual([stream('/api/x/info', self, { name: 'orders', scope: matching })]);
   });
 
@@ -101,7 +104,7 @@ describe('a channel', () => {
     ]);
   });
 
-  test('a name that PostgreSQL would cut is none', () => {
+  test('a name that PostgreSQL would truncate is rejected', () => {
     expect(planned(`listen = ${'ż'.repeat(32)}`)).toEqual([null, 'warning bad-argument 2']);
   });
 
@@ -109,7 +112,7 @@ describe('a channel', () => {
     expect(planned('Listen to what they say.', 'Listen.')).toEqual([null]);
   });
 
-  test('switched off with its stream, which is told', () => {
+  test('is disabled with its stream, which is reported', () => {
     expect(planned('listen orders', 'info_path off')).toEqual([null, 'warning no-stream 2']);
   });
 });
@@ -120,7 +123,7 @@ describe('streams at one path', () => {
       routines.map(([name, comment]) => routine({ name, comment })),
       { ...endpointDefaults, logAnnotationSetInfo: false },
     );
-    return [endpoints.map(({ name }) => name), diagnostics.map(({ routine: who, code }) => `${code} ${who}`)];
+    return [endpoints.map(({ name }) => name), diagnostics.map(({ routine, code }) => `${code} ${routine}`)];
   };
 
   test('of two routines: neither is published', () => {
@@ -130,7 +133,7 @@ describe('streams at one path', () => {
     ]);
   });
 
-  test('and an endpoint that answers GET: the endpoint stays', () => {
+  test('and of a GET endpoint: the endpoint stays', () => {
     expect(plan(['a', 'HTTP GET /x\ninfo_path'], ['b', 'HTTP GET /x/info'])).toEqual([
       ['b'],
       ['duplicate-route public.a()'],

@@ -7,7 +7,7 @@ import type { Endpoint } from './endpoint.ts';
 
 type Sketch = NonNullable<Parameters<typeof routine>[0]>;
 
-/** Where the headers go: `ignore`, `context`, or the parameter's position; then what the author is told. */
+/** Returns the target of the headers, `ignore`, `context` or the parameter's position, then the diagnostics. */
 function buildHeaders(
   comment: string,
   parameters: Sketch['parameters'],
@@ -19,15 +19,15 @@ function buildHeaders(
     ...options,
   });
   const [endpoint] = endpoints;
-  const said = diagnostics.map(({ severity, code, line }) => `${severity} ${code} ${line}`);
-  if (endpoint === undefined) return ['stopped', ...said];
+  const reports = diagnostics.map(({ severity, code, line }) => `${severity} ${code} ${line}`);
+  if (endpoint === undefined) return ['stopped', ...reports];
   const { requestHeaders } = endpoint;
-  return [requestHeaders.mode === 'parameter' ? requestHeaders.position : requestHeaders.mode, ...said];
+  return [requestHeaders.mode === 'parameter' ? requestHeaders.position : requestHeaders.mode, ...reports];
 }
 
 const fitting: Sketch['parameters'] = [{ name: 'id' }, { name: '_headers', type: jsonb, hasDefault: true }];
 
-test('the word decides over the option', () => {
+test('the annotation overrides the option', () => {
   expect(buildHeaders('HTTP', fitting)).toEqual(['ignore']);
   expect(buildHeaders('HTTP', fitting, { requestHeadersMode: 'context' })).toEqual(['context']);
   expect(buildHeaders('HTTP\nrequest_headers context', fitting)).toEqual(['context']);
@@ -38,11 +38,11 @@ test('the word decides over the option', () => {
   expect(buildHeaders('HTTP', fitting, { requestHeadersMode: 'parameter' })).toEqual([2]);
 });
 
-test('a mode that is none stops the endpoint', () => {
+test('an unknown mode rejects the endpoint', () => {
   expect(buildHeaders('HTTP\nrequest_headers all', fitting)).toEqual(['stopped', 'error bad-argument 2']);
 });
 
-test('the parameter goes by its original or converted name, from the comment or else the option', () => {
+test('the parameter has its original or converted name, from the comment or else the option', () => {
   const parameters = [{ name: '_the_rest', type: text, hasDefault: true }];
   for (const name of ['_the_rest', 'theRest']) {
     expect(buildHeaders(`HTTP\nrequest_headers parameter\nrequest_headers_param_name ${name}`, parameters)).toEqual([
@@ -61,7 +61,7 @@ test.each([
   ['none of that name', [{ name: 'other', hasDefault: true }]],
   ['one without a default', [{ name: 'headers', type: jsonb }]],
   ['one of another type', [{ name: 'headers', type: int4, hasDefault: true }]],
-])('%s is quietly left alone for the option, and stops an endpoint that asks for it', (_, parameters) => {
+])('%s is ignored for the option, and rejects an endpoint with the annotation', (_, parameters) => {
   expect(buildHeaders('HTTP', parameters, { requestHeadersMode: 'parameter' })).toEqual(['ignore']);
   expect(buildHeaders('HTTP\nrequest_headers parameter', parameters)).toEqual([
     'stopped',
@@ -72,22 +72,22 @@ test.each([
   ).toEqual(['stopped', 'error request-headers-parameter 2']);
 });
 
-test('a parameter without a name cannot be given alone', () => {
-  const asking = 'HTTP\nrequest_headers parameter\nrequest_headers_param_name $1';
-  expect(buildHeaders(asking, [{ name: null, hasDefault: true }])).toEqual([
+test('a parameter without a name is rejected', () => {
+  const comment = 'HTTP\nrequest_headers parameter\nrequest_headers_param_name $1';
+  expect(buildHeaders(comment, [{ name: null, hasDefault: true }])).toEqual([
     'stopped',
     'error request-headers-parameter 3',
   ]);
 });
 
-test('what the path or the body gives is no place for headers', () => {
+test('a parameter of the path or the body cannot take the headers', () => {
   const parameters = [{ name: 'headers', hasDefault: true }];
-  const asking = 'request_headers parameter';
-  expect(buildHeaders(`HTTP /x/{headers?}\n${asking}`, parameters)).toEqual([
+  const comment = 'request_headers parameter';
+  expect(buildHeaders(`HTTP /x/{headers?}\n${comment}`, parameters)).toEqual([
     'stopped',
     'error request-headers-parameter 2',
   ]);
-  expect(buildHeaders(`HTTP\nbody_parameter_name headers\n${asking}`, parameters)).toEqual([
+  expect(buildHeaders(`HTTP\nbody_parameter_name headers\n${comment}`, parameters)).toEqual([
     'stopped',
     'error request-headers-parameter 3',
   ]);
@@ -97,7 +97,7 @@ test('a name without the mode has no effect', () => {
   expect(buildHeaders('HTTP\nrequest_headers_param_name _headers', fitting)).toEqual(['ignore', 'warning no-effect 2']);
 });
 
-/** The endpoint of a routine with parameters `id` and `_the_body`, or what stops it. */
+/** Returns the endpoint of a routine with parameters `id` and `_the_body`, or the error. */
 function buildBody(comment: string, type: TypeFacts = text): Endpoint | readonly string[] {
   const { endpoints, diagnostics } = buildEndpoints(
     [
@@ -130,7 +130,7 @@ test('a body parameter is of any type', () => {
   }
 });
 
-test('must exist, not stand in the path, and be the only reader of the body', () => {
+test('must exist, not be in the path, and be the only parameter from the body', () => {
   expect(buildBody('HTTP\nbody_parameter_name body')).toEqual(['error body-parameter 2']);
   expect(buildBody('HTTP POST /x/{theBody}\nbody_parameter_name theBody')).toEqual(['error body-parameter 2']);
   expect(buildBody('HTTP\nbody_parameter_name theBody\nparam_type body')).toEqual(['error body-parameter 2']);

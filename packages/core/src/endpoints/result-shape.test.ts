@@ -7,7 +7,7 @@ import type { RawFormat } from './endpoint.ts';
 
 const rows: Partial<Routine> = { result: returns('composite', [column('a', int4), column('b')], { set: true }) };
 
-/** What the lines make of an endpoint's answer, and what the author is told. */
+/** Returns the raw format of the endpoint with these comment lines, then the diagnostics. */
 function planned(lines: string, sketch: Partial<Routine> = rows): readonly [RawFormat | null | undefined, ...string[]] {
   const { endpoints, diagnostics } = buildEndpoints(
     [routine({ ...sketch, parameters: [], comment: `HTTP\n${lines}` })],
@@ -29,7 +29,7 @@ test('alone, by any of its names, or switched', () => {
   expect(planned('')).toEqual([null]);
 });
 
-test('with what stands between values and rows, in both syntaxes, escapes resolved', () => {
+test('with separators of values and rows, in both syntaxes, escapes resolved', () => {
   const expected = { separator: ',', newLine: '\n', columnNames: true };
   expect(planned('raw\nseparator ,\nnew_line \\n\ncolumn_names')).toEqual([expected]);
   expect(planned('raw_separator = ,\nraw\nraw-new-line = \\n\ncolumns = on')).toEqual([expected]);
@@ -40,7 +40,7 @@ test('with what stands between values and rows, in both syntaxes, escapes resolv
   expect(planned('raw\nseparator\nnew_line =')).toEqual([plain, 'warning bad-argument 3', 'warning bad-argument 4']);
 });
 
-test('what belongs to raw mode does not switch it on: "names" begins many a line of prose', () => {
+test('options of raw mode do not enable it, because "names" may begin a sentence', () => {
   expect(planned('separator ;\nnew_line = \\n\nNames')).toEqual([
     null,
     'warning no-effect 2',
@@ -55,11 +55,11 @@ test('what belongs to raw mode does not switch it on: "names" begins many a line
   expect(planned('columns = off')).toEqual([null]);
 });
 
-test('a guard behind raw is no guard, and stops the endpoint', () => {
+test('an access annotation after raw on one line rejects the endpoint', () => {
   expect(planned('raw authorize admin')).toEqual([undefined, 'error extra-arguments 2']);
 });
 
-test('a record has no names that anybody knows, and nothing has nothing', () => {
+test('a record without columns, and void, have no column names', () => {
   expect(planned('raw\nseparator ;\ncolumn_names', { result: returns('record', [], { set: true }) })).toEqual([
     { ...plain, separator: ';' },
     'warning no-effect 4',
@@ -71,7 +71,7 @@ test('a record has no names that anybody knows, and nothing has nothing', () => 
   ]);
 });
 
-test('outputs of a procedure are text anyway, without a warning', () => {
+test('outputs of a procedure are text, without a warning', () => {
   const record = { ...textArray, kind: 'pseudo' } as const;
   const procedure = { kind: 'procedure', result: returns('composite', [column('a', record)]) } as const;
   expect(planned('raw', procedure)).toEqual([plain]);

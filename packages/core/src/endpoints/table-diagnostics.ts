@@ -89,9 +89,9 @@ const updateOperations = new Set([
 
 /** Reports tables without writable columns besides the key, whose updates have no effect. */
 export function reportEmptyUpdate(builder: EndpointBuilder): void {
-  const { table: use } = builder.routine;
-  if (use === undefined || !updateOperations.has(use.operation)) return;
-  const isSettable = use.columns.some(
+  const { table } = builder.routine;
+  if (table === undefined || !updateOperations.has(table.operation)) return;
+  const isSettable = table.columns.some(
     ({ key, writable, generated, identity }) => !key && writable && !generated && identity !== 'always',
   );
   if (isSettable) return;

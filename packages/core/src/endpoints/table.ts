@@ -15,28 +15,32 @@ export function resolveTable(
   parameters: readonly EndpointParameter[],
   source: ParameterSource,
 ): TableDetails {
-  const { table: use } = builder.routine;
-  if (use === undefined) return { parameters, table: null };
-  const hasListing = builder.overrides.listing ?? use.listing !== null;
-  const limits = use.listing ?? use.listingLimits;
-  const all = hasListing && use.operation === 'select' ? addListingParameters(parameters, source) : parameters;
+  const { table } = builder.routine;
+  if (table === undefined) return { parameters, table: null };
+  const hasListing = builder.overrides.listing ?? table.listing !== null;
+  const limits = table.listing ?? table.listingLimits;
+  const all = hasListing && table.operation === 'select' ? addListingParameters(parameters, source) : parameters;
   return {
     parameters: all,
     table: createTableEndpoint(
-      use,
+      table,
       builder,
       hasListing ? { ...limits, ...getListingPositions(parameters.length) } : null,
     ),
   };
 }
 
-function createTableEndpoint(use: TableAccess, { overrides }: EndpointBuilder, listing: Listing | null): TableEndpoint {
+function createTableEndpoint(
+  table: TableAccess,
+  { overrides }: EndpointBuilder,
+  listing: Listing | null,
+): TableEndpoint {
   return {
-    operation: use.operation,
-    columns: use.columns.map(withoutType),
-    listing: use.operation === 'select' ? listing : null,
-    versioned: use.versioned && listing !== null,
-    allowUnfilteredDelete: overrides.allowUnfilteredDelete ?? use.allowUnfilteredDelete,
+    operation: table.operation,
+    columns: table.columns.map(withoutType),
+    listing: table.operation === 'select' ? listing : null,
+    versioned: table.versioned && listing !== null,
+    allowUnfilteredDelete: overrides.allowUnfilteredDelete ?? table.allowUnfilteredDelete,
   };
 }
 

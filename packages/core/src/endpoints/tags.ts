@@ -36,12 +36,12 @@ export function getTags({ tags, kind, volatility }: Pick<Routine, 'tags' | 'kind
   return tags ?? [kind, volatility];
 }
 
-/** Returns whether a routine with the tags `own` has one of `names`. */
-export function hasAnyTag(own: readonly string[], names: readonly string[]): boolean {
-  return names.some((name) => own.some((tag) => normalize(tag) === normalize(name)));
+/** Returns whether a routine with these tags has one of `names`. */
+export function hasAnyTag(tags: readonly string[], names: readonly string[]): boolean {
+  return names.some((name) => tags.some((tag) => normalize(tag) === normalize(name)));
 }
 
-/** Returns the names that are no tag of any endpoint: misspelt tags, or words of a sentence. */
+/** Returns the names that no endpoint has as a tag: misspelt tags, or words of a sentence. */
 export function findUnknownTags(names: readonly string[]): readonly string[] {
   return names.filter((tag) => !known.has(normalize(tag)));
 }

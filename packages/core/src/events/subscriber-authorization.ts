@@ -64,7 +64,7 @@ export function allowsAnonymous(endpoints: readonly StreamEndpoint[]): boolean {
   });
 }
 
-/** What subscribers are authorized by. */
+/** The services that authorize subscribers. */
 export interface AuthorizationContext {
   readonly access: AccessControl;
   /** Null: calls do not change the database role. */

@@ -91,11 +91,11 @@ export function refreshRoute(
   options: ResolvedOptions,
   access: AccessControl,
 ): readonly SchemeRoute[] {
-  const { refreshEndpointEnabled, refreshMethod: method, refreshPath } = options;
+  const { refreshEndpointEnabled, refreshMethod, refreshPath } = options;
   if (!refreshEndpointEnabled) return [];
   return [
     {
-      method,
+      method: refreshMethod,
       // The leading slash of a configured path is optional.
       path: refreshPath.startsWith('/') ? refreshPath : `/${refreshPath}`,
       handle: async (request) => {
@@ -163,9 +163,12 @@ export function antiforgeryRoute(
       path: antiforgeryPath,
       handle: async (request) => {
         const { caller } = await authorize([target], request, access);
-        const { token, headers: cookies } = await csrfGuard.issue(caller!, request);
-        const headers = ['content-type', 'application/json', 'cache-control', 'no-store', ...cookies];
-        return withCallerHeaders({ kind: 'whole', status: 200, headers, body: JSON.stringify({ token }) }, caller);
+        const issued = await csrfGuard.issue(caller!, request);
+        const headers = ['content-type', 'application/json', 'cache-control', 'no-store', ...issued.headers];
+        return withCallerHeaders(
+          { kind: 'whole', status: 200, headers, body: JSON.stringify({ token: issued.token }) },
+          caller,
+        );
       },
     },
   ];

@@ -137,14 +137,14 @@ function typeName(parameter: ParameterDefinition): TypeName {
 function staticQuery(query: string, parameterCount: number): QueryBuilder {
   const text = withoutSemicolon(query);
   return ({ endpoint, parameters, values }) => {
-    const given = Array.from({ length: parameterCount }, (_, index) =>
+    const indexes = Array.from({ length: parameterCount }, (_, index) =>
       parameters.findIndex(({ position }) => position === index + 1),
     );
     return {
       sql: () => convertQuery(endpoint, text),
       statementKey: 'definition',
-      values: given.map((index) => (index === -1 ? null : values[index]!)),
-      valueSources: given.map((index): EndpointParameter | null => (index === -1 ? null : parameters[index]!)),
+      values: indexes.map((index) => (index === -1 ? null : values[index]!)),
+      valueSources: indexes.map((index): EndpointParameter | null => (index === -1 ? null : parameters[index]!)),
     };
   };
 }

@@ -46,7 +46,7 @@ export interface Gateway extends HostAuthentication {
   readonly fetch: FetchHandler;
   /** Reads the catalog again and replaces all endpoints at once. When it fails, the old endpoints stay. */
   refresh(): Promise<void>;
-  /** Tells which optional services work. The gateway serves requests without them and reconnects by itself. */
+  /** Returns which optional services work. The gateway serves requests without them and reconnects automatically. */
   health(): Health;
   /** Ends all event streams and refuses new ones, so that a server can then wait for its running requests. */
   endStreams(): void;

@@ -19,7 +19,7 @@ type ClaimValue = string | number | boolean;
 /** Claims by name; a list is one claim for each of its values. The names of id, name and roles are options of the gateway. */
 export type ClaimValues = Readonly<Record<string, ClaimValue | readonly ClaimValue[]>>;
 
-/** What the host sends to the client after a sign-in or sign-out. */
+/** The headers and body that the host sends to the client after a login or logout. */
 export interface AuthenticationResult {
   /** For `new Headers(headers)`, `new Response(body, { headers })`, or `appendHeader` of `node:http`. */
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -37,7 +37,7 @@ export interface HostAuthentication {
   /**
    * Signs a caller in whom the host has authenticated: starts a session and returns its cookie or tokens.
    * @param options `scheme`: the name of the scheme; default the gateway's default scheme
-   * @throws Error without a scheme that can sign in
+   * @throws Error without a scheme that supports login
    */
   signIn(
     request: HostRequest,
@@ -89,7 +89,7 @@ export function hostAuthentication({
 
 const signInOptions = optionGroup<{ readonly scheme?: string }>({ scheme: string });
 
-/** Authorization that every caller passes, so that the caller is identified and nothing more. */
+/** An authorization that every caller passes, used to identify the caller only. */
 const anyCaller = {
   endpoint: { authorization: { required: false, roles: [] }, basicAuthentication: null },
   needsCaller: true,
@@ -108,7 +108,7 @@ function toGatewayRequest(request: HostRequest): GatewayRequest {
   );
 }
 
-/** @throws TypeError for a value that is no claim */
+/** @throws TypeError for a value that is not a claim */
 function toClaims(values: ClaimValues): readonly Claim[] {
   if (typeof values !== 'object' || (values as unknown) === null || Array.isArray(values))
     throw new TypeError(
@@ -130,8 +130,8 @@ function toClaim(name: string, value: unknown): Claim {
 function noScheme(name: string | undefined): Error {
   return new Error(
     name === undefined
-      ? 'signIn: no scheme can sign in; enable authentication.cookie, authentication.bearer or authentication.jwt'
-      : `signIn: no enabled scheme "${name}" can sign in; enable it in the option authentication, or use another one such as cookie, bearer or jwt`,
+      ? 'signIn: no scheme supports login; enable authentication.cookie, authentication.bearer or authentication.jwt'
+      : `signIn: no enabled scheme "${name}" supports login; enable it in the option authentication, or use another one such as cookie, bearer or jwt`,
   );
 }
 

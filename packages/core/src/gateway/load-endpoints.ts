@@ -50,8 +50,10 @@ export async function loadEndpoints(
   observe: Observer,
 ): Promise<LoadedEndpoints> {
   const { connections, authentication } = services;
-  const { query, readDefinitions: definitions } = options;
-  const sources: EndpointSource[] = [...(options.routineSources ?? [functionsSource({ query, definitions })])];
+  const { query, readDefinitions } = options;
+  const sources: EndpointSource[] = [
+    ...(options.routineSources ?? [functionsSource({ query, definitions: readDefinitions })]),
+  ];
   await runHook('sourcesCreated', () => options.sourcesCreated?.(sources));
   renameDuplicates(sources);
   const routines = await readRoutines(sources, connections, options);

@@ -28,13 +28,13 @@ export class NotificationChannels {
 
   /** @throws StartError where there is no connection to listen on */
   async update(definitions: readonly StreamDefinition[]): Promise<void> {
-    const wanted = endpointsByChannel(definitions);
+    const required = endpointsByChannel(definitions);
     for (const [key, subscription] of this.#subscriptions) {
-      if (wanted.has(key)) continue;
+      if (required.has(key)) continue;
       this.#subscriptions.delete(key);
       subscription.stop();
     }
-    for (const [key, endpoints] of wanted) {
+    for (const [key, endpoints] of required) {
       const existing = this.#subscriptions.get(key);
       if (existing === undefined) this.#subscriptions.set(key, this.#subscribe(endpoints));
       else existing.endpoints = endpoints;

@@ -195,7 +195,7 @@ async function openRing(
     throw new StartError(`not for production: ${ring.warnings.join(' ')}`);
   }
   for (const message of [...ring.warnings, ...sessions.warnings])
-    observe({ kind: 'start-warning', code: 'sign-in', message });
+    observe({ kind: 'start-warning', code: 'authentication', message });
   return ring;
 }
 
@@ -241,7 +241,7 @@ function openJwtScheme(
   const sessionOptions = (jwt.signingKey ?? null) === null ? {} : { sessions };
   const names = { userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
   const scheme = jwtScheme({ name: 'jwt', ...names, ...sessionOptions, ...jwt, report });
-  for (const message of scheme.warnings) observe({ kind: 'start-warning', code: 'sign-in', message });
+  for (const message of scheme.warnings) observe({ kind: 'start-warning', code: 'authentication', message });
   return scheme;
 }
 
@@ -288,9 +288,9 @@ function listenForEndedSessions(
 ): () => void {
   const channel = sessions?.channel ?? null;
   if (channel === null) return () => undefined;
-  return connections.listen(channel, (heard) => {
+  return connections.listen(channel, (event) => {
     // Notifications may have been missed.
-    if (heard.kind === 'gap') store.invalidateAll();
-    else store.invalidate(heard.payload);
+    if (event.kind === 'gap') store.invalidateAll();
+    else store.invalidate(event.payload);
   });
 }

@@ -27,7 +27,7 @@ export interface Events {
   close(): Promise<void>;
 }
 
-/** What the streams need of authentication. */
+/** The parts of authentication that event streams use. */
 interface StreamAuthentication {
   readonly access: AccessControl;
   /** Null: calls run under the role of the connection. */
@@ -97,11 +97,11 @@ async function openBroadcast(
       if (url === null) throw new StartError('redisUrl is missing; give redis://host:6379');
       return await redisBroadcast({ url, channel, onHealthChange: report });
     }
-    const { listen, notifyDatabase: notifying } = connections;
+    const { listen, notifyDatabase } = connections;
     return await postgresBroadcast({
       channel,
       listen,
-      query: (sql, values) => notifying().query(sql, values),
+      query: (sql, values) => notifyDatabase().query(sql, values),
       onHealthChange: report,
     });
   } catch (error) {

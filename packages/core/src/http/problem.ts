@@ -32,7 +32,7 @@ export const problemTypes = {
   'body-too-large': { status: 413, title: 'The body is larger than this server accepts' },
   'uri-too-long': { status: 414, title: 'The path and query are longer than this server accepts' },
   'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
-  'too-many-attempts': { status: 429, title: 'Too many sign-ins have failed; try again later' },
+  'too-many-attempts': { status: 429, title: 'Too many logins have failed; try again later' },
   'too-many-streams': { status: 429, title: 'Too many event streams of this user or address are open' },
   'refresh-failed': { status: 500, title: 'The endpoints could not be reloaded; the old ones stay in use' },
   internal: { status: 500, title: 'The request could not be answered' },

@@ -118,7 +118,7 @@ class ClientCall implements Submittable, CallHandle {
     return {
       // After the current chunk, so that all of its messages are forwarded.
       released: (session) => queueMicrotask(() => this.#returnClient(session, ready)),
-      // The client of the host detects the loss by itself and fails its later queries.
+      // The client of the host detects the loss and fails its later queries.
       closed: () => this.#end(),
       notice: () => undefined,
       forward: (type, message) => {

@@ -32,9 +32,9 @@ export async function handleError(
   const database = endpoint === null ? pipeline.database : selectDatabase(pipeline, endpoint);
   const invalidParameter = isStale(error) ? null : await findInvalidParameter(error, failed.call, database);
   const constraintMessages = endpoint?.constraintMessages ?? {};
-  const { mappedCodes, showRowDetails: rowDetails } = problemOptions;
+  const { mappedCodes, showRowDetails } = problemOptions;
   const statuses = endpoint?.loginOrLogout?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
-  const problem = toProblem(error, { statuses, invalidParameter, constraintMessages, rowDetails });
+  const problem = toProblem(error, { statuses, invalidParameter, constraintMessages, showRowDetails });
   const correlationId = problem.status >= 500 || !problemOptions.showDatabaseMessage ? request.id : null;
   const cause = error instanceof Error ? error : new Error(String(error));
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: cause });

@@ -25,7 +25,7 @@ export interface ProblemContext {
   /** Messages for violated constraints, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
   /** Whether details may hold the values of a row that a constraint has refused. */
-  readonly rowDetails: boolean;
+  readonly showRowDetails: boolean;
 }
 
 /** Turns any error of a request into the problem for its client. */
@@ -88,12 +88,12 @@ function constraintMessage(
 
 function selectDetail(
   diagnostics: Diagnostics,
-  { invalidParameter, rowDetails }: ProblemContext,
+  { invalidParameter, showRowDetails }: ProblemContext,
 ): { readonly detail?: string } {
   if (invalidParameter !== null)
     return { detail: `The parameter "${invalidParameter.key}" takes ${invalidParameter.type.display}.` };
   const { detail } = diagnostics;
-  return detail === undefined || (!rowDetails && quotesRow(diagnostics)) ? {} : { detail };
+  return detail === undefined || (!showRowDetails && quotesRow(diagnostics)) ? {} : { detail };
 }
 
 /** Not-null, check and partition constraints, and the check option of a view. */

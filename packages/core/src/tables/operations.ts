@@ -4,7 +4,7 @@ import type { TableColumn, TableOperation } from '../catalog/table.ts';
 import type { ResolvedCrudOptions } from './crud-options.ts';
 import type { Table } from './decode-table.ts';
 
-/** What an operation has in common on all tables. */
+/** The properties of an operation that are equal for all tables. */
 interface OperationDefinition {
   readonly method: DefaultRoute['method'];
   /** The first part of the signature: `insert on conflict do nothing returning`. */

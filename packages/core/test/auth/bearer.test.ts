@@ -79,7 +79,7 @@ describeAuthScheme('bearer', async () => {
   };
 });
 
-describe('sign-in', () => {
+describe('login', () => {
   test('gives two tokens as JSON, which nobody stores', async () => {
     const scheme = await make({ sessions: inTable(clockAt()) });
     const { headers, body } = await scheme.signIn!(ada, requestOf({ headers: { 'user-agent': 'curl' } }));

@@ -164,7 +164,7 @@ describe('which scheme signs in', () => {
     const why = gateway.observations.findLast((one) => one.kind === 'request-failed');
     expect([answer.status, why?.kind === 'request-failed' && why.error.message]).toEqual([
       500,
-      'public.plain() would sign in, but there is no scheme that signs in.',
+      'public.plain() accepted a login, but there is no scheme that supports login.',
     ]);
     await gateway.close();
   });

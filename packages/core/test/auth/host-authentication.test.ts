@@ -138,7 +138,7 @@ describe('sign-in by the host', () => {
     [
       { id: '1' },
       { scheme: 'saml' },
-      'signIn: no enabled scheme "saml" can sign in; enable it in the option authentication, or use another one such as cookie, bearer or jwt',
+      'signIn: no enabled scheme "saml" supports login; enable it in the option authentication, or use another one such as cookie, bearer or jwt',
     ],
     [{ id: '1' }, { shceme: 'bearer' } as object, 'signIn: shceme: unknown option; did you mean scheme?'],
     [

@@ -80,7 +80,7 @@ for (const [algorithm, signingKey] of Object.entries(signingKeys)) {
   });
 }
 
-describe('sign-in', () => {
+describe('login', () => {
   test('answers with a token that says who, by whom, for whom, and until when', async () => {
     const { scheme, clock } = make({ signingKey: signingKeys.ES256, lifetime: 900 });
     const { headers, body } = await scheme.signIn!([...ada, ['roles', 'a'], ['roles', 'b']], requestOf());

@@ -224,7 +224,7 @@ test('values of login never reach the log', async () => {
 
 test('keys that cannot be kept are refused in production, and warned of elsewhere', async () => {
   const gateway = await startGateway(people, { authentication: { cookie: true } });
-  const warnings = gateway.observations.filter((one) => one.kind === 'start-warning' && one.code === 'sign-in');
+  const warnings = gateway.observations.filter((one) => one.kind === 'start-warning' && one.code === 'authentication');
   expect(warnings.length).toBe(2);
   await expect(
     createGateway({

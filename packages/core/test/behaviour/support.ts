@@ -1,7 +1,7 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '@pgway/testing';
 
-/** What a test compares: the whole answer but for headers that every answer has. */
+/** The parts of a response that tests compare: all except the headers that every response has. */
 export interface Plain {
   readonly status: number;
   readonly type: string | null;
@@ -12,12 +12,12 @@ export function plain({ status, type, body }: Answer): Plain {
   return { status, type, body };
 }
 
-/** A JSON answer of status 200 with this body, byte for byte. */
+/** Returns the expected JSON response with status 200 and this body. */
 export function json(body: string): Plain {
   return { status: 200, type: 'application/json', body };
 }
 
-/** A text answer of status 200. */
+/** Returns the expected text response with status 200. */
 export function text(body: string): Plain {
   return { status: 200, type: 'text/plain; charset=utf-8', body };
 }
@@ -36,7 +36,7 @@ export function problem(answer: Answer): ProblemAnswer {
   return { status: answer.status, mediaType: answer.type, problem: body };
 }
 
-/** What every problem has: its media type, and the members that RFC 9457 names, with the status of the answer. */
+/** Returns the expected problem: its media type, the members of RFC 9457, and the status of the response. */
 export function problemOf(status: number, members: Readonly<Record<string, unknown>> = {}): object {
   return {
     status,
@@ -57,13 +57,13 @@ export interface RawAnswer {
 
 export interface RawRequest {
   readonly method?: string;
-  /** Sent as it is, without the tidying that `fetch` does. */
+  /** Sent unchanged; `fetch` would normalize it. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array;
 }
 
-/** A request that `fetch` refuses to make: a GET with a body, a path that is no URL. */
+/** Sends a request that `fetch` rejects: a GET with a body, or an invalid path. */
 export function sendRaw(url: string, { method = 'GET', path, headers = {}, body }: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };

@@ -5,16 +5,16 @@ import { requestOf } from '../auth/request.ts';
 
 type RequestHeaders = Readonly<Record<string, string>>;
 
-/** One scheme, fresh for each test, and what the contract has to know of it. */
+/** A new scheme for each test, with the functions that the contract needs. */
 export interface SchemeUnderTest {
   readonly scheme: AuthScheme;
-  /** Headers of a request from somebody of whom these claims are known. */
+  /** Returns the headers of a request from a caller with these claims. */
   readonly credentials: (claims: readonly Claim[]) => Promise<RequestHeaders>;
-  /** Headers that carry a text where the credentials stand. */
+  /** Returns headers with this text in place of the credentials. */
   readonly carrying: (text: string) => RequestHeaders;
-  /** The text that stands there. */
+  /** Returns the text of the credentials. */
   readonly carried: (headers: RequestHeaders) => string;
-  /** How long credentials count, in seconds; null: they do not end by themselves. */
+  /** The lifetime of credentials in seconds; null: unlimited. */
   readonly lifetime: number | null;
   readonly pass: (seconds: number) => void;
 }
@@ -24,10 +24,10 @@ const ada: readonly Claim[] = [
   ['name', 'ada'],
 ];
 
-/** What every `AuthScheme` keeps. */
+/** Tests the contract of `AuthScheme`. */
 export function describeAuthScheme(name: string, make: () => Promise<SchemeUnderTest>): void {
   describe(`the contract of schemes: ${name}`, () => {
-    test('valid credentials tell who it is', async () => {
+    test('valid credentials identify the caller', async () => {
       const { scheme, credentials } = await make();
       const caller = await scheme.authenticate(requestOf({ headers: await credentials(ada) }));
       expect(caller).toMatchObject({ scheme: scheme.name, claims: ada });
@@ -35,7 +35,7 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       expect(caller!.session === null || /^[\w-]{22,}$/.test(caller!.session)).toBe(true);
     });
 
-    test('they do so again, and for callers at once', async () => {
+    test('valid credentials work repeatedly and concurrently', async () => {
       const { scheme, credentials } = await make();
       const headers = await credentials(ada);
       const ask = async () => scheme.authenticate(requestOf({ headers }));
@@ -44,7 +44,7 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       expect(first!.claims).toEqual(ada);
     });
 
-    test('a name with two values, and text of all scripts, come back as they were', async () => {
+    test('claims with several values and any Unicode text are preserved', async () => {
       const { scheme, credentials } = await make();
       const claims: readonly Claim[] = [
         ['id', '7'],
@@ -58,13 +58,13 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       expect(caller!.claims).toEqual(claims);
     });
 
-    test('no credentials: nobody, and a challenge that a header can hold', async () => {
+    test('no credentials: no caller, and a challenge that is a valid header', async () => {
       const { scheme } = await make();
       expect(await scheme.authenticate(requestOf())).toBe(null);
       expect(scheme.challenge(requestOf()) ?? 'None').toMatch(/^[A-Z][A-Za-z]*( [\x20-\x7e]+)?$/);
     });
 
-    test('whatever a client makes up is nobody, and no error', async () => {
+    test('invented credentials identify no caller and cause no error', async () => {
       const { scheme, carrying } = await make();
       const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), tokenLike);
       await fc.assert(
@@ -77,7 +77,7 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       );
     });
 
-    test('whatever stands in the header, it is no error', async () => {
+    test('no header value causes an error', async () => {
       const { scheme, carrying } = await make();
       const [header] = Object.keys(carrying('x'));
       await fc.assert(
@@ -88,12 +88,12 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       );
     });
 
-    test('credentials with one character changed are nobody', async () => {
+    test('credentials with one changed character identify no caller', async () => {
       const { scheme, credentials, carrying, carried } = await make();
       const text = carried(await credentials(ada));
       await fc.assert(
         fc.asyncProperty(fc.nat({ max: text.length - 1 }), async (index) => {
-          // Half the alphabet away: the last character of base64 has bits that nobody reads.
+          // Half the alphabet away: the last character of base64 has unused bits.
           const changed = text[index] === 'A' ? 'g' : 'A';
           const forged = text.slice(0, index) + changed + text.slice(index + 1);
           if (meansTheSame(forged, text)) return;
@@ -115,7 +115,7 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       expect(await scheme.authenticate(unseen)).toBe(null);
     });
 
-    test('after sign-out the same credentials are nobody', async () => {
+    test('after a logout the same credentials identify no caller', async () => {
       const { scheme, credentials } = await make();
       if (scheme.signOut === null) return;
       const request = requestOf({ headers: await credentials(ada) });
@@ -127,7 +127,7 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       expect((await scheme.authenticate(other))?.claims).toEqual(ada);
     });
 
-    test('sign-out of nobody, and of made-up credentials, is no error', async () => {
+    test('a logout without a caller, or with invented credentials, is no error', async () => {
       const { scheme, carrying } = await make();
       if (scheme.signOut === null) return;
       await scheme.signOut(requestOf());

@@ -31,7 +31,7 @@ export function column(name: string, type: TypeFacts = text): Column {
   return { name, type };
 }
 
-/** What a routine returns: `returns('scalar', [column('f')])`. */
+/** Returns the result of a routine, as in `returns('scalar', [column('f')])`. */
 export function returns(
   kind: RoutineResult['kind'],
   columns: readonly Column[] = [],

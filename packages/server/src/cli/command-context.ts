@@ -3,7 +3,7 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { StartupReporter } from './startup-reporter.ts';
 
-/** What a command runs with. */
+/** The arguments, environment and output of a command. */
 export interface CommandContext {
   readonly process: ProcessContext;
   readonly loaded: LoadedConfiguration;

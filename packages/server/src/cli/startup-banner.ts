@@ -1,4 +1,4 @@
-/** What the program prints at its start: endpoints, diagnostics, address. */
+/** The output of the program at its start: endpoints, diagnostics, address. */
 import type { Diagnostic, Endpoint } from '@pgway/core';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import { endpointTable } from './endpoint-table.ts';

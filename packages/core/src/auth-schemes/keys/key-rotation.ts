@@ -33,8 +33,8 @@ export class KeyRotation {
 
   /** @throws KeyRingError when a stored key cannot be read; the errors of the storage */
   async open(): Promise<void> {
-    const { storage, encryption: atRest } = this.#options;
-    await Promise.all((await storage.read()).map((stored) => atRest.decrypt(stored)));
+    const { storage, encryption } = this.#options;
+    await Promise.all((await storage.read()).map((stored) => encryption.decrypt(stored)));
     await this.#read();
     await this.#renew();
     this.#nextRefresh = this.#seconds() + this.#options.refreshEvery;
@@ -117,8 +117,8 @@ export class KeyRotation {
   }
 
   async #add(key: Key): Promise<void> {
-    const { storage, encryption: atRest } = this.#options;
-    await storage.write(key.id, await atRest.encrypt(key));
+    const { storage, encryption } = this.#options;
+    await storage.write(key.id, await encryption.encrypt(key));
     await this.#read();
     if (this.#keys.has(key.id)) return;
     throw new KeyRingError(

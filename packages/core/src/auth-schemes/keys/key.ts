@@ -32,10 +32,10 @@ export function serializeKey({ id, created, activated, expires, secret }: Key): 
 
 /** Returns null for a text that is not a key. */
 export function parseKey(text: string): Key | null {
-  const { version: found, id, created, activated, expires, secret } = membersOf(text);
+  const { id, created, activated, expires, secret, ...members } = membersOf(text);
   const times = [created, activated, expires].map(toSeconds);
   const bytes = typeof secret === 'string' ? new Uint8Array(Buffer.from(secret, 'base64url')) : null;
-  if (found !== version || bytes?.length !== 32 || times.includes(Number.NaN)) return null;
+  if (members['version'] !== version || bytes?.length !== 32 || times.includes(Number.NaN)) return null;
   if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id)) return null;
   return Object.freeze({ id, created: times[0]!, activated: times[1]!, expires: times[2]!, secret: bytes });
 }

@@ -15,7 +15,7 @@ test('a near-miss names the line and the likely word', () => {
   ]);
 });
 
-test('a guard on the HTTP line is told to take a line of its own', () => {
+test('an access annotation on the HTTP line is reported, because it needs a separate line', () => {
   expect(messages('HTTP GET /x authorize admin')).toEqual([
     'HTTP takes a method and a path; it sets the path "/x" and ignores "authorize admin"; write "authorize" on its own line',
   ]);

@@ -30,7 +30,7 @@ test('the vocabulary is the language, synonym by synonym', () => {
 });
 
 /** A line of every word that works, and what the host's log says of it. */
-const effects: readonly (readonly [line: string, ...told: string[]])[] = [
+const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['HTTP GET /x', 'HTTP sets method to GET', 'HTTP sets path to /x'],
   ['path y', 'path sets path to /y'],
   ['method = POST', 'method sets method to POST'],
@@ -77,20 +77,20 @@ const effects: readonly (readonly [line: string, ...told: string[]])[] = [
   ['invalidates do_thing', 'invalidates invalidates the cached responses of do_thing'],
 ];
 
-test.each(effects)('%j is reported with logAnnotationSetInfo', (line, ...told) => {
+test.each(effects)('%j is reported with logAnnotationSetInfo', (line, ...expected) => {
   const comment = line.startsWith('HTTP') ? line : `HTTP\n${line}`;
   const parameters = [{ name: 'h', type: text, hasDefault: true }, { name: 'b' }];
   const { diagnostics } = buildEndpoints([routine({ comment, parameters })], {
     ...endpointDefaults,
     connectionNames: ['replica'],
   });
-  const said = diagnostics.filter(({ code }) => code === 'annotation-set').map(({ message }) => message);
-  expect(said).toEqual(told);
+  const reports = diagnostics.filter(({ code }) => code === 'annotation-set').map(({ message }) => message);
+  expect(reports).toEqual(expected);
 });
 
 test('no word that works is missing among those lines', () => {
   const shown = new Set(effects.map(([line]) => findAnnotation(line.split(/[\s:]/)[0]!)));
-  // A `for` line sets nothing by itself, a response header is no keyword, and two words are for tables.
+  // A `for` line sets nothing, a response header is no keyword, and two words are for tables.
   const missing = annotations.filter((word) => word.isSupported && !shown.has(word) && word.names[0] !== undefined);
   expect(missing.map(({ names }) => names[0])).toEqual(['tags', 'listing', 'allow_unfiltered_delete']);
 });

@@ -88,8 +88,8 @@ const jwtKey: Validator<JwtKey> = {
   validate: (value, path) => {
     const faults = keyGroup.validate(value, path);
     if (faults.length > 0) return faults;
-    const given = ['secret', 'pem', 'jwk'].filter((member) => Object.hasOwn(value as object, member));
-    return given.length === 1 ? [] : [`${path}: give one of secret, pem and jwk`];
+    const present = ['secret', 'pem', 'jwk'].filter((member) => Object.hasOwn(value as object, member));
+    return present.length === 1 ? [] : [`${path}: give one of secret, pem and jwk`];
   },
 };
 

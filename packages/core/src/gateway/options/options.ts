@@ -51,7 +51,7 @@ export interface GatewayConnectionOptions {
   readonly connectionStrings: Readonly<Record<string, string>>;
   /**
    * A `pg` pool of the host program that provides connections, up to `poolSize` at a time. The gateway returns each one to be closed, so
-   * that no session state reaches other users of the pool. Null: the gateway connects by itself.
+   * that no session state reaches other users of the pool. Null: the gateway opens connections itself.
    */
   readonly dataSource: DataSource | null;
   /** Provides the connection for a request, which may be in a transaction of the host program; null: connections of the pool. */

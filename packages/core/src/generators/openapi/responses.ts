@@ -17,7 +17,7 @@ const textRow: JsonSchema = { type: 'array', items: { type: ['string', 'null'] }
 /** Tokens, or the message of the routine. */
 const loginResponse: SuccessResponse = {
   status: '200',
-  description: 'Signed in',
+  description: 'Logged in',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Tokens' } }, 'text/plain': { schema: text } },
 };
 

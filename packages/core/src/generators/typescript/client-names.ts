@@ -15,7 +15,7 @@ export interface ClientNames {
   readonly typeName: string;
 }
 
-/** Assigns the names. Functions keep theirs; a colliding export takes the next free number. */
+/** Assigns the names. Functions keep their names; a colliding export takes the next free number. */
 export function clientNames(
   named: readonly NamedEndpoint[],
   options: TypescriptClientOptions,
@@ -46,12 +46,12 @@ export function clientCollisions(
   const owners = new Map(named.map(({ endpoint, name }) => [name, endpoint]));
   const names = clientNames(named, options);
   const ofExports = named.flatMap(({ endpoint, name }) => {
-    const { urlName: url, eventSourceName: events } = names.get(endpoint)!;
+    const assigned = names.get(endpoint)!;
     return [
-      ...exportCollision(endpoint, { name: url, preferred: urlName(name), what: 'the URL' }, owners),
+      ...exportCollision(endpoint, { name: assigned.urlName, preferred: urlName(name), what: 'the URL' }, owners),
       ...exportCollision(
         endpoint,
-        { name: events, preferred: eventSourceName(name), what: 'the event source' },
+        { name: assigned.eventSourceName, preferred: eventSourceName(name), what: 'the event source' },
         owners,
       ),
     ];

@@ -159,13 +159,13 @@ function requestInit(fn: ClientFunction, options: TypescriptClientOptions): read
   const { endpoint } = fn;
   const body = bodyExpression(fn);
   const type = contentType(fn);
-  const { xsrfTokenHeaderName: token } = options;
+  const { xsrfTokenHeaderName } = options;
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(endpoint.method);
   const headers = [
     ...(type === null ? [] : [`"Content-Type": ${stringLiteral(type)}`]),
     ...Object.entries(options.customHeaders).map(([name, expression]) => `${stringLiteral(name)}: ${expression}`),
-    ...(token !== null && changes
-      ? [`...(options.xsrfToken === undefined ? {} : { ${stringLiteral(token)}: options.xsrfToken })`]
+    ...(xsrfTokenHeaderName !== null && changes
+      ? [`...(options.xsrfToken === undefined ? {} : { ${stringLiteral(xsrfTokenHeaderName)}: options.xsrfToken })`]
       : []),
     ...(fn.events === null ? [] : ['...events.headers']),
     '...options.headers',

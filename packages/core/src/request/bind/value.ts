@@ -69,12 +69,12 @@ export type JsonStringMeaning = 'text' | 'value';
 
 /** Converts a value of a JSON body to PostgreSQL's text format. Numbers keep all digits, and `json` values their text. */
 export function jsonToValue(target: ValueTarget, slice: JsonSlice, strings: JsonStringMeaning = 'text'): string | null {
-  const { json, jsonInput: ownJson } = target.type;
+  const { json, jsonInput } = target.type;
   if (slice.kind === 'null') return null;
   if (json === 'json') return requireWellFormed(target, strings === 'value' ? sliceToJson(slice) : sliceToText(slice));
   const isStructured = slice.kind === 'array' || slice.kind === 'object';
-  if (isStructured && ownJson === 'json') return requireWellFormed(target, sliceToJson(slice));
-  if (slice.kind === 'object' && ownJson === 'hstore') return requireWellFormed(target, jsonToHstore(slice));
+  if (isStructured && jsonInput === 'json') return requireWellFormed(target, sliceToJson(slice));
+  if (slice.kind === 'object' && jsonInput === 'hstore') return requireWellFormed(target, jsonToHstore(slice));
   if (slice.kind === 'array') return jsonToArray(target, slice, strings);
   if (slice.kind === 'object') return jsonToRecord(target, slice, strings);
   return requireWellFormed(target, sliceToText(slice));
