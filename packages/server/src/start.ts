@@ -96,6 +96,6 @@ export function startHttpServer(
 /** Warns when the server listens on a public address without an authentication scheme. */
 export function warnWithoutAuthentication(configuration: Configuration, observer: Observer): void {
   if (isLoopbackHost(configuration.host) || hasScheme(authenticationOptions(configuration))) return;
-  const message = `the server listens on ${configuration.host} without an authentication scheme: every client that reaches it can call all endpoints without an authorize line`;
+  const message = `the server listens on ${configuration.host} without an authentication scheme: every client that reaches it can call all endpoints without an authorize line; enable one, such as cookie.enabled, or pass --host=127.0.0.1`;
   observer({ kind: 'start-warning', code: 'no-authentication', message });
 }
