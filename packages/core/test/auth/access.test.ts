@@ -10,7 +10,7 @@ const basic = (user: string, password: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
 });
 
-describe('who may call', () => {
+describe('authorization of endpoints', () => {
   const gateway = useGateway(
     `${people}
     create function for_all() returns int language sql stable as $$ select 1 $$;
@@ -25,9 +25,9 @@ describe('who may call', () => {
   );
   const bob = { body: { user: 'bob', password: 'secret' } };
 
-  test('nobody: 401 with a challenge of each scheme; somebody else: 403; the right one: 200', async () => {
-    const nobody = await gateway.send('POST /api/for-admins');
-    expect([nobody.status, nobody.headers.get('www-authenticate')]).toEqual([
+  test('an anonymous request: 401 with a challenge of each scheme; a caller without the role: 403; a caller with it: 200', async () => {
+    const anonymous = await gateway.send('POST /api/for-admins');
+    expect([anonymous.status, anonymous.headers.get('www-authenticate')]).toEqual([
       401,
       'Cookie realm="pgway", Bearer realm="pgway"',
     ]);
@@ -38,19 +38,19 @@ describe('who may call', () => {
     expect((await gateway.send('POST /api/for-admins', { headers: admin })).body).toBe('admin');
   });
 
-  test('every endpoint, but not that of signing in, nor one that is open to all', async () => {
+  test('every endpoint needs a caller, except the login and those that allow anonymous requests', async () => {
     expect((await gateway.send('GET /api/by-default')).status).toBe(401);
     expect((await gateway.send('GET /api/for-all')).body).toBe('1');
     expect((await gateway.send('POST /api/login', login)).status).toBe(200);
   });
 
-  test('before anything of the body is read', async () => {
+  test('a request is rejected before its body is read', async () => {
     const headers = { 'content-type': 'text/plain' };
     expect((await gateway.send('POST /api/reads-body', { body: '{broken', headers })).status).toBe(401);
   });
 
   test.each(['pgway=', 'pgway=x', 'pgway=eyJhbGciOiJkaXIifQ..a.b.c', `pgway=${'a'.repeat(5000)}`])(
-    'a bad cookie is nobody: %s',
+    'a request with an invalid cookie is anonymous: %s',
     async (cookie) => {
       const answer = await gateway.send('POST /api/for-members', {
         headers: { cookie: cookie.slice(0, 5005), ...ownPage },
@@ -59,7 +59,7 @@ describe('who may call', () => {
     },
   );
 
-  test('a cookie is no token, and a token no cookie', async () => {
+  test('a cookie is not accepted as a token, nor a token as a cookie', async () => {
     const value = cookieOf(await gateway.send('POST /api/login', login)).slice('pgway='.length);
     const headers = { authorization: `Bearer ${value}` };
     const answer = await gateway.send('POST /api/for-members', { headers });
@@ -70,7 +70,7 @@ describe('who may call', () => {
   });
 });
 
-describe('requests that another site makes', () => {
+describe('cross-site requests', () => {
   const gateway = useGateway(people, {
     authentication: { cookie: true, antiforgeryPath: '/api/antiforgery', allowedOrigins: ['https://app.example.org'] },
   });
@@ -89,17 +89,17 @@ describe('requests that another site makes', () => {
     expect((await gateway.send('POST /api/for-members', { headers: { cookie, ...headers } })).status).toBe(status);
   });
 
-  test('the origin of the gateway itself', async () => {
+  test('the origin of the gateway itself is allowed', async () => {
     const headers = { cookie: await signedIn(), origin: gateway.url };
     expect((await gateway.send('POST /api/for-members', { headers })).status).toBe(200);
   });
 
-  test('what only reads may be linked to', async () => {
+  test('read-only endpoints accept cross-site links', async () => {
     const headers = { cookie: await signedIn(), 'sec-fetch-site': 'cross-site' };
     expect((await gateway.send('GET /api/who', { headers })).status).toBe(200);
   });
 
-  test('the token of the own session counts, that of another does not', async () => {
+  test("the antiforgery token of the caller's session is accepted, that of another session is not", async () => {
     const cookie = await signedIn();
     const answer = await gateway.send('GET /api/antiforgery', { headers: { cookie } });
     const { token } = JSON.parse(answer.body) as { token: string };
@@ -109,7 +109,7 @@ describe('requests that another site makes', () => {
     expect([await send(cookie), await send(await signedIn())]).toEqual([200, 403]);
   });
 
-  test('nobody gets a token', async () => {
+  test('an anonymous request gets no antiforgery token', async () => {
     expect((await gateway.send('GET /api/antiforgery')).status).toBe(401);
   });
 });
@@ -155,19 +155,19 @@ describe('HTTP Basic', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Basic realm="\\"The\\" house", charset="UTF-8"');
   });
 
-  test('who the command knows, for this request alone', async () => {
+  test('the challenge command authenticates the caller of this request only', async () => {
     const answer = await gateway.send('GET /asked', { headers: basic('bob', 'word') });
     expect([answer.body, answer.headers.getSetCookie()]).toEqual(['["bob@pgway/asked", ["reader"]]', []]);
   });
 
-  test('never over an open connection from elsewhere', async () => {
+  test('credentials over an unencrypted remote connection are refused', async () => {
     const headers = { ...basic('ada', 'secret'), 'x-forwarded-for': '203.0.113.9' };
     expect((await gateway.send('GET /api/one', { headers })).status).toBe(403);
   });
 });
 
-describe('behind a proxy', () => {
-  test('the address counts that a trusted one tells; nobody else is believed', async () => {
+describe('behind a reverse proxy', () => {
+  test('the client address comes from a trusted proxy; headers of other peers are ignored', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.7, 203.0.113.9', 'x-forwarded-proto': 'https' };
     const address = async (trustedProxies: readonly string[]): Promise<unknown> => {
       const gateway = await startGateway(people, { authentication: { trustedProxies } });
@@ -180,7 +180,7 @@ describe('behind a proxy', () => {
     expect(await address(['loopback', '203.0.113.0/24'])).toBe('198.51.100.7');
   });
 
-  test('the cookie is Secure where the client came by TLS', async () => {
+  test('the cookie is Secure if the client connected by TLS', async () => {
     const gateway = await startGateway(people, { authentication: { cookie: true, trustedProxies: ['loopback'] } });
     const answer = await gateway.send('POST /api/login', {
       ...login,
@@ -190,7 +190,7 @@ describe('behind a proxy', () => {
     await gateway.close();
   });
 
-  test('what is no address stops the start', async () => {
+  test('an invalid proxy address stops the start', async () => {
     const gateway = await startGateway(people);
     await expect(
       createGateway({
@@ -202,7 +202,7 @@ describe('behind a proxy', () => {
   });
 });
 
-describe('sessions that every instance knows', () => {
+describe('sessions shared by all instances', () => {
   const sessions = {
     beginCommand: `insert into session (id, user_id, user_name, scheme, ip, user_agent, expires) values ($1, $2, $3, $4, $5, $6, $7::timestamptz)`,
     checkCommand: `select ended is null and expires > now() from session where id = $1`,
@@ -232,7 +232,7 @@ describe('sessions that every instance knows', () => {
         return { authorization: `Bearer ${(JSON.parse(body) as { access_token: string }).access_token}` };
       },
     ],
-  ] as const)('%s: signed out here is signed out there', async (scheme, signIn) => {
+  ] as const)('%s: a logout on one instance ends the session on the other', async (scheme, signIn) => {
     const options = { authentication: { [scheme]: true, sessions, dataProtection } };
     const here = await startGateway(
       `${sql} create table gateway_key (id text primary key, text text not null);`,
@@ -246,13 +246,13 @@ describe('sessions that every instance knows', () => {
     ]);
     expect((await here.send('POST /api/logout', { headers })).status).toBe(200);
     expect((await here.send('POST /api/for-members', { headers })).status).toBe(401);
-    // The other instance trusts what it knew for an hour, unless the notification reaches it.
+    // The other instance trusts its cached answer for an hour, unless the notification arrives.
     await expect.poll(async () => (await there.send('POST /api/for-members', { headers })).status).toBe(401);
     await there.close();
     await here.close();
   });
 
-  test('ended while an instance could not hear of it: a gap in listening ends its trust', async () => {
+  test('an interrupted LISTEN connection invalidates the cached sessions', async () => {
     const gateway = await startGateway(
       `${sql} alter table session disable trigger tell; create table gateway_key (id text primary key, text text not null);`,
       { authentication: { cookie: true, sessions, dataProtection } },
@@ -262,7 +262,7 @@ describe('sessions that every instance knows', () => {
     const status = async (): Promise<number> => (await send('POST /api/for-members', { headers })).status;
     expect(await status()).toBe(200);
     await database.query('update session set ended = now()');
-    // Nobody has told it, and it trusts for an hour.
+    // The instance missed the notification, and its trust lasts an hour.
     expect(await status()).toBe(200);
     await database.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()`,

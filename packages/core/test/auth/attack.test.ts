@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cookieOf, ownPage } from './people.ts';
 
-/** Everything that a routine can be told of its caller, by whatever way it asks for it. */
+/** All identity values that a routine can request, in every form. */
 const told = `
   create function enter() returns table (id text, name text, roles text[]) language sql as $$ select 'id-1', 'ada', array['admin'] $$;
   comment on function enter is 'HTTP
@@ -74,7 +74,7 @@ const headerNames = [
   'remote-user',
 ];
 
-/** A request with something for every place that could be taken for an identity. */
+/** A request that sends an identity in every possible place. */
 const hostile = fc.record({
   routine: fc.constantFrom(...routines, 'path'),
   given: fc.dictionary(
@@ -108,80 +108,88 @@ function targetOf({ routine, given, everywhere }: Hostile): string {
   return everywhere || routine !== 'by-body' ? `${path}?${new URLSearchParams(given).toString()}` : path;
 }
 
-describe.each([['reject'], ['ignore']] as const)('whatever a request holds, unknown keys: %s', (unknownParameters) => {
-  const gateway = useGateway(told, {
-    authentication: { cookie: true, userClaimsContextKey: 'request.user_claims' },
-    unknownParameters,
-  });
+describe.each([['reject'], ['ignore']] as const)(
+  'requests that forge an identity, unknown parameters: %s',
+  (unknownParameters) => {
+    const gateway = useGateway(told, {
+      authentication: { cookie: true, userClaimsContextKey: 'request.user_claims' },
+      unknownParameters,
+    });
 
-  /** How many answers there were, all of which told of nobody else. */
-  const attack = async (
-    headers: Record<string, string>,
-    expected: (routine: string) => readonly unknown[],
-  ): Promise<number> => {
-    let answered = 0;
-    await fc.assert(
-      fc.asyncProperty(hostile, async (request) => {
-        const { routine, given, headers: more } = request;
-        const verb = verbOf(request);
-        const answer = await gateway.send(`${verb} ${targetOf(request)}`, {
-          headers: { ...more, ...headers },
-          ...(verb === 'GET' || verb === 'HEAD' ? {} : { body: given }),
-        });
-        if (![200, 400, 404, 405].includes(answer.status)) throw new Error(`${answer.status}: ${answer.body}`);
-        if (answer.status !== 200 || verb === 'HEAD') return;
-        answered += 1;
-        const told = JSON.stringify(JSON.parse(answer.body));
-        if (told !== JSON.stringify(expected(routine))) throw new Error(`forged: ${told}`);
-      }),
-      { numRuns: 300 },
-    );
-    return answered;
-  };
-  test('nobody is NULL, or empty as a setting', async () => {
-    const answered = await attack({}, (routine) =>
-      routine === 'by-settings' ? ['', '', '', '', '127.0.0.1'] : [null, null, null, null, '127.0.0.1'],
-    );
-    // Requests that were all refused would prove nothing.
-    expect(answered).toBeGreaterThan(8);
-  });
+    /** Returns the number of 200 responses; throws if one shows a forged identity. */
+    const attack = async (
+      headers: Record<string, string>,
+      expected: (routine: string) => readonly unknown[],
+    ): Promise<number> => {
+      let answered = 0;
+      await fc.assert(
+        fc.asyncProperty(hostile, async (request) => {
+          const { routine, given, headers: more } = request;
+          const verb = verbOf(request);
+          const answer = await gateway.send(`${verb} ${targetOf(request)}`, {
+            headers: { ...more, ...headers },
+            ...(verb === 'GET' || verb === 'HEAD' ? {} : { body: given }),
+          });
+          if (![200, 400, 404, 405].includes(answer.status)) throw new Error(`${answer.status}: ${answer.body}`);
+          if (answer.status !== 200 || verb === 'HEAD') return;
+          answered += 1;
+          const told = JSON.stringify(JSON.parse(answer.body));
+          if (told !== JSON.stringify(expected(routine))) throw new Error(`forged: ${told}`);
+        }),
+        { numRuns: 300 },
+      );
+      return answered;
+    };
+    test('an anonymous request has NULL as its identity, or an empty setting', async () => {
+      const answered = await attack({}, (routine) =>
+        routine === 'by-settings' ? ['', '', '', '', '127.0.0.1'] : [null, null, null, null, '127.0.0.1'],
+      );
+      // Rejected requests alone would prove nothing.
+      expect(answered).toBeGreaterThan(8);
+    });
 
-  test('somebody is who the sign-in said', async () => {
-    const cookie = cookieOf(await gateway.send('POST /api/enter'));
-    const claims = { id: 'id-1', name: 'ada', roles: ['admin'] };
-    const answered = await attack({ cookie, ...ownPage }, (routine) =>
-      routine === 'by-settings'
-        ? ['id-1', 'ada', '{admin}', JSON.stringify(claims), '127.0.0.1']
-        : ['id-1', 'ada', ['admin'], claims, '127.0.0.1'],
-    );
-    // Requests that were all refused would prove nothing.
-    expect(answered).toBeGreaterThan(8);
-  });
-});
+    test('an authenticated request has the identity of its login', async () => {
+      const cookie = cookieOf(await gateway.send('POST /api/enter'));
+      const claims = { id: 'id-1', name: 'ada', roles: ['admin'] };
+      const answered = await attack({ cookie, ...ownPage }, (routine) =>
+        routine === 'by-settings'
+          ? ['id-1', 'ada', '{admin}', JSON.stringify(claims), '127.0.0.1']
+          : ['id-1', 'ada', ['admin'], claims, '127.0.0.1'],
+      );
+      // Rejected requests alone would prove nothing.
+      expect(answered).toBeGreaterThan(8);
+    });
+  },
+);
 
-describe('what would leave an identity to the client stops the endpoint', () => {
+describe('an annotation that would let the client choose an identity stops the endpoint', () => {
   test.each([
     [
-      'user_id is a field of a composite as well',
+      'user_id is also a field of a composite type',
       '_user pair, _user_id text',
       'user_parameters',
       'duplicate-parameter',
     ],
-    ['in the path', '_user_id text', 'path /x/{userId}\nuser_parameters', 'identity-parameter'],
-    ['the body', 'a text', 'body_parameter_name a\nparam a is user_id', 'body-parameter'],
+    ['user_id in the path', '_user_id text', 'path /x/{userId}\nuser_parameters', 'identity-parameter'],
+    ['user_id in the body parameter', 'a text', 'body_parameter_name a\nparam a is user_id', 'body-parameter'],
     [
-      'the headers',
+      'user_id in the request headers parameter',
       `a text default null`,
       'request_headers parameter\nrequest_headers_parameter_name a\nparam a is user_id',
       'request-headers-parameter',
     ],
-    ['two of them', 'a text', 'param a is user_id\nparam a is user_name', 'contradiction'],
-    ['a hash too', 'a text, b text', 'param a is user_id\nparam a is hash of b', 'contradiction'],
-    ['a hash that is a number', 'a int, b text', 'param a is hash of b', 'hash-parameter'],
-    ['a word that is nearly right', 'a text', 'param a is userid', 'bad-argument'],
-    ['a switch that is neither', 'a text', 'user_parameters = maybe', 'bad-argument'],
-    ['a word that is nearly one', '_user_id text', 'user_parameter', 'near-miss'],
-    ['a context that is nearly one', 'a text', 'user_contxt', 'near-miss'],
+    ['two identities for one parameter', 'a text', 'param a is user_id\nparam a is user_name', 'contradiction'],
+    [
+      'an identity and a hash for one parameter',
+      'a text, b text',
+      'param a is user_id\nparam a is hash of b',
+      'contradiction',
+    ],
+    ['a hash parameter of type int', 'a int, b text', 'param a is hash of b', 'hash-parameter'],
+    ['a misspelled identity', 'a text', 'param a is userid', 'bad-argument'],
+    ['an invalid boolean value', 'a text', 'user_parameters = maybe', 'bad-argument'],
+    ['a misspelled annotation', '_user_id text', 'user_parameter', 'near-miss'],
+    ['a misspelled user_context annotation', 'a text', 'user_contxt', 'near-miss'],
   ])('%s', async (_, parameters, words, code) => {
     const gateway = await startGateway(
       `create type pair as (id text, b text); create function f(${parameters}) returns int language sql as $$ select 1 $$;
@@ -193,7 +201,7 @@ describe('what would leave an identity to the client stops the endpoint', () => 
   });
 });
 
-test('useUserParameters together with the words: the words hold for their parameter, the option for the others', async () => {
+test('useUserParameters beside annotations: an annotation decides for its parameter, the option for the others', async () => {
   const gateway = await startGateway(
     `create function enter() returns table (id text, name text) language sql as $$ select 'id-1', 'ada' $$;
     comment on function enter is 'HTTP
@@ -215,7 +223,7 @@ test('useUserParameters together with the words: the words hold for their parame
   await gateway.close();
 });
 
-test('a login that asks for what useUserParameters fills is warned of', async () => {
+test('a login with parameters that useUserParameters injects is reported as a warning', async () => {
   const gateway = await startGateway(
     `create function enter(_user_name text, _password text) returns table (name text) language sql as $$ select _user_name $$;
     comment on function enter is 'HTTP

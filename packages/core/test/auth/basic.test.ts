@@ -20,8 +20,8 @@ import { derivations } from '../support/derivations.ts';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const basic = (user: string, password: string): string => `Basic ${base64(`${user}:${password}`)}`;
 
-describe('the header', () => {
-  test('a user and a password of any characters but controls come back, the colon is the first one', () => {
+describe('the Authorization header', () => {
+  test('user and password may hold any characters except controls; the first colon separates them', () => {
     // oxlint-disable-next-line no-control-regex
     const text = fc.string({ unit: 'grapheme', maxLength: 60 }).filter((part) => !/[\u0000-\u001f\u007f]/.test(part));
     fc.assert(
@@ -35,14 +35,14 @@ describe('the header', () => {
     );
   });
 
-  test('whatever else stands there is null', () => {
+  test('any other header value returns null', () => {
     const tokens = fc.string({ maxLength: 80 }).map((text) => `Basic ${text}`);
     const bytes = fc.uint8Array({ maxLength: 60 }).map((part) => `Basic ${Buffer.from(part).toString('base64')}`);
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), tokens, bytes), (header) => {
         const given = parseBasicCredentials(header);
         if (given === null) return;
-        // What is taken is what a client would have sent for these credentials, and nothing else.
+        // The accepted values are exactly those that a client would send for these credentials.
         expect(header.toLowerCase().startsWith('basic ')).toBe(true);
         expect(header.slice(6).trimStart()).toBe(base64(`${given.user}:${given.password}`));
       }),
@@ -58,7 +58,7 @@ describe('the header', () => {
     ['no base64', 'Basic ada:x'],
     ['base64 of the other alphabet', 'Basic ____'],
     ['no padding', `Basic ${base64('ada:x').replace('=', '')}`],
-    ['bits that nobody reads', 'Basic YTpiB2=='],
+    ['non-zero padding bits', 'Basic YTpiB2=='],
     ['no colon', `Basic ${base64('ada')}`],
     ['Latin-1', `Basic ${Buffer.from('ada:é', 'latin1').toString('base64')}`],
     ['a control character', basic('ada', 'x\ny')],
@@ -69,13 +69,13 @@ describe('the header', () => {
     expect(parseBasicCredentials(header)).toBe(null);
   });
 
-  test('the scheme may be written as one likes', () => {
+  test('the scheme is case-insensitive', () => {
     expect(parseBasicCredentials(`bAsIc   ${base64('ada:a:b')}`)).toEqual({ user: 'ada', password: 'a:b' });
     expect(parseBasicCredentials(basic('', ''))).toEqual({ user: '', password: '' });
   });
 });
 
-/** Counts, and takes no time: what it is asked is what matters. */
+/** A hasher that records its calls and takes no time. */
 function countingHasher() {
   const asked: string[] = [];
   return {
@@ -112,7 +112,7 @@ function make(options: Partial<BasicSchemeOptions> = {}) {
   return { scheme, ask, asked: hasher.asked, pass: clock.pass };
 }
 
-/** What it was refused with. */
+/** Returns the problem that rejects the promise. */
 async function refusal(asking: Promise<unknown>): Promise<Problem> {
   const error: unknown = await asking.then(
     () => new Error('it was not refused'),
@@ -146,8 +146,8 @@ describeAuthScheme('basic', async () => {
   };
 });
 
-describe('who is let in', () => {
-  test('the user with the right password, with the name as the claim', async () => {
+describe('authentication', () => {
+  test('the right password authenticates the user, with the name as the claim', async () => {
     const { ask } = make();
     expect(await ask('ada', 'secret')).toEqual({
       scheme: 'basic',
@@ -160,7 +160,7 @@ describe('who is let in', () => {
     expect(await ask('Ada', 'secret')).toBe(null);
   });
 
-  test('an unknown user costs one derivation, as a wrong password does', async () => {
+  test('an unknown user costs one derivation, like a wrong password', async () => {
     const { ask, asked } = make();
     await ask('ada', 'wrong');
     await ask('bob', 'wrong');
@@ -168,7 +168,7 @@ describe('who is let in', () => {
     expect(asked).toEqual(['verify hash of secret', 'verifyDummy', 'verifyDummy']);
   });
 
-  test('an unknown user costs one derivation of the built-in hasher, as a wrong password does', async () => {
+  test('an unknown user costs one derivation of the built-in hasher, like a wrong password', async () => {
     const hasher = createPasswordHasher({ rounds: 1000 });
     const { ask } = make({ hasher, user: { name: 'ada', hash: await hasher.hash('secret') } });
     expect(await derivations(() => ask('ada', 'wrong'))).toBe(1);
@@ -176,7 +176,7 @@ describe('who is let in', () => {
     expect(await ask('ada', 'secret')).not.toBe(null);
   });
 
-  test('a verified password is believed for a minute, and only for this user from this address', async () => {
+  test('a verified password is cached for a minute, per user and address', async () => {
     const { ask, asked, pass } = make();
     await ask('ada', 'secret');
     await ask('ada', 'secret');
@@ -191,7 +191,7 @@ describe('who is let in', () => {
     expect(asked.length).toBe(5);
   });
 
-  test('the command is asked every time, and its claims are those of the caller', async () => {
+  test('the challenge command runs for each request, and its row gives the claims', async () => {
     const calls: unknown[] = [];
     const command = async (...values: readonly string[]): Promise<ChallengeResult | null> => {
       calls.push(values);
@@ -208,7 +208,7 @@ describe('who is let in', () => {
     ]);
   });
 
-  test('a hash that the command tells is what the password has to be of, and is verified once a minute', async () => {
+  test('the password is verified against the hash that the command returns, once a minute', async () => {
     let hash: string | null = 'hash of secret';
     const command = async (user: string): Promise<ChallengeResult | null> =>
       user === 'nobody' ? null : { claims: [['id', '7']], hash };
@@ -231,7 +231,7 @@ describe('who is let in', () => {
     ]);
   });
 
-  test('with a user and a command both must agree, and the command is not told of wrong passwords', async () => {
+  test('with users and a command both must accept, and the command does not run after a wrong password', async () => {
     const asked: string[] = [];
     const command = async (user: string) => {
       asked.push(user);
@@ -244,7 +244,7 @@ describe('who is let in', () => {
     expect(asked).toEqual(['ada']);
   });
 
-  test('with neither nobody is', async () => {
+  test('without users and a command every login fails', async () => {
     const { ask } = make({ user: null });
     expect(await ask('ada', 'secret')).toBe(null);
     const rule = { user: null, command: null, realm: '', path: '/', nameClaim: 'name', hasher: countingHasher() };
@@ -267,7 +267,7 @@ describe('who is let in', () => {
     ['no free connection', new AcquireTimeout('the database is gone')],
     ['a server that shuts down', raised('57P01', 'FATAL')],
     ['a 503', new Problem('database-unavailable')],
-  ])('%s is a failure of the request, and not a failed try', async (_, error) => {
+  ])('%s is a server error, and not a failed attempt', async (_, error) => {
     const { ask, state } = failingWith(error);
     for (let count = 0; count < 20; count += 1) await expect(ask('ada', 'x')).rejects.toBe(error);
     state.broken = false;
@@ -282,7 +282,7 @@ describe('who is let in', () => {
     ['a connection exception of another server, as dblink raises it', raised('08001')],
     ['a statement that takes too long', new CallTimeout('too long')],
     ['anything else', new Error('unknown')],
-  ])('%s is a failed try', async (_, error) => {
+  ])('%s is a failed attempt', async (_, error) => {
     const { ask, state } = failingWith(error);
     for (let count = 0; count < 5; count += 1) await expect(ask('ada', 'x')).rejects.toBe(error);
     state.broken = false;
@@ -290,29 +290,29 @@ describe('who is let in', () => {
   });
 });
 
-describe('over an open connection', () => {
-  test('credentials are refused, right ones too, and nothing is verified', async () => {
+describe('over an unencrypted connection', () => {
+  test('credentials are refused without a verification, even right ones', async () => {
     const { ask, asked } = make();
     const problem = await refusal(ask('ada', 'secret', { secure: false }));
     expect([problem.status, problem.code]).toEqual([403, 'insecure-transport']);
     expect(asked).toEqual([]);
   });
 
-  test('nobody is asked for a password', () => {
+  test('the response has no challenge', () => {
     const { scheme } = make();
     expect(scheme.challenge(requestOf({ secure: false }))).toBe(null);
     expect(scheme.challenge(requestOf({ secure: true }))).toBe('Basic realm="books", charset="UTF-8"');
     expect(scheme.challenge(requestOf({ remoteAddress: '127.0.0.1' }))).not.toBe(null);
   });
 
-  test('this machine may', async () => {
+  test('a client on the loopback address is allowed', async () => {
     const { ask } = make();
     for (const remoteAddress of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
       expect(await ask('ada', 'secret', { secure: false, remoteAddress })).not.toBe(null);
     }
   });
 
-  test('this machine may, also where addresses are told as the socket has them', () => {
+  test('an IPv4-mapped loopback address is allowed', () => {
     const raw = ({ remoteAddress = null, secure }: { remoteAddress?: string | null | undefined; secure: boolean }) => ({
       address: remoteAddress,
       secure,
@@ -330,14 +330,14 @@ describe('over an open connection', () => {
     }
   });
 
-  test('a proxy on this machine that nobody trusts is not this machine', () => {
+  test('an untrusted proxy on the loopback address is refused', () => {
     for (const header of ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via']) {
       const request = requestOf({ remoteAddress: '127.0.0.1', headers: { [header]: 'https' } });
       expect(() => requireSecureTransport(request, createOriginReader([]))).toThrow(Problem);
     }
   });
 
-  test('a header of the client does not make it secure, that of a trusted proxy does', async () => {
+  test('a header of the client does not make the connection secure, a header of a trusted proxy does', async () => {
     const { ask } = make();
     const headers = {
       authorization: basic('ada', 'secret'),
@@ -351,8 +351,8 @@ describe('over an open connection', () => {
   });
 });
 
-describe('guessing', () => {
-  test('after five failures even the right password has to wait', async () => {
+describe('password guessing', () => {
+  test('after five failures even the right password is throttled', async () => {
     const { ask, asked, pass } = make();
     for (let count = 0; count < 5; count += 1) expect(await ask('ada', `guess ${count}`)).toBe(null);
     const problem = await refusal(ask('ada', 'secret'));
@@ -362,14 +362,14 @@ describe('guessing', () => {
     expect(await ask('ada', 'secret')).not.toBe(null);
   });
 
-  test('a thousand guesses at once are five', async () => {
+  test('a thousand concurrent guesses count as five attempts', async () => {
     const { ask, asked } = make();
     const outcomes = await Promise.allSettled(Array.from({ length: 1000 }, (_, count) => ask('ada', `guess ${count}`)));
     expect(asked.length).toBe(5);
     expect(outcomes.filter(({ status }) => status === 'rejected').length).toBe(995);
   });
 
-  test('one password in a hundred requests at once is one try', async () => {
+  test('a hundred concurrent requests with one password count as one attempt', async () => {
     const { ask } = make();
     const callers = await Promise.all(Array.from({ length: 100 }, () => ask('ada', 'secret')));
     expect(callers.filter((caller) => caller === null)).toEqual([]);
@@ -379,7 +379,7 @@ describe('guessing', () => {
     expect((await refusal(ask('ada', 'another'))).code).toBe('too-many-attempts');
   });
 
-  test('more sign-ins than can wait for the hasher: 503, and no failed try', async () => {
+  test('logins beyond the queue of the hasher: 503, and no failed attempt', async () => {
     const hasher = createPasswordHasher({ concurrency: 1, maxQueued: 0 });
     const { ask } = make({
       hasher,
@@ -392,7 +392,7 @@ describe('guessing', () => {
   });
 });
 
-test('a realm stays within its quotation marks', () => {
+test('a realm is escaped inside its quotation marks', () => {
   const challenge = (realm: string) => make({ realm }).scheme.challenge(requestOf({ secure: true }));
   expect(challenge('a "b" \\ c')).toBe('Basic realm="a \\"b\\" \\\\ c", charset="UTF-8"');
   expect(challenge('x\r\nSet-Cookie: a=b')).toBe('Basic realm="x??Set-Cookie: a=b", charset="UTF-8"');

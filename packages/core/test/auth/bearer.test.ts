@@ -80,7 +80,7 @@ describeAuthScheme('bearer', async () => {
 });
 
 describe('login', () => {
-  test('gives two tokens as JSON, which nobody stores', async () => {
+  test('the response holds two tokens as JSON, with Cache-Control: no-store', async () => {
     const scheme = await make({ sessions: inTable(clockAt()) });
     const { headers, body } = await scheme.signIn!(ada, requestOf({ headers: { 'user-agent': 'curl' } }));
     expect(headers).toEqual(['content-type', 'application/json', 'cache-control', 'no-store']);
@@ -105,7 +105,7 @@ describe('login', () => {
     ]);
   });
 
-  test('with more claims than headers have room for is refused', async () => {
+  test('claims that exceed the size of a header are refused', async () => {
     const claims: readonly Claim[] = [['about', 'x'.repeat(7000)]];
     const signedIn = (await make()).signIn!(claims, requestOf());
     await expect(signedIn).rejects.toMatchObject({
@@ -114,7 +114,7 @@ describe('login', () => {
     });
   });
 
-  test('the scheme is named in any case; one token, and nothing beside it', async () => {
+  test('the scheme is case-insensitive, and the header holds exactly one token', async () => {
     const scheme = await make();
     const { access_token: token } = await signIn(scheme);
     const ask = async (authorization: string) => scheme.authenticate(requestOf({ headers: { authorization } }));
@@ -128,7 +128,7 @@ describe('login', () => {
 });
 
 describe('the challenge', () => {
-  test('speaks of the token only when one was sent', async () => {
+  test('an error appears in the challenge only after a token was sent', async () => {
     const scheme = await make({ realm: 'the "shop"' });
     const challenge = (headers: Record<string, string>) => scheme.challenge(requestOf({ headers }));
     expect(challenge({})).toBe('Bearer realm="the \\"shop\\""');
@@ -138,7 +138,7 @@ describe('the challenge', () => {
 });
 
 describe('refresh', () => {
-  test('gives new tokens for the same session; the access token of before counts on', async () => {
+  test('new tokens belong to the same session; the previous access token stays valid', async () => {
     const clock = clockAt();
     const scheme = await make({ sessions: inTable(clock) }, clock);
     const first = await signIn(scheme);
@@ -163,7 +163,7 @@ describe('refresh', () => {
     expect((await scheme.authenticate(requestWith(second.access_token)))?.claims).toEqual(ada);
   });
 
-  test('a token that was used twice ends the session with all its tokens, on every instance', async () => {
+  test('reuse of a refresh token ends the session and all its tokens on every instance', async () => {
     const clock = clockAt();
     const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
     const instance = () => make({ encryption, sessions: inTable(clock) }, clock);
@@ -184,7 +184,7 @@ describe('refresh', () => {
     await refresh(there, other.refresh_token);
   });
 
-  test('a token that comes many times at once is used once at most, and its session ends', async () => {
+  test('concurrent uses of a refresh token succeed once at most, and end its session', async () => {
     for (const sessions of [undefined, inTable(clockAt())]) {
       const scheme = await make(sessions === undefined ? {} : { sessions });
       const { refresh_token: token, access_token: access } = await signIn(scheme);
@@ -194,7 +194,7 @@ describe('refresh', () => {
     }
   });
 
-  test('without a session table this instance notices a reuse', async () => {
+  test('without a session table the instance itself detects a reuse', async () => {
     const scheme = await make();
     const first = await signIn(scheme);
     const second = await refresh(scheme, first.refresh_token);
@@ -203,7 +203,7 @@ describe('refresh', () => {
     expect(await scheme.authenticate(requestWith(second.access_token))).toBe(null);
   });
 
-  test('after sign-out there are no more tokens', async () => {
+  test('a refresh after the logout fails', async () => {
     const clock = clockAt();
     const scheme = await make({ sessions: inTable(clock) }, clock);
     const tokens = await signIn(scheme);
@@ -213,7 +213,7 @@ describe('refresh', () => {
     expect(await scheme.authenticate(requestWith(tokens.access_token))).toBe(null);
   });
 
-  test('a session that was just ended elsewhere gets no tokens, whatever is remembered of it here', async () => {
+  test('a session that ended on another instance gets no tokens, despite the local cache', async () => {
     const sessions = sqlSessions({ ...sessionCommands, refresh: null, query: queryOf(database) });
     const scheme = await make({ sessions });
     const tokens = await signIn(scheme);
@@ -222,7 +222,7 @@ describe('refresh', () => {
     await refused(refresh(scheme, tokens.refresh_token));
   });
 
-  test('tokens end when they say so, and the session with its lifetime', async () => {
+  test('tokens expire by their own time, and the session by its lifetime', async () => {
     const clock = clockAt();
     const scheme = await make({ refreshLifetime: 1000, sessionLifetime: 1500, accessLifetime: 800 }, clock);
     const idle = await signIn(scheme);
@@ -237,7 +237,7 @@ describe('refresh', () => {
     expect(await scheme.authenticate(requestWith(second.access_token))).toBe(null);
   });
 
-  test('the claims are those of the sign-in, or what the host says now; null ends the session', async () => {
+  test('the claims are those of the login, or the current ones of the host; null ends the session', async () => {
     const later: readonly Claim[] = [['id', '7']];
     const answers: (readonly Claim[] | null)[] = [later, null];
     const renewClaims = (): Promise<readonly Claim[] | null> => Promise.resolve(answers.shift()!);
@@ -248,7 +248,7 @@ describe('refresh', () => {
     expect(await scheme.authenticate(requestWith(second.access_token))).toBe(null);
   });
 
-  test('what fails before the answer leaves the token as it was', async () => {
+  test('a failure before the response leaves the refresh token valid', async () => {
     let failing = true;
     const renewClaims = (claims: readonly Claim[]): Promise<readonly Claim[]> =>
       failing ? Promise.reject(new Error('the database is away')) : Promise.resolve(claims);
@@ -261,7 +261,7 @@ describe('refresh', () => {
 });
 
 describe('attacks on refresh', () => {
-  test('an access token refreshes nothing, a refresh token opens nothing, nor do those of another scheme', async () => {
+  test('an access token cannot refresh, a refresh token cannot authenticate, nor can tokens of another scheme', async () => {
     const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clockAt().now });
     const [one, two] = [await make({ encryption }), await make({ encryption, name: 'partners' })];
     const tokens = await signIn(one);
@@ -272,7 +272,7 @@ describe('attacks on refresh', () => {
     await refresh(one, tokens.refresh_token);
   });
 
-  test('a body that is not {"refresh": text} in JSON is refused by what is wrong with it', async () => {
+  test('a body other than {"refresh": text} in JSON is refused with its error', async () => {
     const scheme = await make();
     const status = async (body: string | Uint8Array, headers?: Record<string, string>): Promise<string> => {
       const error: unknown = await send(scheme, body, headers).catch((reason: unknown) => reason);
@@ -298,7 +298,7 @@ describe('attacks on refresh', () => {
     expect(await status(JSON.stringify({ refresh: 'x'.repeat(40_000) }))).toBe('413 body-too-large');
   });
 
-  test('whatever is sent is refused as the client’s fault', async () => {
+  test('any malformed input is a client error', async () => {
     const scheme = await make();
     const anything = fc.oneof(
       fc.json(),
@@ -317,7 +317,7 @@ describe('attacks on refresh', () => {
   });
 });
 
-test('paths and times that make no sense are refused at the start', async () => {
+test('invalid paths and times stop the start', async () => {
   await expect(make({ refreshPath: 'refresh' })).rejects.toThrow(TypeError);
   await expect(make({ refreshPath: '/a?b' })).rejects.toThrow(TypeError);
   await expect(make({ accessLifetime: 0 })).rejects.toThrow(TypeError);

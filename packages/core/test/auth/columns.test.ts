@@ -3,7 +3,7 @@ import { startGateway, type TestGateway, useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { cookieOf, hashOfSecret, ownPage } from './people.ts';
 
-/** A routine without parameters that signs in, or out, by what this query gives. */
+/** A login or logout routine without parameters that returns the rows of this query. */
 function routine(word: 'login' | 'logout', name: string, returns: string, query: string): string {
   return `create function ${name}() returns ${returns} language sql as $$ ${query} $$;
     comment on function ${name} is 'HTTP
@@ -18,7 +18,7 @@ function errorsOf({ gateway }: TestGateway): readonly string[] {
   return gateway.diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
 }
 
-describe('other names for every column', () => {
+describe('renamed login columns', () => {
   const gateway = useGateway(
     `${claims}
     create function enter(_user text, _pin text) returns table (outcome int, words text, via text, proof text, status text, hash text)
@@ -40,21 +40,21 @@ describe('other names for every column', () => {
   const enter = (user: string, pin: string): ReturnType<typeof gateway.send> =>
     gateway.send('POST /api/enter', { body: { user, pin } });
 
-  test('they steer, and the default names are claims like any other', async () => {
+  test('renamed columns take effect, and the default names become claims', async () => {
     const answer = await enter('ada', 'secret');
     const token = (JSON.parse(answer.body) as { access_token: string }).access_token;
     const who = await gateway.send('GET /api/claims', { headers: { authorization: `Bearer ${token}` } });
     expect([answer.status, who.body]).toEqual([200, '{"status":"busy","hash":"abc"}']);
   });
 
-  test('a wrong password, and a status', async () => {
+  test('a wrong password and a status column', async () => {
     expect((await enter('ada', 'other')).status).toBe(404);
     const late = await enter('late', 'secret');
     expect([late.status, late.body]).toEqual([403, 'Hello late']);
   });
 });
 
-describe('statuses', () => {
+describe('the status column', () => {
   const gateway = useGateway(
     [204, 205, 304]
       .map((status) => routine('login', `s${status}`, 'table (status int, message text)', `select ${status}, 'text'`))
@@ -82,7 +82,7 @@ describe('statuses', () => {
   });
 });
 
-describe('which scheme signs in', () => {
+describe('the scheme of a login', () => {
   const entering =
     claims +
     routine('login', 'plain', 'table (id int)', 'select 1') +
@@ -104,7 +104,7 @@ describe('which scheme signs in', () => {
     return body.includes('refresh_token') ? 'bearer' : 'jwt';
   };
 
-  test('the column says it; without it, or with NULL, the first there is', async () => {
+  test('the scheme column selects it; without the column, or with NULL, the first scheme', async () => {
     const gateway = await startGateway(entering, { authentication: all });
     const kinds = async (...names: readonly string[]): Promise<readonly string[]> =>
       Promise.all(names.map(async (name) => kindOf(await gateway.send(`POST /api/${name}`))));
@@ -115,7 +115,7 @@ describe('which scheme signs in', () => {
       'jwt',
       'cookie',
     ]);
-    // Nobody signs in by basic; nothing is called "house".
+    // HTTP Basic supports no login; a scheme "house" does not exist.
     expect((await gateway.send('POST /api/by-basic')).status).toBe(500);
     expect((await gateway.send('POST /api/by-house')).status).toBe(500);
     await gateway.close();
@@ -134,7 +134,7 @@ describe('which scheme signs in', () => {
     await gateway.close();
   });
 
-  test('a scheme of the host is asked first, and signs in under its name', async () => {
+  test('a scheme of the host comes first, and its name selects it', async () => {
     const signedIn: unknown[] = [];
     const own: AuthScheme = {
       name: 'house',
@@ -158,7 +158,7 @@ describe('which scheme signs in', () => {
     await gateway.close();
   });
 
-  test('without any scheme: 500, and the log says why', async () => {
+  test('without a scheme: 500, and the log has the reason', async () => {
     const gateway = await startGateway(entering);
     const answer = await gateway.send('POST /api/plain');
     const why = gateway.observations.findLast((one) => one.kind === 'request-failed');
@@ -195,7 +195,7 @@ describe('claims', () => {
     { authentication: { cookie: true, userClaimsContextKey: 'request.claims' } },
   );
 
-  test('names that mean something to JavaScript, roles that mean something to arrays: nothing is lost', async () => {
+  test('names that are special in JavaScript and roles that are special in arrays stay intact', async () => {
     const headers = { cookie: cookieOf(await gateway.send('POST /api/hostile')) };
     const whole =
       '{"__proto__":"p","constructor":"c","a\\"b":"q","toString":"t",' +
@@ -212,7 +212,7 @@ describe('claims', () => {
       '"',
     ]);
     expect((await gateway.send('GET /api/set-roles', { headers })).body).toBe('true');
-    // The text "NULL" is a role like any other.
+    // The text "NULL" is an ordinary role.
     expect((await gateway.send('GET /api/for-odd', { headers })).status).toBe(200);
   });
 });
@@ -233,13 +233,13 @@ describe('logout', () => {
     routine('logout', 'fails', 'int', `select 1 / 0`);
   const gateway = useGateway(leave, { authentication: { cookie: true, bearer: true } });
 
-  /** Signed in by both, asked to leave with both credentials: who is still known? */
+  /** Logs in by cookie and bearer, logs out with both credentials, and tells which of them are still valid. */
   const leaveBy = async (name: string): Promise<readonly unknown[]> => {
     const cookie = cookieOf(await gateway.send('POST /api/enter'));
     const { body } = await gateway.send('POST /api/get-tokens');
     const authorization = `Bearer ${(JSON.parse(body) as { access_token: string }).access_token}`;
     const answer = await gateway.send(`POST /api/${name}`, { headers: { cookie, authorization, ...ownPage } });
-    // A cookie that has ended makes an anonymous caller, a token is refused.
+    // An ended cookie makes the caller anonymous; an ended token is refused.
     const known = async (headers: Record<string, string>): Promise<boolean> => {
       const { status, body } = await gateway.send('GET /api/claims', { headers });
       return status === 200 && body !== 'null';
@@ -256,14 +256,14 @@ describe('logout', () => {
     ['of-list', 200, '', gone, false, false],
     ['of-columns', 200, '', gone, false, false],
     ['of-nothing', 200, '', gone, false, true],
-    // Whoever wants to leave leaves.
+    // An unknown scheme name does not prevent the logout.
     ['says-bye', 200, '', gone, false, true],
     ['says-true', 200, '', gone, false, true],
-  ])('%s: %d %j %j, the cookie counts: %s, the token counts: %s', async (name, ...expected) => {
+  ])('%s: %d %j %j, the cookie is valid: %s, the token is valid: %s', async (name, ...expected) => {
     expect(await leaveBy(name)).toEqual(expected);
   });
 
-  test('what is no scheme is told to the log', async () => {
+  test('an unknown scheme name is logged', async () => {
     await leaveBy('says-bye');
     const told = gateway.observations.findLast((one) => one.kind === 'authentication-error');
     expect(told?.kind === 'authentication-error' && told.error.message).toBe(
@@ -271,12 +271,12 @@ describe('logout', () => {
     );
   });
 
-  test('what fails signs nobody out', async () => {
+  test('a failed logout routine ends no session', async () => {
     const [status, , , ...known] = await leaveBy('fails');
     expect([status, known]).toEqual([400, [true, true]]);
   });
 
-  test('nobody may leave, and nobody else makes a browser leave', async () => {
+  test('an anonymous logout succeeds, and a cross-site logout is refused', async () => {
     expect((await gateway.send('POST /api/plain')).status).toBe(200);
     const cookie = cookieOf(await gateway.send('POST /api/enter'));
     const headers = { cookie, origin: 'https://evil.example' };
@@ -304,7 +304,7 @@ describe('serializeAuthEndpointsResponse', () => {
     authentication: { cookie: true, bearer: true, serializeAuthEndpointsResponse: true, allowNullHash: true },
   });
 
-  test('a cookie: the row, as to_json has it, but for the hash', async () => {
+  test('a cookie login: the row as to_json writes it, without the hash', async () => {
     const answer = await gateway.send('POST /api/whole');
     const [{ json }] = (await gateway.database.query(
       `select to_jsonb(w) - 'hash' as json from whole() w`,
@@ -322,14 +322,14 @@ describe('serializeAuthEndpointsResponse', () => {
     expect(answer.body).toContain('12345678901234567890.5');
   });
 
-  test('a message is the answer all the same; tokens are; a refusal is', async () => {
+  test('a message, tokens and a refusal take precedence over the row', async () => {
     const message = await gateway.send('POST /api/with-message');
     expect([message.type, message.body]).toEqual(['text/plain; charset=utf-8', 'Hi']);
     expect(JSON.parse((await gateway.send('POST /api/tokens')).body)).toHaveProperty('access_token');
     expect((await gateway.send('POST /api/refused')).status).toBe(401);
   });
 
-  test('logout: what the routine says, whatever form the client would like', async () => {
+  test('logout: the result of the routine, regardless of the Accept header', async () => {
     const one = await gateway.send('POST /api/leave', { headers: { accept: 'text/csv' } });
     expect([one.status, one.type, one.body, one.headers.getSetCookie().length]).toEqual([
       200,
@@ -348,7 +348,7 @@ describe('serializeAuthEndpointsResponse', () => {
   });
 });
 
-test('obfuscateAuthParameterLogValues: off, and the log has the values, but never those of a password', async () => {
+test('obfuscateAuthParameterLogValues: false logs the values, except those of a password', async () => {
   const lines: string[] = [];
   const log = (fields: object, message: string): void => void lines.push(`${message} ${JSON.stringify(fields)}`);
   const sql = `create function enter(_user text, _password text) returns table (id int) language sql as $$ select 1 $$;
@@ -374,17 +374,17 @@ test('obfuscateAuthParameterLogValues: off, and the log has the values, but neve
   expect(lines.join('\n')).not.toContain('hush-hush');
 });
 
-describe('what a login cannot be', () => {
+describe('invalid login routines', () => {
   test.each([
     [
-      'a hash that nothing is verified against',
+      'a hash without a password parameter',
       `create function enter(_user text, _pwd text) returns table (id int, hash text) language sql as $$ select 1, 'x' $$;
       comment on function enter is 'HTTP
       login';`,
       ['login-password'],
     ],
     [
-      'a login and a logout',
+      'a login and a logout in one comment',
       `create function enter() returns table (id int) language sql as $$ select 1 $$;
       comment on function enter is 'HTTP
       login
@@ -392,7 +392,7 @@ describe('what a login cannot be', () => {
       ['contradiction'],
     ],
     [
-      'a word too many',
+      'an unexpected argument',
       `create function enter() returns table (id int) language sql as $$ select 1 $$;
       comment on function enter is 'HTTP
       login authorize admin';`,
@@ -404,7 +404,7 @@ describe('what a login cannot be', () => {
     await gateway.close();
   });
 
-  test('strict: the start stops', async () => {
+  test('strict: an invalid login routine stops the start', async () => {
     const gateway = await startGateway(routine('login', 'enter', 'text', `select 'x'`));
     const starting = createGateway({ connectionString: gateway.database.connectionString, strict: true });
     await expect(starting).rejects.toThrow(/a login routine must return a row with named columns/);

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { roleByHeader } from './role-by-header.ts';
 
-/* The role of the connection has fewer rights than that of a caller: plans of the caller serve nobody else. */
+/* The role of the connection has fewer rights than that of a caller: plans of one caller must not serve another. */
 
 const unique = randomBytes(6).toString('hex');
 const member = `member_${unique}`;
@@ -65,7 +65,7 @@ async function status(gateway: Gateway, path: string, headers: Record<string, st
 }
 
 describe.each(['/api/calls-immutable', '/api/calls-schema', '/api/calls-inlined'])('%s', (path) => {
-  test('a refresh between the calls', async () => {
+  test('a reload of the catalog between the calls', async () => {
     const gateway = await start();
     expect(await status(gateway, path, { 'x-role': member })).toBe(200);
     await gateway.refresh();
@@ -80,7 +80,7 @@ describe.each(['/api/calls-immutable', '/api/calls-schema', '/api/calls-inlined'
     expect(await status(gateway, path)).toBe(403);
   });
 
-  test('on a connection of the host', async () => {
+  test('on a host-provided connection', async () => {
     const client = new pg.Client(connectionString());
     await client.connect();
     onTestFinished(() => client.end());

@@ -75,7 +75,7 @@ describeAuthScheme('cookie, with sessions in a table', async () => {
 });
 
 describe('the cookie', () => {
-  test('is out of reach of scripts and of other sites, and says nothing', async () => {
+  test('the cookie is HttpOnly and SameSite, and its value is opaque', async () => {
     const { headers, body } = await (await make()).signIn!(ada, requestOf());
     expect(body).toBe(null);
     expect(headers).toEqual(['set-cookie', setCookie(headers), 'cache-control', 'no-store']);
@@ -88,7 +88,7 @@ describe('the cookie', () => {
     expect(parts.join()).not.toMatch(/ada|staff/);
   });
 
-  test('is for encrypted connections alone where it was made on one, or always', async () => {
+  test('the cookie is Secure if the connection is encrypted, or if the option says so', async () => {
     const auto = await make();
     const always = await make({ secure: 'always', cookieName: '__Host-pgway', sameSite: 'strict' });
     const line = async (scheme: AuthScheme, secure: boolean): Promise<string> =>
@@ -98,7 +98,7 @@ describe('the cookie', () => {
     expect(await line(always, false)).toMatch(/^__Host-pgway=.*; Path=\/; .*; Secure; SameSite=Strict$/);
   });
 
-  test('has the path and domain that it is given', async () => {
+  test('the cookie has the configured path and domain', async () => {
     const scheme = await make({ path: '/api', domain: 'example.com' });
     const signedIn = setCookie((await scheme.signIn!(ada, requestOf())).headers);
     const signedOut = setCookie(await scheme.signOut!(requestOf()));
@@ -108,7 +108,7 @@ describe('the cookie', () => {
     );
   });
 
-  test('that no browser would take is refused at the start', async () => {
+  test('a cookie that browsers would reject stops the start', async () => {
     const refused = (options: Partial<CookieSchemeOptions>) => expect(make(options)).rejects.toThrow(TypeError);
     await refused({ cookieName: '__Host-a' });
     await refused({ cookieName: '__Host-a', secure: 'always', path: '/api' });
@@ -123,7 +123,7 @@ describe('the cookie', () => {
     await refused({ realm: 'a\r\nb' });
   });
 
-  test('with more claims than a browser takes is refused, and no session begins', async () => {
+  test('claims that exceed the size of a cookie are refused, and no session begins', async () => {
     const clock = clockAt();
     const scheme = await make({ sessions: inTable(clock) }, clock);
     const claims: Claim[] = Array.from({ length: 200 }, (_, index) => ['roles', `role number ${index}`]);
@@ -136,7 +136,7 @@ describe('the cookie', () => {
     expect(await database.query('select * from gateway_sessions')).toEqual([]);
   });
 
-  test('takes some 2.7 kB of claims', async () => {
+  test('a cookie holds about 2.7 kB of claims', async () => {
     const scheme = await make();
     const cookie = await signIn(scheme, [['about', 'x'.repeat(2700)]]);
     expect((await scheme.authenticate(requestWith(cookie)))!.claims).toEqual([['about', 'x'.repeat(2700)]]);
@@ -144,7 +144,7 @@ describe('the cookie', () => {
 });
 
 describe('attacks', () => {
-  test('a cookie of one scheme, or of one name, or of another ring, is nothing for another', async () => {
+  test('a cookie of another scheme, another name or another key ring is invalid', async () => {
     const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clockAt().now });
     const [one, two] = [await make({ encryption }), await make({ encryption, name: 'admin' })];
     const cookie = await signIn(one);
@@ -154,7 +154,7 @@ describe('attacks', () => {
     expect(await (await make()).authenticate(requestWith(cookie))).toBe(null);
   });
 
-  test('a session that was planted before sign-in is not the one afterwards, and is over', async () => {
+  test('a login replaces and ends the session that a planted cookie had', async () => {
     const clock = clockAt();
     const scheme = await make({ sessions: inTable(clock) }, clock);
     const planted = await signIn(scheme, [['id', 'mallory']]);
@@ -165,7 +165,7 @@ describe('attacks', () => {
     expect(await scheme.authenticate(requestWith(planted))).toBe(null);
   });
 
-  test('a copy of the cookie is worth nothing after sign-out, on no instance', async () => {
+  test('after a logout a copy of the cookie is invalid on every instance', async () => {
     const clock = clockAt();
     const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
     const [here, there] = [
@@ -180,7 +180,7 @@ describe('attacks', () => {
     expect(await there.authenticate(requestWith(cookie))).toBe(null);
   });
 
-  test('a session that was ended in the table, by hand, is over', async () => {
+  test('a session that is ended in the table by hand is invalid', async () => {
     const clock = clockAt();
     const scheme = await make({ sessions: inTable(clock, 0) }, clock);
     const cookie = await signIn(scheme);
@@ -190,8 +190,8 @@ describe('attacks', () => {
   });
 });
 
-describe('a database that is away', () => {
-  test('is 503 for whoever is signed in, and sign-out does not pretend', async () => {
+describe('an unavailable database', () => {
+  test('a signed-in caller gets 503, and a logout does not report success', async () => {
     const clock = clockAt();
     let away = false;
     const direct = queryOf(database);
@@ -212,8 +212,8 @@ describe('a database that is away', () => {
   });
 });
 
-describe('sliding', () => {
-  test('a session without requests ends; in the second half of its time the cookie is renewed, up to the lifetime', async () => {
+describe('sliding expiration', () => {
+  test('an idle session expires; in the second half of its time the cookie is renewed, up to the lifetime', async () => {
     const clock = clockAt();
     const scheme = await make({ sliding: 1000, lifetime: 2000 }, clock);
     const first = await signIn(scheme);
@@ -236,7 +236,7 @@ describe('sliding', () => {
     expect(await scheme.authenticate(requestWith(last))).toBe(null);
   });
 
-  test('sign-out ends all cookies of the session, also one that was renewed', async () => {
+  test('a logout ends all cookies of the session, including renewed ones', async () => {
     const clock = clockAt();
     const scheme = await make({ sliding: 1000 }, clock);
     const first = await signIn(scheme);
@@ -247,7 +247,7 @@ describe('sliding', () => {
   });
 });
 
-test('a known cookie is recognised at once, without a promise', async () => {
+test('a cached cookie is authenticated synchronously', async () => {
   const scheme = await make();
   const request = requestWith(await signIn(scheme));
   await scheme.authenticate(request);

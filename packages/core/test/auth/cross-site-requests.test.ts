@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { problem, problemOf } from '../behaviour/support.ts';
 import { cookieOf, hashOfSecret, ownPage } from './people.ts';
 
-/** Routines that write, by every method that a page of another site can use. `visits` counts what was written. */
+/** Routines that write, by every method that a cross-site page can use. `visits` counts the writes. */
 const sql = `
   create table visit (n int);
   create function visits() returns bigint language sql stable as $$ select count(*) from visit $$;
@@ -59,7 +59,7 @@ describe('by default', () => {
     ['GET /api/told-visit', crossSite],
     ['GET /api/over?b=x', crossSite],
     ['POST /api/gateway/refresh', evil],
-  ])('anonymous, marked as of another site: %s %j is refused, and nothing is written', async (line, headers) => {
+  ])('an anonymous cross-site request is refused and writes nothing: %s %j', async (line, headers) => {
     const before = await visits();
     expect((await gateway.send(line, { headers })).status).toBe(403);
     expect(await visits()).toBe(before);
@@ -72,7 +72,7 @@ describe('by default', () => {
     ['POST /api/add-visit', ownPage],
     ['POST /api/add-visit', { origin: 'https://app.example.org', ...crossSite }],
     ['GET /api/visits', crossSite],
-  ])('anonymous: %s %j goes through', async (line, headers) => {
+  ])('an anonymous request is allowed: %s %j', async (line, headers) => {
     expect((await gateway.send(line, { headers })).status).toBe(200);
   });
 
@@ -97,7 +97,7 @@ describe('by default', () => {
     expect((await gateway.send(line, { headers: { authorization, ...headers } })).status).toBe(status);
   });
 
-  test('the answer names the origin and the options', async () => {
+  test('the response names the origin and the options', async () => {
     expect(problem(await gateway.send('POST /api/add-visit', { headers: evil }))).toEqual(
       problemOf(403, {
         type: 'urn:pgway:problem:cross-site-request',
@@ -116,7 +116,7 @@ describe('by default', () => {
 describe('crossSiteRequests: allow', () => {
   const gateway = useGateway(sql, { authentication: { cookie: true, crossSiteRequests: 'allow' } });
 
-  test('anonymous requests of every page go through; sign-in and cookies are guarded as ever', async () => {
+  test('anonymous requests of every page are allowed; logins and cookies stay guarded', async () => {
     const send = async (line: string, headers: Record<string, string> = {}): Promise<number> =>
       (await gateway.send(line, { headers: { ...evil, ...headers } })).status;
     const cookie = cookieOf(await gateway.send('POST /api/enter'));

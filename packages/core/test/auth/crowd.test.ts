@@ -13,11 +13,11 @@ const sql = `
   comment on function login is 'HTTP
   login';`;
 
-/** The client's address, as a trusted proxy tells it. */
+/** The client's address, as a trusted proxy reports it. */
 const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
 const ada = { name: 'ada', password: 'secret' };
 
-test('endpoints with a hash of a parameter are limited by address: 429, and nothing runs', async () => {
+test('endpoints with a hash parameter are rate-limited by address: 429, and the routine does not run', async () => {
   const gateway = await startGateway(sql, {
     authentication: {
       cookie: true,
@@ -27,7 +27,7 @@ test('endpoints with a hash of a parameter are limited by address: 429, and noth
   });
   const signUp = (body: object, address: string): ReturnType<typeof gateway.send> =>
     gateway.send('POST /api/sign-up', { body, headers: from(address) });
-  // Without a password nothing is hashed.
+  // A request without a password computes no hash.
   for (const password of ['', null]) expect((await signUp({ name: 'eve', password }, '192.0.2.1')).status).toBe(200);
   expect((await signUp(ada, '192.0.2.1')).status).toBe(200);
   expect((await signUp({ ...ada, name: 'bob' }, '192.0.2.1')).status).toBe(200);
@@ -51,7 +51,7 @@ test('endpoints with a hash of a parameter are limited by address: 429, and noth
   await gateway.close();
 });
 
-test('sign-ups from many addresses, and guesses from one, keep no user from signing in', async () => {
+test('sign-ups from many addresses and guesses from a single address do not block logins', async () => {
   const gateway = await startGateway(sql, {
     authentication: {
       cookie: true,

@@ -21,15 +21,15 @@ type Headers = Readonly<Record<string, string>>;
 const post = (headers: Headers, more: { readonly method?: string; readonly secure?: boolean } = {}) =>
   requestOf({ method: 'POST', ...more, headers: { host: 'books.example', ...headers } });
 
-/** Whether this caller's request goes through. */
+/** Whether the guard allows this caller's request. */
 async function allowed(guard: CsrfTokenGuard, headers: Headers, caller: Caller = ada, more = {}): Promise<boolean> {
   return guard.allows(post(headers, more), caller);
 }
 
 const evil = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
 
-describe('which callers it concerns', () => {
-  test('credentials that no browser sends by itself go through', async () => {
+describe('callers that the guard checks', () => {
+  test('credentials that browsers do not send automatically are allowed', async () => {
     const { guard } = await make();
     expect(await allowed(guard, evil, bearer)).toBe(true);
     expect(await allowed(guard, evil, ada)).toBe(false);
@@ -46,7 +46,7 @@ describe('which callers it concerns', () => {
     [{ 'sec-fetch-site': 'same-site' }, false],
     [{ origin: 'https://evil.example' }, false],
     [{ origin: 'null' }, false],
-  ])('anonymous, %j: %s, unless all are allowed', async (headers, expected) => {
+  ])('anonymous, %j: %s, and true if all are allowed', async (headers, expected) => {
     const { guard } = await make({ allowedOrigins: ['https://app.example'] });
     expect(guard.allowsAnonymous(post(headers))).toBe(expected);
     const open = (await make({ crossSiteRequests: 'allow' })).guard;
@@ -54,7 +54,7 @@ describe('which callers it concerns', () => {
   });
 });
 
-describe('what browsers say by themselves', () => {
+describe('Sec-Fetch-Site', () => {
   test.each([
     ['same-origin', true],
     ['none', true],
@@ -67,9 +67,9 @@ describe('what browsers say by themselves', () => {
     expect(await allowed(guard, { 'sec-fetch-site': site })).toBe(expected);
   });
 
-  test('a neighbour under the same domain is not us, also where its origin looks like ours', async () => {
+  test('a same-site request is refused, even if its origin equals that of the gateway', async () => {
     const { guard } = await make();
-    // A page by http of the same host: another scheme is another site.
+    // An http page of the same host is cross-site, because the scheme differs.
     expect(await allowed(guard, { origin: 'http://books.example', 'sec-fetch-site': 'cross-site' })).toBe(false);
     expect(await allowed(guard, { origin: 'https://blog.books.example', 'sec-fetch-site': 'same-site' })).toBe(false);
   });
@@ -103,7 +103,7 @@ describe('an Origin without Sec-Fetch-Site', () => {
     expect(await allowed(guard, { origin, host })).toBe(expected);
   });
 
-  test('a page without encryption does not act on an encrypted connection', async () => {
+  test('an http page is refused on an encrypted connection', async () => {
     const { guard } = await make();
     expect(await allowed(guard, { origin: 'http://books.example' }, ada, { secure: true })).toBe(false);
     expect(await allowed(guard, { origin: 'https://books.example' }, ada, { secure: true })).toBe(true);
@@ -111,7 +111,7 @@ describe('an Origin without Sec-Fetch-Site', () => {
     expect(await allowed(proxied, { origin: 'http://books.example' })).toBe(false);
   });
 
-  test('a forwarded host is nothing', async () => {
+  test('a forwarded host is ignored', async () => {
     const { guard } = await make();
     const headers = {
       origin: 'https://evil.example',
@@ -121,7 +121,7 @@ describe('an Origin without Sec-Fetch-Site', () => {
     expect(await allowed(guard, headers)).toBe(false);
   });
 
-  test('with HTTP/2 the host is the authority', async () => {
+  test('with HTTP/2 the host is the :authority', async () => {
     const { guard } = await make();
     const headers = { origin: 'https://books.example', ':authority': 'books.example' };
     expect(await guard.allows(requestOf({ method: 'POST', headers }), ada)).toBe(true);
@@ -130,7 +130,7 @@ describe('an Origin without Sec-Fetch-Site', () => {
     );
   });
 
-  test('for all origins: only that of the host goes through', async () => {
+  test('generated origins: only the origin of the host is allowed', async () => {
     const { guard } = await make();
     const origin = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
@@ -152,8 +152,8 @@ describe('an Origin without Sec-Fetch-Site', () => {
   });
 });
 
-describe('other origins that may', () => {
-  test('exactly the given ones', async () => {
+describe('allowedOrigins', () => {
+  test('exactly the listed origins are allowed', async () => {
     const { guard } = await make({ allowedOrigins: ['https://App.example', 'http://localhost:5173/'] });
     expect(await allowed(guard, { origin: 'https://app.example', 'sec-fetch-site': 'cross-site' })).toBe(true);
     expect(await allowed(guard, { origin: 'http://localhost:5173' })).toBe(true);
@@ -161,7 +161,7 @@ describe('other origins that may', () => {
     expect(await allowed(guard, { origin: 'http://localhost:5174' })).toBe(false);
   });
 
-  test('what is no origin is refused at the start', async () => {
+  test('an invalid origin stops the start', async () => {
     for (const origin of [
       '*',
       'null',
@@ -176,8 +176,8 @@ describe('other origins that may', () => {
   });
 });
 
-describe('neither header', () => {
-  test('a cookie is not enough; the credentials of programs are', async () => {
+describe('neither Origin nor Sec-Fetch-Site', () => {
+  test('a request with a cookie is refused; credentials of programs are allowed', async () => {
     const { guard } = await make();
     expect(await allowed(guard, {})).toBe(false);
     expect(await allowed(guard, {}, basic)).toBe(true);
@@ -185,7 +185,7 @@ describe('neither header', () => {
     expect(await allowed((await make({ nonBrowserSchemes: [] })).guard, {}, basic)).toBe(false);
   });
 
-  test('who has no caller yet can be told where it comes from', async () => {
+  test('the source of a request without a caller follows from its headers', async () => {
     const { guard } = await make();
     expect(guard.source(post({}))).toBe('unknown');
     expect(guard.source(post(evil))).toBe('cross-site');
@@ -194,7 +194,7 @@ describe('neither header', () => {
 });
 
 describe('the antiforgery token', () => {
-  test('stands for an origin, in its header', async () => {
+  test('a valid token in its header replaces an origin', async () => {
     const { guard } = await make();
     const { token, headers } = await guard.issue(ada);
     expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(true);
@@ -202,13 +202,13 @@ describe('the antiforgery token', () => {
     expect(headers).toEqual(['set-cookie', `XSRF-TOKEN=${token}; Max-Age=86400; Path=/; Secure; SameSite=Strict`]);
   });
 
-  test('its cookie alone is nothing: the browser sends that for anybody', async () => {
+  test('the antiforgery cookie alone is not accepted, because browsers send it automatically', async () => {
     const { guard } = await make();
     const { token } = await guard.issue(ada);
     expect(await allowed(guard, { ...evil, cookie: `XSRF-TOKEN=${token}` })).toBe(false);
   });
 
-  test('the cookie is secure as the connection is, and has the names that were given', async () => {
+  test('the cookie is Secure on a secure connection, and has the configured names', async () => {
     const { guard } = await make({ headerName: 'X-Token', cookieName: 'token', cookiePath: '/api', lifetime: 60 });
     const { token, headers } = await guard.issue(ada, post({}));
     expect(headers).toEqual(['set-cookie', `token=${token}; Max-Age=60; Path=/api; SameSite=Strict`]);
@@ -217,24 +217,24 @@ describe('the antiforgery token', () => {
     expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(false);
   });
 
-  test('is for one session', async () => {
+  test('a token is valid for one session', async () => {
     const { guard } = await make();
     const { token } = await guard.issue(ada);
     expect(await allowed(guard, { 'x-xsrf-token': token }, { ...ada, session: 'session-of-eve' })).toBe(false);
     expect(await allowed(guard, { 'x-xsrf-token': token }, { ...ada, scheme: 'other' })).toBe(false);
     expect(await allowed(guard, { 'x-xsrf-token': token }, { ...ada, session: null })).toBe(false);
-    // What changes about the user does not change the session.
+    // Changed claims of the user leave the session unchanged.
     expect(await allowed(guard, { 'x-xsrf-token': token }, { ...ada, claims: [] })).toBe(true);
   });
 
-  test('without a session it is for one caller', async () => {
+  test('without a session a token is valid for one caller', async () => {
     const { guard } = await make({ nonBrowserSchemes: [] });
     const { token } = await guard.issue(basic);
     expect(await allowed(guard, { 'x-xsrf-token': token }, basic)).toBe(true);
     expect(await allowed(guard, { 'x-xsrf-token': token }, { ...basic, claims: [['name', 'eve']] })).toBe(false);
   });
 
-  test('needs somebody who makes it; the rule of origins does not', async () => {
+  test('issuing a token needs encryption; the origin check does not', async () => {
     const { guard } = await make({ encryption: null });
     await expect(guard.issue(ada)).rejects.toThrow(TypeError);
     const { token } = await (await make()).guard.issue(ada);
@@ -243,7 +243,7 @@ describe('the antiforgery token', () => {
     expect(await allowed(guard, evil)).toBe(false);
   });
 
-  test('ends', async () => {
+  test('a token expires', async () => {
     const { guard, pass } = await make({ lifetime: 60 });
     const { token } = await guard.issue(ada);
     pass(59);
@@ -252,7 +252,7 @@ describe('the antiforgery token', () => {
     expect(await allowed(guard, { 'x-xsrf-token': token })).toBe(false);
   });
 
-  test('is not made up: by nobody, nor from what the same keys have made for something else', async () => {
+  test('an invented token, or another token of the same keys, is refused', async () => {
     const { guard, encryption } = await make();
     const expires = clockAt().now() / 1000 + 3600;
     const foreign = await (await make()).guard.issue(ada);

@@ -14,7 +14,7 @@ import type { GatewayRequest } from '../../src/http/request.ts';
 import type { GatewayResponse } from '../../src/http/response.ts';
 import { requestOf } from './request.ts';
 
-/** Where a request comes from that this peer has sent with these headers. */
+/** The client connection of a request that this peer sends with these headers. */
 function origin(
   trusted: readonly string[],
   remoteAddress: string,
@@ -24,7 +24,7 @@ function origin(
 }
 
 describe('without trusted proxies', () => {
-  test('the peer is the client, whatever headers say', () => {
+  test('the peer is the client, and headers are ignored', () => {
     const headers = {
       'x-forwarded-for': '1.2.3.4',
       'x-forwarded-proto': 'https',
@@ -34,21 +34,21 @@ describe('without trusted proxies', () => {
     expect(origin(['10.0.0.0/8'], '192.0.2.1', headers)).toEqual({ address: '192.0.2.1', secure: false });
   });
 
-  test('an IPv4 address is one, also where the socket has it as IPv6', () => {
+  test('an IPv4-mapped IPv6 address is normalized to IPv4', () => {
     expect(origin([], '::ffff:192.0.2.1', {}).address).toBe('192.0.2.1');
     expect(origin([], '::ffff:c000:201', {}).address).toBe('192.0.2.1');
     expect(origin([], '2001:DB8:0::1', {}).address).toBe('2001:db8::1');
     expect(origin([], 'fe80::1%eth0', {}).address).toBe('fe80::1');
   });
 
-  test('a host that does not know the peer knows no address', () => {
+  test('without a peer address the client address is unknown', () => {
     const request = { ...requestOf({ headers: { 'x-forwarded-for': '1.2.3.4' } }), remoteAddress: undefined };
     expect(createOriginReader(['loopback'])(request).address).toBe(null);
   });
 });
 
 describe('behind trusted proxies', () => {
-  test('the client is the last station that is not one of them', () => {
+  test('the client is the last hop that is not a trusted proxy', () => {
     const trusted = ['loopback', '10.0.0.0/8', 'fd00::/8'];
     const from = (text: string, peer = '127.0.0.1') => origin(trusted, peer, { 'x-forwarded-for': text }).address;
     expect(from('203.0.113.9')).toBe('203.0.113.9');
@@ -59,13 +59,13 @@ describe('behind trusted proxies', () => {
     expect(from('10.0.0.8, 10.1.2.3')).toBe('10.0.0.8');
   });
 
-  test('an address that a client writes itself stands before its own', () => {
+  test('an address forged by the client stands before its real one and is ignored', () => {
     expect(origin(['loopback'], '127.0.0.1', { 'x-forwarded-for': '127.0.0.1, 198.51.100.66' }).address).toBe(
       '198.51.100.66',
     );
   });
 
-  test('ports and brackets are no part of an address', () => {
+  test('ports and brackets are removed from an address', () => {
     const from = (text: string) => origin(['loopback'], '127.0.0.1', { 'x-forwarded-for': text }).address;
     expect(['1.2.3.4:80', '[2001:db8::1]', '[2001:db8::1]:80', '2001:db8::1'].map(from)).toEqual([
       '1.2.3.4',
@@ -75,7 +75,7 @@ describe('behind trusted proxies', () => {
     ]);
   });
 
-  test('a station that is no address hides what comes before it', () => {
+  test('a hop that is not an address hides the hops before it', () => {
     const from = (text: string) => origin(['loopback'], '127.0.0.1', { 'x-forwarded-for': text }).address;
     expect(['1.2.3.4, unknown', '1.2.3.4, ', '1.2.3.4, 01.2.3.4', '1.2.3.4, <b>'].map(from)).toEqual([
       null,
@@ -85,7 +85,7 @@ describe('behind trusted proxies', () => {
     ]);
   });
 
-  test('the scheme is the one of the client', () => {
+  test('the scheme is that of the client', () => {
     const secure = (addresses: string | null, schemes: string) =>
       origin(['loopback', '10.0.0.1'], '127.0.0.1', {
         ...(addresses === null ? {} : { 'x-forwarded-for': addresses }),
@@ -96,18 +96,18 @@ describe('behind trusted proxies', () => {
     expect(secure(null, 'HTTPS')).toBe(true);
     expect(secure('203.0.113.9, 10.0.0.1', 'https, http')).toBe(true);
     expect(secure('203.0.113.9, 10.0.0.1', 'http, https')).toBe(false);
-    // The client has written the first one of each; the proxy has added the others.
+    // The client wrote the first value of each header; the proxy appended the others.
     expect(secure('1.2.3.4, 203.0.113.9', 'https, http')).toBe(false);
-    // The client has written a scheme only.
+    // The client wrote a scheme only.
     expect(secure('203.0.113.9', 'https, http')).toBe(false);
   });
 
-  test('without a word of the scheme, it is that of the connection', () => {
+  test('without a forwarded scheme, the scheme of the connection applies', () => {
     const request = requestOf({ remoteAddress: '127.0.0.1', secure: true, headers: { 'x-forwarded-for': '1.2.3.4' } });
     expect(createOriginReader(['loopback'])(request)).toEqual({ address: '1.2.3.4', secure: true });
   });
 
-  test('Forwarded counts where there is no X-Forwarded header', () => {
+  test('Forwarded applies if there is no X-Forwarded header', () => {
     const from = (text: string, more = {}) =>
       origin(['loopback', '10.0.0.1'], '127.0.0.1', { forwarded: text, ...more });
     expect(from('for=203.0.113.9;proto=https;by=10.0.0.1')).toEqual({ address: '203.0.113.9', secure: true });
@@ -132,7 +132,7 @@ describe('behind trusted proxies', () => {
     });
   });
 
-  test('a quotation mark that a client leaves open hides its own words only', () => {
+  test("an unclosed quotation mark hides only the client's own values", () => {
     const from = (client: string, added: string) =>
       origin(['loopback'], '127.0.0.1', { forwarded: `${client}, ${added}` }).address;
     const clients = ['"', 'for=6.6.6.6;x="', 'for="6.6.6.6', 'for=6.6.6.6;x="\\', 'for=6.6.6.6;x="";y="'];
@@ -142,15 +142,15 @@ describe('behind trusted proxies', () => {
     expect(open.filter((address) => address !== null && address !== '203.0.113.9')).toEqual([]);
   });
 
-  test('where the proxies write Forwarded, a client that writes X-Forwarded-For says nothing', () => {
+  test('if the proxies write Forwarded, X-Forwarded-For of the client is ignored', () => {
     const headers = { 'x-forwarded-for': '1.1.1.1', 'x-forwarded-proto': 'https', forwarded: 'for=203.0.113.9' };
     const read = createOriginReader(['loopback'], 'forwarded');
     expect(read(requestOf({ remoteAddress: '127.0.0.1', headers }))).toEqual({ address: '203.0.113.9', secure: false });
   });
 });
 
-describe('who is trusted', () => {
-  test('addresses, blocks and loopback, in both families', () => {
+describe('the trustedProxies option', () => {
+  test('addresses, blocks and loopback are accepted, in both families', () => {
     const trusts = (entry: string, peer: string) =>
       origin([entry], peer, { 'x-forwarded-for': '203.0.113.9' }).address === '203.0.113.9';
     expect(trusts('10.0.0.7', '10.0.0.7')).toBe(true);
@@ -168,7 +168,7 @@ describe('who is trusted', () => {
     expect(trusts('0.0.0.0/0', '2001:db8::1')).toBe(false);
   });
 
-  test('anything else is refused at the start', () => {
+  test('any other value stops the start', () => {
     for (const entry of [
       '',
       'proxy.local',
@@ -183,7 +183,7 @@ describe('who is trusted', () => {
   });
 });
 
-describe('for all headers', () => {
+describe('generated headers', () => {
   const address = fc.oneof(fc.ipV4(), fc.ipV6());
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 80 }),
@@ -197,7 +197,7 @@ describe('for all headers', () => {
     { requiredKeys: [] },
   );
 
-  test('a peer that is not trusted is the client', () => {
+  test('an untrusted peer is the client', () => {
     fc.assert(
       fc.property(headers, (given) => {
         expect(origin(['loopback', '10.0.0.0/8'], '192.0.2.1', given)).toEqual({ address: '192.0.2.1', secure: false });
@@ -205,7 +205,7 @@ describe('for all headers', () => {
     );
   });
 
-  test('what comes out is an address in canonical form, or none', () => {
+  test('the result is an address in canonical form, or null', () => {
     fc.assert(
       fc.property(headers, (given) => {
         const { address: found } = origin(['loopback'], '127.0.0.1', given);
@@ -215,7 +215,7 @@ describe('for all headers', () => {
     );
   });
 
-  test('a header that is as long as it can be takes no time', () => {
+  test('a header of maximum length is parsed in linear time', () => {
     const hostile = [
       '"\\'.repeat(320_000),
       '"'.repeat(640_000),
@@ -223,12 +223,12 @@ describe('for all headers', () => {
       'a=b;'.repeat(160_000),
       ','.repeat(640_000),
     ];
-    // With a search that takes quadratic time this would run for minutes.
+    // A quadratic search would run for minutes.
     const found = hostile.map((forwarded) => origin(['loopback'], '127.0.0.1', { forwarded }));
     expect(found).toHaveLength(hostile.length);
   });
 
-  test('whatever a client writes into Forwarded, it is never somebody else', () => {
+  test('a forged Forwarded header never changes the client address', () => {
     const part = fc.constantFrom('for=6.6.6.6', 'for="6.6.6.6"', '"', ';', ',', '\\', ' ', 'x=', 'proto=https', '=');
     const before = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''));
     const added = fc.constantFrom('for=203.0.113.9', 'for="203.0.113.9:80"', 'proto=https;for="203.0.113.9"');
@@ -241,7 +241,7 @@ describe('for all headers', () => {
     );
   });
 
-  test('whatever a client writes before it, the station that the proxy adds is the client', () => {
+  test('the hop that the proxy appends is the client, regardless of forged values before it', () => {
     const mapped = (text: string): boolean =>
       canonicalAddress(text)!.startsWith('127.') || canonicalAddress(text) === '::1';
     fc.assert(
@@ -255,7 +255,7 @@ describe('for all headers', () => {
   });
 });
 
-describe('what the adapters know of a connection', () => {
+describe('connections in the adapters', () => {
   const seen: GatewayRequest[] = [];
   const handle = async (request: GatewayRequest): Promise<GatewayResponse> => {
     seen.push(request);
@@ -276,7 +276,7 @@ describe('what the adapters know of a connection', () => {
     }
   }
 
-  test('node: the peer, and no encryption where there is none', async () => {
+  test('node: the address of the peer, and not secure without TLS', async () => {
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '1.2.3.4' };
     const answer = await listening(createHttpServer(nodeMiddleware(handle)), async (port) =>
       (await fetch(`http://127.0.0.1:${port}/`, { headers })).text(),
@@ -285,12 +285,12 @@ describe('what the adapters know of a connection', () => {
   });
 
   const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'));
-  test.skipIf(!hasIpv6)('node: an IPv4 address is one, also on a socket for both families', async () => {
+  test.skipIf(!hasIpv6)('node: an IPv4 address on a dual-stack socket is normalized', async () => {
     const ask = async (port: number): Promise<string> => (await fetch(`http://127.0.0.1:${port}/`)).text();
     expect(await listening(createHttpServer(nodeMiddleware(handle)), ask, '::')).toBe('127.0.0.1 false');
   });
 
-  test.skipIf(spawnSync('openssl', ['version']).status !== 0)('node: a connection by TLS is secure', async () => {
+  test.skipIf(spawnSync('openssl', ['version']).status !== 0)('node: a TLS connection is secure', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'pgway-https-'));
     const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
     const form = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-subj', '/CN=localhost'];
@@ -313,12 +313,12 @@ describe('what the adapters know of a connection', () => {
     expect(answer).toBe('127.0.0.1 true');
   });
 
-  test('fetch: by the URL, and the address that the host gives', async () => {
+  test('fetch: the scheme of the URL, and the address that the host passes', async () => {
     const answer = fetchHandler(handle);
     const text = async (url: string, connection?: object) => (await answer(new Request(url), connection))!.text();
     expect(await text('http://example.org/')).toBe('undefined false');
     expect(await text('https://example.org/', { remoteAddress: '192.0.2.1' })).toBe('192.0.2.1 true');
-    // Hosts have second arguments of their own.
+    // Hosts pass second arguments of other shapes.
     expect(await text('https://example.org/', { remoteAddress: { hostname: 'x' } })).toBe('undefined true');
   });
 });

@@ -7,7 +7,7 @@ const basic = (user: string, password: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
 });
 
-describe('a hash that is NULL', () => {
+describe('a NULL hash', () => {
   const sql = `
     create table account (name text, hash text);
     insert into account values ('ada', '${hashOfSecret}'), ('invited', null);
@@ -19,7 +19,7 @@ describe('a hash that is NULL', () => {
     comment on function hello is 'HTTP
     challenge_command = select name, hash from account where name = $1';`;
 
-  test('is a failed verification, answered as a wrong password and as an unknown user are', async () => {
+  test('the verification fails, and the response equals that of a wrong password and of an unknown user', async () => {
     const gateway = await startGateway(sql, { authentication: { cookie: true } });
     const login = async (name: string, password: string | null): Promise<unknown> => {
       const { status, headers, body } = await gateway.send('POST /api/login', { body: { name, password } });
@@ -55,7 +55,7 @@ describe('a hash that is NULL', () => {
   });
 });
 
-test('a command after a wrong password that fails, or waits, changes nothing of the answer; the log says that it fails', async () => {
+test('a failing or slow command after a wrong password does not change the response; its error is logged', async () => {
   const gateway = await startGateway(people, {
     authentication: {
       cookie: true,
@@ -71,7 +71,7 @@ test('a command after a wrong password that fails, or waits, changes nothing of 
   await gateway.close();
 });
 
-describe('guesses that the database answers with an error', () => {
+describe('guesses that cause a database error', () => {
   const raising = (name: string, statement: string): string => `
     create function ${name}(_user text, _password text) returns table (id int) language plpgsql as $$
     begin
@@ -99,7 +99,7 @@ describe('guesses that the database answers with an error', () => {
   );
 
   test.each(['raise', 'not_found', 'data', 'denied', 'remote', 'missing', 'slow'])(
-    '%s: a login is refused after as many failures as for any wrong password',
+    '%s: a login is throttled after as many failures as with wrong passwords',
     async (name) => {
       const login = (password: string): ReturnType<typeof gateway.send> =>
         gateway.send(`POST /api/${name.replace('_', '-')}`, { body: { user: `user of ${name}`, password } });
@@ -113,7 +113,7 @@ describe('guesses that the database answers with an error', () => {
   );
 
   test.each(['raise', 'not_found', 'data', 'denied', 'remote', 'missing', 'slow'])(
-    '%s: so is HTTP Basic with a challenge command',
+    '%s: HTTP Basic with a challenge command is throttled too',
     async (name) => {
       const call = async (password: string): Promise<number> =>
         (await gateway.send(`GET /api/by-${name.replace('_', '-')}`, { headers: basic(`basic of ${name}`, password) }))
@@ -127,7 +127,7 @@ describe('guesses that the database answers with an error', () => {
   );
 });
 
-test('an attempt that the database could not take is not counted', async () => {
+test('an attempt during a database outage is not counted', async () => {
   const gateway = await startGateway(
     `create function login(_user text, _password text) returns table (id int) language plpgsql as $$
       begin
@@ -153,7 +153,7 @@ describe('the parameter that names the user', () => {
     'failed logins are limited by client address only; write "login user <parameter>" to select the parameter';
   const unnamed = `warning login-user: no parameter identifies the user of the login: ${addressOnly}`;
 
-  /** Parameters, the line of the comment, the parameter that names the user, what the author is told. */
+  /** Parameters, the line of the comment, the user parameter, the diagnostic for the author. */
   const cases: readonly (readonly [string, string, string | undefined, ...string[]])[] = [
     ['_user text, _password text', 'login', '_user'],
     ['_password text, _user text', 'login', '_user'],
@@ -179,7 +179,7 @@ describe('the parameter that names the user', () => {
     ['_badge text, _password text', 'login user badge', '_badge'],
     ['_badge text, _password text', 'signin user _badge', '_badge'],
   ];
-  /** A line that is not understood stops the endpoint. */
+  /** An invalid line stops the endpoint. */
   const refused: readonly (readonly [string, string, string])[] = [
     [
       '_user text, _password text',
@@ -242,7 +242,7 @@ describe('the parameter that names the user', () => {
     },
   );
 
-  test('what a client varies beside it gives no further guesses', async () => {
+  test('variations of other parameters or spellings give no further guesses', async () => {
     const gateway = await startGateway(
       `create function enter(_user_agent text, _device_name text, _user_id int, _password text) returns table (id int)
       language sql as $$ select _user_id where _password = 'secret' $$;
@@ -259,7 +259,7 @@ describe('the parameter that names the user', () => {
     };
     expect(gateway.gateway.diagnostics).toEqual([]);
     const statuses: number[] = [];
-    // PostgreSQL reads all of these as the integer 7.
+    // PostgreSQL parses all of these as the integer 7.
     for (const [turn, userId] of [7, '7', ' 7', '007', '+7', 7].entries()) {
       // oxlint-disable-next-line no-await-in-loop
       statuses.push(await guess(turn, userId));
@@ -269,7 +269,7 @@ describe('the parameter that names the user', () => {
     await gateway.close();
   });
 
-  test('without one, only the address is limited', async () => {
+  test('without a user parameter only the address is limited', async () => {
     const sql = `create function enter(_token text) returns table (id int) language sql as $$ select 7 where false $$;
       comment on function enter is 'HTTP
       login';`;
@@ -286,7 +286,7 @@ describe('the parameter that names the user', () => {
   });
 });
 
-describe('signing in and out is POST', () => {
+describe('login and logout are POST', () => {
   const gateway = useGateway(
     `create function get_in(_user text) returns table (name text) language sql stable as $$ select _user $$;
     comment on function get_in is 'HTTP
@@ -300,7 +300,7 @@ describe('signing in and out is POST', () => {
     { authentication: { cookie: true }, defaultHttpMethod: 'GET' },
   );
 
-  test('whatever the name, the volatility and the option say; a comment may name another method', async () => {
+  test('login and logout are POST regardless of name, volatility and option; a comment may set another method', async () => {
     expect(gateway.gateway.endpoints.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
       'GET /api/get-in-by-link',
       'POST /api/get-in',

@@ -4,7 +4,7 @@ import { createGateway, type Gateway, Problem } from '@pgway/core';
 import { freshDatabase, type TestDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** A host with routes of its own beside those of the gateway: `/sso` signs in, `/me` tells the caller, `/bye` signs out. */
+/** A host with routes beside the gateway: `/sso` logs in, `/me` returns the caller, `/bye` logs out. */
 
 const sql = `
   create function whoami() returns text language sql stable as
@@ -74,8 +74,8 @@ async function cookieOf(path: string): Promise<string> {
   return cookie!.split(';', 1)[0]!;
 }
 
-describe('sign-in by the host', () => {
-  test('a caller that the host signs in by cookie is known to endpoints and to the host', async () => {
+describe('a login by the host', () => {
+  test('a caller that the host logs in by cookie is known to endpoints and to the host', async () => {
     const cookie = await cookieOf('/sso');
     const endpoint = await fetch(`${url}/api/whoami`, { headers: { cookie } });
     expect([endpoint.status, await endpoint.text()]).toEqual([200, '7 {admin,writer}']);
@@ -93,36 +93,36 @@ describe('sign-in by the host', () => {
     });
   });
 
-  test('by tokens, where the host names the scheme', async () => {
+  test('the host selects bearer tokens by the name of the scheme', async () => {
     const tokens = (await (await fetch(`${url}/tokens`, { method: 'POST' })).json()) as Record<string, string>;
     const authorization = `Bearer ${Object.values(tokens).find((value) => typeof value === 'string' && value.length > 40)!}`;
     const endpoint = await fetch(`${url}/api/whoami`, { headers: { authorization } });
     expect([endpoint.status, await endpoint.text()]).toEqual([200, '8 {admin}']);
   });
 
-  test('an anonymous request has no caller; a token that is refused is a 401', async () => {
+  test('an anonymous request has no caller; a refused token is a 401', async () => {
     expect(await (await fetch(`${url}/me`)).text()).toBe('null');
     const refused = await fetch(`${url}/me`, { headers: { authorization: 'Bearer forged' } });
     expect(refused.status).toBe(401);
   });
 
-  test('sign-out ends the session, also for a copy of the cookie', async () => {
+  test('a logout ends the session, also for a copy of the cookie', async () => {
     const cookie = await cookieOf('/sso');
     const bye = await fetch(`${url}/bye`, { method: 'POST', headers: { cookie } });
     expect(bye.headers.getSetCookie()[0]).toMatch(/^pgway=;.*Max-Age=0/i);
     expect((await fetch(`${url}/api/whoami`, { headers: { cookie } })).status).toBe(401);
   });
 
-  test('sign-out ends the event streams of the session at once', async () => {
+  test('a logout ends the event streams of the session immediately', async () => {
     const cookie = await cookieOf('/sso');
     const stream = await fetch(`${url}/api/news/info`, { headers: { cookie } });
     expect(stream.status).toBe(200);
     await fetch(`${url}/bye`, { method: 'POST', headers: { cookie } });
-    // Without that, the stream would end at its next heartbeat.
+    // Otherwise the stream would end at its next heartbeat.
     await stream.text();
   }, 3_000);
 
-  test('requests of WHATWG fetch are taken as well', async () => {
+  test('WHATWG fetch requests are accepted too', async () => {
     const signedIn = await gateway.signIn(new Request('http://localhost/sso'), { id: '9' });
     const response = new Response(signedIn.body, {
       headers: new Headers(signedIn.headers.map(([name, value]): [string, string] => [name, value])),
@@ -146,11 +146,11 @@ describe('sign-in by the host', () => {
       {},
       'signIn: the claims must be an object of names and values, such as { id: 7, roles: ["editor"] }',
     ],
-  ])('%j %j is a mistake of the host', async (claims, options, message) => {
+  ])('%j %j is a programming error of the host', async (claims, options, message) => {
     await expect(gateway.signIn(new Request('http://localhost/'), claims, options)).rejects.toThrow(message);
   });
 
-  test.each([undefined, {}, 'http://localhost/'])('%j is no request', async (value) => {
+  test.each([undefined, {}, 'http://localhost/'])('%j is not a request', async (value) => {
     await expect(gateway.signIn(value as never, { id: '1' })).rejects.toThrow(
       'the request must be one of node:http, Express, Fastify (request.raw) or WHATWG fetch; pass it first',
     );

@@ -19,12 +19,12 @@ describe('user parameters', () => {
     { authentication: { cookie: true } },
   );
 
-  test('nobody: NULL, or the default; the address is known all the same', async () => {
+  test('an anonymous request: NULL, or the default; the address is still known', async () => {
     expect((await gateway.send('GET /api/who')).body).toBe('[null, null, null, null, "127.0.0.1"]');
     expect((await gateway.send('POST /api/mine', { body: { title: 'Book' } })).body).toBe('Book of nobody');
   });
 
-  test('somebody: the claims, also in json', async () => {
+  test('an authenticated request: the claims, also in json', async () => {
     const cookie = cookieOf(await gateway.send('POST /api/login', login));
     const headers = { cookie, ...ownPage };
     expect((await gateway.send('POST /api/mine', { body: { title: 'Book' }, headers })).body).toBe('Book of ada');
@@ -35,7 +35,7 @@ describe('user parameters', () => {
     ['GET /api/who?userId=1', 'userId'],
     ['GET /api/who?_user_roles=admin', '_user_roles'],
     ['GET /api/who?ipAddress=1.2.3.4', 'ipAddress'],
-  ])('%s is refused: an identity is never taken from a request', async (line, key) => {
+  ])('%s is refused: a request cannot set an identity', async (line, key) => {
     const { status, body } = await gateway.send(line);
     expect([status, JSON.parse(body)]).toEqual([
       400,
@@ -49,19 +49,19 @@ describe('user parameters', () => {
     ]);
   });
 
-  test('in a body too, also for the named parameter, and with unknown keys ignored', async () => {
+  test('an identity in a body is refused too, also for an annotated parameter and with unknown parameters ignored', async () => {
     expect((await gateway.send('POST /api/mine', { body: { title: 'Book', owner: 'bob' } })).status).toBe(400);
     const lax = await startGateway(people, { unknownParameters: 'ignore' });
     expect((await lax.send('GET /api/who?userId=1')).body).toBe('[null, null, null, null, "127.0.0.1"]');
     await lax.close();
   });
 
-  test('a routine that does not ask for them has parameters like any other', async () => {
+  test('a routine without the annotation has ordinary parameters', async () => {
     expect((await gateway.send('GET /api/plain?userId=mine')).body).toBe('mine');
   });
 });
 
-test('all routines at once, by option; other names', async () => {
+test('the option applies to all routines, with configured names', async () => {
   const sql = `
     create function plain(me text default 'nobody') returns text language sql stable as $$ select me $$;
     comment on function plain is 'HTTP';
@@ -95,7 +95,7 @@ test('all routines at once, by option; other names', async () => {
   await gateway.close();
 });
 
-describe('what cannot be an identity', () => {
+describe('invalid identity and hash parameters', () => {
   test.each([
     ['HTTP GET /x/{a}\nparam a is user_id', 'a text', 'identity-parameter'],
     ['HTTP\nparam b is user_id', 'a text', 'unknown-parameter'],
@@ -113,8 +113,8 @@ describe('what cannot be an identity', () => {
   });
 });
 
-/** Read as prose, each of these lines would let the client choose who it is. */
-describe('a line that nearly makes a parameter an identity stops the endpoint', () => {
+/** Treated as prose, each of these lines would let the client choose its identity. */
+describe('a misspelled identity annotation stops the endpoint', () => {
   const near: readonly (readonly [line: string, likely: string])[] = [
     ['param _u = user_id', '"param _u is user_id"'],
     ['param _u: user_id', '"param _u is user_id"'],
@@ -160,7 +160,7 @@ describe('a line that nearly makes a parameter an identity stops the endpoint', 
     ['user contxt', 'user_context'],
   ];
 
-  test('each with the likely right line in the message', async () => {
+  test('the message of each misspelled annotation suggests the correct line', async () => {
     const functions = near.map(
       ([line], index) => `
         create function f${index}(_u text, _p text default null) returns text language sql stable as $$ select _u $$;
@@ -180,7 +180,7 @@ describe('a line that nearly makes a parameter an identity stops the endpoint', 
     await gateway.close();
   });
 
-  test('a sentence is prose', async () => {
+  test('an ordinary sentence is a description', async () => {
     const sentences = [
       'Parameter _u is the name of the book.',
       'param _u the user that is looked for',
@@ -206,7 +206,7 @@ describe('a line that nearly makes a parameter an identity stops the endpoint', 
 });
 
 describe('user context', () => {
-  test('settings of the transaction, and nothing of them afterwards', async () => {
+  test('the settings last for the transaction and leave nothing behind', async () => {
     const gateway = await startGateway(
       `${people}
       create function left_over() returns text language sql stable as $$ select coalesce(current_setting('request.user_id', true), '') || current_setting('role') $$;
@@ -228,7 +228,7 @@ describe('user context', () => {
     await gateway.close();
   });
 
-  test('calls under a role of the caller: row level security and privileges are those of that role', async () => {
+  test('calls under the role of the caller: its row level security and privileges apply', async () => {
     const suffix = Math.random().toString(36).slice(2, 10);
     const [reader, guest] = [`reader_${suffix}`, `guest_${suffix}`];
     const gateway = await startGateway(
@@ -256,8 +256,8 @@ describe('user context', () => {
     expect((await gateway.send('GET /api/me', { headers: ada })).body).toBe(reader);
     expect((await gateway.send('GET /api/me')).body).toBe(guest);
     expect((await gateway.send('GET /api/notes')).status).toBe(403);
-    const nobody = await enter('eve', 'no_such_role');
-    expect((await gateway.send('GET /api/me', { headers: nobody })).status).toBe(400);
+    const unknownRole = await enter('eve', 'no_such_role');
+    expect((await gateway.send('GET /api/me', { headers: unknownRole })).status).toBe(400);
     expect((await gateway.send('GET /api/me')).body).toBe(guest);
     await gateway.close();
   });
@@ -277,7 +277,7 @@ describe('hash parameters', () => {
     { authentication: { cookie: true } },
   );
 
-  test('the hash of another, whatever was sent for it, and it verifies', async () => {
+  test('the parameter holds the hash of another parameter, ignores the value sent, and verifies', async () => {
     const { body } = await gateway.send('POST /api/register', { body: { name: 'ada', password: 'x', hash: 'forged' } });
     const [name, password, hash] = body.split('|');
     expect([name, password, hash!.length]).toEqual(['ada', 'x', 64]);
@@ -286,7 +286,7 @@ describe('hash parameters', () => {
     expect([(await verify('x')).status, (await verify('y')).status]).toEqual([200, 404]);
   });
 
-  test('its own hash; an empty or missing one is NULL', async () => {
+  test('a parameter holds its own hash; an empty or missing value is NULL', async () => {
     const { body } = await gateway.send('POST /api/itself', { body: { password: 'x' } });
     expect(Buffer.from(body, 'base64').length).toBe(48);
     expect((await gateway.send('POST /api/itself', { body: { password: '' } })).body).toBe('');
@@ -294,7 +294,7 @@ describe('hash parameters', () => {
     expect((await gateway.send('POST /api/register', { body: { name: 'a', password: '' } })).body).toBe('a|');
   });
 
-  test('a hash made elsewhere verifies', async () => {
+  test('a hash of another implementation verifies', async () => {
     const body = { password: 'secret', hash: hashOfSecret };
     expect((await gateway.send('POST /api/verify', { body })).status).toBe(200);
   });

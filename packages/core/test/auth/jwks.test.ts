@@ -29,15 +29,15 @@ const second = issuerKey('second', 'RS256');
 const elliptic = issuerKey('elliptic', 'ES256');
 const audience = 'urn:books';
 
-/** Whatever stands behind the address of the keys: the provider, or what goes wrong. */
+/** The handler behind the JWKS address: a provider, or a failure. */
 let answer: RequestListener;
 let server: Server;
 let base: string;
-/** How often the keys were asked for. */
+/** The number of requests for the keys. */
 let asked = 0;
 
 beforeAll(async () => {
-  // The provider says at every start that it is set up for tests.
+  // The provider prints a warning about its test setup at every start.
   for (const level of ['info', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => undefined);
   server = createServer((request, response) => {
     if (request.url === '/jwks') asked += 1;
@@ -58,7 +58,7 @@ beforeEach(() => {
   serve([first, elliptic]);
 });
 
-/** An OpenID provider with these keys, in the place of the one before. The first of a kind is the one it signs with. */
+/** Starts an OpenID provider with these keys and replaces the previous one. It signs with the first key of each type. */
 function serve(keys: readonly IssuerKey[]): void {
   const provider = new Provider(base, {
     jwks: {
@@ -92,7 +92,7 @@ function serve(keys: readonly IssuerKey[]): void {
   answer = (request, response) => void provider.callback()(request, response);
 }
 
-/** A token of the provider's, by the grant for programs. */
+/** A token of the provider, by the client credentials grant. */
 async function grant(resource: string = audience): Promise<string> {
   const response = await fetch(`${base}/token`, {
     method: 'POST',
@@ -133,7 +133,7 @@ async function ask(scheme: JwtScheme, token: string): Promise<Caller | null> {
   return scheme.authenticate(requestOf({ headers: { authorization: `Bearer ${token}` } }));
 }
 
-/** A token as the provider would sign it, with one of its keys or with another. */
+/** A token in the form of the provider, signed with any key. */
 async function forge(key: IssuerKey, payload: object = {}, header: object = {}): Promise<string> {
   const seconds = Math.floor(Date.now() / 1000);
   return new SignJWT({ iss: base, aud: audience, exp: seconds + 600, sub: 'program', ...payload })
@@ -144,7 +144,7 @@ async function forge(key: IssuerKey, payload: object = {}, header: object = {}):
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('tokens of an OpenID provider', () => {
-  test('tell who it is, by RSA and by elliptic curves', async () => {
+  test('a token authenticates its caller, with RSA and with elliptic curves', async () => {
     const { scheme, reports } = make({
       type: 'at+jwt',
       claims: { id: 'sub', roles: 'realm_access.roles' },
@@ -161,7 +161,7 @@ describe('tokens of an OpenID provider', () => {
     expect([asked, reports]).toEqual([1, []]);
   });
 
-  test('for another audience, by another issuer, or expired, are nobody', async () => {
+  test('a token of another audience or issuer, or an expired token, is invalid', async () => {
     const { scheme, clock } = make();
     expect(await ask(scheme, await grant('urn:films'))).toBe(null);
     expect(await ask(make({ issuer: 'https://other.example' }).scheme, await grant())).toBe(null);
@@ -171,7 +171,7 @@ describe('tokens of an OpenID provider', () => {
     expect([await ask(scheme, seen), await ask(scheme, unseen)]).toEqual([null, null]);
   });
 
-  test('are not to be tampered with', async () => {
+  test('a modified token is invalid', async () => {
     const { scheme } = make();
     const token = await grant();
     const [header, payload, signature] = token.split('.') as [string, string, string];
@@ -193,13 +193,13 @@ describe('tokens of an OpenID provider', () => {
     expect(await ask(scheme, token)).not.toBe(null);
   });
 
-  test('of one algorithm only, where that is said', async () => {
+  test('only the configured algorithm is accepted', async () => {
     const { scheme } = make({ audience: [audience, `${audience}:elliptic`] }, { algorithms: ['RS256'] });
     expect(await ask(scheme, await grant())).not.toBe(null);
     expect(await ask(scheme, await grant(`${audience}:elliptic`))).toBe(null);
   });
 
-  test('without the id of a key count when one of the keys is right', async () => {
+  test('a token without a key id is valid if one of the keys verifies it', async () => {
     serve([first, second]);
     const { scheme } = make();
     expect(await ask(scheme, await forge(second, {}, { kid: undefined }))).not.toBe(null);
@@ -207,8 +207,8 @@ describe('tokens of an OpenID provider', () => {
   });
 });
 
-describe('when the provider changes its keys', () => {
-  test('the new one counts at once, the old one as long as it is there', async () => {
+describe('key rotation of the provider', () => {
+  test('a new key is valid at once, the old key as long as it is published', async () => {
     const { scheme, clock } = make();
     const old = await grant();
     expect(await ask(scheme, old)).not.toBe(null);
@@ -219,14 +219,14 @@ describe('when the provider changes its keys', () => {
     expect(asked).toBe(2);
   });
 
-  test('one that was taken away counts no more after the maximal age', async () => {
+  test('a removed key is invalid after the maximum age', async () => {
     const { scheme, clock } = make({}, { cacheMaxAge: 100 });
     const exp = Math.floor(Date.now() / 1000) + 86_400;
     const seen = await forge(first, { exp });
     expect(await ask(scheme, seen)).not.toBe(null);
     serve([second]);
     clock.pass(99);
-    // Read again on the side, before they are too old.
+    // The keys are reloaded in the background before they are too old.
     expect(await ask(scheme, await forge(first, { exp, n: 1 }))).not.toBe(null);
     await expect.poll(() => asked).toBe(2);
     let number = 2;
@@ -235,7 +235,7 @@ describe('when the provider changes its keys', () => {
     expect(await ask(scheme, seen)).toBe(null);
   });
 
-  test('names of unknown keys ask once in the pause, however many they are', async () => {
+  test('unknown key ids cause one request per pause, however many they are', async () => {
     const { scheme, clock } = make();
     const flood = async (from: number): Promise<readonly (Caller | null)[]> => {
       const tokens = Array.from({ length: 100 }, (_, index) => forge({ ...elliptic, kid: `unknown ${from + index}` }));
@@ -249,7 +249,7 @@ describe('when the provider changes its keys', () => {
     expect(asked).toBe(2);
   });
 
-  test('tokens of other issuers, and of other algorithms, do not ask at all', async () => {
+  test('tokens of other issuers and algorithms cause no request', async () => {
     const { scheme } = make();
     await ask(scheme, await forge(first, { iss: 'https://other.example' }));
     await ask(scheme, `${part({ alg: 'HS256', kid: 'x' })}.${part({ iss: base })}.AAAA`);
@@ -257,7 +257,7 @@ describe('when the provider changes its keys', () => {
     expect(asked).toBe(0);
   });
 
-  test('a thousand callers at the start ask once', async () => {
+  test('a thousand concurrent callers at the start share one request', async () => {
     const { scheme } = make();
     const token = await grant();
     const callers = await Promise.all(Array.from({ length: 1000 }, () => ask(scheme, token)));
@@ -265,16 +265,16 @@ describe('when the provider changes its keys', () => {
   });
 });
 
-describe('when the keys cannot be read', () => {
+describe('unavailable keys', () => {
   const broken: readonly (readonly [string, RequestListener, RegExp])[] = [
     ['status 500', (_, response) => response.writeHead(500).end(), /status 500/],
     ['a redirect', (_, response) => response.writeHead(302, { location: `${base}/elsewhere` }).end(), /status 302/],
-    ['no JSON', (_, response) => response.end('<html>'), /JSON/],
+    ['invalid JSON', (_, response) => response.end('<html>'), /JSON/],
     ['no keys', (_, response) => response.end('{"keys":7}'), /malformed/],
-    ['an answer without end', (_, response) => endless(response), /more than 262144 bytes/],
-    ['a connection that breaks', (request) => request.socket.destroy(), /./],
-    ['no answer', () => undefined, /timed out|timeout/i],
-    ['half an answer', (_, response) => response.write('{"keys":'), /timed out|timeout|aborted/i],
+    ['an endless response', (_, response) => endless(response), /more than 262144 bytes/],
+    ['a broken connection', (request) => request.socket.destroy(), /./],
+    ['no response', () => undefined, /timed out|timeout/i],
+    ['an incomplete response', (_, response) => response.write('{"keys":'), /timed out|timeout|aborted/i],
   ];
 
   function endless(response: Parameters<RequestListener>[1]): void {
@@ -285,7 +285,7 @@ describe('when the keys cannot be read', () => {
     more();
   }
 
-  test.each(broken)('%s: nobody, in time, and the host is told why', async (_, listener, reason) => {
+  test.each(broken)('%s: the token is refused in time, and the host gets the reason', async (_, listener, reason) => {
     const { scheme, reports } = make({}, { timeout: 0.2 });
     const token = await grant();
     answer = listener;
@@ -295,7 +295,7 @@ describe('when the keys cannot be read', () => {
     expect(reports[0]).toMatch(reason);
   });
 
-  test('a key that is invalid is no failure of the others', async () => {
+  test('an invalid key does not affect the others', async () => {
     const { scheme, clock, reports } = make();
     const publicKeys = [first, elliptic].map(({ publicKey, kid, alg }) => ({
       ...publicKey.export({ format: 'jwk' }),
@@ -316,13 +316,13 @@ describe('when the keys cannot be read', () => {
     expect(await ask(scheme, await forge(first))).not.toBe(null);
   });
 
-  test('a port where nobody is', async () => {
+  test('a port without a listener', async () => {
     const { scheme, reports } = make({}, { url: 'http://127.0.0.1:1/jwks' });
     expect(await ask(scheme, await grant())).toBe(null);
     expect(reports.length).toBe(1);
   });
 
-  test('it is left alone for five seconds, and then tried again', async () => {
+  test('the address is retried after five seconds', async () => {
     const { scheme, clock, reports } = make();
     const token = await grant();
     answer = (_, response) => response.writeHead(503).end();
@@ -335,7 +335,7 @@ describe('when the keys cannot be read', () => {
     expect(asked).toBe(2);
   });
 
-  test('keys that were read before count on, until they are too old', async () => {
+  test('loaded keys stay valid until they are too old', async () => {
     const { scheme, clock } = make({}, { cacheMaxAge: 100 });
     const exp = Math.floor(Date.now() / 1000) + 86_400;
     const tokens = await Promise.all([1, 2, 3].map((n) => forge(first, { exp, n })));

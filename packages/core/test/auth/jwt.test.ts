@@ -41,7 +41,7 @@ async function signIn(scheme: JwtScheme, claims = ada): Promise<string> {
   return (JSON.parse(body!) as { access_token: string }).access_token;
 }
 
-/** A token as another issuer makes it; what is undefined is left out. */
+/** A token in the form of another issuer; undefined claims are left out. */
 async function tokenOf(
   payload: object,
   key: KeyObject | Uint8Array = bytes(secret),
@@ -81,7 +81,7 @@ for (const [algorithm, signingKey] of Object.entries(signingKeys)) {
 }
 
 describe('login', () => {
-  test('answers with a token that says who, by whom, for whom, and until when', async () => {
+  test('the response is a token with subject, issuer, audience and expiry', async () => {
     const { scheme, clock } = make({ signingKey: signingKeys.ES256, lifetime: 900 });
     const { headers, body } = await scheme.signIn!([...ada, ['roles', 'a'], ['roles', 'b']], requestOf());
     const answer = JSON.parse(body!) as Record<string, string>;
@@ -104,21 +104,21 @@ describe('login', () => {
     });
   });
 
-  test('a new session each time', async () => {
+  test('each login begins a new session', async () => {
     const { scheme } = make({ signingKey: { secret } });
     const [one, other] = [await signIn(scheme), await signIn(scheme)];
     expect(payloadIn(one).jti).not.toBe(payloadIn(other).jti);
     expect((await ask(scheme, one))?.session).toBe(payloadIn(one).jti);
   });
 
-  test('no column can be what the token says of itself', async () => {
+  test('a column cannot set a registered claim', async () => {
     const { scheme } = make({ signingKey: { secret } });
     for (const name of ['iss', 'aud', 'exp', 'nbf', 'iat', 'jti']) {
       await expect(scheme.signIn!([[name, '9999999999']], requestOf())).rejects.toThrow(Problem);
     }
   });
 
-  test('a token that no header has room for is refused before there is a session', async () => {
+  test('a token that exceeds the size of a header is refused before a session begins', async () => {
     const begun: unknown[] = [];
     const sessions = { ...noSessions, begin: async (session: unknown) => void begun.push(session) };
     const { scheme } = make({ signingKey: { secret }, sessions });
@@ -126,13 +126,13 @@ describe('login', () => {
     expect(begun).toEqual([]);
   });
 
-  test('without a key to sign with nobody signs in', () => {
+  test('without a signing key a login fails', () => {
     expect(make({ keys: [{ pem: pemOf(rsa.publicKey) }] }).scheme.signIn).toBe(null);
   });
 });
 
-describe('whose tokens count', () => {
-  test('each kind of key verifies tokens of its own', async () => {
+describe('accepted tokens', () => {
+  test('each type of key verifies its own tokens', async () => {
     const { scheme } = make({
       keys: [{ secret }, { pem: pemOf(rsa.publicKey) }, { jwk: { ...jwkOf(ec.publicKey), kid: 'e' } as JsonWebKey }],
     });
@@ -145,14 +145,14 @@ describe('whose tokens count', () => {
     expect(callers.map((caller) => caller?.claims)).toEqual([[['sub', '1']], [['sub', '2']], [['sub', '3']]]);
   });
 
-  test('while one secret takes over from another both count', async () => {
+  test('during a rotation both secrets are accepted', async () => {
     const { scheme } = make({ keys: [{ secret: 'the old secret of at least 32 bytes' }, { secret }] });
     expect(await ask(scheme, await tokenOf({}))).not.toBe(null);
     expect(await ask(scheme, await tokenOf({}, bytes('the old secret of at least 32 bytes')))).not.toBe(null);
     expect(await ask(scheme, await tokenOf({}, bytes('some other secret, also of 32 bytes')))).toBe(null);
   });
 
-  test('one that names another key is not ours', async () => {
+  test('a token with an unknown key id is refused', async () => {
     const { scheme } = make({ keys: [{ secret, id: 'a' }] });
     expect(await ask(scheme, await tokenOf({}, bytes(secret), { kid: 'a' }))).not.toBe(null);
     expect(await ask(scheme, await tokenOf({}))).not.toBe(null);
@@ -164,28 +164,28 @@ describe('whose tokens count', () => {
   test.each([
     ['another issuer', { iss: 'https://evil.example' }],
     ['no issuer', { iss: undefined }],
-    ['an issuer that only begins like ours', { iss: `${pinned.issuer}.evil.example` }],
+    ['an issuer that has ours as its prefix', { iss: `${pinned.issuer}.evil.example` }],
     ['a list of issuers', { iss: [pinned.issuer] }],
     ['another audience', { aud: 'films' }],
     ['other audiences', { aud: ['films', 'music'] }],
     ['no audience', { aud: undefined }],
-    ['no end', { exp: undefined }],
-    ['an end that is no number', { exp: '9999999999' }],
-    ['an end that has come', { exp: clockAt().now() / 1000 }],
-    ['a beginning that is to come', { nbf: clockAt().now() / 1000 + 1 }],
-    ['an id that is no text', { jti: 7 }],
-    ['an endless id', { jti: 'x'.repeat(257) }],
-  ])('%s: nobody', async (_, payload) => {
+    ['no exp', { exp: undefined }],
+    ['exp as text', { exp: '9999999999' }],
+    ['exp in the past', { exp: clockAt().now() / 1000 }],
+    ['nbf in the future', { nbf: clockAt().now() / 1000 + 1 }],
+    ['a jti that is not text', { jti: 7 }],
+    ['a jti that is too long', { jti: 'x'.repeat(257) }],
+  ])('%s: the token is invalid', async (_, payload) => {
     const { scheme } = make({ keys: [{ secret }] });
     expect(await ask(scheme, await tokenOf({ sub: 'a' }))).not.toBe(null);
     expect(await ask(scheme, await tokenOf({ sub: 'a', ...payload }))).toBe(null);
   });
 
-  test('one of several audiences is enough, and null takes any', async () => {
+  test('a matching audience among several is enough, and null accepts any', async () => {
     const { scheme } = make({ keys: [{ secret }], audience: ['books', 'films'] });
     expect(await ask(scheme, await tokenOf({ aud: ['music', 'films'] }))).not.toBe(null);
-    const anybody = make({ keys: [{ secret }], issuer: null, audience: null }).scheme;
-    expect(await ask(anybody, await tokenOf({ iss: undefined, aud: 'x' }))).not.toBe(null);
+    const anyIssuer = make({ keys: [{ secret }], issuer: null, audience: null }).scheme;
+    expect(await ask(anyIssuer, await tokenOf({ iss: undefined, aud: 'x' }))).not.toBe(null);
   });
 
   test('clocks may differ by the tolerance', async () => {
@@ -197,7 +197,7 @@ describe('whose tokens count', () => {
     expect(await ask(scheme, await tokenOf({ nbf: seconds + 31 }))).toBe(null);
   });
 
-  test('a maximal age counts from when it was issued, also for tokens that were seen before', async () => {
+  test('the maximum age counts from iat, also for cached tokens', async () => {
     const { scheme, clock } = make({ keys: [{ secret }], maxTokenAge: 60 });
     const token = await tokenOf({});
     expect(await ask(scheme, await tokenOf({ iat: undefined }))).toBe(null);
@@ -207,14 +207,14 @@ describe('whose tokens count', () => {
     expect(await ask(scheme, token)).toBe(null);
   });
 
-  test('a type that is asked for has to be there', async () => {
+  test('a required typ must be present', async () => {
     const { scheme } = make({ keys: [{ secret }], type: 'at+jwt' });
     expect(await ask(scheme, await tokenOf({}, bytes(secret), { typ: 'at+jwt' }))).not.toBe(null);
     expect(await ask(scheme, await tokenOf({}, bytes(secret), { typ: 'JWT' }))).toBe(null);
     expect(await ask(scheme, await tokenOf({}))).toBe(null);
   });
 
-  test('without an end a token counts only where that is said to be enough', async () => {
+  test('a token without exp is valid only if the option allows it', async () => {
     const { scheme } = make({ keys: [{ secret }], requireExpiry: false });
     expect(await ask(scheme, await tokenOf({ exp: undefined }))).not.toBe(null);
   });
@@ -239,7 +239,7 @@ describe('forged tokens', () => {
     }
   });
 
-  test('no signature, whatever it is called', async () => {
+  test('a token without a signature, whatever its alg', async () => {
     const { scheme } = make({ keys: [{ secret }, { pem: pemOf(rsa.publicKey) }] });
     for (const alg of ['none', 'None', 'NONE', 'nOnE', '', 'HS256', 'RS256', null, undefined, 0, ['HS256']]) {
       for (const signature of ['', 'AA', part('')]) {
@@ -248,7 +248,7 @@ describe('forged tokens', () => {
     }
   });
 
-  test('algorithms beyond the three, with the right key', async () => {
+  test('other algorithms, with the right key', async () => {
     const { scheme } = make({ keys: [{ secret: 'x'.repeat(64) }, { pem: pemOf(rsa.publicKey) }] });
     for (const alg of ['HS384', 'HS512'])
       expect(await ask(scheme, await tokenOf({}, bytes('x'.repeat(64)), { alg }))).toBe(null);
@@ -257,7 +257,7 @@ describe('forged tokens', () => {
     expect(await ask(scheme, await tokenOf({}, rsa.privateKey, { alg: 'RS256' }))).not.toBe(null);
   });
 
-  test('a key that the token brings itself', async () => {
+  test('a key inside the token', async () => {
     const mine = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const { scheme } = make({ keys: [{ jwk: jwkOf(ec.publicKey) }] });
     const header = {
@@ -269,19 +269,19 @@ describe('forged tokens', () => {
     expect(await ask(scheme, await tokenOf({}, mine.privateKey, header))).toBe(null);
   });
 
-  test('an ES256 signature of nothing but zeros', async () => {
+  test('an ES256 signature of zeros', async () => {
     const { scheme } = make({ keys: [{ jwk: jwkOf(ec.publicKey) }] });
     const zeros = Buffer.alloc(64).toString('base64url');
     expect(await ask(scheme, `${part({ alg: 'ES256' })}.${part(payload())}.${zeros}`)).toBe(null);
   });
 
-  test('an extension that has to be understood, and is not', async () => {
+  test('an unknown critical extension', async () => {
     const { scheme } = make({ keys: [{ secret }] });
     const text = `${part({ alg: 'HS256', crit: ['exp'], exp: 1 })}.${part(payload())}`;
     expect(await ask(scheme, `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`)).toBe(null);
   });
 
-  test('a header or a payload that is signed but no object', async () => {
+  test('a signed header or payload that is not an object', async () => {
     const { scheme } = make({ keys: [{ secret }], issuer: null, audience: null, requireExpiry: false });
     const sign = (text: string): string => `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
     expect(await ask(scheme, sign(`${part({ alg: 'HS256' })}.${part({})}`))).not.toBe(null);
@@ -292,7 +292,7 @@ describe('forged tokens', () => {
     }
   });
 
-  test('where the header has more than one token, or none', async () => {
+  test('a header with more than one token, or none', async () => {
     const { scheme } = make({ keys: [{ secret }] });
     const token = await tokenOf({});
     const headers = [
@@ -313,7 +313,7 @@ describe('forged tokens', () => {
 describe('the claims', () => {
   const claimsIn = (payload: object, paths = {}) => readClaims(payload as Record<string, unknown>, paths);
 
-  test('text as it is, numbers, booleans and objects as JSON, arrays one by one', () => {
+  test('text stays text, numbers, booleans and objects become JSON, arrays become a list', () => {
     const payload = {
       s: 'Zoë',
       n: 1.5,
@@ -337,19 +337,19 @@ describe('the claims', () => {
     ]);
   });
 
-  test('what a token says of itself is none', () => {
+  test('registered claims are not claims of the caller', () => {
     expect(claimsIn({ iss: 'a', aud: 'b', exp: 1, nbf: 1, iat: 1, jti: 'c', sub: 'd' })).toEqual([['sub', 'd']]);
     expect(claimsIn({ iss: 'a' }, { issuer: 'iss' })).toEqual([['issuer', 'a']]);
   });
 
-  test('a number that is not the one that was sent is nobody', () => {
-    // 9007199254740993 arrives as the number of another user.
+  test('a number that JavaScript would round makes the token invalid', () => {
+    // 9007199254740993 would be rounded to the number of another user.
     expect(claimsIn(JSON.parse('{"id":9007199254740993,"ok":9007199254740991}') as object)).toEqual([
       ['ok', '9007199254740991', 'json'],
     ]);
   });
 
-  test('names by path', () => {
+  test('claim names as paths', () => {
     const payload = {
       sub: '7',
       realm_access: { roles: ['admin', 'staff'], other: 1 },
@@ -373,12 +373,12 @@ describe('the claims', () => {
     ]);
   });
 
-  test('a name that has a path comes from there and nowhere else', () => {
+  test('a name with a path is read from that path only', () => {
     expect(claimsIn({ id: 'forged', roles: ['forged'] }, { id: 'sub', roles: 'realm_access.roles' })).toEqual([]);
     expect(claimsIn({ a: 'text' }, { b: 'a.length', c: 'constructor.name', d: '__proto__.x' })).toEqual([]);
   });
 
-  test('what sign-in writes by paths, verification reads by them', () => {
+  test('verification reads the paths that the login writes', () => {
     const name = fc.constantFrom('id', 'roles', 'name', '__proto__', 'constructor', 'x.y', 'toString');
     const claims = fc.uniqueArray(fc.tuple(name, fc.string({ unit: 'binary' })), { selector: ([key]) => key });
     const paths = { id: 'sub', roles: 'realm_access.roles' };
@@ -386,13 +386,13 @@ describe('the claims', () => {
       fc.property(claims, (given) => {
         const payload = JSON.parse(JSON.stringify(createPayload(given, paths))) as Record<string, unknown>;
         const sorted = (all: readonly Claim[]) => [...all].sort(([one], [other]) => (one < other ? -1 : 1));
-        // A lone surrogate has no UTF-8: it stays an escape in JSON.
+        // A lone surrogate has no UTF-8 encoding and stays an escape in JSON.
         expect(sorted(readClaims(payload, paths))).toEqual(sorted(given));
       }),
     );
   });
 
-  test('two claims for one place are a fault of the routine', () => {
+  test('two claims at one path are an error of the routine', () => {
     expect(() =>
       createPayload(
         [
@@ -425,7 +425,7 @@ const noSessions = {
 };
 
 describe('revocation', () => {
-  test('a session that is over ends its tokens at once, also those that were seen', async () => {
+  test('an ended session invalidates its tokens at once, including cached ones', async () => {
     const over = new Set<string>();
     const sessions = {
       ...noSessions,
@@ -444,20 +444,20 @@ describe('revocation', () => {
     expect(await ask(scheme, other)).toBe(null);
   });
 
-  test('where sessions are asked, a token without one is nobody', async () => {
+  test('with a session check a token without a session is invalid', async () => {
     const asked = make({ keys: [{ secret }], sessions: noSessions }).scheme;
     const token = await tokenOf({ sub: 'a' });
     expect(await ask(asked, token)).toBe(null);
     expect((await ask(make({ keys: [{ secret }] }).scheme, token))?.session).toBe(null);
   });
 
-  test('a session that cannot be asked after fails the request, and signs nobody out', async () => {
+  test('a failed session check fails the request, and ends no session', async () => {
     const sessions = { ...noSessions, isAlive: () => Promise.reject(new Problem('database-unavailable')) };
     const { scheme } = make({ signingKey: { secret }, sessions });
     await expect(ask(scheme, await signIn(scheme))).rejects.toMatchObject({ status: 503 });
   });
 
-  test('a version that has changed ends what was issued before', async () => {
+  test('a changed version invalidates tokens issued before', async () => {
     let version = '1';
     let questions = 0;
     const current = async (user: string) => {
@@ -471,14 +471,14 @@ describe('revocation', () => {
     expect(questions).toBe(1);
     version = '2';
     const fresh = await signIn(scheme, [...ada, ['version', '2']]);
-    // At once for who signs in anew; after the trust for who does not.
+    // A new login takes effect at once; cached tokens end after the trust interval.
     expect(await ask(scheme, fresh)).not.toBe(null);
     expect(await ask(scheme, old)).toBe(null);
     clock.pass(5);
     expect(await ask(scheme, old)).toBe(null);
   });
 
-  test('without a version, or a user, or with two of them, a token is nobody', async () => {
+  test('a token without a version or a user, or with two of them, is invalid', async () => {
     const { scheme } = make({ keys: [{ secret }], versions: { current: async () => '1' } });
     expect(await ask(scheme, await tokenOf({ id: '7', version: 1 }))).not.toBe(null);
     for (const payload of [
@@ -493,7 +493,7 @@ describe('revocation', () => {
 });
 
 describe('beside other schemes', () => {
-  test('opaque tokens and these leave each other alone', async () => {
+  test('opaque tokens and JWTs coexist', async () => {
     const clock = clockAt();
     const encryption = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
     const opaque = bearerScheme({ name: 'bearer', encryption, now: clock.now });
@@ -509,22 +509,22 @@ describe('beside other schemes', () => {
     expect((await ask(scheme, token))?.scheme).toBe('jwt');
   });
 
-  test('two issuers, a scheme for each', async () => {
+  test('two issuers, each with its own scheme', async () => {
     const one = make({ name: 'one', keys: [{ secret }], issuer: 'one' }).scheme;
     const two = make({ name: 'two', keys: [{ pem: pemOf(rsa.publicKey) }], issuer: 'two' }).scheme;
     const token = await tokenOf({ iss: 'two' }, rsa.privateKey, { alg: 'RS256' });
     expect([(await ask(one, token))?.scheme, (await ask(two, token))?.scheme]).toEqual([undefined, 'two']);
   });
 
-  test('the challenge says whether there was a token', async () => {
+  test('the challenge tells whether a token was sent', async () => {
     const { scheme } = make({ keys: [{ secret }], realm: 'books' });
     expect(scheme.challenge(requestOf())).toBe('Bearer realm="books"');
     expect(scheme.challenge(requestWith('a.b.c'))).toBe('Bearer realm="books", error="invalid_token"');
   });
 });
 
-describe('at the start', () => {
-  /** The words of the TypeError. */
+describe('options at the start', () => {
+  /** The message of the TypeError. */
   const refusalOf = (start: () => unknown): string => {
     try {
       start();
@@ -534,7 +534,7 @@ describe('at the start', () => {
     return '';
   };
 
-  test('issuer and audience have to be said in production, if only to be null', () => {
+  test('issuer and audience are required in production, even if null', () => {
     const options = { name: 'jwt', keys: [{ secret }] };
     expect(() => jwtScheme(options)).toThrow(/issuer[\s\S]*audience/);
     expect(() => jwtScheme({ ...options, issuer: 'x' })).toThrow(/any audience/);
@@ -544,29 +544,29 @@ describe('at the start', () => {
 
   test.each([
     ['no key', {}],
-    ['a short secret', { keys: [{ secret: 'x'.repeat(31) }] }],
+    ['a secret that is too short', { keys: [{ secret: 'x'.repeat(31) }] }],
     ['a public key as a secret', { keys: [{ secret: pemOf(rsa.publicKey) }] }],
     ['a short JWK', { keys: [{ jwk: { kty: 'oct', k: 'AAAA' } }] }],
-    ['no PEM', { keys: [{ pem: secret }] }],
+    ['an invalid PEM', { keys: [{ pem: secret }] }],
     ['RSA with 1024 bits', { keys: [{ pem: pemOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey) }] }],
     ['another curve', { keys: [{ jwk: jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey) }] }],
     ['Ed25519', { keys: [{ pem: pemOf(generateKeyPairSync('ed25519').publicKey) }] }],
     ['a JWK for another algorithm', { keys: [{ jwk: { ...jwkOf(rsa.publicKey), alg: 'PS256' } }] }],
-    ['a JWK to encrypt with', { keys: [{ jwk: { ...jwkOf(rsa.publicKey), use: 'enc' } }] }],
+    ['a JWK for encryption', { keys: [{ jwk: { ...jwkOf(rsa.publicKey), use: 'enc' } }] }],
     ['a public key to sign with', { signingKey: { pem: pemOf(rsa.publicKey) } }],
-    ['no lifetime', { signingKey: { secret }, lifetime: 0 }],
-    ['two kinds of trust', { keys: [{ secret }], jwks: { url: 'https://keys.example' } }],
-    ['no address', { jwks: { url: 'keys.example' } }],
-    ['a password in an address', { jwks: { url: 'https://a:b@keys.example' } }],
-    ['an open address', { jwks: { url: 'http://keys.example' } }],
-  ])('%s is refused, without a word of the key', (_, options) => {
+    ['a lifetime of 0', { signingKey: { secret }, lifetime: 0 }],
+    ['keys and a JWKS URL', { keys: [{ secret }], jwks: { url: 'https://keys.example' } }],
+    ['a JWKS URL without a scheme', { jwks: { url: 'keys.example' } }],
+    ['a password in the JWKS URL', { jwks: { url: 'https://a:b@keys.example' } }],
+    ['an unencrypted JWKS URL', { jwks: { url: 'http://keys.example' } }],
+  ])('%s is refused, and the message does not reveal the key', (_, options) => {
     const message = refusalOf(() => make(options as Partial<JwtSchemeOptions>));
     expect(message).not.toBe('');
     expect(message).not.toMatch(/MII|a secret of thirty|xxxx/);
   });
 });
 
-test('a known token is not verified again: its caller is told at once', async () => {
+test('a cached token is not verified again: its caller is returned synchronously', async () => {
   const { scheme } = make({ signingKey: signingKeys.RS256 });
   const request = requestWith(await signIn(scheme));
   const caller = await scheme.authenticate(request);

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const newFolder = (): string => join(folders, randomBytes(4).toString('hex'));
 
-/** A storage, and how often it was read. */
+/** A storage that counts its reads. */
 function counted(storage: KeyStorage): KeyStorage & { readonly reads: number } {
   let reads = 0;
   return {
@@ -47,7 +47,7 @@ function counted(storage: KeyStorage): KeyStorage & { readonly reads: number } {
 }
 
 describe('tokens', () => {
-  test('what was protected comes back until it expires', async () => {
+  test('a protected payload is readable until it expires', async () => {
     const clock = clockAt();
     const ring = await openKeyRing({ storage: memoryKeyStorage(), now: clock.now });
     const token = await ring.encrypt('cookie', { name: 'Zoë', list: [1, null] }, clock.now() / 1000 + 60);
@@ -64,7 +64,7 @@ describe('tokens', () => {
     expect(await ring.decrypt('cookie', token)).toBe(null);
   });
 
-  test('a token for one purpose, or of one application, is nothing for another', async () => {
+  test('a token of another purpose or application is invalid', async () => {
     const storage = memoryKeyStorage();
     const ring = await openKeyRing({ storage, application: 'shop' });
     const other = await openKeyRing({ storage, application: 'wiki' });
@@ -75,7 +75,7 @@ describe('tokens', () => {
     expect(await other.decrypt('access', token)).toBe(null);
   });
 
-  test('a token by the right key id and a wrong key, and a megabyte of anything, are nothing', async () => {
+  test('a token with a known key id and another key, and a megabyte of input, are invalid', async () => {
     const storage = memoryKeyStorage();
     const ring = await openKeyRing({ storage });
     const header = JSON.parse(
@@ -92,7 +92,7 @@ describe('tokens', () => {
 });
 
 describe('rotation', () => {
-  test('a new key is made before the old one ends; the old one still reads', async () => {
+  test('a new key is created before the old one expires; the old one still decrypts', async () => {
     const clock = clockAt();
     const storage = memoryKeyStorage();
     const ring = await openKeyRing({ storage, now: clock.now });
@@ -119,7 +119,7 @@ describe('rotation', () => {
     expect(await storage.read()).toHaveLength(2);
   });
 
-  test('a ring that slept past the end of its key makes one at once', async () => {
+  test('a ring whose key expired during a pause creates one at once', async () => {
     const clock = clockAt();
     const storage = memoryKeyStorage();
     const ring = await openKeyRing({ storage, now: clock.now, keyLifetime: 40 });
@@ -129,10 +129,10 @@ describe('rotation', () => {
     expect(await storage.read()).toHaveLength(2);
   });
 
-  test('instances that begin and rotate at once read each other, and agree on a key', async () => {
+  test("concurrently starting and rotating instances read each other's keys and agree on one", async () => {
     const clock = clockAt();
     const storage = databaseKeyStorage(commands());
-    // Each sees the rows in an order of its own.
+    // Each instance sees the rows in an order of its own.
     const orders = [
       () => storage.read(),
       async () => (await storage.read()).toReversed(),
@@ -155,7 +155,7 @@ describe('rotation', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('a storage that is away for a while is told of, and matters only when no key is left', async () => {
+  test('a storage outage is logged, and matters only without a valid key', async () => {
     const clock = clockAt();
     const memory = memoryKeyStorage();
     const errors: string[] = [];
@@ -174,7 +174,7 @@ describe('rotation', () => {
     await expect(ring.encrypt('p', {}, 4e9)).resolves.toMatch(/^ey/);
   });
 
-  test('a key that was removed opens nothing after the next look', async () => {
+  test('a removed key is invalid after the next read of the storage', async () => {
     const clock = clockAt();
     const path = newFolder();
     const ring = await openKeyRing({ storage: folderKeyStorage(path), now: clock.now });
@@ -185,14 +185,14 @@ describe('rotation', () => {
     expect(await ring.decrypt('p', token)).toBe(null);
   });
 
-  test('times that do not fit together are refused', async () => {
+  test('contradictory times are refused', async () => {
     const open = openKeyRing({ storage: memoryKeyStorage(), keyLifetime: day, renewBefore: 2 * day });
     await expect(open).rejects.toThrow('inconsistent times of the key ring');
   });
 });
 
 describe('keys of other instances', () => {
-  test('an unknown key id sends us to storage once in five seconds, however many clients ask', async () => {
+  test('an unknown key id causes one read of the storage per five seconds, however many clients send it', async () => {
     const clock = clockAt();
     const storage = counted(memoryKeyStorage());
     const ring = await openKeyRing({ storage, now: clock.now });
@@ -211,7 +211,7 @@ describe('keys of other instances', () => {
     expect(storage.reads - before).toBe(2);
   });
 
-  test('callers at once with a new key of another instance are all read', async () => {
+  test('concurrent callers with a new key of another instance are all accepted', async () => {
     const storage = memoryKeyStorage();
     const [one, two] = [await openKeyRing({ storage: readsLess(storage) }), await openKeyRing({ storage })];
     const token = await two.encrypt('p', { id: 1 }, 4e9);
@@ -219,8 +219,8 @@ describe('keys of other instances', () => {
   });
 });
 
-describe('at rest', () => {
-  test('with a secret, storage holds nothing that signs anybody in, and the ring opens again', async () => {
+describe('encryption at rest', () => {
+  test('with a secret the storage holds no usable key, and the ring can be opened again', async () => {
     const path = newFolder();
     const ring = await openKeyRing({ storage: folderKeyStorage(path), secret });
     const token = await ring.encrypt('p', { id: 1 }, 4e9);
@@ -231,7 +231,7 @@ describe('at rest', () => {
     expect(again.warnings).toEqual([]);
   });
 
-  test('a wrong, missing, new or weak secret, and a damaged key, stop the start and say what to do', async () => {
+  test('a wrong, missing, new or weak secret and a damaged key stop the start with instructions', async () => {
     const sealed = memoryKeyStorage();
     await openKeyRing({ storage: sealed, secret });
     const plain = memoryKeyStorage();
@@ -253,7 +253,7 @@ describe('at rest', () => {
     expect(await failure(memoryKeyStorage(), 'changeme')).toMatch(/has 8 characters; give at least 16 random ones/);
   });
 
-  test('a key that somebody puts into the storage of a ring with a secret is not believed', async () => {
+  test('an injected unencrypted key is ignored by a ring with a secret', async () => {
     const clock = clockAt();
     const storage = memoryKeyStorage();
     const errors: string[] = [];
@@ -268,7 +268,7 @@ describe('at rest', () => {
     expect(errors).toEqual([expect.stringMatching(/is not encrypted/)]);
   });
 
-  test('readable keys and keys in memory are warned of', async () => {
+  test('unencrypted keys and keys in memory are reported as warnings', async () => {
     const warnings = async (storage: KeyStorage): Promise<readonly string[]> =>
       (await openKeyRing({ storage })).warnings;
     expect(await warnings(memoryKeyStorage())).toEqual([
@@ -280,8 +280,8 @@ describe('at rest', () => {
   });
 });
 
-describe('a folder', () => {
-  test('is for its owner alone, and so is every file', async () => {
+describe('a directory', () => {
+  test('the directory and its files are accessible to their owner only', async () => {
     const path = join(newFolder(), 'deep');
     await openKeyRing({ storage: folderKeyStorage(path), secret });
     const [name, ...others] = await readdir(path);
@@ -290,7 +290,7 @@ describe('a folder', () => {
     expect((await stat(join(path, name!))).mode & 0o777).toBe(0o600);
   });
 
-  test('that others can read is warned of', async () => {
+  test('a directory that others can read is reported as a warning', async () => {
     const path = newFolder();
     await openKeyRing({ storage: folderKeyStorage(path), secret });
     await chmod(path, 0o755);
@@ -298,7 +298,7 @@ describe('a folder', () => {
     expect(warnings).toEqual([expect.stringMatching(/can be read by other users.*give it mode 0700$/)]);
   });
 
-  test('keeps the first of two texts with one id, also through a planted link, and skips what is no key', async () => {
+  test('the first of two keys with one id wins, also through a planted link, and invalid keys are skipped', async () => {
     const path = newFolder();
     const storage = folderKeyStorage(path);
     const id = 'a'.repeat(32);
@@ -317,7 +317,7 @@ describe('a folder', () => {
 });
 
 describe('the database', () => {
-  test('keeps keys by two commands, and a second write changes nothing', async () => {
+  test('two commands read and write the keys, and a repeated write changes nothing', async () => {
     const storage = databaseKeyStorage(commands());
     const ring = await openKeyRing({ storage, secret });
     const token = await ring.encrypt('p', { id: 1 }, 4e9);
@@ -328,7 +328,7 @@ describe('the database', () => {
     expect(await again.decrypt('p', token)).toEqual({ id: 1 });
   });
 
-  test('whose write command goes elsewhere is found at the start', async () => {
+  test('a write command with another target than the read command is detected at the start', async () => {
     const nowhere = { ...commands(), read: 'select text from gateway_keys where false' };
     await expect(openKeyRing({ storage: databaseKeyStorage(nowhere) })).rejects.toThrow(
       'reading the storage does not return it',
@@ -344,7 +344,7 @@ function commands(): Parameters<typeof databaseKeyStorage>[0] {
   };
 }
 
-/** A storage that shows, until it is read for the second time, nothing of what others have written. */
+/** A storage that hides the keys of other instances until its second read. */
 function readsLess(storage: KeyStorage): KeyStorage {
   const own = memoryKeyStorage();
   let reads = 0;

@@ -10,7 +10,7 @@ function make(options: LoginRateLimitOptions = {}) {
   return { limiter: loginRateLimiter({ now: clock.now, ...options }), pass: clock.pass };
 }
 
-/** Tries and fails until it has to wait; gives how often it could try. */
+/** Fails until the limiter demands a wait; returns the number of attempts. */
 function exhaust(limiter: LoginRateLimiter, keys: LoginAttempt): number {
   for (let count = 0; count < 1000; count += 1) {
     if (!limiter.consume(keys).ok) return count;
@@ -19,8 +19,8 @@ function exhaust(limiter: LoginRateLimiter, keys: LoginAttempt): number {
   return 1000;
 }
 
-describe('failed sign-ins', () => {
-  test('after five, the user has to wait at this address, and twice as long after each further one', () => {
+describe('failed logins', () => {
+  test('after five failures the user is throttled at this address, and each further failure doubles the wait', () => {
     const { limiter, pass } = make();
     expect(exhaust(limiter, ada)).toBe(5);
     const waits = [1, 2, 3, 4].map(() => {
@@ -36,7 +36,7 @@ describe('failed sign-ins', () => {
     expect(waits).toEqual([1, 2, 4, 8]);
   });
 
-  test('nobody waits for longer than the longest wait', () => {
+  test('the wait never exceeds the maximum', () => {
     const { limiter, pass } = make({ perUser: 1, longestWait: 60, window: 1e9 });
     for (let count = 0; count < 100; count += 1) {
       limiter.complete(ada, 'failed');
@@ -45,7 +45,7 @@ describe('failed sign-ins', () => {
     expect(limiter.consume(ada)).toEqual({ ok: false, retryAfter: 59 });
   });
 
-  test('count for as long as the window', () => {
+  test('failures count for the length of the window', () => {
     const { limiter, pass } = make({ window: 100, longestWait: 1000 });
     limiter.complete(ada, 'failed');
     pass(60);
@@ -55,27 +55,27 @@ describe('failed sign-ins', () => {
     expect(limiter.consume(ada)).toEqual({ ok: true });
   });
 
-  test('other users, and the same one elsewhere, are not kept out', () => {
+  test('other users, and the same user at another address, are not throttled', () => {
     const { limiter } = make();
     exhaust(limiter, ada);
     expect(limiter.consume({ ...ada, user: 'bob' }).ok).toBe(true);
     expect(limiter.consume({ ...ada, address: '192.0.2.2' }).ok).toBe(true);
   });
 
-  test('one name in other letters is one user', () => {
+  test('user names are case-insensitive', () => {
     const { limiter } = make();
     for (const user of ['ada', 'ADA', 'Ada', 'ａｄａ', 'aDa']) limiter.complete({ ...ada, user }, 'failed');
     expect(limiter.consume(ada).ok).toBe(false);
   });
 
-  test('spaces and characters that cannot be seen make no other user', () => {
+  test('spaces and invisible characters do not make another user', () => {
     const { limiter } = make();
     for (const user of ['ada', ' ada', 'ada\t', 'a\u200bda', '\u00a0ADA '])
       limiter.complete({ ...ada, user }, 'failed');
     expect(limiter.consume(ada).ok).toBe(false);
   });
 
-  test('where no user is named, only the limit of the address holds', () => {
+  test('without a user only the limit of the address applies', () => {
     const { limiter } = make({ perUser: 2, perAddress: 10 });
     expect(exhaust(limiter, { user: null, address: '192.0.2.1' })).toBe(10);
     expect(limiter.consume(ada).ok).toBe(false);
@@ -83,7 +83,7 @@ describe('failed sign-ins', () => {
     expect(exhaust(limiter, { user: null, address: null })).toBe(10);
   });
 
-  test('one address that tries many users has to wait for all of them', () => {
+  test('an address that tries many users is throttled for all of them', () => {
     const { limiter } = make({ perAddress: 50 });
     for (let count = 0; count < 50; count += 1) {
       const keys = { user: `user ${count}`, address: '192.0.2.1' };
@@ -94,7 +94,7 @@ describe('failed sign-ins', () => {
     expect(limiter.consume({ user: 'another', address: '192.0.2.2' }).ok).toBe(true);
   });
 
-  test('the addresses of one IPv6 network are one address', () => {
+  test('the addresses of one IPv6 network count as one address', () => {
     const { limiter } = make({ perAddress: 3 });
     for (const address of ['2001:db8:1:2::1', '2001:db8:1:2:ffff::2', '2001:db8:1:2:3:4:5:6']) {
       limiter.complete({ user: address, address }, 'failed');
@@ -104,7 +104,7 @@ describe('failed sign-ins', () => {
     expect(limiter.consume({ user: 'x', address: '::1' }).ok).toBe(true);
   });
 
-  test('without an address, only tries for the same user count together', () => {
+  test('without an address, only attempts for the same user add up', () => {
     const { limiter } = make({ perAddress: 3 });
     for (let count = 0; count < 10; count += 1) limiter.complete({ user: `user ${count}`, address: null }, 'failed');
     expect(limiter.consume({ user: 'ada', address: null }).ok).toBe(true);
@@ -112,8 +112,8 @@ describe('failed sign-ins', () => {
   });
 });
 
-describe('success', () => {
-  test('forgives the user', () => {
+describe('a successful login', () => {
+  test('the failures of the user are reset', () => {
     const { limiter } = make();
     for (let count = 0; count < 4; count += 1) limiter.complete(ada, 'failed');
     limiter.consume(ada);
@@ -121,7 +121,7 @@ describe('success', () => {
     expect(exhaust(limiter, ada)).toBe(5);
   });
 
-  test('does not forgive the address: signing in oneself is no way to go on guessing', () => {
+  test('the failures of the address stay: a login of the attacker does not allow more guesses', () => {
     const { limiter } = make({ perAddress: 10 });
     let guesses = 0;
     for (let count = 0; count < 100; count += 1) {
@@ -135,18 +135,18 @@ describe('success', () => {
   });
 });
 
-describe('many tries at once', () => {
-  test('are no more than one after the other', () => {
+describe('concurrent attempts', () => {
+  test('concurrent attempts allow no more guesses than sequential ones', () => {
     const { limiter, pass } = make();
     const allowed = Array.from({ length: 1000 }, () => limiter.consume(ada).ok).filter(Boolean).length;
     expect(allowed).toBe(5);
     for (let count = 0; count < allowed; count += 1) limiter.complete(ada, 'failed');
     pass(1);
-    // Past the limit one at a time.
+    // Past the limit, attempts run one at a time.
     expect([limiter.consume(ada).ok, limiter.consume(ada).ok]).toEqual([true, false]);
   });
 
-  test('one that was withdrawn is not counted', () => {
+  test('a withdrawn attempt is not counted', () => {
     const { limiter } = make();
     for (let count = 0; count < 100; count += 1) {
       expect(limiter.consume(ada).ok).toBe(true);
@@ -154,7 +154,7 @@ describe('many tries at once', () => {
     }
   });
 
-  test('one whose outcome is never told is forgotten after a minute', () => {
+  test('an attempt without an outcome is dropped after a minute', () => {
     const { limiter, pass } = make({ perUser: 1 });
     expect(limiter.consume(ada)).toEqual({ ok: true });
     pass(59);
@@ -164,7 +164,7 @@ describe('many tries at once', () => {
   });
 });
 
-test('memory is bounded, and who is kept out longest untouched is forgotten first', () => {
+test('memory is bounded, and the throttled entry unused for longest is evicted first', () => {
   const { limiter } = make({ capacity: 3, perUser: 1, firstWait: 100 });
   const blocked = (user: string): boolean => {
     const keys = { user, address: null };

@@ -29,12 +29,12 @@ describe('a login routine with a hash', () => {
     expect([answer.status, answer.body, answer.headers.getSetCookie()]).toEqual([404, '', []]);
   });
 
-  test('a password that is NULL is wrong', async () => {
+  test('a NULL password is wrong', async () => {
     const answer = await gateway.send('POST /api/login', { body: { ...secret, password: null } });
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([404, []]);
   });
 
-  test('an unknown user is answered as a wrong password is, after as much work', async () => {
+  test('an unknown user gets the response of a wrong password, after as much work', async () => {
     const answerOf = async (user: string): Promise<unknown> => {
       const { status, headers, body } = await gateway.send('POST /api/login', { body: { user, password: 'x' } });
       return { status, body, headers: [...headers].filter(([name]) => name !== 'date') };
@@ -46,13 +46,13 @@ describe('a login routine with a hash', () => {
     expect([await derivations(() => login('someone')), await derivations(() => login('bob'))]).toEqual([1, 1]);
   });
 
-  test('another site cannot sign a browser in', async () => {
+  test('a cross-site login is refused', async () => {
     const headers = { origin: 'https://evil.example' };
     const answer = await gateway.send('POST /api/login', { body: secret, headers });
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([403, []]);
   });
 
-  test('each sign-in is a session of its own, and ends the one that the browser had', async () => {
+  test('each login begins a session, and ends the previous one of the browser', async () => {
     const first = cookieOf(await gateway.send('POST /api/login', { body: secret }));
     const second = cookieOf(
       await gateway.send('POST /api/login', { body: secret, headers: { cookie: first, ...ownPage } }),
@@ -64,7 +64,7 @@ describe('a login routine with a hash', () => {
   });
 });
 
-test('too many failures of one user: 429 until the time is over; others may', async () => {
+test('too many failures of one user: 429 until the wait is over; other users are not affected', async () => {
   const gateway = await startGateway(people, {
     authentication: { cookie: true, loginRateLimit: { perUser: 2, firstWait: 60 } },
   });
@@ -80,7 +80,7 @@ test('too many failures of one user: 429 until the time is over; others may', as
   await gateway.close();
 });
 
-describe('columns that steer', () => {
+describe('the control columns', () => {
   const login = (name: string, columns: string, row: string): string => `
     create function ${name}() returns table (${columns}) language sql as $$ ${row} $$;
     comment on function ${name} is 'HTTP
@@ -123,7 +123,7 @@ describe('columns that steer', () => {
     expect(answer.body).toEqual(body);
   });
 
-  test.each(['impossible', 'unknown'])('%s: 500, and the log says why', async (name) => {
+  test.each(['impossible', 'unknown'])('%s: 500, and the log has the reason', async (name) => {
     expect((await gateway.send(`POST /api/${name}`)).status).toBe(500);
     const why = gateway.observations.findLast((one) => one.kind === 'request-failed');
     expect(why?.kind === 'request-failed' && why.error.message).toMatch(
@@ -131,7 +131,7 @@ describe('columns that steer', () => {
     );
   });
 
-  test('scheme: tokens as JSON, claims with every digit', async () => {
+  test('scheme: tokens as JSON, numeric claims with all digits', async () => {
     const answer = await gateway.send('POST /api/tokens');
     const tokens = JSON.parse(answer.body) as Record<string, unknown>;
     expect([answer.type, tokens['token_type'], tokens['expires_in']]).toEqual(['application/json', 'Bearer', 3600]);
@@ -142,7 +142,7 @@ describe('columns that steer', () => {
   });
 });
 
-test('commands after the verification: the scheme that the row names, id and name; the row as the answer', async () => {
+test('commands after the verification get the scheme of the row, id and name; the row is the response', async () => {
   const gateway = await startGateway(`${people}create table told (what text);`, {
     authentication: {
       cookie: true,
@@ -155,20 +155,20 @@ test('commands after the verification: the scheme that the row names, id and nam
     gateway.send('POST /api/login', { body: { user: 'ada', password } });
   expect((await login('x')).status).toBe(404);
   const right = await login('secret');
-  // Everything but the hash.
+  // All columns except the hash.
   expect([right.status, right.type, right.body]).toEqual([
     200,
     'application/json',
     '{"id":7,"name":"ada","roles":["admin","a b"]}',
   ]);
-  // The answer to a wrong password does not wait for its command.
+  // The response to a wrong password does not wait for its command.
   await expect
     .poll(() => gateway.database.query('select what from told order by what'))
     .toEqual([{ what: 'failed no scheme,7,ada' }, { what: 'succeeded ada' }]);
   await gateway.close();
 });
 
-test('a host may bring its own hasher, and its own names of columns', async () => {
+test('a host may set its own hasher and its own column names', async () => {
   const sql = `
     create function enter(_secret text) returns table (proof text, id int) language sql as $$ select 'plain', 1 $$;
     comment on function enter is 'HTTP
@@ -186,7 +186,7 @@ test('a host may bring its own hasher, and its own names of columns', async () =
   await gateway.close();
 });
 
-describe('what a login routine has to be', () => {
+describe('requirements of a login routine', () => {
   test.each([
     ['text', `returns text`, `select 'x'`, 'login-columns'],
     ['nothing', `returns void`, ``, 'login-columns'],
@@ -206,7 +206,7 @@ login';`,
   });
 });
 
-test('values of login never reach the log', async () => {
+test('parameter values of a login never reach the log', async () => {
   const lines: string[] = [];
   const log = (fields: object, message: string): void => void lines.push(JSON.stringify(fields) + message);
   const gateway = await startGateway(people, {
@@ -222,7 +222,7 @@ test('values of login never reach the log', async () => {
   await gateway.close();
 });
 
-test('keys that cannot be kept are refused in production, and warned of elsewhere', async () => {
+test('keys without persistent storage are refused in production, and a warning elsewhere', async () => {
   const gateway = await startGateway(people, { authentication: { cookie: true } });
   const warnings = gateway.observations.filter((one) => one.kind === 'start-warning' && one.code === 'authentication');
   expect(warnings.length).toBe(2);

@@ -7,7 +7,7 @@ const quick = (options: { readonly concurrency?: number; readonly maxQueued?: nu
   createPasswordHasher({ rounds: 1000, ...options });
 
 describe('the built-in hasher', () => {
-  test('a hash verifies its password and no other', async () => {
+  test('a hash verifies its own password only', async () => {
     const hasher = quick();
     const hash = await hasher.hash('Zoë 🦉');
     expect(hash).toMatch(/^[A-Za-z0-9+/]{64}$/);
@@ -18,14 +18,14 @@ describe('the built-in hasher', () => {
     expect(await hasher.verify('', await hasher.hash(''))).toBe(true);
   });
 
-  test('a hash made elsewhere verifies: 16 bytes of salt, 32 of PBKDF2-HMAC-SHA256 with 600,000 rounds', async () => {
+  test('a hash of another implementation verifies: 16 bytes of salt, 32 of PBKDF2-HMAC-SHA256 with 600,000 rounds', async () => {
     // Python: salt = bytes(range(16)); b64encode(salt + hashlib.pbkdf2_hmac('sha256', b'secret', salt, 600000))
     const elsewhere = 'AAECAwQFBgcICQoLDA0OD0BZX1LeUzli/mffyRZwIBe6ojkI4eJuoSJ2bpIVvNQD';
     expect(await createPasswordHasher().verify('secret', elsewhere)).toBe(true);
     expect(await createPasswordHasher().verify('Secret', elsewhere)).toBe(false);
   });
 
-  test('what is no hash verifies nothing', async () => {
+  test('an invalid hash verifies nothing', async () => {
     const hasher = quick();
     const hash = await hasher.hash('secret');
     const malformed = [
@@ -53,8 +53,8 @@ describe('the built-in hasher', () => {
   });
 });
 
-describe('a crowd', () => {
-  test('waits for its turn up to a bound; who is beyond it is told when to come again', async () => {
+describe('many concurrent calls', () => {
+  test('calls wait in a bounded queue; calls beyond it are refused with a time to retry', async () => {
     const hasher = quick({ concurrency: 2, maxQueued: 3 });
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash('secret')));
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
@@ -65,7 +65,7 @@ describe('a crowd', () => {
     expect(refused.every((error) => error instanceof PasswordQueueFull && error.headers[1] === '5')).toBe(true);
   });
 
-  test('that hashes does not keep a password from being verified', async () => {
+  test('queued hash calls do not block a verification', async () => {
     const hasher = quick({ concurrency: 1, maxQueued: 3 });
     const hash = await hasher.hash('secret');
     const crowd = Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash('another')));
@@ -73,17 +73,17 @@ describe('a crowd', () => {
     expect((await crowd).filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
   });
 
-  test('of one address does not keep others out', async () => {
+  test('calls of one address do not block other addresses', async () => {
     const hasher = quick({ concurrency: 1, maxQueued: 4 });
     const hash = await hasher.hash('secret');
     const crowd = Promise.allSettled(Array.from({ length: 100 }, () => hasher.verify('guess', hash, '192.0.2.1')));
     const others = ['192.0.2.2', '192.0.2.3', '2001:db8::1'].map((address) => hasher.verify('secret', hash, address));
     expect(await Promise.all(others)).toEqual([true, true, true]);
-    // One that ran and one that waited; the others have made room.
+    // One call ran and another waited; the others were evicted.
     expect((await crowd).filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   });
 
-  test('leaves no place taken behind: afterwards as many are served as before', async () => {
+  test('finished calls free their slots: afterwards the queue serves as many as before', async () => {
     const hasher = quick({ concurrency: 2, maxQueued: 3 });
     for (let round = 0; round < 3; round += 1) {
       const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => hasher.verifyDummy()));

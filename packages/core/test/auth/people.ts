@@ -2,18 +2,18 @@ import { pbkdf2Sync } from 'node:crypto';
 
 const salt = Buffer.from('0123456789abcdef');
 
-/** Computed with the primitive itself, because hashes may come from elsewhere. */
+/** Computed with the primitive itself, because hashes may come from other implementations. */
 function hashed(rounds: number): string {
   return Buffer.concat([salt, pbkdf2Sync('secret', salt, rounds, 32, 'sha256')]).toString('base64');
 }
 
-/** The password of all people is `secret`. This hash is for the quick hasher of `startGateway` and `useGateway`. */
+/** The password of all users is `secret`. This hash is for the fast hasher of `startGateway` and `useGateway`. */
 export const hashOfSecret: string = hashed(1000);
 
-/** The same for the default hasher. */
+/** The same password for the default hasher. */
 export const defaultHashOfSecret: string = hashed(600_000);
 
-/** People, a login routine of each kind, and routines that tell who calls. */
+/** Users, a login routine of each kind, and routines that return the caller. */
 export const people = `
   create table person (id int, name text, roles text[], hash text, born date);
   insert into person values (7, 'ada', '{admin,"a b"}', '${hashOfSecret}', '1815-12-10'), (8, 'bob', '{}', '${hashOfSecret}', null);
@@ -47,10 +47,10 @@ export const people = `
   authorize';
 `;
 
-/** What a browser sends along from a page of ours. */
+/** The headers that a browser sends for a same-origin page. */
 export const ownPage = { 'sec-fetch-site': 'same-origin' };
 
-/** The `Cookie` header that an answer's `Set-Cookie` makes. */
+/** Converts the `Set-Cookie` headers of a response to a `Cookie` header. */
 export function cookieOf(answer: { readonly headers: Headers }): string {
   return answer.headers
     .getSetCookie()

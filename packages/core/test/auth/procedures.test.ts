@@ -45,8 +45,8 @@ async function start(options: Parameters<typeof startGateway>[1] = {}): Promise<
 
 const asGuest = { authentication: { cookie: true, databaseRole: { claim: 'db_role', anonymous: guest } } } as const;
 
-describe('a procedure that runs under a role and settings of its caller', () => {
-  test('cannot end the transaction in which they hold: nothing of it is done', async () => {
+describe('a procedure under a role and settings of its caller', () => {
+  test('a procedure cannot end the transaction of its settings: all its changes are rolled back', async () => {
     const { send } = await start(asGuest);
     const answer = await send('POST /api/commits', { body: { note: 'x' } });
     expect(answer.status).toBe(500);
@@ -54,7 +54,7 @@ describe('a procedure that runs under a role and settings of its caller', () => 
     expect((await send('GET /api/get-seen')).body).toBe('[]');
   });
 
-  test('that leaves it alone is committed; one that fails leaves nothing, nor its connection behind', async () => {
+  test('a procedure without COMMIT is committed; a failed one leaves no changes, and its connection is reusable', async () => {
     const { send } = await start(asGuest);
     const backend = (await send('GET /api/get-backend')).body;
     expect((await send('POST /api/notes', { body: { note: 'x' } })).body).toBe('{"note":"x"}');
@@ -64,20 +64,20 @@ describe('a procedure that runs under a role and settings of its caller', () => 
     expect((await send('GET /api/get-backend')).body).toBe(backend);
   });
 
-  test('what its commit refuses is its own error', async () => {
+  test('an error at its COMMIT is reported as the error of the call', async () => {
     const { send } = await start(asGuest);
     const answer = await send('POST /api/orphan');
     expect([answer.status, JSON.parse(answer.body)]).toMatchObject([400, { code: '23503' }]);
     expect((await send('POST /api/notes', { body: { note: 'x' } })).status).toBe(200);
   });
 
-  test('without any it may commit on its own', async () => {
+  test('without role and settings a procedure may COMMIT', async () => {
     const { send } = await start();
     expect((await send('POST /api/plain', { body: { note: 'x' } })).body).toBe('{"note":"x"}');
     expect(JSON.parse((await send('GET /api/get-seen')).body)).toHaveLength(2);
   });
 
-  test('on a connection of the host the same, in a transaction of the host too', async () => {
+  test('a host-provided connection behaves the same, in a transaction of the host too', async () => {
     const clients: Client[] = [];
     const { send, database } = await start({ connectionProvider: () => ({ client: clients[0]! }) });
     const client = new Client({ connectionString: database.connectionString });

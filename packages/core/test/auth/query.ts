@@ -1,7 +1,7 @@
 import type { TestDatabase } from '@pgway/testing';
 import type { CommandRunner } from '../../src/auth-schemes/command-runner.ts';
 
-/** Commands in a test's database, answered in PostgreSQL's text form as far as tests need it. */
+/** Runs commands in a test's database; values come back in PostgreSQL's text format. */
 export function queryOf(database: TestDatabase): CommandRunner {
   return async (sql, values) => {
     const rows = await database.query(sql, values);

@@ -7,7 +7,7 @@ const secret = 'a secret of at least 32 bytes, really';
 const own = { issuer: 'https://books.example', audience: 'books' };
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-/** A token that counts, with one thing changed; what is undefined is left out. */
+/** A valid token with one claim changed; undefined claims are left out. */
 function tokenOf(change: object = {}, header: object = {}, signed = secret): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const { issuer: iss, audience: aud } = own;
@@ -19,22 +19,22 @@ function tokenOf(change: object = {}, header: object = {}, signed = secret): Pro
 
 const refusedTokens: readonly (readonly [string, string, () => Promise<string>])[] = [
   ['expired', 'The token has expired', () => tokenOf({ exp: 1 })],
-  ['without an end', 'The token has no expiry', () => tokenOf({ exp: undefined })],
+  ['without an expiry', 'The token has no expiry', () => tokenOf({ exp: undefined })],
   ['not valid yet', 'The token is not valid yet', () => tokenOf({ nbf: Date.now() })],
-  ['for others', 'The token is for another audience', () => tokenOf({ aud: 'others' })],
-  ['of others', 'The token is from another issuer', () => tokenOf({ iss: 'https://other.example' })],
+  ['for another audience', 'The token is for another audience', () => tokenOf({ aud: 'others' })],
+  ['of another issuer', 'The token is from another issuer', () => tokenOf({ iss: 'https://other.example' })],
   [
-    'signed by others',
+    'signed with another secret',
     'The signature of the token is not valid',
     () => tokenOf({}, {}, 'another secret of at least 32 bytes'),
   ],
   ['with an unknown key', 'The key of the token is not known', () => tokenOf({}, { kid: 'unknown' })],
-  ['cut off', 'The token is malformed', async () => (await tokenOf()).slice(0, 30)],
-  ['of another form', 'The token is malformed', async () => 'nonsense'],
+  ['truncated', 'The token is malformed', async () => (await tokenOf()).slice(0, 30)],
+  ['not a JWT', 'The token is malformed', async () => 'nonsense'],
   ['too long', 'The token is malformed', async () => `a.b.${'c'.repeat(9000)}`],
 ];
 
-describe('a JWT that does not count', () => {
+describe('an invalid JWT', () => {
   const lines: (readonly [object, string])[] = [];
   const log = (fields: object, message: string): void => void lines.push([fields, message]);
   const ignored = (): void => undefined;
@@ -55,40 +55,45 @@ describe('a JWT that does not count', () => {
     },
   );
 
-  test('without a token the caller is anonymous, with one that counts it is known', async () => {
+  test('without a token the caller is anonymous, with a valid one it is authenticated', async () => {
     expect((await gateway.send('GET /api/who')).body).toBe('anonymous as pg_read_all_stats');
     const headers = bearer(await tokenOf());
     expect((await gateway.send('GET /api/who', { headers })).body).toBe('ada as pg_monitor');
   });
 
-  test.each(refusedTokens)('%s: 401 whatever databaseRole.anonymous says, and why: %s', async (_, reason, make) => {
-    const token = await make();
-    lines.length = 0;
-    const answer = await gateway.send('GET /api/who', { headers: { ...bearer(token), 'x-request-id': 'the-request' } });
-    expect([answer.status, answer.headers.get('www-authenticate'), JSON.parse(answer.body)]).toEqual([
-      401,
-      `Cookie realm="pgway", Bearer realm="pgway", error="invalid_token", error_description="${reason}"`,
-      {
-        type: 'urn:pgway:problem:unauthenticated',
-        title: 'The token is refused',
-        status: 401,
-        detail: `${reason}.`,
-      },
-    ]);
-    expect(lines).toContainEqual([
-      { name: 'Gateway', method: 'GET', requestId: 'the-request', scheme: 'jwt', reason },
-      'token refused',
-    ]);
-    expect(JSON.stringify(lines)).not.toContain(token);
-  });
+  test.each(refusedTokens)(
+    '%s: 401 regardless of databaseRole.anonymous, with the reason: %s',
+    async (_, reason, make) => {
+      const token = await make();
+      lines.length = 0;
+      const answer = await gateway.send('GET /api/who', {
+        headers: { ...bearer(token), 'x-request-id': 'the-request' },
+      });
+      expect([answer.status, answer.headers.get('www-authenticate'), JSON.parse(answer.body)]).toEqual([
+        401,
+        `Cookie realm="pgway", Bearer realm="pgway", error="invalid_token", error_description="${reason}"`,
+        {
+          type: 'urn:pgway:problem:unauthenticated',
+          title: 'The token is refused',
+          status: 401,
+          detail: `${reason}.`,
+        },
+      ]);
+      expect(lines).toContainEqual([
+        { name: 'Gateway', method: 'GET', requestId: 'the-request', scheme: 'jwt', reason },
+        'token refused',
+      ]);
+      expect(JSON.stringify(lines)).not.toContain(token);
+    },
+  );
 
-  test('does not keep its caller from signing in again', async () => {
+  test('an invalid token does not prevent a new login', async () => {
     const headers = bearer(await tokenOf({ exp: 1 }));
     const answer = await gateway.send('POST /api/login', { headers, body: { name: 'ada' } });
     expect([answer.status, answer.headers.getSetCookie().length]).toEqual([200, 1]);
   });
 
-  test('another scheme may know its caller', async () => {
+  test('another scheme may authenticate the same request', async () => {
     const signedIn = await gateway.send('POST /api/login', { body: { name: 'bob' } });
     const cookie = signedIn.headers.getSetCookie()[0]!.split(';', 1)[0]!;
     const answer = await gateway.send('GET /api/who', { headers: { ...bearer('nonsense'), cookie } });
@@ -96,7 +101,7 @@ describe('a JWT that does not count', () => {
   });
 });
 
-test('an opaque token that does not count: 401, and whether its session has ended', async () => {
+test('an invalid opaque token: 401, with whether its session has ended', async () => {
   const gateway = await startGateway(
     `create function login() returns table (name text) language sql as $$ select 'ada' $$;
     comment on function login is 'HTTP
@@ -127,7 +132,7 @@ test('an opaque token that does not count: 401, and whether its session has ende
   await gateway.close();
 });
 
-test('numbers, booleans and objects of a token stay what they are in the claims; text stays text', async () => {
+test('numbers, booleans and objects of a token keep their types in the claims; text stays text', async () => {
   const gateway = await startGateway(
     `create function claims(_user_claims json) returns json language sql stable as
     $$ select json_build_array(_user_claims, current_setting('request.user_claims')::json) $$;
@@ -156,7 +161,7 @@ test('numbers, booleans and objects of a token stay what they are in the claims;
   await gateway.close();
 });
 
-describe('a claim for the role that claims gives another name', () => {
+describe('a role claim that the claims option renames', () => {
   const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
     type: 'spki',
     format: 'pem',
@@ -179,7 +184,7 @@ describe('a claim for the role that claims gives another name', () => {
     ['role', { role: 'db_role' }],
     ['db_role', { role: 'db_role', db_role: 'db_role' }],
     ['db_role', { id: 'sub' }],
-  ])('%s in %j is there', async (claim, claims) => {
+  ])('%s in %j is accepted', async (claim, claims) => {
     const gateway = await start(claim, claims as Record<string, string>);
     expect(gateway.gateway.endpoints).toEqual([]);
     await gateway.close();

@@ -5,7 +5,7 @@ import { cookieOf, ownPage, people } from './people.ts';
 
 const login = { body: { user: 'ada', password: 'secret' } };
 
-// Only the clock: the gateway is in this process, and time passes when a test says so.
+// Only the clock is fake: the gateway is in this process, and the test advances the time.
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterAll(() => void vi.useRealTimers());
 
@@ -45,7 +45,7 @@ describe('a cookie in the second half of its time', () => {
     return { cookie, ...ownPage };
   };
 
-  test('is renewed by whatever answer there is, and no cache may keep that', async () => {
+  test('any response renews the cookie, and is not cacheable', async () => {
     const headers = await aged();
     const answers = [
       ['GET /api/cacheable', 200],
@@ -71,12 +71,12 @@ describe('a cookie in the second half of its time', () => {
     }
   });
 
-  test('what asks nobody who calls renews nothing, and stays as its author wants it', async () => {
+  test('an endpoint that needs no caller renews nothing and stays cacheable', async () => {
     const answer = await gateway.send('GET /api/for-all', { headers: await aged() });
     expect([answer.headers.getSetCookie(), answer.headers.get('cache-control')]).toEqual([[], 'public']);
   });
 
-  test('a young one is not renewed; a renewed one counts, and is of the same session', async () => {
+  test('a recent cookie is not renewed; a renewed one is valid, and of the same session', async () => {
     const cookie = cookieOf(await gateway.send('POST /api/login', login));
     const young = await gateway.send('GET /api/cacheable', { headers: { cookie } });
     expect([young.status, young.headers.getSetCookie(), young.headers.get('cache-control')]).toEqual([
@@ -92,15 +92,15 @@ describe('a cookie in the second half of its time', () => {
     expect((await gateway.send('GET /api/cacheable', { headers: old })).status).toBe(401);
   });
 
-  test('signing in and out renews nothing: there is one cookie in the answer', async () => {
+  test('a login and a logout renew nothing: the response has one cookie', async () => {
     const headers = await aged();
     const answer = await gateway.send('POST /api/login', { ...login, headers });
     expect(answer.headers.getSetCookie().length).toBe(1);
   });
 });
 
-describe('keys that several gateways share', () => {
-  test('a cookie of one counts at the other, also when its key is newer than the start of that one', async () => {
+describe('keys shared by several gateways', () => {
+  test('a cookie of one gateway is valid at the other, even if its key is newer than the start of the other', async () => {
     const dataProtection = {
       readCommand: 'select text from gateway_key',
       writeCommand: 'insert into gateway_key (id, text) values ($1, $2) on conflict (id) do nothing',
@@ -117,11 +117,11 @@ describe('keys that several gateways share', () => {
       (await there.send('POST /api/for-members', { headers: { cookie, ...ownPage } })).status;
     const first = cookieOf(await here.send('POST /api/login', login));
     expect([await status(first), await count()]).toEqual([200, 1]);
-    // A key protects for 90 days; what it has protected in them counts for as long as it says.
+    // A key encrypts for 90 days; a cookie encrypted in that time stays valid until its own expiry.
     pass(91 * 86_400);
     const second = cookieOf(await here.send('POST /api/login', login));
     expect([await status(second), await status(first), (await count()) > 1]).toEqual([200, 401, true]);
-    // What lies there is worth nothing without the secret.
+    // The stored keys are useless without the secret.
     const [key] = (await here.database.query('select text from gateway_key')) as [{ text: string }];
     expect(key.text).toMatch(/^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
     await expect(

@@ -4,14 +4,14 @@ import { Problem } from '../../src/ports/ports.ts';
 export interface RequestParts {
   readonly method?: string;
   readonly path?: string;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly secure?: boolean;
   readonly remoteAddress?: string;
 }
 
-/** A request as an adapter makes it. */
+/** A request as an adapter creates it. */
 export function requestOf(parts: RequestParts = {}): GatewayRequest {
   const { method = 'GET', path = '/', headers = {}, body = '', secure = false, remoteAddress = '192.0.2.1' } = parts;
   return {
@@ -32,10 +32,10 @@ export function requestOf(parts: RequestParts = {}): GatewayRequest {
   };
 }
 
-/** A clock that moves when it is told to. */
+/** A clock that the test advances. */
 export interface TestClock {
   readonly now: () => number;
-  /** @param seconds how far */
+  /** @param seconds the time to add */
   readonly pass: (seconds: number) => void;
 }
 

@@ -1,6 +1,6 @@
 import type { AuthScheme } from '@pgway/core';
 
-/** The role that the request header `x-role` names runs its calls. */
+/** A scheme that runs calls under the role of the request header `x-role`. */
 export const roleByHeader: AuthScheme = {
   name: 'header',
   authenticate: (request) => {

@@ -4,12 +4,12 @@ import { pgbouncerVersion, startPgBouncer, useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { roleByHeader } from './role-by-header.ts';
 
-/* Privileges under a role context are those of the caller, also where a connection has served a caller with more of them. */
+/* Privileges under a role context are those of the caller, even after the connection served a caller with more. */
 
 const unique = randomBytes(6).toString('hex');
-/** May do everything here. */
+/** The role with all privileges. */
 const member = `member_${unique}`;
-/** Lacks one right at a time. */
+/** The role that lacks one privilege per test. */
 const guest = `guest_${unique}`;
 
 const db = useDatabase(`
@@ -87,28 +87,28 @@ async function start(options: Partial<GatewayOptions> = {}): Promise<Ask> {
   };
 }
 
-/** Path, and what the member gets of it. The guest is refused. */
+/** Path, and the response for the member. The guest is refused. */
 const refused: readonly (readonly [what: string, path: string, answer: string])[] = [
   ['USAGE of a schema', '/report', 'report'],
   ['EXECUTE of a SQL function', '/api/secret-sql', 'secret'],
   ['EXECUTE of an immutable SQL function', '/api/secret-immutable', 'secret'],
   ['EXECUTE of an immutable PL/pgSQL function', '/api/secret-plpgsql', 'secret'],
   ['EXECUTE of a function that PostgreSQL inlines', '/api/secret-rows?n=2', '[1,2]'],
-  ['EXECUTE of a function that another one calls', '/api/calls-immutable', 'secret'],
-  ['EXECUTE of a function that is inlined in another one', '/api/calls-inlined', 'secret'],
+  ['EXECUTE of a function that another function calls', '/api/calls-immutable', 'secret'],
+  ['EXECUTE of a function that is inlined in another function', '/api/calls-inlined', 'secret'],
   ['USAGE of a schema that a function uses', '/api/calls-schema', 'inner'],
   ['a column of a table that a function reads', '/api/prices', '[{"price":10}]'],
   ['a column of a table', '/api/paper', '[{"id":1,"title":"one","price":10}]'],
 ];
 
-/** Many calls of one role make PostgreSQL choose a generic plan. */
+/** After many calls of one role PostgreSQL chooses a generic plan. */
 const times = 7;
 
 async function inTurns(ask: Ask, path: string, order: readonly string[]): Promise<readonly string[]> {
   const answers: string[] = [];
   for (const role of order) {
     const own: string[] = [];
-    // The order is what matters.
+    // The order of the calls is essential.
     // oxlint-disable-next-line no-await-in-loop
     for (let n = 0; n < times; n++) own.push(await ask(role, path));
     answers.push([...new Set(own)].join(' or '));
@@ -139,7 +139,7 @@ describe.each(['auto', 'force_generic_plan'] as const)('plan_cache_mode %s, on o
   });
 });
 
-test('many at once on few connections: each has its own rights', async () => {
+test('concurrent calls on few connections: each has its own privileges', async () => {
   const ask = await start({ poolSize: 2 });
   const asked = Array.from({ length: 200 }, async (_, n) => {
     const [, path, answer] = refused[n % refused.length]!;
@@ -149,7 +149,7 @@ test('many at once on few connections: each has its own rights', async () => {
   for (const [got, wanted] of await Promise.all(asked)) expect(got).toBe(wanted);
 });
 
-test('a right that is taken away is gone with the next call', async () => {
+test('a revoked privilege is gone with the next call', async () => {
   const ask = await start();
   for (const path of ['/api/secret-sql', '/api/secret-immutable', '/report'])
     expect(await ask(member, path)).not.toMatch(/^403/);
@@ -166,11 +166,11 @@ test('a right that is taken away is gone with the next call', async () => {
   }
 });
 
-test('a caller without a role has the role of the connection, whatever one a call before has set for the session', async () => {
+test('a caller without a role has the role of the connection, even if an earlier call changed the role of the session', async () => {
   await db.query(`create or replace function become(_role text) returns text language sql volatile as $$ select set_config('role', _role, false) $$;
     comment on function become is 'HTTP POST /become'; grant execute on function become to public;`);
   const [{ current_user: login }] = (await db.query('select current_user')) as [{ current_user: string }];
-  // Not even where resets are left out.
+  // This holds even without resets.
   const gateway = await createGateway({
     connectionString: db.connectionString,
     poolSize: 1,
@@ -188,7 +188,7 @@ test('a caller without a role has the role of the connection, whatever one a cal
 });
 
 describe.skipIf((await pgbouncerVersion()) === null)('behind PgBouncer in transaction mode', () => {
-  test('each caller has its own rights', async () => {
+  test('each caller has its own privileges', async () => {
     const bouncer = await startPgBouncer(db.connectionString, { mode: 'transaction', size: 1 });
     onTestFinished(() => bouncer.stop());
     const ask = await start({
@@ -197,7 +197,7 @@ describe.skipIf((await pgbouncerVersion()) === null)('behind PgBouncer in transa
       preparedStatements: false,
     });
     for (const [what, path, answer] of refused) {
-      // One server connection: the order is what matters.
+      // One server connection: the order of the calls is essential.
       // oxlint-disable-next-line no-await-in-loop
       expect([what, ...(await inTurns(ask, path, [member, guest, member]))]).toEqual([
         what,

@@ -17,7 +17,7 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 const tokenOf = ({ body }: { readonly body: string }): string =>
   (JSON.parse(body) as { access_token: string }).access_token;
 
-describe('signed tokens of our own', () => {
+describe('signed tokens of the gateway', () => {
   const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
     type: 'pkcs8',
     format: 'pem',
@@ -28,7 +28,7 @@ describe('signed tokens of our own', () => {
   test.each([
     ['HS256', { secret }],
     ['ES256', { pem: key }],
-  ])('%s: signed at sign-in, verified with requests, over at sign-out', async (algorithm, signingKey) => {
+  ])('%s: signed at login, verified with requests, invalid after logout', async (algorithm, signingKey) => {
     const gateway = await startGateway(people, {
       authentication: { jwt: { signingKey, ...own, claims: { id: 'sub', roles: 'access.roles' } } },
     });
@@ -51,7 +51,7 @@ describe('signed tokens of our own', () => {
     });
     const who = await gateway.send('GET /api/who', { headers: bearer(token) });
     expect(JSON.parse(who.body).slice(0, 3)).toEqual(['7', 'ada', ['admin', 'a b']]);
-    // No browser sends it by itself: where the request comes from does not matter.
+    // Browsers do not send it automatically, so the origin does not matter.
     const foreign = { ...bearer(token), origin: 'https://evil.example' };
     expect((await gateway.send('POST /api/for-admins', { headers: foreign })).status).toBe(200);
     expect((await gateway.send('POST /api/logout', { headers: bearer(token) })).status).toBe(200);
@@ -59,7 +59,7 @@ describe('signed tokens of our own', () => {
     await gateway.close();
   });
 
-  test('whatever else comes is nobody: 401 with a challenge, and never 500', async () => {
+  test('a request with any other token: 401 with a challenge, and never 500', async () => {
     const gateway = await startGateway(people, {
       authentication: { jwt: { signingKey: { secret, id: 'ours' }, ...own } },
     });
@@ -104,7 +104,7 @@ describe('signed tokens of our own', () => {
   });
 });
 
-test('an OpenID provider: its access token is verified with the keys at its address, and its scopes are roles', async () => {
+test('an OpenID provider: its access token is verified with its published keys, and its scopes are roles', async () => {
   for (const level of ['info', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => undefined);
   onTestFinished(() => void vi.restoreAllMocks());
   const server = createServer((request, response) => void answer(request, response));
@@ -185,14 +185,14 @@ describe('HTTP Basic for the whole gateway', () => {
     },
   );
 
-  test('a program signs in with each request, by POST as well', async () => {
+  test('a program authenticates with each request, by POST as well', async () => {
     const body = ['-H', 'content-type: application/json', '-d', '{"what":"a book"}'];
     const call = ['-s', '-u', 'ada:secret', '-w', ' %{http_code}', `${gateway.url}/api/add`];
     const { stdout } = await promisify(execFile)('curl', [...body, ...call]);
     expect(stdout).toBe('a book by ada 200');
   });
 
-  test('what a browser sends for another site is refused, and so is what is wrong', async () => {
+  test('a cross-site request of a browser is refused, and so are wrong credentials', async () => {
     const body = { what: 'x' };
     const send = async (headers: Record<string, string>): Promise<number> =>
       (await gateway.send('POST /api/add', { headers, body })).status;
@@ -201,8 +201,10 @@ describe('HTTP Basic for the whole gateway', () => {
     expect(await send({ ...basic('ada', 'secret'), ...ownPage })).toBe(200);
     expect(await send(basic('ada', 'wrong'))).toBe(401);
     expect(await send(basic('bob', 'secret'))).toBe(401);
-    const nobody = await gateway.send('POST /api/add', { body });
-    expect(nobody.headers.get('www-authenticate')).toBe('Cookie realm="pgway", Basic realm="books", charset="UTF-8"');
+    const anonymous = await gateway.send('POST /api/add', { body });
+    expect(anonymous.headers.get('www-authenticate')).toBe(
+      'Cookie realm="pgway", Basic realm="books", charset="UTF-8"',
+    );
   });
 });
 
@@ -231,7 +233,7 @@ describe('a challenge command', () => {
     return [status, status === 200 ? body : ''];
   };
 
-  test('a hash in its row is what the password has to be of', async () => {
+  test('the password is verified against the hash in its row', async () => {
     expect(await call('GET /api/row-with-hash', 'ada', 'secret')).toEqual([200, 'in']);
     expect(await call('GET /api/row-with-hash', 'ada', 'wrong')).toEqual([401, '']);
     expect(await call('GET /api/row-with-hash', 'ada', '')).toEqual([401, '']);
@@ -239,13 +241,13 @@ describe('a challenge command', () => {
     expect(await call('GET /api/row-with-hash', `' or true --`, 'secret')).toEqual([401, '']);
   });
 
-  test('may write, and is told of user, password, realm and path', async () => {
+  test('the command may write, and gets user, password, realm and path', async () => {
     expect(await call('GET /api/writes', 'eve', 'word')).toEqual([200, 'eve{"the house",/api/writes}']);
     expect(await call('GET /api/writes', 'eve', 'other')).toEqual([401, '']);
     expect((await gateway.database.query('select * from asked')).length).toBe(2);
   });
 
-  test('a text with a dollar in it is a text; what fails is 500, and nobody', async () => {
+  test('text with a dollar sign stays text; a failing command is a 500 without a caller', async () => {
     expect(await call('GET /api/literal', 'eve', 'word')).toEqual([200, 'in']);
     expect(await call('GET /api/broken', 'eve', 'word')).toEqual([500, '']);
   });
@@ -261,7 +263,7 @@ describe('HEAD and OPTIONS', () => {
     { authentication: { cookie: true } },
   );
 
-  test('HEAD is guarded as GET is; OPTIONS tells methods and nothing else', async () => {
+  test('HEAD is guarded like GET; OPTIONS returns the allowed methods only', async () => {
     const head = await gateway.send('HEAD /api/guarded');
     expect([head.status, head.headers.get('content-length')]).not.toContain('12');
     expect(head.status).toBe(401);
@@ -275,14 +277,14 @@ describe('HEAD and OPTIONS', () => {
   });
 });
 
-describe('the refresh endpoint, kept to roles', () => {
+describe('the refresh endpoint, restricted to roles', () => {
   const gateway = useGateway(people, {
     authentication: { cookie: true, bearer: true },
     refreshEndpointEnabled: true,
     refreshRoles: ['ADMIN'],
   });
 
-  test('401, 403, another site, 204', async () => {
+  test('401, 403, cross-site, 204', async () => {
     const refresh = async (headers: Record<string, string>): Promise<number> =>
       (await gateway.send('POST /api/gateway/refresh', { headers })).status;
     const cookie = cookieOf(await gateway.send('POST /api/login', login));
@@ -299,7 +301,7 @@ describe('the refresh endpoint, kept to roles', () => {
   });
 });
 
-test('sessions of a table that is asked every time: what it says is so with the next request', async () => {
+test('sessions in a table without caching: a change of the table takes effect with the next request', async () => {
   const gateway = await startGateway(
     `${people} create table session (id text primary key, ended timestamptz, refreshes int not null default 0);`,
     {
@@ -328,13 +330,13 @@ test('sessions of a table that is asked every time: what it says is so with the 
   await gateway.database.query('delete from session');
   expect(await status()).toBe(401);
   await gateway.database.query('alter table session rename to sessions');
-  // Nobody is made anonymous by a table that cannot be asked.
+  // A failed session check does not make the caller anonymous.
   const unknown = await gateway.send('POST /api/for-members', { headers: { cookie, ...ownPage } });
   expect([unknown.status, unknown.headers.get('retry-after')]).toEqual([503, '1']);
   await gateway.close();
 });
 
-test('a refresh token counts once: the second use ends the family', async () => {
+test('a refresh token is valid once: the second use ends the family', async () => {
   const sql = `create function enter() returns table (id int) language sql as $$ select 1 $$;
     comment on function enter is 'HTTP
     login';
@@ -351,7 +353,7 @@ test('a refresh token counts once: the second use ends the family', async () => 
   const status = async (token: string): Promise<number> =>
     (await gateway.send('GET /api/mine', { headers: bearer(token) })).status;
   expect([await status(first['access_token']!), await status(second['access_token']!)]).toEqual([200, 200]);
-  // An access token refreshes nothing, a refresh token opens nothing.
+  // An access token cannot refresh, a refresh token cannot authenticate.
   expect((await refresh(second['access_token']!)).status).toBe(401);
   expect(await status(second['refresh_token']!)).toBe(401);
   expect((await refresh(first['refresh_token']!)).status).toBe(401);

@@ -8,7 +8,7 @@ const db = useDatabase(
   `${people.replaceAll(hashOfSecret, defaultHashOfSecret)} create table session (id text primary key, ended timestamptz);`,
 );
 
-test('a session check that the database does not answer is 503, and no caller becomes anonymous by it', async () => {
+test('a session check that times out is 503, and does not make the caller anonymous', async () => {
   const proxy = await startProxy(db.connectionString);
   const gateway = await createGateway({
     connectionString: proxy.connectionString,
@@ -33,7 +33,7 @@ test('a session check that the database does not answer is 503, and no caller be
     ))!;
   const cookie = cookieOf(await send('login', {}, { user: 'ada', password: 'secret' }));
   expect((await send('for-members', { cookie, ...ownPage }, {})).status).toBe(200);
-  // The server is gone without a word: what it sends arrives nowhere, and no connection ends.
+  // The server becomes unreachable: its packets are lost, and no connection closes.
   proxy.swallow();
   const answer = await send('for-members', { cookie, ...ownPage }, {});
   expect([answer.status, await answer.json()]).toMatchObject([503, { detail: 'The session could not be checked.' }]);

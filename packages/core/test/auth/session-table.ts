@@ -1,4 +1,4 @@
-/** A table of sessions, as a host would make it. */
+/** A table of sessions, as a host would create it. */
 export const sessionTable = `
   create table gateway_sessions (
     id text primary key,

@@ -29,7 +29,7 @@ const ada: NewSession = {
   expires: Date.parse('2100-01-01T00:00:00Z') / 1000,
 };
 
-/** An instance, and what it has asked the database so far. */
+/** An instance and its database calls so far. */
 function instance(options: Partial<SqlSessionsOptions> = {}): SessionStore & { readonly asked: readonly string[] } {
   const asked: string[] = [];
   const direct = options.query ?? queryOf(database);
@@ -41,7 +41,7 @@ function instance(options: Partial<SqlSessionsOptions> = {}): SessionStore & { r
 }
 
 describe('sessions in a table', () => {
-  test('a session begins with all that is known of it, is alive, and ends', async () => {
+  test('a session begins with its data, is alive, and ends', async () => {
     const sessions = instance();
     await sessions.begin(ada);
     expect(
@@ -64,7 +64,7 @@ describe('sessions in a table', () => {
     await sessions.end(ada.id, ada.expires);
   });
 
-  test('a session that was found alive is believed for five seconds, then asked again', async () => {
+  test('a live session is cached for five seconds, then checked again', async () => {
     const clock = clockAt();
     const [here, there] = [instance({ now: clock.now }), instance({ now: clock.now })];
     await here.begin(ada);
@@ -77,7 +77,7 @@ describe('sessions in a table', () => {
     expect(here.asked).toEqual(['insert', 'select', 'select']);
   });
 
-  test('with a trust of 0 every call asks, and an end elsewhere counts at once', async () => {
+  test('with a trust of 0 every call checks, and an end on another instance takes effect at once', async () => {
     const [here, there] = [instance({ cacheSeconds: 0 }), instance({ cacheSeconds: 0 })];
     await here.begin(ada);
     expect([await here.isAlive(ada.id), await here.isAlive(ada.id)]).toEqual([true, true]);
@@ -86,7 +86,7 @@ describe('sessions in a table', () => {
     expect(here.asked).toEqual(['insert', 'select', 'select', 'select']);
   });
 
-  test('forget, called by a notification, makes an end elsewhere count at once', async () => {
+  test('forget, called by a notification, makes an end on another instance take effect at once', async () => {
     const clock = clockAt();
     const [here, there] = [instance({ now: clock.now }), instance({ now: clock.now })];
     await here.begin(ada);
@@ -96,7 +96,7 @@ describe('sessions in a table', () => {
     expect(await here.isAlive(ada.id)).toBe(false);
   });
 
-  test('callers at once share one question', async () => {
+  test('concurrent callers share one check', async () => {
     const sessions = instance();
     await sessions.begin(ada);
     const answers = await Promise.all(Array.from({ length: 100 }, async () => sessions.isAlive(ada.id)));
@@ -104,7 +104,7 @@ describe('sessions in a table', () => {
     expect(sessions.asked).toEqual(['insert', 'select']);
   });
 
-  test('an answer that was on its way when the session ended is not believed', async () => {
+  test('a check in flight while the session ends is discarded', async () => {
     const held: (() => void)[] = [];
     const direct = queryOf(database);
     let holding = true;
@@ -125,7 +125,7 @@ describe('sessions in a table', () => {
     expect(await sessions.isAlive(ada.id)).toBe(false);
   });
 
-  test('a database that is away makes nobody anonymous: 503', async () => {
+  test('an unavailable database makes no caller anonymous: 503', async () => {
     let away = false;
     const direct = queryOf(database);
     const query: CommandRunner = (sql, values) =>
@@ -146,7 +146,7 @@ describe('sessions in a table', () => {
     expect(await sessions.isAlive(ada.id)).toBe(true);
   });
 
-  test('no more is remembered than its bound', async () => {
+  test('the cache is bounded', async () => {
     const sessions = instance({ limit: 2 });
     for (const id of ['a', 'b', 'c']) await sessions.begin({ ...ada, id });
     for (const id of ['a', 'b', 'c', 'c', 'b', 'a']) expect(await sessions.isAlive(id)).toBe(true);
@@ -155,7 +155,7 @@ describe('sessions in a table', () => {
 });
 
 describe('refresh tokens', () => {
-  test('each counts once, for all instances together', async () => {
+  test('each is valid once across all instances', async () => {
     const instances = [instance(), instance(), instance()];
     await instances[0]!.begin(ada);
     const advanced = await Promise.all(instances.map((sessions) => sessions.useRefreshToken(ada.id, 0, ada.expires)));
@@ -165,14 +165,14 @@ describe('refresh tokens', () => {
     expect(instances[0]!.warnings).toEqual([]);
   });
 
-  test('none counts when the session has ended', async () => {
+  test('none is valid after the session has ended', async () => {
     const sessions = instance();
     await sessions.begin(ada);
     await sessions.end(ada.id, ada.expires);
     expect(await sessions.useRefreshToken(ada.id, 0, ada.expires)).toBe(false);
   });
 
-  test('without the command that counts them, each counts once for this instance, with a warning', async () => {
+  test('without the command that counts them, each is valid once per instance, with a warning', async () => {
     const sessions = instance({ refresh: null });
     expect(sessions.warnings).toEqual([expect.stringMatching(/detected only when both uses reach the same instance/)]);
     expect(await sessions.useRefreshToken(ada.id, 3, ada.expires)).toBe(true);
@@ -182,7 +182,7 @@ describe('refresh tokens', () => {
 });
 
 describe('sessions without a table', () => {
-  test('an ended session is dead until it would have been over anyway', async () => {
+  test('an ended session stays ended until its original expiry', async () => {
     const clock = clockAt();
     const sessions = memorySessions({ now: clock.now });
     const expires = clock.now() / 1000 + 60;

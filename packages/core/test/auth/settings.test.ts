@@ -22,7 +22,7 @@ const left = `create function left_over() returns text language sql stable as $$
   user_context
   timeout 200ms';`;
 
-/** What calls that end in every way are told of their caller, and what each leaves behind on its connection. */
+/** Calls with every kind of ending: the caller that each sees, and the state of its connection afterwards. */
 async function toldAndLeft(send: TestGateway['send']): Promise<readonly unknown[]> {
   const headers = { cookie: cookieOf(await send('POST /api/login', login)), ...ownPage };
   const leftOver = async (): Promise<string> => (await send('GET /api/left-over')).body;
@@ -67,14 +67,14 @@ async function another(options: GatewayOptions): Promise<TestGateway['send']> {
   };
 }
 
-describe('nothing of a caller is left on a connection', () => {
-  test('of our own', async () => {
+describe('a call leaves no caller data on a connection', () => {
+  test('on a connection of the pool', async () => {
     const gateway = await startGateway(people + left, { authentication: { cookie: true }, poolSize: 1 });
     expect(await toldAndLeft(gateway.send)).toEqual(nothingLeft);
     await gateway.close();
   });
 
-  test.skipIf(!hasPooler)('behind a pooler in transaction mode, one connection for all', async () => {
+  test.skipIf(!hasPooler)('behind a pooler in transaction mode, on a single connection', async () => {
     const gateway = await startGateway(people + left);
     const pooler = await startPgBouncer(gateway.database.connectionString, { mode: 'transaction', size: 1 });
     const send = await another({
@@ -84,7 +84,7 @@ describe('nothing of a caller is left on a connection', () => {
       authentication: { cookie: true },
     });
     expect(await toldAndLeft(send)).toEqual(nothingLeft);
-    // What others see of the same connection of the server.
+    // The settings that other clients see on the same server connection.
     const client = new Client({ connectionString: pooler.connectionString });
     await client.connect();
     const { rows } = await client.query(
@@ -96,7 +96,7 @@ describe('nothing of a caller is left on a connection', () => {
     await gateway.close();
   });
 
-  test('that the host provides, in a transaction of the host', async () => {
+  test('on a host-provided connection, in a transaction of the host', async () => {
     const role = `provided_${suffix()}`;
     const gateway = await startGateway(`create role ${role}; ${people}${left}
       create function who_runs() returns text language sql stable as $$ select current_user $$;
@@ -122,7 +122,7 @@ describe('nothing of a caller is left on a connection', () => {
 });
 
 describe('calls under a role of the caller', () => {
-  test('a name with quotes, spaces and a comma; what is no role, or none of ours, is refused; none is nobody', async () => {
+  test('a name with quotes, spaces and a comma works; an unknown or foreign role is refused; none is anonymous', async () => {
     const odd = `odd "role", '${suffix()}`;
     const foreign = `foreign_${suffix()}`;
     const id = `"${odd.replaceAll('"', '""')}"`;
@@ -151,7 +151,7 @@ describe('calls under a role of the caller', () => {
     expect(await call(odd)).toEqual([200, `${odd}|${me}`]);
     expect((await call(foreign))[0]).toBe(403);
     expect((await call(`${me}; reset role`))[0]).toBe(400);
-    // PostgreSQL reads these as "the role of the connection", which may do more.
+    // PostgreSQL reads these as "the role of the connection", which may have more privileges.
     expect((await call('none'))[0]).toBe(403);
     expect((await call(''))[0]).toBe(400);
     expect((await call('NONE'))[0]).toBe(400);
@@ -186,7 +186,7 @@ describe('tables', () => {
     poolSize: 1,
   };
 
-  test('authorize, settings, role and row level security hold for every operation', async () => {
+  test('authorize, settings, role and row level security apply to every operation', async () => {
     const gateway = await startGateway(sql, options);
     const enter = async (name: string, roles: readonly string[]): Promise<Record<string, string>> => {
       const answer = await gateway.send('POST /api/enter', { body: { name, roles, dbRole: role } });
@@ -212,7 +212,7 @@ describe('tables', () => {
     expect(added.body).toBe('[{"id":3,"owner":"ada","body":"new"}]');
     const forged = await gateway.send('PUT /api/note', { headers: ada, body: { id: 4, owner: 'bob', body: 'forged' } });
     expect(forged.status).toBe(403);
-    // Another site cannot make the browser write.
+    // A cross-site page cannot make the browser write.
     const foreign = { ...ada, 'sec-fetch-site': 'cross-site' };
     expect((await gateway.send('DELETE /api/note?id=1', { headers: foreign })).status).toBe(403);
     expect((await gateway.send('GET /api/open-note', { headers: ada })).body).toBe('[{"id":1}]');
@@ -226,7 +226,7 @@ describe('tables', () => {
   });
 
   test.each(['param owner is user_name', 'user_parameters', 'param body is hash of body'])(
-    'a table with "%s" is not published: it would be no guard',
+    'a table with "%s" is not published, because the annotation would have no effect',
     async (words) => {
       const gateway = await startGateway(
         `create table note (id int primary key, owner text, body text); comment on table note is 'HTTP\n${words}';`,

@@ -15,10 +15,10 @@ const kept = {
   writeCommand: 'insert into gateway_key (id, text) values ($1, $2) on conflict (id) do nothing',
 };
 const secret = 'a secret of at least 32 bytes, really';
-/** Said, if only to be nobody in particular. */
-const anybody = { issuer: null, audience: null };
+/** Issuer and audience, explicitly null. */
+const anyIssuer = { issuer: null, audience: null };
 
-/** What the start was refused with; null: it was not. */
+/** The message of the refused start, or null. */
 async function refusal(authentication: Authentication, more: Partial<GatewayOptions> = {}): Promise<string | null> {
   try {
     const gateway = await createGateway({ connectionString: database.connectionString, ...more, authentication });
@@ -29,7 +29,7 @@ async function refusal(authentication: Authentication, more: Partial<GatewayOpti
   }
 }
 
-describe('what cannot be meant so is refused at the start, in words', () => {
+describe('contradictory options stop the start with a message', () => {
   const refused: readonly (readonly [Authentication, RegExp, Partial<GatewayOptions>?])[] = [
     [{ databaseRole: { anonymous: 'guest' } as never }, /^authentication\.databaseRole\.claim: /],
     [
@@ -66,10 +66,10 @@ describe('what cannot be meant so is refused at the start, in words', () => {
     [{ bearer: { refreshPath: 'x' } }, /the refresh path "x" must begin with a slash/],
     [{ cookie: { name: 'a' }, bearer: { name: 'a' } }, /two schemes have the name "a"/],
     [{ jwt: { keys: [{ secret }] } }, /accepts tokens of any issuer; give issuer, or null[^]*for any audience/],
-    [{ jwt: { ...anybody } }, /the scheme "jwt" has no key to verify tokens/],
-    [{ jwt: { ...anybody, keys: [{ secret: 'short' }] } }, /the JWT secret has 5 bytes; give at least 32/],
-    [{ jwt: { ...anybody, keys: [{ secret }], jwks: { url: 'https://id.example.org' } } }, /has both keys and jwks/],
-    [{ jwt: { ...anybody, signingKey: { pem: 'nonsense' } } }, /cannot read the JWT key/],
+    [{ jwt: { ...anyIssuer } }, /the scheme "jwt" has no key to verify tokens/],
+    [{ jwt: { ...anyIssuer, keys: [{ secret: 'short' }] } }, /the JWT secret has 5 bytes; give at least 32/],
+    [{ jwt: { ...anyIssuer, keys: [{ secret }], jwks: { url: 'https://id.example.org' } } }, /has both keys and jwks/],
+    [{ jwt: { ...anyIssuer, signingKey: { pem: 'nonsense' } } }, /cannot read the JWT key/],
     [{ allowedOrigins: ['example.org'] }, /"example.org" is not an origin/],
     [{ allowedOrigins: ['https://*.example.org'] }, /is not an origin/],
     [{ trustedProxies: ['10.0.0.0/33'] }, /^trustedProxies: .*10\.0\.0\.0\/33/],
@@ -81,7 +81,7 @@ describe('what cannot be meant so is refused at the start, in words', () => {
     expect(message).not.toContain('nonsense');
   });
 
-  test('two endpoints in one place', async () => {
+  test('two endpoints with one path', async () => {
     const message = await refusal(
       { bearer: { refreshPath: '/api/x' } },
       { refreshEndpointEnabled: true, refreshMethod: 'POST', refreshPath: '/api/x' },
@@ -106,7 +106,7 @@ describe('in production', () => {
     expect(await refusal({ production: true, ...(authentication as Authentication) })).toMatch(expected);
   });
 
-  test('what has all of it starts', async () => {
+  test('complete options start', async () => {
     const dataProtection = { ...kept, secret: 'a secret of sixteen or more', application: 'production' };
     await database.query('truncate gateway_key');
     expect(await refusal({ production: true, cookie: true, bearer: true, jwt, dataProtection })).toBe(null);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ExpiringMap, TokenCache } from '../../src/auth-schemes/expiring-map.ts';
 import { clockAt } from './request.ts';
 
-describe('a map that forgets', () => {
-  test('an entry lives until its time', () => {
+describe('a bounded map with expiry', () => {
+  test('an entry lives until its expiry', () => {
     const clock = clockAt();
     const map = new ExpiringMap<number>(10, clock.now);
     map.set('a', 1, clock.now() + 1000);
@@ -13,7 +13,7 @@ describe('a map that forgets', () => {
     expect([map.get('a'), map.size]).toEqual([undefined, 0]);
   });
 
-  test('when it is full, the one goes that was not used for longest', () => {
+  test('a full map evicts the least recently used entry', () => {
     const map = new ExpiringMap<number>(2, () => 0);
     map.set('a', 1, 1);
     map.set('b', 2, 1);
@@ -24,15 +24,15 @@ describe('a map that forgets', () => {
     expect([map.get('a'), map.get('c'), map.size]).toEqual([4, 3, 2]);
   });
 
-  test('with a bound of 0 it keeps nothing', () => {
+  test('with a bound of 0 it stores nothing', () => {
     const map = new ExpiringMap<number>(0, () => 0);
     map.set('a', 1, 1);
     expect([map.get('a'), map.size]).toEqual([undefined, 0]);
   });
 });
 
-describe('known tokens', () => {
-  test('are believed until they expire, and for ten minutes at most', () => {
+describe('cached tokens', () => {
+  test('tokens are cached until they expire, and for ten minutes at most', () => {
     const clock = clockAt();
     const cache = new TokenCache<string>(10, clock.now);
     cache.set('short', 'a', clock.now() / 1000 + 60);

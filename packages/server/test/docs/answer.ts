@@ -1,20 +1,20 @@
 /**
- * Whether a page shows what was printed. `…` stands for any text; a page may break and indent JSON, outside of its
- * strings, to fit the width; line ends at the end do not count. In a head, `Age` and `max-age` may have moved on.
- * @param seconds how far at most: what has passed since the page began
+ * Whether a page shows the printed text. `…` matches any text. A page may break and indent JSON, outside its strings.
+ * Trailing line ends are ignored. `Age` and `max-age` in the headers may have changed.
+ * @param seconds the maximum change: the time since the page began
  */
 export function isShown(shown: string, printed: string, seconds: number = 0): boolean {
   const then = counters.reduce((text, counter) => putBack(shown, text, { ...counter, seconds }), printed);
   return [asIs, withoutSpace].some((form) => patternOf(form(shown.trimEnd())).test(form(then.trimEnd())));
 }
 
-/** What a head counts in seconds, and in which direction. */
+/** Header values in seconds, and the direction of their change. */
 const counters = [
   { pattern: /(?<=^HTTP\/1\.1 (?:.+\n)*age: )\d+$/m, direction: 1 },
   { pattern: /(?<=^HTTP\/1\.1 (?:.+\n)*cache-control: .*max-age=)\d+/m, direction: -1 },
 ] as const;
 
-/** The number is the shown one again, where no more than the time that has passed lies between the two. */
+/** Replaces a number by the shown one if they differ by the time passed at most. */
 function putBack(
   shown: string,
   printed: string,
@@ -31,7 +31,7 @@ function asIs(text: string): string {
   return text;
 }
 
-/** JSON, which is the last paragraph when there is a head before it, without what is only there to be read. */
+/** JSON without formatting whitespace; it is the last paragraph if headers come before it. */
 function withoutSpace(text: string): string {
   const head = /^HTTP\/1\.1 [^]*?\n\n/.exec(text)?.[0] ?? '';
   return (

@@ -4,14 +4,14 @@ import { isShown } from './answer.ts';
 import { shellWords } from './curl.ts';
 import { readPage } from './page.ts';
 
-/* What the authors of pages can rely on. */
+/* The conventions that authors of pages can rely on. */
 
 async function page(...lines: readonly string[]): Promise<ReturnType<typeof readPage>> {
   return readPage(await folderWith({ 'page.md': lines.join('\n') }), 'page.md');
 }
 
 describe('a page', () => {
-  test('its steps, each with its line', async () => {
+  test('the steps of a page, each with its line', async () => {
     const { steps, links } = await page(
       '# Title, with [a link](other.md#part) and [another](https://example.org)',
       '<!-- sql',
@@ -67,7 +67,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('what it cannot try is an error with its line', async () => {
+  test('an unsupported step is an error with its line', async () => {
     await expect(page('', '```sqll', 'x', '```')).rejects.toThrow('page.md:2: nothing is known of the language "sqll"');
     await expect(page('```sql', 'x')).rejects.toThrow('page.md:1: nothing ends what begins here');
     await expect(page('```console', 'curl a', '```')).rejects.toThrow('page.md:2: a console block begins with "$ "');
@@ -93,8 +93,8 @@ test.each([
   ['JSON with line breaks', '{\n  "a": [1,\n    2]\n}', '{"a":[1,2]}', true],
   ['spaces inside of strings', '{"a": "x y"}', '{"a":"x  y"}', false],
   ['other digits', '[1.50]', '[1.5]', false],
-  ['a head and JSON', 'HTTP/1.1 200 OK\nx: 1\n\n[1, 2]', 'HTTP/1.1 200 OK\nx: 1\n\n[1,2]', true],
-  ['another head', 'HTTP/1.1 200 OK\nx: 1 2\n\n[1, 2]', 'HTTP/1.1 200 OK\nx: 12\n\n[1,2]', false],
+  ['headers and JSON', 'HTTP/1.1 200 OK\nx: 1\n\n[1, 2]', 'HTTP/1.1 200 OK\nx: 1\n\n[1,2]', true],
+  ['other headers', 'HTTP/1.1 200 OK\nx: 1 2\n\n[1, 2]', 'HTTP/1.1 200 OK\nx: 12\n\n[1,2]', false],
 ])('an answer is shown by %s', (_, shown, printed, expected) => {
   expect(isShown(shown, printed)).toBe(expected);
 });
@@ -104,11 +104,11 @@ const aged = (age: number, left: number, body = 'age: 0'): string =>
 
 test.each([
   ['nothing passed', aged(0, 299), true],
-  ['two seconds passed', aged(2, 297), true],
-  ['three seconds passed, which is more than there were', aged(3, 296), false],
-  ['only one of them has moved too far', aged(1, 290), false],
-  ['the age is of the future', aged(0, 300), false],
-  ['a body has moved', aged(0, 299, 'age: 1'), false],
-])('what a head counts in seconds, two of them after the page began: %s', (_, printed, expected) => {
+  ['two seconds have passed', aged(2, 297), true],
+  ['three seconds have passed, more than allowed', aged(3, 296), false],
+  ['one of the headers has changed too much', aged(1, 290), false],
+  ['the age is in the future', aged(0, 300), false],
+  ['a body has changed', aged(0, 299, 'age: 1'), false],
+])('header values in seconds, two seconds after the page began: %s', (_, printed, expected) => {
   expect(isShown(aged(0, 299), printed, 2)).toBe(expected);
 });

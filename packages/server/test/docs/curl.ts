@@ -1,6 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 
-/** The words of a command line, as a shell splits them; nothing is expanded. */
+/** Splits a command line into words as a shell does, without expansion. */
 export function shellWords(command: string): readonly string[] {
   const joined = command.replaceAll('\\\n', ' ');
   return [...joined.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g)].map(([word]) =>
@@ -15,13 +15,13 @@ interface CurlRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** `-i` or `-I`: head and body are printed. */
+  /** `-i` or `-I`: headers and body are printed. */
   readonly showHead: boolean;
-  /** `-c`: where cookies of the answer are kept. */
+  /** `-c`: the file for cookies of the response. */
   readonly jar: string | null;
 }
 
-/** The cookies that commands have kept, by the names of their files. */
+/** The stored cookies, by the names of their files. */
 const jars = new Map<string, string>();
 
 /** The part of curl that the pages use. */
@@ -62,12 +62,12 @@ function curlRequest(words: readonly string[]): CurlRequest {
   if (address === null) throw new Error('curl has no address');
   if (/[{}[\]]/.test(address)) throw new Error('curl takes brackets and braces in an address for a pattern');
   const url = new URL(address.includes('://') ? address : `http://${address}`);
-  // The name that the page shows, and not the port of this run: a host is what an origin is held against.
+  // The host of the page, without the port of this run: the guard compares an origin with the host.
   headers['host'] ??= url.host;
   return { url, method: method ?? (body === null ? 'GET' : 'POST'), headers, body, showHead, jar };
 }
 
-/** Headers that every answer has and that say nothing of the example. */
+/** Headers of every response that do not matter to the example. */
 const leftOut = new Set([
   'date',
   'connection',
@@ -79,8 +79,8 @@ const leftOut = new Set([
 ]);
 
 /**
- * What curl prints, without the headers that are left out.
- * @param portOf the real port for one that a page shows
+ * Returns the output of curl, without the omitted headers.
+ * @param portOf the real port for a port of the page
  */
 export async function curl(words: readonly string[], portOf: (shown: string) => number): Promise<string> {
   const { url, method, headers, body, showHead, jar } = curlRequest(words);
@@ -105,7 +105,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** @param brought the request has brought its id, and the example is about it */
+/** @param brought whether the request has a request id, which the example shows */
 function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage, brought: boolean): readonly string[] {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
   for (let index = 0; index < rawHeaders.length; index += 2) {

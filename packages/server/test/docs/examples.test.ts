@@ -10,13 +10,13 @@ import { type Page, readPage, type Step } from './page.ts';
 import { missingPackages, programHost, root, scriptFolder, Stage } from './stage.ts';
 
 /*
- * Every example of the pages is tried; `page.ts` says what counts as one. A failure is named after the file and line where
- * the example stands.
+ * Runs every example of the pages; `page.ts` defines the examples.
+ * A failure is named after the file and line of the example.
  */
 
 const elsewhere = new Set(['node_modules', 'dist', 'results', 'packages']);
 
-/** Every page of a folder and of those below it, from the root of the checkout. */
+/** Every page of a folder and its subfolders, relative to the root of the checkout. */
 function pagesOf(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}${entry.name}`;
@@ -33,7 +33,7 @@ function count(kind: Step['kind']): number {
   return steps.filter((step) => step.kind === kind).length;
 }
 
-test('the guard has looked: pages, statements, requests, programs, configurations', () => {
+test('the pages hold statements, requests, programs and configurations', () => {
   expect(pages.length).toBeGreaterThan(15);
   expect(count('sql')).toBeGreaterThan(20);
   expect(count('command')).toBeGreaterThan(60);
@@ -71,7 +71,7 @@ function nameOf(step: Step): string {
   return step.kind === 'program' ? step.name : step.kind;
 }
 
-test('the scripts of the pages fit the types of what they import', async () => {
+test('the scripts of the pages match the types of their imports', async () => {
   const folder = await scriptFolder();
   try {
     const files = pages.flatMap(({ file, steps }) => steps.flatMap((step) => scriptOf(file, step)));
@@ -91,17 +91,17 @@ test('the scripts of the pages fit the types of what they import', async () => {
   }
 });
 
-/** A script as a file whose name and line numbers are those of its page. */
+/** A script as a file with the name and line numbers of its page. */
 function scriptOf(file: string, step: Step): readonly { readonly name: string; readonly text: string }[] {
   if (step.kind !== 'program' && step.kind !== 'fragment') return [];
   if (missingPackages(step.text).length > 0) return [];
   const prelude = step.kind === 'fragment' ? step.prelude.replaceAll('\n', ' ') : '';
-  // A module, whatever it imports.
+  // Makes the file a module even without imports.
   const text = `export {}; ${prelude}${'\n'.repeat(step.line - 1)}${step.text}`;
   return [{ name: `${file.replaceAll('/', '-').replace(/\.md$/, '')}-${step.line}.mjs`, text }];
 }
 
-test('links lead to what is there', () => {
+test('links lead to existing files', () => {
   const links = pages.flatMap(({ file, links }) => links.map((link) => ({ file, ...link })));
   expect(links.length).toBeGreaterThan(30);
   const broken = links.filter(({ file, target }) => !existsSync(join(root, dirname(file), decodeURI(target))));

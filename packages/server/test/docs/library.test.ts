@@ -8,7 +8,7 @@ const folder = join(root, 'examples/library');
 const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
 const files = ['schema.sql', 'data.sql', 'api.sql'];
 
-/** `` | `POST /api/lend-copy` `{"copyId": 8}` | what it shows | `` */
+/** `` | `POST /api/lend-copy` `{"copyId": 8}` | the result | `` */
 const rows = [...read('README.md').matchAll(/^\| `([A-Z]+ \/[^`]*)`(?: `(\{[^`]*\})`)? \| (.*) \|$/gm)].map(
   ([, line, body, shows]) => ({ line: line!, body, shows: shows! }),
 );
@@ -22,7 +22,7 @@ async function call(line: string, body?: string): Promise<readonly [number, stri
 }
 
 describe('the table of the example library', () => {
-  test('has a row for every endpoint', () => {
+  test('the table has a row for every endpoint', () => {
     const { endpoints, diagnostics } = library.gateway;
     expect(rows.length).toBe(endpoints.length);
     expect(diagnostics.filter(({ severity }) => severity !== 'info')).toEqual([]);
@@ -37,7 +37,7 @@ describe('the table of the example library', () => {
   test.each([
     ['an unknown book', 204, 'GET /api/books/999'],
     ['a malformed ISBN', 400, 'GET /api/get-authors?isbn=978-0060853983'],
-    ['an ISBN that is known', 409, 'POST /api/add-book'],
+    ['a duplicate ISBN', 409, 'POST /api/add-book'],
     ['copy 1', 400, 'POST /api/lend-copy', '{"copyId": 1, "memberId": 1}'],
     ['copy 6', 409, 'POST /api/lend-copy', '{"copyId": 6, "memberId": 1}'],
   ])('%s is %i', async (what, status, line, body = rows.find((row) => row.line === line)?.body) => {

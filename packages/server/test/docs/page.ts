@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What a page shows that can be tried, in its order. `line` is where it stands in the file, from 1.
+ * The steps of a page in their order. `line` is the position in the file, from 1.
  *
- * - `sql`: a ```sql block, or a comment `<!-- sql … -->` that readers do not see; run in the database of the page
+ * - `sql`: a ```sql block, or a hidden comment `<!-- sql … -->`; run in the database of the page
  * - `library`: a comment `<!-- library -->`; loads the example database
- * - `config`: a ```json block, or a comment `<!-- config … -->`, a `pgway.json`; checked, and in force for the requests after
- *   it up to the next heading
+ * - `config`: a ```json block, or a comment `<!-- config … -->`, a `pgway.json`; checked, and used for the requests after it
+ *   up to the next heading
  * - `program`: a ```js block whose first line is `// name.mjs`; runs from here to the next program or the end of the page
  * - `fragment`: any other ```js block; type-checked after the lines of a comment `<!-- js … -->` before it
  * - `command`: `$ …` in a ```console block, or in one without a language that begins so; the text below it is its answer
@@ -21,14 +21,14 @@ export type Step =
   | { readonly kind: 'command'; readonly line: number; readonly command: string; readonly answer: string };
 
 export interface Page {
-  /** From the root of the checkout, with slashes. */
+  /** Relative to the root of the checkout, with slashes. */
   readonly file: string;
   readonly steps: readonly Step[];
-  /** The links to other places of the checkout, without `#…`. */
+  /** The links to other files of the checkout, without `#…`. */
   readonly links: readonly { readonly line: number; readonly target: string }[];
 }
 
-/** Languages of blocks that are shown and not tried. */
+/** Languages of blocks that are shown and not run. */
 const shown = new Set(['sh', 'text', 'ts', 'ini']);
 
 export function readPage(root: string, file: string): Page {
@@ -108,7 +108,7 @@ class PageReader {
     this.#prelude = '';
   }
 
-  /** A command goes on over a line that ends with a backslash, and until its quotes are closed. */
+  /** A command continues after a line that ends with a backslash, and until its quotes are closed. */
   #addCommands(line: number, text: string): void {
     const lines = text.split('\n');
     let at = 0;

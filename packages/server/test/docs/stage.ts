@@ -22,14 +22,14 @@ import type { Step } from './page.ts';
 
 export const root: string = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** What pages write instead of the real ones. */
+/** The placeholders of the pages for real values. */
 const shownDatabase = 'postgres://user:password@localhost:5432/mydb';
 const gatewayPort = '8080';
 const programPort = '3000';
-/** What a request to a program of the page is told by. */
+/** The Host header of requests to a program of the page. */
 export const programHost: string = `localhost:${programPort}`;
 
-/** Packages that programs of the pages may import, and who has them. */
+/** Packages that programs of the pages may import, and the folders that contain them. */
 const packages: Readonly<Record<string, string>> = {
   '@pgway/core': 'packages/server',
   pg: 'packages/server',
@@ -46,7 +46,7 @@ export function missingPackages(text: string): readonly string[] {
   return imported.filter((name) => !name.startsWith('node:') && folderOf(name) === null);
 }
 
-/** `@pgway/core` for `@pgway/core/fastify`. */
+/** Returns `@pgway/core` for `@pgway/core/fastify`. */
 function packageOf(specifier: string): string {
   return specifier.startsWith('node:') ? specifier : /^(?:@[^/]+\/)?[^/]+/.exec(specifier)![0];
 }
@@ -58,7 +58,7 @@ function folderOf(name: string): string | null {
   return found.map((folder) => join(folder, name)).find((folder) => existsSync(join(folder, 'package.json'))) ?? null;
 }
 
-/** A folder in which scripts find the packages that they import. */
+/** A folder from which scripts resolve the packages that they import. */
 export async function scriptFolder(): Promise<string> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'pgway-docs-'));
   const places = Object.keys(packages).map((name) => [name, folderOf(name)] as const);
@@ -71,20 +71,20 @@ export async function scriptFolder(): Promise<string> {
   return folder;
 }
 
-/** A gateway with the HTTP server around it, under one configuration. */
+/** A gateway with its HTTP server, under one configuration. */
 interface Served {
   readonly gateway: Gateway;
   readonly port: number;
   readonly lifecycle: Lifecycle;
 }
 
-/** Where the steps of one page play, one after the other: a database, the server over it, and the program of the page. */
+/** Runs the steps of one page in order: a database, the server over it, and the program of the page. */
 export class Stage {
   readonly #database: TestDatabase;
   readonly #folder: string;
   #config = '{}';
   #served: Served | null = null;
-  /** The database has changed since the gateway read it. */
+  /** Whether the database has changed since the gateway loaded it. */
   #stale = false;
   #program: { readonly child: ChildProcess; readonly port: number; readonly errors: () => string } | null = null;
 
@@ -105,7 +105,7 @@ export class Stage {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** @returns what a command has printed */
+  /** @returns the output of a command */
   async play(step: Exclude<Step, { readonly kind: 'fragment' }>): Promise<string> {
     switch (step.kind) {
       case 'heading':
@@ -202,7 +202,7 @@ export class Stage {
     return streams.text.stdout + streams.text.stderr;
   }
 
-  /** An ordinary user, as the pages advise: a superuser is warned of. */
+  /** An ordinary user, as the pages advise: a superuser causes a warning. */
   async #createUser(): Promise<{ readonly name: string; readonly connectionString: string }> {
     const name = `pgway_docs_${randomBytes(8).toString('hex')}`;
     const schemas = await this.#database.query(
@@ -230,7 +230,7 @@ export class Stage {
     }
   }
 
-  /** A program of the pages ends well when it is told to. */
+  /** A program of the pages exits with code 0 when it is stopped. */
   async #endProgram(): Promise<void> {
     if (this.#program === null) return;
     const { child, errors } = this.#program;
