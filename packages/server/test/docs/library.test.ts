@@ -37,7 +37,7 @@ describe('the table of the example library', () => {
   test.each([
     ['an unknown book', 204, 'GET /api/books/999'],
     ['a malformed ISBN', 400, 'GET /api/get-authors?isbn=978-0060853983'],
-    ['a duplicate ISBN', 409, 'POST /api/add-book'],
+    ['an ISBN that is known', 409, 'POST /api/add-book'],
     ['copy 1', 400, 'POST /api/lend-copy', '{"copyId": 1, "memberId": 1}'],
     ['copy 6', 409, 'POST /api/lend-copy', '{"copyId": 6, "memberId": 1}'],
   ])('%s is %i', async (what, status, line, body = rows.find((row) => row.line === line)?.body) => {
