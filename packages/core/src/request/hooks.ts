@@ -115,16 +115,17 @@ async function runCommandCallback(
       sql: call.statement.sql,
       parameters: call.parameters,
       values: call.arguments,
-      run: async () => {
-        if (endpoint.loginOrLogout !== null) throw new Error('run() is not available for a login or logout');
-        running ??= runCommand(execution, call, context);
-        const commandResponse = await running;
-        mayRepeat = false;
-        return commandResponse;
-      },
+      run: () =>
+        withHandledRejection(async () => {
+          if (endpoint.loginOrLogout !== null) throw new Error('run() is not available for a login or logout');
+          running ??= runCommand(execution, call, context);
+          const commandResponse = await running;
+          mayRepeat = false;
+          return commandResponse;
+        }),
       query: (sql, values = []) => {
         mayRepeat = false;
-        return statements.run(sql, values);
+        return withHandledRejection(() => statements.run(sql, values));
       },
     });
     if (response) return toGatewayResponse(response);
@@ -132,6 +133,13 @@ async function runCommandCallback(
   } catch (error) {
     throw mayRepeat ? error : new CommandCallbackError(error, statements.errors.has(error));
   }
+}
+
+/** A callback may not await the promise. Without a handler, an error that a client causes would end the process. */
+function withHandledRejection<Product>(start: () => Promise<Product>): Promise<Product> {
+  const promise = start();
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** The statements of a `commandCallback`. They are cancelled when the client disconnects. */

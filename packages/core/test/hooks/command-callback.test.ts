@@ -85,6 +85,20 @@ describe('run', () => {
     expect(errors).toHaveLength(1);
   });
 
+  test('an error of a command that the hook does not await is the response, and the process goes on', async () => {
+    const { send } = await start(({ run, query }) => {
+      void run();
+      void query('select nothing_of_the_kind');
+    });
+    const { status, type, body } = await send('GET /api/failing');
+    expect([status, type, JSON.parse(body)]).toEqual([
+      400,
+      'application/problem+json',
+      { type: 'urn:pgway:problem:database-error', title: 'no', status: 400, code: 'P0001' },
+    ]);
+    expect((await send('GET /api/nothing')).body).toBe('[]');
+  });
+
   test('a response of more than 64 MiB is refused, and its call ends', async () => {
     const { send } = await start(({ run }) => run());
     expect((await send('GET /api/large')).status).toBe(500);

@@ -15,7 +15,7 @@ export type OpenApiDocument = JsonSchema;
 /** The server of the document, as a relative URL. */
 const documentRoot = '/';
 
-/** The methods of a Path Item Object; CONNECT is none of them. */
+/** The methods of a Path Item Object; CONNECT is not among them. */
 const methods: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE']);
 
 /**
