@@ -94,7 +94,7 @@ export type {
   ResultShape,
   LoginOrLogout,
   TableEndpoint,
-  UploadOptions,
+  EndpointUpload,
 } from './endpoints/endpoint.ts';
 export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
 export type { EndpointAuthenticationOptions, EndpointOptions } from './endpoints/options.ts';

@@ -14,12 +14,16 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     validation: { modules: [], packages: [] },
     catalog: { modules: ['postgres'], packages: [] },
     endpoints: { modules: ['catalog', 'validation'], packages: [] },
-    ports: { modules: ['postgres', 'http', 'endpoints'], packages: [] },
+    ports: { modules: ['postgres', 'http', 'endpoints'], packages: ['node'] },
     response: { modules: ['postgres', 'http', 'endpoints'], packages: ['node', 'negotiator'] },
     auth: { modules: ['postgres', 'http', 'endpoints', 'ports'], packages: [] },
     events: { modules: ['http', 'endpoints', 'ports', 'auth'], packages: ['node'] },
+    uploads: {
+      modules: ['postgres', 'http', 'endpoints', 'ports'],
+      packages: ['node', '@fastify/busboy', 'csv-parse'],
+    },
     request: {
-      modules: ['postgres', 'http', 'endpoints', 'ports', 'response', 'auth', 'events'],
+      modules: ['postgres', 'http', 'endpoints', 'ports', 'response', 'auth', 'events', 'uploads'],
       packages: ['node'],
     },
     adapters: { modules: ['http'], packages: ['node', 'fastify'] },
@@ -45,6 +49,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'auth-schemes',
         'cache',
         'broadcast',
+        'uploads',
         'logging',
       ],
       packages: ['node'],
@@ -62,6 +67,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'auth-schemes',
         'cache',
         'tables',
+        'uploads',
         'generators',
         'logging',
         'gateway',
@@ -79,6 +85,10 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
   ports: { postgres: ['postgres/port.ts'] },
   response: { postgres: ['postgres/port.ts', 'postgres/literal.ts'] },
   auth: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts'] },
+  uploads: {
+    postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/query.ts'],
+    endpoints: ['endpoints/endpoint.ts', 'endpoints/upload-option.ts'],
+  },
   request: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts', 'postgres/query.ts'] },
   broadcast: {
     postgres: ['postgres/port.ts', 'postgres/literal.ts'],
@@ -100,6 +110,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
 
 /** The files of a module that may import a package, where that is not all of them. A folder ends with its slash. */
 const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  ports: { node: ['ports/upload-handler.ts'] },
   postgres: { pg: ['postgres/session-opener.ts'] },
   response: { negotiator: ['response/negotiate.ts'] },
   'auth-schemes': {

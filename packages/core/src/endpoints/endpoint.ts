@@ -199,9 +199,13 @@ export interface CachePolicy {
 }
 
 /** File uploads as `multipart/form-data`. The parameters come from the query string. */
-export interface UploadOptions {
-  /** The names of the upload handlers; empty for the default handlers. */
+export interface EndpointUpload {
+  /** The names of the upload handlers, in order. */
   readonly handlers: readonly string[];
+  /** The texts of the options that the comment sets, by handler and option name. They may contain `{parameter}` templates. */
+  readonly options: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The position of the parameter that receives the metadata of the files as JSON; null: none. */
+  readonly metadataParameter: number | null;
 }
 
 /** A published endpoint: frozen, plain data that can be serialized as JSON. */
@@ -246,8 +250,8 @@ export interface Endpoint {
   readonly userContext: boolean;
   readonly tags: readonly string[];
   readonly typedClient: TypedClientOptions;
-  /** Null without uploads. This version always sets null. */
-  readonly upload: UploadOptions | null;
+  /** Null without uploads. */
+  readonly upload: EndpointUpload | null;
   /** Null without caching. */
   readonly cache: CachePolicy | null;
   /** `schema.name` of the routines and tables whose cached responses a successful call invalidates. */

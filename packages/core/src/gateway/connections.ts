@@ -7,10 +7,18 @@ import {
 } from '../postgres/connect-database.ts';
 import { type ConnectionSettings, parseConnectionString } from '../postgres/connection-string.ts';
 import { defaultStatementTimeoutMs } from '../postgres/settings.ts';
-import { type Call, ConnectionLost, type Database, type ChannelEvent, type Runner } from '../postgres/port.ts';
+import { beginOnClient } from '../postgres/client-transaction.ts';
+import {
+  type Call,
+  type ChannelEvent,
+  ConnectionLost,
+  type Database,
+  type ExclusiveRunner,
+  type ProvidedRunner,
+  type Runner,
+} from '../postgres/port.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import type { ConnectionProvider, Observer } from '../ports/ports.ts';
-import type { HostRunner } from '../request/procedure-output-conversion.ts';
 import { StartError, toStartError } from './start-error.ts';
 
 /** The main database and the named ones. Each has its own pool. */
@@ -18,7 +26,7 @@ export interface Connections {
   readonly main: Database;
   readonly named: ReadonlyMap<string, Database>;
   /** Returns the connection that the host program provides for a request, if any; null: without a `connectionProvider`. */
-  readonly provide: ((...input: Parameters<ConnectionProvider>) => Promise<HostRunner | null>) | null;
+  readonly provide: ((...input: Parameters<ConnectionProvider>) => Promise<ProvidedRunner | null>) | null;
   /** Settings that a call on a provided connection sets itself. */
   readonly providedSettings: readonly (readonly [name: string, value: string])[];
   /**
@@ -150,7 +158,13 @@ function createProvide(
     if (provided === null || provided === undefined) return null;
     const release = (error?: Error): void => provided.release?.(error instanceof ConnectionLost ? error : undefined);
     try {
-      return releaseAfterCall(createClientRunner(provided.client, acquireTimeout * 1_000), release);
+      const { client } = provided;
+      const runner = createClientRunner(client, acquireTimeout * 1_000);
+      return {
+        ...releaseAfterCall(runner, release),
+        begin: (transaction) =>
+          beginOnClient({ client, runner, release: (error) => void catchError(() => release(error)) }, transaction),
+      };
     } catch (error) {
       release(error as Error);
       throw error;
@@ -159,7 +173,7 @@ function createProvide(
 }
 
 /** Releases the provided connection after a call. An error of `release` fails the request. */
-function releaseAfterCall(runner: Runner, release: (error?: Error) => void): HostRunner {
+function releaseAfterCall(runner: Runner, release: (error?: Error) => void): ExclusiveRunner {
   const releaseOnFailure = (call: Call): Call => ({
     ...call,
     failed: (error) => call.failed(catchError(() => release(error)) ?? error),

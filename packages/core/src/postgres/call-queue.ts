@@ -105,3 +105,22 @@ export class QueuedCall implements CallHandle {
     else if (this.#dequeue(this)) this.call.failed(new CallCancelled('the caller abandoned the call'));
   }
 }
+
+/** A transaction that waits for a session of its own. */
+export class QueuedTransaction extends QueuedCall {
+  readonly #onSession: (session: Session) => void;
+
+  constructor(
+    { role, failed }: Pick<Call, 'role' | 'failed'>,
+    dequeue: (queued: QueuedCall) => boolean,
+    onSession: (session: Session) => void,
+  ) {
+    // It counts as a call that may block: statements of a transaction wait for locks, and for the client between them.
+    super({ steps: [], mayShare: false, mayBlock: true, role, timeout: 0, done: () => undefined, failed }, dequeue);
+    this.#onSession = onSession;
+  }
+
+  override begin(session: Session): void {
+    this.#onSession(session);
+  }
+}

@@ -26,8 +26,8 @@ export interface CallRequestOptions {
   readonly switchesRole: boolean;
   /** Milliseconds; 0 means no timeout. */
   readonly timeout: number;
-  /** Prepares the statements again after the server has dropped one; called at most once. */
-  readonly retry: (request: CallRequest) => void;
+  /** Prepares the statements again after the server has dropped one; called at most once. Null: in a transaction, which the error has aborted. */
+  readonly retry: ((request: CallRequest) => void) | null;
 }
 
 /** A call in the pipeline. */
@@ -117,6 +117,11 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   get rows(): RowSink | null {
     if (this.isAbandoned || this.isRequeued || this.taintedBy !== null || this.error !== null) return null;
     return this.steps[this.step]?.rows ?? null;
+  }
+
+  override rowDescription(types: readonly number[]): void {
+    super.rowDescription(types);
+    this.rows?.columns?.(types);
   }
 
   override row(chunk: Buffer, start: number, end: number): void {

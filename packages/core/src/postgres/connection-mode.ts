@@ -91,8 +91,38 @@ export function adaptCall(call: Call, mode: ConnectionMode, switchesRole: boolea
   };
 }
 
+/** The steps that begin and end a transaction with several calls on a connection of the gateway. */
+export interface TransactionSteps {
+  readonly begin: readonly Step[];
+  readonly commit: readonly Step[];
+  readonly rollback: readonly Step[];
+}
+
+/**
+ * Returns the steps of a transaction.
+ * @param switchesRole the plans of the session may belong to another role
+ */
+export function transactionSteps(
+  options: Pick<Call, 'role' | 'altersSession'>,
+  mode: ConnectionMode,
+  switchesRole: boolean,
+): TransactionSteps {
+  const after = options.altersSession === true && mode.reset === 'perCall' ? resetPerCall : [];
+  return {
+    begin: [begin, ...stepsBefore(options, mode, switchesRole)],
+    commit: [...after, commit],
+    rollback: [rollback],
+  };
+}
+
+/** Returns the steps of a call within a transaction: without names where the connection supports none. */
+export function adaptTransactionCall(call: Call, mode: ConnectionMode): CallSteps {
+  const steps = canUseNames(call, mode) ? call.steps : removeNames(call.steps);
+  return { steps, leadingSteps: 0, opensTransaction: false };
+}
+
 /** Returns whether statements keep their names. A pooler may share one statement between roles, so that calls with a role cannot. */
-function canUseNames({ role }: Call, mode: ConnectionMode): boolean {
+function canUseNames({ role }: Pick<Call, 'role'>, mode: ConnectionMode): boolean {
   return !mode.unnamed && (mode.settingsPerCall === null || role === undefined);
 }
 
@@ -105,7 +135,7 @@ function isPlain({ role, atomic }: Call, mode: ConnectionMode): boolean {
 }
 
 function stepsBefore(
-  { role }: Call,
+  { role }: Pick<Call, 'role'>,
   { settingsPerCall, setsDefaultTimeout, isProvided }: ConnectionMode,
   switchesRole: boolean,
 ): readonly Step[] {

@@ -41,13 +41,15 @@ export class MessageWriter {
     this.#named(0x43, name);
   }
 
-  bind(name: string, values: readonly Value[]): void {
+  /** @param binary the parameters in the binary format; the others are in the text format */
+  bind(name: string, values: readonly Value[], binary: readonly boolean[] = []): void {
     const start = this.#begin(0x42);
     this.#reserve(1);
     this.#buffer[this.#length++] = 0;
     this.#text(name);
-    this.#reserve(4);
-    this.#int16(0);
+    this.#reserve(4 + binary.length * 2);
+    this.#int16(binary.length);
+    for (const isBinary of binary) this.#int16(isBinary ? 1 : 0);
     this.#int16(values.length);
     for (const value of values) this.#value(value);
     this.#reserve(2);
@@ -68,7 +70,7 @@ export class MessageWriter {
     try {
       for (const { statement, values } of steps) {
         if (statement.name === '') this.parse('', statement.sql, statement.types);
-        this.bind(statement.name, values);
+        this.bind(statement.name, values, statement.binary);
         if (statement.name === '') this.describe('');
         this.execute();
       }

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { ProtocolViolation } from './message-parser.ts';
 import {
   type Call,
@@ -224,4 +225,26 @@ function columnsChanged(
   return new ColumnMismatch(
     `unexpected result columns: expected types (${expectedTypes}), received (${types.join(', ')}) from ${sql}`,
   );
+}
+
+/** Back-pressure on the server: pauses the socket while the sink accepts no rows. */
+export class SocketFlow {
+  readonly #socket: Duplex;
+  isPaused = false;
+
+  constructor(socket: Duplex) {
+    this.#socket = socket;
+  }
+
+  pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.#socket.resume();
+  }
 }

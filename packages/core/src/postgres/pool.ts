@@ -1,4 +1,4 @@
-import { CallQueue, QueuedCall } from './call-queue.ts';
+import { CallQueue, QueuedCall, QueuedTransaction } from './call-queue.ts';
 import { query } from './query.ts';
 import type { CallRequest } from './call-request.ts';
 import { Listener } from './listener.ts';
@@ -13,8 +13,11 @@ import {
   type Notice,
   type QueryOptions,
   type TextTable,
+  type Transaction,
+  type TransactionOptions,
   type Value,
 } from './port.ts';
+import { CallTransaction, SessionConnection } from './transaction.ts';
 import { isTransient } from './target-session-attributes.ts';
 import type { Session } from './session.ts';
 
@@ -82,6 +85,17 @@ export class Pool implements Database {
     if (this.#closed !== null) this.#failLater(queued, new ConnectionLost('the gateway is closing'));
     else this.#dispatch(queued);
     return queued;
+  }
+
+  begin(options: TransactionOptions): Promise<Transaction> {
+    return new Promise((resolve, reject) => {
+      const onSession = (session: Session): void =>
+        void CallTransaction.begin(new SessionConnection(session, options), options).then(resolve, reject);
+      const { role } = options;
+      const queued = new QueuedTransaction({ role, failed: reject }, this.#dequeue, onSession);
+      if (this.#closed !== null) this.#failLater(queued, new ConnectionLost('the gateway is closing'));
+      else this.#dispatch(queued);
+    });
   }
 
   query(sql: string, values: readonly Value[] = [], options: QueryOptions = {}): Promise<TextTable> {

@@ -11,13 +11,17 @@ export interface Statement {
   readonly types?: readonly number[];
   /** The type OIDs that each result column may have; null allows any. Checked when the statement is prepared. */
   readonly columns?: readonly (readonly number[] | null)[];
+  /** Which parameters have values in the binary format, such as the bytes of a `bytea`; absent: none. */
+  readonly binary?: readonly boolean[];
 }
 
-/** A parameter in the text format of PostgreSQL, or null. Bytes hold UTF-8 text too. */
+/** A parameter in the text format of PostgreSQL, or null. Bytes hold UTF-8 text too, or the binary format where the statement says it. */
 export type Value = string | Uint8Array | null;
 
 /** Receives the rows of one statement as bytes of the protocol, without a copy. The chunk is valid only during the call. */
 export interface RowSink {
+  /** Receives the type OIDs of the columns, before the rows. Only for unnamed statements. */
+  columns?(types: readonly number[]): void;
   /**
    * Receives one row. Its fields begin at `offset`, each as a 32-bit length (-1 for NULL) and the bytes of its text.
    * @returns false to pause the connection after the bytes that have arrived; `CallHandle.resume` continues
@@ -88,6 +92,48 @@ export interface Runner {
   run(call: Call): CallHandle;
 }
 
+/** Runs the calls of one request on one connection, which belongs to the request until it is released. */
+export interface ExclusiveRunner extends Runner {
+  /** Runs a call that is not the last one: the connection is released only if it fails. */
+  readonly withoutRelease: Runner;
+}
+
+/** The beginning of a transaction with several round trips. */
+export interface TransactionOptions {
+  /** Makes the settings of the transaction. */
+  readonly settings: Step | null;
+  /** Restores the settings before the commit, because a transaction of the host continues after it; null elsewhere. */
+  readonly restoreSettings: Step | null;
+  /** As in `Call`. One of the settings sets the role. */
+  readonly role: string | null | undefined;
+  readonly altersSession: boolean;
+  /** Milliseconds for each statement; null: the `statement_timeout` of the session. */
+  readonly timeout: number | null;
+  notice?(notice: Notice): void;
+}
+
+/** A transaction with several round trips, on a connection that serves no other call until its end. */
+export interface Transaction {
+  /**
+   * Runs steps behind those that were sent before, in one round trip. Calls may overlap: they run in order.
+   * @throws as `Call.failed`; the transaction has then ended
+   */
+  run(steps: readonly Step[]): Promise<void>;
+  /** Runs the last call of the transaction, and commits in the same round trip. */
+  readonly commit: ExclusiveRunner;
+  /** Ends the transaction unless it has ended: cancels running statements, rolls back, and releases the connection. */
+  rollback(): void;
+}
+
+/** Begins transactions with several round trips. */
+export interface TransactionSource {
+  /**
+   * Begins a transaction on a connection of its own.
+   * @throws AcquireTimeout, ConnectionLost, DatabaseError
+   */
+  begin(options: TransactionOptions): Promise<Transaction>;
+}
+
 /** An event of a channel. */
 export type ChannelEvent =
   | { readonly kind: 'notification'; readonly payload: string }
@@ -106,7 +152,10 @@ export interface QueryOptions {
   readonly altersSession?: boolean;
 }
 
-export interface Database extends Runner {
+/** A connection that the host provides for one request. */
+export interface ProvidedRunner extends ExclusiveRunner, TransactionSource {}
+
+export interface Database extends Runner, TransactionSource {
   /**
    * Returns all rows of one statement as text; for start-up and maintenance, not for requests.
    * Rejects with CallTimeout when no response arrives in time, even on a dead connection.

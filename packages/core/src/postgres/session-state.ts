@@ -60,7 +60,7 @@ export class SessionState {
   }
 
   /** Returns whether a call has to discard plans. Behind a pooler or on a host-provided connection, their role is unknown. */
-  switchesRole({ role }: Call): boolean {
+  switchesRole({ role }: Pick<Call, 'role'>): boolean {
     if (role === undefined) return false;
     return role !== this.#role || this.#mode.settingsPerCall !== null || this.#mode.isProvided;
   }

@@ -6,9 +6,18 @@ import {
   handleResponseMessage,
   checkUnsolicitedMessage,
 } from './backend-messages.ts';
-import { type PipelinedRequest, MaintenanceRequest, Pipeline } from './pipeline.ts';
+import { type PipelinedRequest, MaintenanceRequest, Pipeline, SocketFlow } from './pipeline.ts';
 import { MessageParser, ProtocolViolation } from './message-parser.ts';
-import { adaptCall, type ConnectionMode, dedicatedConnection, setRoleSteps, rollback } from './connection-mode.ts';
+import {
+  adaptCall,
+  adaptTransactionCall,
+  type ConnectionMode,
+  dedicatedConnection,
+  rollback,
+  setRoleSteps,
+  transactionSteps,
+  type TransactionSteps,
+} from './connection-mode.ts';
 import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import { settleLostRequests, requeueFollowers, type Requeue, requeueTainted } from './requeue.ts';
@@ -64,6 +73,8 @@ export class Session {
   #ending = false;
   readonly #canceller: Canceller;
   readonly state: SessionState;
+  /** Whether the session belongs to a transaction with several calls. */
+  #isReserved = false;
   /** The FATAL error with which the server ended the connection. */
   #fatal: Notice | null = null;
 
@@ -107,10 +118,15 @@ export class Session {
 
   /** Whether a call in the pipeline may block. */
   get mayBlock(): boolean {
-    return this.#requests.some(({ pending }) => pending?.call.mayBlock === true);
+    return this.#isReserved || this.#requests.some(({ pending }) => pending?.call.mayBlock === true);
   }
 
   get isIdle(): boolean {
+    return this.isQuiet && !this.#isReserved;
+  }
+
+  /** Whether no call runs and one may be sent. */
+  get isQuiet(): boolean {
     return this.load === 0 && this.#open;
   }
 
@@ -124,21 +140,42 @@ export class Session {
    * @param now `performance.now()`: a first request that runs for long may wait for a lock and block the calls behind it
    */
   canShare(call: Call, now: number): boolean {
-    if (!this.#open || this.#flow.isPaused || this.#preparing > 0 || this.state.changedSetting !== null) return false;
+    if (
+      !this.#open ||
+      this.#isReserved ||
+      this.#flow.isPaused ||
+      this.#preparing > 0 ||
+      this.state.changedSetting !== null
+    )
+      return false;
     if (!canAppendCall(this.#requests, now) || this.state.switchesRole(call)) return false;
     return this.#mode.unnamed || this.#statements.missing(call.steps).length === 0;
   }
 
   /** Sends a call. Statements that are not prepared on this connection are prepared first. */
   run(call: Call): CallRequest {
-    const switchesRole = this.state.switchesRole(call);
-    const request = new CallRequest(call, adaptCall(call, this.#mode, switchesRole), {
+    const isReserved = this.#isReserved;
+    const switchesRole = !isReserved && this.state.switchesRole(call);
+    const adapted = isReserved ? adaptTransactionCall(call, this.#mode) : adaptCall(call, this.#mode, switchesRole);
+    const request = new CallRequest(call, adapted, {
       switchesRole,
       timeout: call.timeout ?? this.state.statementTimeout,
-      retry: this.#retry,
+      // An error aborts the transaction of several calls.
+      retry: isReserved ? null : this.#retry,
     });
     this.#start(request);
     return request;
+  }
+
+  /** Reserves an idle session for a transaction with several calls, and returns the steps that begin and end it. */
+  reserve(options: Pick<Call, 'role' | 'altersSession'>): TransactionSteps {
+    this.#isReserved = true;
+    return transactionSteps(options, this.#mode, this.state.switchesRole(options));
+  }
+
+  /** Ends the reservation. The owner of the session learns of it when the last call is complete. */
+  release(): void {
+    this.#isReserved = false;
   }
 
   resume(request: CallRequest): void {
@@ -316,6 +353,8 @@ export class Session {
 
   /** Completes a request and cleans up its session state before the next call can run. */
   #finish(request: PipelinedRequest, now: number, inTransaction: boolean): void {
+    // The settings of the transaction end with it.
+    if (this.#isReserved && inTransaction) return request.readyForQuery(now, null);
     if (inTransaction && request.opensTransaction) this.#sendMaintenance([rollback], () => undefined);
     const left = this.state.settingLeftBy(request);
     if (left !== null) this.#taint(left);
@@ -351,27 +390,5 @@ export class Session {
     const fatal = this.#mode.settingsPerCall === null ? this.#fatal : null;
     settleLostRequests(this.#requests.splice(0), { error, sent, fatal }, this.#requeue);
     this.#events.closed(this);
-  }
-}
-
-/** Back-pressure on the server: pauses the socket while the sink accepts no rows. */
-export class SocketFlow {
-  readonly #socket: Duplex;
-  isPaused = false;
-
-  constructor(socket: Duplex) {
-    this.#socket = socket;
-  }
-
-  pause(): void {
-    if (this.isPaused) return;
-    this.isPaused = true;
-    this.#socket.pause();
-  }
-
-  resume(): void {
-    if (!this.isPaused) return;
-    this.isPaused = false;
-    this.#socket.resume();
   }
 }

@@ -2,8 +2,10 @@ import {
   type Call,
   type CallHandle,
   type Database,
+  type ExclusiveRunner,
   type Notice,
   OutcomeUnknown,
+  type ProvidedRunner,
   type RowSink,
   type Runner,
   type Step,
@@ -23,7 +25,7 @@ import { ResponseWriter, type SizeLimit } from '../response/response-writer.ts';
 import { RowCounter } from '../response/rows.ts';
 import type { Format } from '../response/format.ts';
 import { HeaderRow } from '../response/response-headers.ts';
-import { type HostRunner, toConversionError, OutputConversion } from './procedure-output-conversion.ts';
+import { toConversionError, OutputConversion } from './procedure-output-conversion.ts';
 import { restoringSettings, settingsStep } from './call-settings.ts';
 
 /**
@@ -68,7 +70,7 @@ export interface ExecutionContext extends NoticeEventContext {
   /** Null: calls run under the role of their connection. */
   readonly databaseRole: DatabaseRole | null;
   /** Asks the host for the connection of a request; it resolves to null for a pooled one. Null: the host provides none. */
-  readonly provideConnection: ((request: GatewayRequest, endpoint: Endpoint) => Promise<HostRunner | null>) | null;
+  readonly provideConnection: ((request: GatewayRequest, endpoint: Endpoint) => Promise<ProvidedRunner | null>) | null;
 }
 
 export interface ExecutionInput {
@@ -78,7 +80,7 @@ export interface ExecutionInput {
   /** Null: anonymous. */
   readonly caller?: Caller | null;
   /** Wraps the sink of the rows, to read them before the response writer does. */
-  readonly tapRows?: (next: Required<RowSink>) => RowSink;
+  readonly tapRows?: (next: ResponseWriter) => RowSink;
   /** Whether the host provides the connection: its transaction may continue after the call. */
   readonly isHostConnection?: boolean;
   /** A response up to this limit is held back until it is whole. */
@@ -153,7 +155,7 @@ function noticeListener(context: ExecutionContext, { call, request, caller }: Ex
 }
 
 function runOn(
-  runner: Runner | HostRunner,
+  runner: Runner | ExclusiveRunner,
   context: ExecutionContext,
   { call, format, request, isHostConnection = false, tapRows, holdLimit, onCancellable }: ExecutionInput,
   notice: NoticeListener,
@@ -247,7 +249,7 @@ interface StartOptions {
 
 /** Starts the call, and after it the conversion of its output: with the same settings, in the rest of the time. */
 function start(
-  runner: Runner | HostRunner,
+  runner: Runner | ExclusiveRunner,
   call: Call,
   { conversion, invalidate, isHostConnection }: StartOptions,
 ): CallHandle {

@@ -69,10 +69,10 @@ const maxRows = 100;
 
 /** Copies the texts of the first rows on their way to the response. */
 class TextRows implements RowSink {
-  readonly #next: Required<RowSink>;
+  readonly #next: Required<Pick<RowSink, 'row' | 'chunkEnd'>>;
   readonly rows: LoginRow[] = [];
 
-  constructor(next: Required<RowSink>) {
+  constructor(next: Required<Pick<RowSink, 'row' | 'chunkEnd'>>) {
     this.#next = next;
   }
 

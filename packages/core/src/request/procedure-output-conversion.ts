@@ -4,17 +4,10 @@ import {
   ConnectionLost,
   DatabaseError,
   type RowSink,
-  type Runner,
   type Value,
 } from '../postgres/port.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { readFields } from '../response/rows.ts';
-
-/** A connection that the host provides for one request. */
-export interface HostRunner extends Runner {
-  /** Runs the first of two calls: the connection is released only if it fails. */
-  readonly withoutRelease: Runner;
-}
 
 /**
  * The first of two calls for a procedure whose output PostgreSQL has to convert. Keeps the output row, which becomes the values

@@ -108,10 +108,10 @@ export function readFields(chunk: Uint8Array, offset: number, count: number): re
 
 /** Passes rows on and counts them, those that the response leaves out too. */
 export class RowCounter implements RowSink {
-  readonly #next: Required<RowSink>;
+  readonly #next: Required<Pick<RowSink, 'row' | 'chunkEnd'>>;
   rows = 0;
 
-  constructor(next: Required<RowSink>) {
+  constructor(next: Required<Pick<RowSink, 'row' | 'chunkEnd'>>) {
     this.#next = next;
   }
 

@@ -24,7 +24,7 @@ const endpoints: readonly Endpoint[] = planned([
     comment: 'HTTP POST\nparam_type query\ntsclient_status_code = on',
     result: returns('void', []),
   },
-]).map((endpoint) => ({ ...endpoint, upload: { handlers: [] } }));
+]).map((endpoint) => ({ ...endpoint, upload: { handlers: [], options: {}, metadataParameter: null } }));
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the module does not exist before the test
 type Client = any;

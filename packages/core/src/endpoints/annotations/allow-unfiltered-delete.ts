@@ -1,6 +1,6 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
-import { parseBoolean } from '../comment/boolean-values.ts';
+import { parseBoolean } from '../comment/lexer.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 

@@ -1,4 +1,4 @@
-import { parseBoolean } from '../comment/boolean-values.ts';
+import { parseBoolean } from '../comment/lexer.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';

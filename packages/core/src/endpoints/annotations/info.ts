@@ -1,6 +1,6 @@
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { display } from '../diagnostic.ts';
-import { parseBoolean } from '../comment/boolean-values.ts';
+import { parseBoolean } from '../comment/lexer.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 import { parseEventScope } from '../events.ts';

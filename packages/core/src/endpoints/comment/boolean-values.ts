@@ -1,17 +1,8 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder, Overrides } from '../endpoint-builder.ts';
 import type { Annotation } from './annotation.ts';
+import { parseBoolean } from './lexer.ts';
 import type { AnnotationError, ParsedAnnotation } from './parsed-annotation.ts';
-
-const on: ReadonlySet<string> = new Set(['true', 'on', 'enabled', 'enable', '1']);
-const off: ReadonlySet<string> = new Set(['false', 'off', 'disabled', 'disable', '0']);
-
-/** Parses a boolean value, in any case. Returns null for any other text. */
-export function parseBoolean(text: string): boolean | null {
-  const value = text.trim().toLowerCase();
-  if (on.has(value)) return true;
-  return off.has(value) ? false : null;
-}
 
 /** The overrides that are boolean. */
 type BooleanOverride = { [K in keyof Overrides]: Overrides[K] extends boolean | null ? K : never }[keyof Overrides];

@@ -66,3 +66,13 @@ export function lexComment(comment: string): readonly CommentLine[] {
 export function normalizeName(name: string): string {
   return name.toLowerCase().replaceAll('-', '_');
 }
+
+const on: ReadonlySet<string> = new Set(['true', 'on', 'enabled', 'enable', '1']);
+const off: ReadonlySet<string> = new Set(['false', 'off', 'disabled', 'disable', '0']);
+
+/** Parses a boolean value, in any case. Returns null for any other text. */
+export function parseBoolean(text: string): boolean | null {
+  const value = text.trim().toLowerCase();
+  if (on.has(value)) return true;
+  return off.has(value) ? false : null;
+}

@@ -1,7 +1,6 @@
 import { editDistance } from '../../validation/suggestion.ts';
 import { looksLikeProse } from './prose.ts';
-import { parseBoolean } from './boolean-values.ts';
-import { normalizeName } from './lexer.ts';
+import { normalizeName, parseBoolean } from './lexer.ts';
 import { annotationNames, findAnnotation } from './registry.ts';
 import type { Annotation } from './annotation.ts';
 
