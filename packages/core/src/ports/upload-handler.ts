@@ -43,9 +43,9 @@ export interface StoredUpload {
 /** The transaction in which the routine runs after the upload. */
 export interface UploadTransaction {
   /** Runs one statement, and returns its rows in PostgreSQL's text format. Values never become part of the text. */
-  query(sql: string, values?: readonly Value[]): Promise<TextTable>;
+  readonly query: (sql: string, values?: readonly Value[]) => Promise<TextTable>;
   /** Runs statements in one network round trip. Calls may overlap: they run in order. */
-  run(steps: readonly Step[]): Promise<void>;
+  readonly run: (steps: readonly Step[]) => Promise<void>;
 }
 
 /** The request of an upload, and the effects of its end on what a handler has stored. */
@@ -62,11 +62,11 @@ export interface UploadContext {
    * Begins the transaction, or returns the one that another handler has begun. Uploads share a part of the connections: it may wait.
    * It belongs to the caller's role and settings.
    */
-  transaction(): Promise<UploadTransaction>;
+  readonly transaction: () => Promise<UploadTransaction>;
   /** Registers how to remove what was stored. Called when the request fails afterwards, in reverse order. Its errors are logged. */
-  onRollback(remove: () => void | Promise<void>): void;
+  readonly onRollback: (remove: () => void | Promise<void>) => void;
   /** Registers what follows the successful end of the call, such as the removal of a replaced file. Its errors are logged. */
-  onCommit(finish: () => void | Promise<void>): void;
+  readonly onCommit: (finish: () => void | Promise<void>) => void;
 }
 
 /** Stores the files of an upload. Made once, and used by all requests. */
