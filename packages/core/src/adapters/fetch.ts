@@ -52,23 +52,38 @@ export class FetchRequest implements GatewayRequest {
   }
 
   async body(limit: number): Promise<Uint8Array> {
-    if (this.#request.bodyUsed) {
-      throw new Problem('internal', { detail: 'The host has read the body before the gateway.' });
-    }
     const chunks: Uint8Array[] = [];
     let size = 0;
-    for await (const chunk of this.#request.body ?? []) {
-      size += (chunk as Uint8Array).length;
+    for await (const chunk of this.chunks()) {
+      size += chunk.length;
       if (size > limit) throw new Problem('body-too-large', { detail: `The limit is ${limit} bytes.` });
-      chunks.push(chunk as Uint8Array);
+      chunks.push(chunk);
     }
     return Buffer.concat(chunks);
+  }
+
+  chunks(): AsyncIterable<Uint8Array> {
+    if (this.#request.bodyUsed) {
+      throw new Problem('internal', {
+        detail: 'The host has read the body before the gateway; mount the gateway before the parser.',
+      });
+    }
+    return iterate(this.#request.body);
   }
 
   onDisconnect(listener: () => void): void {
     const { signal } = this.#request;
     if (signal.aborted) listener();
     else signal.addEventListener('abort', listener, { once: true });
+  }
+}
+
+async function* iterate(body: Request['body']): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
+  try {
+    for await (const chunk of body) yield chunk as Uint8Array;
+  } catch {
+    throw new Problem('malformed-body', { detail: 'The body ended before it was complete.' });
   }
 }
 

@@ -10,8 +10,8 @@ import {
   type Handle,
   type HeaderList,
 } from '../http/response.ts';
-import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
+import { type MaybeParsed, readBody, readChunks } from './node-body.ts';
 import { requestId } from './request-id.ts';
 
 /** A handler for `node:http`, Connect and Express. Without `next`, the gateway answers 404 for paths that it does not have. */
@@ -20,9 +20,6 @@ export type NodeMiddleware = (
   response: ServerResponse,
   next?: (error?: Error) => void,
 ) => void;
-
-/** A request whose body a parser of the host has read, as with Express. */
-type MaybeParsed = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 /** Bytes. Up to this size, copying a body into the write of the headers is cheaper than a second buffer. */
 const smallBodyBytes = 8 * 1024;
@@ -79,10 +76,11 @@ export class NodeRequest implements GatewayRequest {
   }
 
   body(limit: number): Promise<Uint8Array> {
-    const announced = Number(this.#incoming.headers['content-length'] ?? 0);
-    if (announced > limit) return Promise.reject(tooLarge(limit));
-    if (this.#body.readableDidRead) return alreadyRead(this.#incoming, limit);
-    return readBody(this.#body, limit);
+    return readBody(this.#incoming, this.#body, limit);
+  }
+
+  chunks(): AsyncIterable<Uint8Array> {
+    return readChunks(this.#incoming, this.#body);
   }
 
   onDisconnect(listener: () => void): void {
@@ -102,50 +100,6 @@ function toOriginForm(url: string): string {
   if (url.startsWith('/')) return url;
   const absolute = /^https?:\/\/[^/?#]*(\/[^?#]*)?(\?.*)?$/i.exec(url);
   return absolute === null ? url : (absolute[1] ?? '/') + (absolute[2] ?? '');
-}
-
-function tooLarge(limit: number): Problem {
-  // The rest of the body is not read: the connection cannot serve another request.
-  return new Problem('body-too-large', { detail: `The limit is ${limit} bytes.`, headers: ['connection', 'close'] });
-}
-
-/** Reads the body from the host's parser. A parsed document is serialized again, so that digits may be lost. */
-async function alreadyRead({ body, rawBody, headers }: MaybeParsed, limit: number): Promise<Uint8Array> {
-  const parsed = rawBody ?? body;
-  if (parsed === undefined || parsed === null) {
-    if (Number(headers['content-length'] ?? 0) === 0) return new Uint8Array(0);
-    throw new Problem('internal', { detail: 'The host has read the body before the gateway and kept nothing of it.' });
-  }
-  const bytes =
-    parsed instanceof Uint8Array ? parsed : Buffer.from(typeof parsed === 'string' ? parsed : JSON.stringify(parsed));
-  if (bytes.length > limit) throw tooLarge(limit);
-  return bytes;
-}
-
-function readBody(incoming: Readable, limit: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    incoming.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limit) {
-        incoming.pause();
-        chunks.length = 0;
-        reject(tooLarge(limit));
-      } else {
-        chunks.push(chunk);
-      }
-    });
-    incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    incoming.on('error', () =>
-      reject(new Problem('malformed-body', { detail: 'The body ended before it was complete.' })),
-    );
-    incoming.on('close', () =>
-      reject(new Problem('malformed-body', { detail: 'The body ended before it was complete.' })),
-    );
-    // The host may have paused the stream.
-    incoming.resume();
-  });
 }
 
 interface NodeAdapterOptions extends AdapterOptions {

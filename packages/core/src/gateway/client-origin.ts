@@ -37,6 +37,7 @@ function withOrigin(request: GatewayRequest, readOrigin: OriginReader): GatewayR
     header: (name) => request.header(name),
     headers: () => request.headers(),
     body: (limit) => request.body(limit),
+    chunks: () => request.chunks(),
     onDisconnect: (listener) => request.onDisconnect(listener),
   };
 }

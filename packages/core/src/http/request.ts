@@ -25,6 +25,13 @@ export interface GatewayRequest {
    * @throws Problem `body-too-large` (413) past the limit, before the rest is buffered
    */
   body(limit: number): Promise<Uint8Array>;
+  /**
+   * Returns the body as a stream of chunks. While the reader is slow, the sender has to wait (back-pressure). Ending the iteration
+   * early leaves the rest of the body unread.
+   * @throws Problem `internal` when the host has read the body before the gateway. The iteration throws Problem `malformed-body`
+   * when the client disconnects before the end.
+   */
+  chunks(): AsyncIterable<Uint8Array>;
   /** Calls the listener once if the client disconnects before its response is complete. */
   onDisconnect(listener: () => void): void;
 }

@@ -14,6 +14,7 @@ export interface RequestParts {
 /** A request as an adapter creates it. */
 export function requestOf(parts: RequestParts = {}): GatewayRequest {
   const { method = 'GET', path = '/', headers = {}, body = '', secure = false, remoteAddress = '192.0.2.1' } = parts;
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   return {
     id: 'r1',
     method,
@@ -24,9 +25,11 @@ export function requestOf(parts: RequestParts = {}): GatewayRequest {
     header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
     headers: () => Object.entries(headers),
     body: (limit) => {
-      const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
       if (bytes.length > limit) return Promise.reject(new Problem('body-too-large'));
       return Promise.resolve(bytes);
+    },
+    async *chunks() {
+      yield await Promise.resolve(bytes);
     },
     onDisconnect: () => undefined,
   };

@@ -22,6 +22,7 @@ const request: GatewayRequest = {
   header: () => undefined,
   headers: () => [],
   body: () => Promise.resolve(new Uint8Array(0)),
+  async *chunks() {},
   onDisconnect: () => undefined,
 };
 
