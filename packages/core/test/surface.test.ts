@@ -95,6 +95,7 @@ test('the codes of problems and their statuses', () => {
       "403 insecure-transport",
       "404 missing-column",
       "405 method-not-allowed",
+      "409 file-name-conflict",
       "412 precondition-failed",
       "413 body-too-large",
       "414 uri-too-long",
@@ -111,6 +112,7 @@ test('the codes of problems and their statuses', () => {
       "503 no-free-stream",
       "503 outcome-unknown",
       "504 timeout",
+      "507 insufficient-storage",
     ]
   `);
 });

@@ -25,6 +25,7 @@ export const problemTypes = {
   },
   'missing-column': { status: 404, title: 'Required columns are missing' },
   'method-not-allowed': { status: 405, title: 'The path does not support this method' },
+  'file-name-conflict': { status: 409, title: 'The name of the file is in use by something other than a file' },
   'precondition-failed': {
     status: 412,
     title: 'The row has changed or does not exist',
@@ -47,6 +48,7 @@ export const problemTypes = {
   'no-free-stream': { status: 503, title: 'The server cannot open more event streams now' },
   'no-free-connection': { status: 503, title: 'No database connection became free in time' },
   timeout: { status: 504, title: 'The database did not answer in time' },
+  'insufficient-storage': { status: 507, title: 'The server has no space for the upload' },
 } as const;
 
 export type ProblemCode = keyof typeof problemTypes;

@@ -56,6 +56,8 @@ export interface UploadContext {
   readonly caller: Caller | null;
   /** The values of the options that the handler defines, and of the common ones, by name. */
   readonly options: Readonly<Record<string, UploadOptionValue>>;
+  /** The texts of the options that contained templates, before values of the request replaced them, by option name. */
+  readonly templates: Readonly<Record<string, string>>;
   /** Aborted when the upload fails: the client disconnects, or the form exceeds a limit. */
   readonly signal: AbortSignal;
   /**
