@@ -33,6 +33,25 @@ export type {
   JwtOptions,
   SessionOptions,
 } from './gateway/options/authentication-options.ts';
+export type { UploadOptions } from './gateway/options/upload-options.ts';
+export type { DefaultUploadHandlerOptions } from './uploads/default-handlers.ts';
+export type { CommonUploadOptions } from './uploads/common-options.ts';
+export type {
+  StoredUpload,
+  UploadContext,
+  UploadFile,
+  UploadHandler,
+  UploadHandlerFactory,
+  UploadStatus,
+  UploadTransaction,
+} from './ports/upload-handler.ts';
+export type {
+  EndpointUploadOptions,
+  UploadOptionDefinition,
+  UploadOptionDefinitions,
+  UploadOptionType,
+  UploadOptionValue,
+} from './endpoints/upload-option.ts';
 export { createPasswordHasher, type PasswordHasherOptions } from './auth-schemes/password.ts';
 export type { BearerSchemeOptions } from './auth-schemes/bearer.ts';
 export type { CookieSchemeOptions } from './auth-schemes/cookie.ts';

@@ -1,6 +1,7 @@
 import type { Routine } from '../catalog/routine.ts';
 import type { Method, ParameterSource } from './endpoint.ts';
 import { camelCase, kebabPath } from './naming.ts';
+import type { EndpointUploadOptions } from './upload-option.ts';
 
 /** The options that shape endpoints. `endpointDefaults` has the defaults. */
 export interface EndpointOptions {
@@ -47,6 +48,8 @@ export interface EndpointOptions {
   /** Reports each value that an annotation sets, as a diagnostic of severity `info`. Default true. */
   readonly logAnnotationSetInfo: boolean;
   readonly authentication: EndpointAuthenticationOptions;
+  /** The upload handlers that comments can select. Null: uploads are disabled. */
+  readonly uploads: EndpointUploadOptions | null;
 }
 
 /** The parameter sources of the values of `defaultRequestParamType`. */
@@ -118,4 +121,5 @@ export const endpointDefaults: EndpointOptions = Object.freeze({
   textResponseNullHandling: 'emptyString',
   logAnnotationSetInfo: true,
   authentication: endpointAuthenticationDefaults,
+  uploads: null,
 });

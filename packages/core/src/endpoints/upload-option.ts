@@ -17,6 +17,12 @@ export interface UploadOptionDefinition {
   readonly default: UploadOptionValue;
   /** Whether a text other than a boolean value is a list: `check_image = true` and `check_image = png, gif`. */
   readonly orList?: true;
+  /** The least integer. Default 0. */
+  readonly min?: number;
+  /** The greatest integer. */
+  readonly max?: number;
+  /** The items that a list may have, in lower case. Default: any. */
+  readonly items?: readonly string[];
 }
 
 /** The definitions of options, by name in snake case. */
@@ -36,28 +42,36 @@ export interface EndpointUploadOptions {
  * Parses the text of an option.
  * @throws RangeError that says what the option takes
  */
-export function parseUploadOption({ type, orList }: UploadOptionDefinition, text: string): UploadOptionValue {
-  switch (type) {
+export function parseUploadOption(definition: UploadOptionDefinition, text: string): UploadOptionValue {
+  switch (definition.type) {
     case 'text':
     case 'sql':
       return text;
     case 'list':
-      return parseList(text);
+      return parseList(definition, text, 'takes');
     case 'integer':
-      if (!/^\d{1,15}$/.test(text)) throw new RangeError('takes an integer');
-      return Number(text);
+      return parseInteger(definition, text);
     case 'boolean': {
       const value = parseBoolean(text);
       if (value !== null) return value;
-      if (orList === true && text !== '') return parseList(text);
-      throw new RangeError(orList === true ? 'takes true, false or a list' : 'takes true or false');
+      if (definition.orList === true && text !== '') return parseList(definition, text, 'takes true, false or');
+      throw new RangeError(definition.orList === true ? 'takes true, false or a list' : 'takes true or false');
     }
   }
 }
 
-function parseList(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+function parseInteger({ min = 0, max = Number.MAX_SAFE_INTEGER }: UploadOptionDefinition, text: string): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+  if (value >= min && value <= max) return value;
+  throw new RangeError(
+    `takes an integer${max === Number.MAX_SAFE_INTEGER ? ` of at least ${min}` : ` from ${min} to ${max}`}`,
+  );
+}
+
+function parseList({ items }: UploadOptionDefinition, text: string, takes: string): readonly string[] {
+  const list = text.split(/[\s,]+/).filter((item) => item !== '');
+  if (items === undefined) return list;
+  const lower = list.map((item) => item.toLowerCase());
+  if (lower.every((item) => items.includes(item))) return lower;
+  throw new RangeError(`${takes} a list of ${items.join(', ')}`);
 }

@@ -27,6 +27,7 @@ import {
   serialize,
   shareRefreshes,
 } from './refresh.ts';
+import { uploadDefaults } from './options/upload-options.ts';
 import { toStartError } from './start-error.ts';
 import { validateOptions } from './options/validate-options.ts';
 
@@ -191,6 +192,7 @@ function resolveOptions(input: string | GatewayOptions): ResolvedOptions {
     ...present,
     authentication: { ...authenticationDefaults, ...withoutUndefined(present.authentication) },
     events: { ...eventsDefaults, ...withoutUndefined(present.events) },
+    uploadOptions: { ...uploadDefaults, ...withoutUndefined(present.uploadOptions) },
   };
 }
 

@@ -59,7 +59,7 @@ export async function loadEndpoints(
   const routines = await readRoutines(sources, connections, options);
   const main = await readSessionEffects(connections.main, warnOfUnreadable(observe));
   const connectionNames = [...connections.named.keys()];
-  const plan = buildEndpoints(routines, { ...options, connectionNames });
+  const plan = buildEndpoints(routines, { ...options, connectionNames, uploads: null });
   report(plan.diagnostics, options, observe);
   const changed = validateEndpointChanges(await runEndpointCreated(plan.endpoints, options), connectionNames);
   report(changed.diagnostics, options, observe);

@@ -1,5 +1,8 @@
 import type { UploadOptionDefinitions } from '../endpoints/upload-option.ts';
 
+/** The image formats that `check_image` can list. */
+export const imageFormats = ['jpg', 'jpeg', 'png', 'gif', 'bmp', 'tiff', 'webp'] as const;
+
 /** Options that every handler has. */
 export interface CommonUploadOptions {
   /** Whether a file that one handler has stored is ignored by the handlers after it. Default false. */
@@ -8,12 +11,12 @@ export interface CommonUploadOptions {
   readonly includedMimeTypes: readonly string[] | null;
   /** Patterns of media types that are refused, even if they are included. Default null. */
   readonly excludedMimeTypes: readonly string[] | null;
-  /** Bytes of one write to a file or a large object. Default 1,048,576. */
+  /** Bytes of one write to a file or a large object, at most 16,777,216. Default 1,048,576. */
   readonly bufferSize: number;
   /** Whether files that look binary are refused. Default false. */
   readonly checkText: boolean;
   /** Whether files have to be images, or the formats that are allowed: `jpg`, `jpeg`, `png`, `gif`, `bmp`, `tiff`, `webp`. Default false. */
-  readonly checkImage: boolean | readonly string[];
+  readonly checkImage: boolean | readonly (typeof imageFormats)[number][];
   /** Bytes at the beginning of a file that `checkText` reads. Default 4,096. */
   readonly testBufferSize: number;
   /** Control characters in these bytes beyond which a file looks binary. Default 5. */
@@ -52,6 +55,8 @@ export function commonUploadOptions(defaults: CommonUploadOptions): UploadOption
     buffer_size: {
       type: 'integer',
       description: 'Bytes of one write to a file or a large object.',
+      min: 1,
+      max: 16 * 1024 * 1024,
       default: defaults.bufferSize,
     },
     check_text: {
@@ -62,6 +67,7 @@ export function commonUploadOptions(defaults: CommonUploadOptions): UploadOption
     check_image: {
       type: 'boolean',
       orList: true,
+      items: imageFormats,
       description:
         'Whether files have to be images, or a list of the formats that are allowed: `jpg jpeg png gif bmp tiff webp`.',
       default: defaults.checkImage,
@@ -69,11 +75,15 @@ export function commonUploadOptions(defaults: CommonUploadOptions): UploadOption
     test_buffer_size: {
       type: 'integer',
       description: 'Bytes at the beginning of a file that `check_text` reads.',
+      min: 1,
+      max: 1024 * 1024,
       default: defaults.testBufferSize,
     },
     non_printable_threshold: {
       type: 'integer',
       description: 'Control characters in these bytes beyond which a file looks binary.',
+      min: 0,
+      max: 1024 * 1024,
       default: defaults.nonPrintableThreshold,
     },
   };

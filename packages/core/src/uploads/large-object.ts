@@ -21,6 +21,8 @@ export function largeObjectHandler(): UploadHandler {
         type: 'integer',
         description: 'The OID of the large object to create. Without it, PostgreSQL selects one.',
         default: null,
+        min: 1,
+        max: maxOid,
       },
     },
     refusedMembers: { lastMembers: { oid: 'null' } },

@@ -3,6 +3,8 @@ import { startGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { authenticationDefaults } from '../../src/gateway/options/authentication-options.ts';
 import { eventsDefaults, generalDefaults } from '../../src/gateway/options/options.ts';
+import { uploadDefaults } from '../../src/gateway/options/upload-options.ts';
+import { commonUploadDefaults } from '../../src/uploads/common-options.ts';
 import { endpointDefaults } from '../../src/endpoints/options.ts';
 import { gatewayOptionTable } from '../../src/gateway/options/validate-options.ts';
 
@@ -23,6 +25,7 @@ describe('createGateway rejects', () => {
     [{ useUserContext: true }, 'useUserContext: unknown option; did you mean authentication.useUserContext?'],
     [{ maxStreams: 1 }, 'maxStreams: unknown option; did you mean events.maxStreams?'],
     [{ connectionNames: [] }, 'connectionNames: unknown option; remove it'],
+    [{ uploads: null }, 'uploads: unknown option; remove it'],
     [{ wholly: 1 }, 'wholly: unknown option; remove it'],
     [{ constructor: 1 }, 'constructor: unknown option; remove it'],
     [
@@ -48,6 +51,47 @@ describe('createGateway rejects', () => {
     [
       { authentication: { sessions: { beginCommand: 'select 1', checkCommand: 'select true' } } },
       'authentication.sessions.endCommand: is missing; it must be text that is not empty',
+    ],
+    [
+      { uploadOptions: { maxFileSizes: 1 } },
+      'uploadOptions.maxFileSizes: unknown option; did you mean uploadOptions.maxFileSize?',
+    ],
+    [
+      { uploadOptions: { defaultUploadHandlerOptions: { check_text: true } } },
+      'uploadOptions.defaultUploadHandlerOptions.check_text: unknown option; did you mean uploadOptions.defaultUploadHandlerOptions.checkText?',
+    ],
+    [
+      { uploadOptions: { defaultUploadHandlerOptions: { checkImage: ['pgn'] } } },
+      'uploadOptions.defaultUploadHandlerOptions.checkImage[0]: must be one of "jpg", "jpeg", "png", "gif", "bmp", "tiff", "webp", not "pgn"; did you mean "png"?',
+    ],
+    [
+      { uploadOptions: { defaultUploadHandlerOptions: { bufferSize: 0 } } },
+      'uploadOptions.defaultUploadHandlerOptions.bufferSize: must be a whole number from 1 to 16777216, not 0',
+    ],
+    [{ uploadOptions: { maxFileSize: 0 } }, 'uploadOptions.maxFileSize: must be a whole number of at least 1, not 0'],
+    [
+      { uploadOptions: { defaultUploadHandler: 'buckt', uploadHandlers: { bucket: () => ({}), disk: () => ({}) } } },
+      'uploadOptions.defaultUploadHandler: must be one of the handlers "bucket", "disk", not "buckt"; did you mean "bucket"?',
+    ],
+    [
+      { uploadOptions: { uploadHandlers: { bucket: () => ({}) } } },
+      'uploadOptions.defaultUploadHandler: must be one of the handlers "bucket", not "large_object"',
+    ],
+    [
+      { uploadOptions: { uploadHandlers: { large_object: 1 } } },
+      'uploadOptions.uploadHandlers["large_object"]: must be a function, not 1',
+    ],
+    [
+      { uploadOptions: { uploadHandlers: { ['__proto__']: () => ({}) } } },
+      'uploadOptions.uploadHandlers["__proto__"]: must be a name of letters, digits, - and _ that begins with a letter',
+    ],
+    [
+      { uploadOptions: { uploadHandlers: { on: () => ({}) } } },
+      'uploadOptions.uploadHandlers["on"]: is a word of the annotation upload; use another name',
+    ],
+    [
+      { uploadOptions: { uploadHandlers: { large_object: () => ({}), 'Large-Object': () => ({}) } } },
+      'uploadOptions.uploadHandlers: "large_object" and "Large-Object" are the same name in comments; rename one of them',
     ],
     [{ events: { heartBeats: 3 } }, 'events.heartBeats: unknown option; did you mean events.heartbeat?'],
     // Values of enumerations, in the spelling of the specification too.
@@ -190,9 +234,17 @@ describe('crudSource, redisCache and createPasswordHasher check their options to
 
 /** The compiler checks the tables against the types; these tests check them at run time. */
 describe('every option has a validator', () => {
+  // `uploads` is derived from `uploadOptions`.
+  const { uploads: _, ...hostDefaults } = { ...endpointDefaults, ...generalDefaults };
   const groups = [
-    ['gateway-option-table.ts, gatewayOptionTable', { ...endpointDefaults, ...generalDefaults }, gatewayOptionTable],
-    ['gateway-option-table.ts, events', eventsDefaults, gatewayOptionTable.events.table!],
+    ['validate-options.ts, gatewayOptionTable', hostDefaults, gatewayOptionTable],
+    ['validate-options.ts, events', eventsDefaults, gatewayOptionTable.events.table!],
+    ['upload-option-table.ts, uploads', uploadDefaults, gatewayOptionTable.uploadOptions.table!],
+    [
+      'upload-option-table.ts, defaultUploadHandlerOptions',
+      commonUploadDefaults,
+      gatewayOptionTable.uploadOptions.table!['defaultUploadHandlerOptions']!.table!,
+    ],
     [
       'authentication-option-table.ts, authenticationOptions',
       authenticationDefaults,

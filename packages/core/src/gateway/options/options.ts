@@ -1,4 +1,5 @@
 import { authenticationDefaults, type AuthenticationOptions } from './authentication-options.ts';
+import { uploadDefaults, type UploadOptions } from './upload-options.ts';
 import type { Filters, RoutineSource } from '../../catalog/routine-source.ts';
 import type { Hooks } from '../../request/hooks.ts';
 import type {
@@ -265,27 +266,30 @@ export interface GeneralOptions extends GatewayConnectionOptions {
 /** All options, with their defaults. */
 export type ResolvedOptions = Omit<
   GeneralOptions & CacheOptions & LogOptions & StartHooks & Hooks & EndpointOptions & Filters,
-  'authentication'
+  'authentication' | 'uploads'
 > & {
   readonly authentication: AuthenticationOptions;
   readonly events: EventsOptions;
+  readonly uploadOptions: UploadOptions;
 };
 
 /** The options of `createGateway`: a connection string or a data source, and any other option. */
 export type GatewayOptions = Partial<
-  Omit<ResolvedOptions, 'connectionString' | 'connectionNames' | 'authentication' | 'events'>
+  Omit<ResolvedOptions, 'connectionString' | 'connectionNames' | 'authentication' | 'events' | 'uploadOptions'>
 > & {
   readonly authentication?: Partial<AuthenticationOptions>;
   readonly events?: Partial<EventsOptions>;
+  readonly uploadOptions?: Partial<UploadOptions>;
 } & (Pick<GeneralOptions, 'connectionString'> | { readonly dataSource: DataSource });
 
 export const generalDefaults: Omit<
   GeneralOptions & CacheOptions & LogOptions & StartHooks & Hooks,
   'connectionString'
 > &
-  Pick<ResolvedOptions, 'authentication' | 'events'> = Object.freeze({
+  Pick<ResolvedOptions, 'authentication' | 'events' | 'uploadOptions'> = Object.freeze({
   authentication: authenticationDefaults,
   events: eventsDefaults,
+  uploadOptions: uploadDefaults,
   ...cacheDefaults,
   ...logDefaults,
   ...connectionDefaults,

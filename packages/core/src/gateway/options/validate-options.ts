@@ -22,6 +22,7 @@ import {
   integer,
 } from '../../validation/validators.ts';
 import { authentication } from './authentication-option-table.ts';
+import { uploadOptions } from './upload-option-table.ts';
 
 /** An SQLSTATE, or its class, the first two characters. */
 const sqlstateOrClass = /^[0-9A-Z]{2}(?:[0-9A-Z]{3})?$/;
@@ -141,6 +142,7 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   nameNotSimilarTo: pattern,
   authentication,
   events: optionGroup(events),
+  uploadOptions,
 };
 
 const gatewayOptions = optionGroup(gatewayOptionTable);

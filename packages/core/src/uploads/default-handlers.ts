@@ -1,0 +1,14 @@
+import type { UploadHandlerFactory } from '../ports/upload-handler.ts';
+import type { CommonUploadOptions } from './common-options.ts';
+import { largeObjectHandler } from './large-object.ts';
+
+/** The options of the built-in handlers: those that every handler has, and a section for those of each handler. */
+export type DefaultUploadHandlerOptions = CommonUploadOptions;
+
+/** Returns the factories of the built-in handlers, by the names that comments use. */
+export function defaultUploadHandlers(
+  options: Partial<DefaultUploadHandlerOptions>,
+): Readonly<Record<string, UploadHandlerFactory>> {
+  void options;
+  return { large_object: largeObjectHandler };
+}
