@@ -19,7 +19,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     auth: { modules: ['postgres', 'http', 'endpoints', 'ports'], packages: [] },
     events: { modules: ['http', 'endpoints', 'ports', 'auth'], packages: ['node'] },
     uploads: {
-      modules: ['postgres', 'http', 'endpoints', 'ports'],
+      modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports'],
       packages: ['node', '@fastify/busboy', 'csv-parse'],
     },
     request: {
@@ -86,6 +86,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
   response: { postgres: ['postgres/port.ts', 'postgres/literal.ts'] },
   auth: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts'] },
   uploads: {
+    catalog: ['catalog/tokenize-sql.ts'],
     postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/query.ts'],
     endpoints: ['endpoints/endpoint.ts', 'endpoints/upload-option.ts'],
   },

@@ -1,6 +1,9 @@
-/** A token: a word in lower case (a quoted identifier unchanged), a single other character, or the contents of a string literal. */
+/**
+ * A token: a word in lower case (a quoted identifier unchanged), a parameter such as `$1`, a single other character, or the contents of
+ * a string literal.
+ */
 export interface SqlToken {
-  readonly kind: 'word' | 'symbol' | 'literal';
+  readonly kind: 'word' | 'parameter' | 'symbol' | 'literal';
   readonly text: string;
 }
 
@@ -17,6 +20,7 @@ const lexeme = new RegExp(
     String.raw`(?<tag>\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)(?<dollar>[^]*?)(?:\k<tag>|$)`,
     String.raw`"(?<quoted>(?:[^"]|"")*)(?:"|$)`,
     String.raw`(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)`,
+    String.raw`(?<parameter>\$\d+)`,
     String.raw`(?<symbol>[^])`,
   ].join('|'),
   'y',
@@ -36,13 +40,14 @@ export function tokenizeSql(text: string): readonly SqlToken[] {
 }
 
 function toToken(groups: Readonly<Record<string, string | undefined>>): readonly SqlToken[] {
-  const { escaped, plain, dollar, quoted, word, symbol } = groups;
+  const { escaped, plain, dollar, quoted, word, parameter, symbol } = groups;
   const literal = escaped ?? plain ?? dollar;
   if (literal !== undefined) return [{ kind: 'literal', text: literal }];
   if (quoted !== undefined) return [{ kind: 'word', text: truncateName(quoted.replaceAll('""', '"')) }];
   // PostgreSQL folds only ASCII letters to lower case.
   if (word !== undefined)
     return [{ kind: 'word', text: truncateName(word.replaceAll(/[A-Z]+/g, (run) => run.toLowerCase())) }];
+  if (parameter !== undefined) return [{ kind: 'parameter', text: parameter }];
   return symbol === undefined ? [] : [{ kind: 'symbol', text: symbol }];
 }
 

@@ -13,6 +13,8 @@ export interface Statement {
   readonly columns?: readonly (readonly number[] | null)[];
   /** Which parameters have values in the binary format, such as the bytes of a `bytea`; absent: none. */
   readonly binary?: readonly boolean[];
+  /** Whether the statement is closed at the end of its `Transaction`, because its name is not used again. Default false. */
+  readonly isTemporary?: boolean;
 }
 
 /** A parameter in the text format of PostgreSQL, or null. Bytes hold UTF-8 text too, or the binary format where the statement says it. */

@@ -13,6 +13,7 @@ const evictionTarget = 0.9;
 
 interface Entry {
   readonly bytes: number;
+  readonly isTemporary: boolean;
   /** The use counter of the connection at the last use. */
   lastUse: number;
 }
@@ -67,14 +68,19 @@ export class PreparedStatements {
     for (const { statement } of steps) if (statement.name !== '') this.#close(statement.name);
   }
 
+  /** Closes the temporary statements, after their transaction. */
+  closeTemporary(): void {
+    for (const [name, { isTemporary }] of this.#entries) if (isTemporary) this.#close(name);
+  }
+
   /** Forgets all statements, after `DISCARD ALL`. */
   clear(): void {
     this.#entries.clear();
     this.#bytes = 0;
   }
 
-  #add({ name, sql }: Statement): void {
-    this.#entries.set(name, { bytes: sql.length, lastUse: ++this.#uses });
+  #add({ name, sql, isTemporary = false }: Statement): void {
+    this.#entries.set(name, { bytes: sql.length, isTemporary, lastUse: ++this.#uses });
     this.#bytes += sql.length;
   }
 

@@ -176,6 +176,7 @@ export class Session {
   /** Ends the reservation. The owner of the session learns of it when the last call is complete. */
   release(): void {
     this.#isReserved = false;
+    this.#statements.closeTemporary();
   }
 
   resume(request: CallRequest): void {

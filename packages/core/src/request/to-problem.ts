@@ -8,6 +8,7 @@ import {
 } from '../postgres/port.ts';
 import { Problem, problemTypes } from '../http/problem.ts';
 import type { ValueSource } from '../ports/ports.ts';
+import { UploadRowError } from '../uploads/row-commands.ts';
 import { isStale, type StaleError } from './stale-endpoint.ts';
 import { sqlstateToStatus } from './sqlstate.ts';
 
@@ -70,6 +71,7 @@ function databaseProblem(error: DatabaseError, context: ProblemContext): Problem
     ...selectDetail(diagnostics, context),
     members: {
       ...problemMembers(diagnostics),
+      ...(error instanceof UploadRowError ? error.location : {}),
       ...(invalidParameter === null ? {} : { parameters: [invalidParameter.key] }),
     },
     headers: status === 503 || diagnostics.code === lockNotAvailable ? retryAfter : [],
