@@ -95,6 +95,7 @@ test('the codes of problems and their statuses', () => {
       "403 insecure-transport",
       "404 missing-column",
       "405 method-not-allowed",
+      "408 upload-too-slow",
       "409 file-name-conflict",
       "412 precondition-failed",
       "413 body-too-large",

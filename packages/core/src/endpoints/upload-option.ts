@@ -2,9 +2,9 @@ import { parseBoolean } from './comment/lexer.ts';
 
 /**
  * The type of an upload option, which decides how its text in a comment is read. A `list` is separated by commas. Text of type `sql`
- * has no templates: a request never changes SQL.
+ * has no templates: a request never changes SQL. A template in a `path` takes one path component that is safe.
  */
-export type UploadOptionType = 'text' | 'boolean' | 'integer' | 'list' | 'sql';
+export type UploadOptionType = 'text' | 'path' | 'boolean' | 'integer' | 'list' | 'sql';
 
 /** The value of an upload option; null: not set. */
 export type UploadOptionValue = string | boolean | number | readonly string[] | null;
@@ -45,6 +45,7 @@ export interface EndpointUploadOptions {
 export function parseUploadOption(definition: UploadOptionDefinition, text: string): UploadOptionValue {
   switch (definition.type) {
     case 'text':
+    case 'path':
     case 'sql':
       return text;
     case 'list':

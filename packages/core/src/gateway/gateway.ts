@@ -7,6 +7,7 @@ import { type HostAuthentication, hostAuthentication } from './host-authenticati
 import { type GatewayCache, openCache } from './open-cache.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type Events, openEvents } from './open-events.ts';
+import { openUploads, type Uploads } from './open-uploads.ts';
 import { checkServers } from './server-version.ts';
 import type { Handle } from '../http/response.ts';
 import { eventsDefaults, type GatewayOptions, type ResolvedOptions, generalDefaults } from './options/options.ts';
@@ -127,6 +128,7 @@ interface Services {
   readonly authentication: Authentication;
   readonly events: Events;
   readonly cache: GatewayCache;
+  readonly uploads: Uploads;
   /** Null without the option `refreshOnNotify`. */
   readonly notifications: NotificationRefresh | null;
   close(): Promise<void>;
@@ -138,6 +140,7 @@ async function openServices(
   observe: Observer,
   altersSession: (sql: string) => boolean,
 ): Promise<Services> {
+  const uploads = openUploads(options);
   const connections = openConnections(options, observe);
   const opened: { -readonly [Name in keyof Services]?: Services[Name] } = {};
   const close = async (): Promise<void> => {
@@ -158,7 +161,7 @@ async function openServices(
     opened.events = events;
     const cache = await openCache(options, connections, observe);
     opened.cache = cache;
-    return { connections, authentication, notifications, events, cache, close };
+    return { connections, authentication, notifications, events, cache, uploads, close };
   } catch (error) {
     await close();
     throw toStartError(error);

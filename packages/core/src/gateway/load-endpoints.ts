@@ -20,6 +20,7 @@ import { deepFreeze } from '../endpoints/deep-freeze.ts';
 import { type BuiltInRoute, excludeBuiltInRoutes } from '../endpoints/duplicate-routes.ts';
 import { needsReset, addSessionEffects } from '../endpoints/session-effects.ts';
 import { createRouter } from '../request/router.ts';
+import type { Uploads } from './open-uploads.ts';
 import { StartError } from './start-error.ts';
 
 /** The endpoints of one catalog snapshot. A refresh replaces them. */
@@ -37,6 +38,7 @@ export interface GatewayServices {
   readonly authentication: Authentication;
   readonly streams: EventStreams;
   readonly cache: GatewayCache;
+  readonly uploads: Uploads;
   readonly builtInRoutes: readonly BuiltInRoute[];
 }
 
@@ -49,7 +51,7 @@ export async function loadEndpoints(
   options: ResolvedOptions,
   observe: Observer,
 ): Promise<LoadedEndpoints> {
-  const { connections, authentication } = services;
+  const { connections } = services;
   const { query, readDefinitions } = options;
   const sources: EndpointSource[] = [
     ...(options.routineSources ?? [functionsSource({ query, definitions: readDefinitions })]),
@@ -59,7 +61,7 @@ export async function loadEndpoints(
   const routines = await readRoutines(sources, connections, options);
   const main = await readSessionEffects(connections.main, warnOfUnreadable(observe));
   const connectionNames = [...connections.named.keys()];
-  const plan = buildEndpoints(routines, { ...options, connectionNames, uploads: null });
+  const plan = buildEndpoints(routines, { ...options, connectionNames, uploads: services.uploads.endpointOptions });
   report(plan.diagnostics, options, observe);
   const changed = validateEndpointChanges(await runEndpointCreated(plan.endpoints, options), connectionNames);
   report(changed.diagnostics, options, observe);
@@ -90,7 +92,7 @@ export async function loadEndpoints(
       ...generated,
     ]),
     altersSession: (sql) => needsReset(main.statement(sql), options),
-    pipeline: createPipeline(services, compileEndpoints(endpoints, sources, authentication), options, observe),
+    pipeline: createPipeline(services, compileEndpoints(endpoints, sources, services), options, observe),
   };
 }
 
@@ -170,13 +172,14 @@ async function readSessionEffectsByConnection(
 function compileEndpoints(
   endpoints: readonly Endpoint[],
   sources: readonly EndpointSource[],
-  authentication: Authentication,
+  { authentication, uploads }: Pick<GatewayServices, 'authentication' | 'uploads'>,
 ): readonly CompiledEndpoint[] {
   const queryBuilders = new Map(sources.map(({ name, buildQuery }) => [name, buildQuery?.bind(null) ?? null]));
   return endpoints.map((endpoint) => {
     return new CompiledEndpoint(endpoint, {
       queryBuilder: queryBuilders.get(endpoint.source) ?? null,
       endpointScheme: authentication.endpointScheme(endpoint),
+      uploadHandlers: uploads.handlers,
     });
   });
 }
@@ -222,7 +225,7 @@ async function runEndpointCreated(
 }
 
 function createPipeline(
-  { connections: { main, named, provide, providedSettings }, authentication, streams, cache }: GatewayServices,
+  { connections: { main, named, provide, providedSettings }, authentication, streams, cache, uploads }: GatewayServices,
   endpoints: readonly CompiledEndpoint[],
   options: ResolvedOptions,
   observe: Observer,
@@ -265,6 +268,7 @@ function createPipeline(
       showRowDetails: options.returnRowDetails,
       mappedCodes: { ...sqlstateStatuses, ...options.postgreSqlErrorCodeToHttpStatusCodeMapping },
     },
+    uploads: uploads.execution,
     observe,
     logsCommands: options.logCommands,
   };

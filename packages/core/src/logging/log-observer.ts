@@ -49,6 +49,8 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return line('info', commandFields(observation, options), 'command');
       case 'request-failed':
         return line(...failureLine(observation));
+      case 'upload':
+        return line('info', uploadFields(observation), 'upload');
       case 'token-refused':
         return line('debug', rejectionFields(observation), 'token refused');
       case 'endpoint-stale':
@@ -63,6 +65,7 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
 
 type State = ObservationWith<
   | 'start-warning'
+  | 'upload-cleanup-failed'
   | 'connection-failed'
   | 'authentication-error'
   | 'refresh-failed'
@@ -77,6 +80,12 @@ function stateLine(observation: State | Stream): [Level, Fields, string] {
   switch (observation.kind) {
     case 'start-warning':
       return ['warn', { code: observation.code }, observation.message];
+    case 'upload-cleanup-failed':
+      return [
+        'error',
+        { routine: observation.endpoint.id, ...errorFields(observation.error) },
+        'files of an upload could not be removed',
+      ];
     case 'connection-failed':
       return ['warn', connectionFields(observation), observation.error.message];
     case 'authentication-error':
@@ -256,4 +265,9 @@ function requestFields(request: ObservationWith<'command'>['request'], endpoint:
     requestId: request.id,
     ...(traceparent === undefined ? {} : { traceparent }),
   };
+}
+
+function uploadFields(observation: ObservationWith<'upload'>): Fields {
+  const { endpoint, request, handler, fileName, contentType, size, status } = observation;
+  return { requestId: request.id, routine: endpoint.id, handler, fileName, contentType, size, status };
 }

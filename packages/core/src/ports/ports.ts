@@ -286,6 +286,17 @@ export interface Cache {
 /** The reason why the cache is unavailable, or null when it is available again. */
 export type CacheState = { readonly unavailable: Error } | { readonly unavailable: null };
 
+/** The result of the checks of a file. Every value but `Ok` refuses it. */
+export type UploadStatus =
+  | 'Ok'
+  | 'Empty'
+  | 'ProbablyBinary'
+  | 'NoNewLines'
+  | 'InvalidImage'
+  | 'InvalidMimeType'
+  | 'InvalidFormat'
+  | 'Ignored';
+
 /** An event for logs and metrics. */
 export type Observation =
   | { readonly kind: 'endpoint-created'; readonly endpoint: Endpoint }
@@ -324,6 +335,19 @@ export type Observation =
   | { readonly kind: 'broadcast-unavailable'; readonly error: Error }
   /** The other instances can be reached again. */
   | { readonly kind: 'broadcast-available' }
+  /** A handler has received a file. `size` in bytes; any status but `Ok` refuses the file. */
+  | {
+      readonly kind: 'upload';
+      readonly endpoint: Endpoint;
+      readonly request: GatewayRequest;
+      readonly handler: string;
+      readonly fileName: string;
+      readonly contentType: string;
+      readonly size: number;
+      readonly status: UploadStatus;
+    }
+  /** What an upload has stored could not be removed, or what it has replaced. */
+  | { readonly kind: 'upload-cleanup-failed'; readonly endpoint: Endpoint; readonly error: Error }
   /** A command that is about to run; only with `logCommands`. */
   | {
       readonly kind: 'command';

@@ -3,18 +3,9 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { UploadOptionDefinitions, UploadOptionValue } from '../endpoints/upload-option.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Step, TextTable, Value } from '../postgres/port.ts';
-import type { Caller } from './ports.ts';
+import type { Caller, UploadStatus } from './ports.ts';
 
-/** The result of the checks of a file. Every value but `Ok` refuses it. */
-export type UploadStatus =
-  | 'Ok'
-  | 'Empty'
-  | 'ProbablyBinary'
-  | 'NoNewLines'
-  | 'InvalidImage'
-  | 'InvalidMimeType'
-  | 'InvalidFormat'
-  | 'Ignored';
+export type { UploadStatus };
 
 /** A file of a multipart form (RFC 7578). */
 export interface UploadFile {

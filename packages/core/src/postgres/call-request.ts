@@ -150,7 +150,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   override readyForQuery(now: number, changedSetting: string | null): void {
     if (this.isRequeued) return;
-    if (this.isAbandoned) this.call.failed(new CallCancelled('the caller abandoned the call'));
+    if (this.isAbandoned) this.call.failed(new CallCancelled('the caller abandoned the call', this.error === null));
     else if (this.error !== null) this.#failOrRetry(this.error, now);
     else if (this.#hasDroppedRows) this.call.failed(this.#taintedError());
     else this.call.done(now - this.startedAt, changedSetting);

@@ -80,6 +80,10 @@ export class Pool implements Database {
     this.#checkTimer.unref();
   }
 
+  get size(): number {
+    return this.#options.size;
+  }
+
   run(call: Call): CallHandle {
     const queued = new QueuedCall(call, this.#dequeue);
     if (this.#closed !== null) this.#failLater(queued, new ConnectionLost('the gateway is closing'));

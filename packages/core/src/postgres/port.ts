@@ -158,6 +158,8 @@ export interface QueryOptions {
 export interface ProvidedRunner extends ExclusiveRunner, TransactionSource {}
 
 export interface Database extends Runner, TransactionSource {
+  /** The maximum number of connections. */
+  readonly size: number;
   /**
    * Returns all rows of one statement as text; for start-up and maintenance, not for requests.
    * Rejects with CallTimeout when no response arrives in time, even on a dead connection.
@@ -272,6 +274,13 @@ export class CallTimeout extends Error {
 /** The caller abandoned the call. */
 export class CallCancelled extends Error {
   override readonly name = 'CallCancelled';
+  /** Whether the call was executed to its end nevertheless. */
+  readonly hasCompleted: boolean;
+
+  constructor(message: string, hasCompleted = false) {
+    super(message);
+    this.hasCompleted = hasCompleted;
+  }
 }
 
 /** The result columns of a statement have changed since the catalog was read. */

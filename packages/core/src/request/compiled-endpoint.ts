@@ -11,6 +11,7 @@ import {
 } from '../endpoints/statement.ts';
 import { type CompiledCachePolicy, compileCachePolicy } from './cache/cache-key.ts';
 import type { AuthScheme, QueryBuilder, QueryStatement } from '../ports/ports.ts';
+import { type AvailableHandler, type CompiledHandler, compileHandlers } from './upload/compile-upload.ts';
 import { type Format, selectFormat, negotiableFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
 import { negotiateRowFormat, type RowFormat } from '../response/negotiate.ts';
@@ -45,7 +46,10 @@ export interface Representation {
 interface CompileOptions {
   readonly queryBuilder: QueryBuilder | null;
   readonly endpointScheme: AuthScheme | null;
+  readonly uploadHandlers: ReadonlyMap<string, AvailableHandler>;
 }
+
+const compileDefaults: CompileOptions = { queryBuilder: null, endpointScheme: null, uploadHandlers: new Map() };
 
 /** An endpoint with its prepared statements and formats, made once at start for all of its requests. */
 export class CompiledEndpoint {
@@ -63,6 +67,8 @@ export class CompiledEndpoint {
   readonly hashesParameters: boolean;
   /** Null: responses are not cached. */
   readonly cachePolicy: CompiledCachePolicy | null;
+  /** The handlers of the endpoint's uploads; empty without uploads. */
+  readonly uploadHandlers: readonly CompiledHandler[];
   /** Whether a second statement converts the output of a procedure. */
   readonly convertsOutput: boolean;
   readonly latency: LatencyStatistics = new LatencyStatistics();
@@ -76,17 +82,17 @@ export class CompiledEndpoint {
   /** The call with all parameters, which most requests use. Null with a query builder. */
   readonly #completeCall: Statement | null;
 
-  constructor(endpoint: Endpoint, { queryBuilder = null, endpointScheme = null }: Partial<CompileOptions> = {}) {
+  constructor(endpoint: Endpoint, options: Partial<CompileOptions> = {}) {
+    const { queryBuilder, endpointScheme, uploadHandlers } = { ...compileDefaults, ...options };
     const { parameters } = endpoint;
     this.endpoint = endpoint;
     this.#sessionEffects = endpoint.sessionEffects ?? noEffects;
     this.queryBuilder = queryBuilder;
     this.endpointScheme = endpointScheme;
     this.needsCaller = dependsOnCaller(endpoint);
+    this.uploadHandlers = compileHandlers(endpoint, uploadHandlers);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
-    this.injectsValues =
-      endpoint.requestHeaders.mode === 'parameter' ||
-      parameters.some(({ injectedValue }) => injectedValue !== undefined);
+    this.injectsValues = injectsValues(endpoint);
     this.cachePolicy =
       endpoint.cache === null ? null : compileCachePolicy(endpoint, this.needsCaller || queryBuilder !== null);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
@@ -196,6 +202,11 @@ function dependsOnCaller({
   if (authorization.required || basicAuthentication !== null || events !== null) return true;
   if (loginOrLogout?.kind === 'logout' || userContext) return true;
   return parameters.some(({ injectedValue }) => injectedValue !== undefined && injectedValue !== 'ipAddress');
+}
+
+function injectsValues({ requestHeaders, upload, parameters }: Endpoint): boolean {
+  if (requestHeaders.mode === 'parameter' || (upload !== null && upload.metadataParameter !== null)) return true;
+  return parameters.some(({ injectedValue }) => injectedValue !== undefined);
 }
 
 function missingParameter({ key, type }: EndpointParameter): Problem {

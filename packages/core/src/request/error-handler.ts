@@ -73,6 +73,8 @@ async function findInvalidParameter(
 
 /** The steps of a call are settings, header query and statement, in this order. Null for the settings. */
 function statementOfStep(call: ExecutableCall, step: number | undefined): BoundStatement | null {
+  // The settings of an upload have been made before.
+  if (call.candidate.endpoint.upload !== null) return call;
   const statements = [
     ...(call.settings.length > 0 ? [null] : []),
     ...(call.headerQuery === null ? [] : [call.headerQuery]),

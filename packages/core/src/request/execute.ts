@@ -81,6 +81,8 @@ export interface ExecutionInput {
   readonly caller?: Caller | null;
   /** Wraps the sink of the rows, to read them before the response writer does. */
   readonly tapRows?: (next: ResponseWriter) => RowSink;
+  /** The connection of the call; absent: one that the host provides, or a pooled one. */
+  readonly runner?: ExclusiveRunner;
   /** Whether the host provides the connection: its transaction may continue after the call. */
   readonly isHostConnection?: boolean;
   /** A response up to this limit is held back until it is whole. */
@@ -95,7 +97,8 @@ export interface ExecutionInput {
  */
 export function execute(context: ExecutionContext, input: ExecutionInput): Promise<CallResult> {
   const { endpoint } = input.call.candidate;
-  const onNotice = noticeListener(context, input);
+  const onNotice = createNoticeHandler(context, input);
+  if (input.runner !== undefined) return runOn(input.runner, context, input, onNotice);
   if (context.provideConnection === null) return runOn(selectDatabase(context, endpoint), context, input, onNotice);
   return context.provideConnection(input.request, endpoint).then((hostRunner) => {
     const runner = hostRunner ?? selectDatabase(context, endpoint);
@@ -142,8 +145,11 @@ export async function executeStatement(
 
 type NoticeListener = (notice: Notice) => void;
 
-/** Notices go to the observer, and become events of endpoints that have events. */
-function noticeListener(context: ExecutionContext, { call, request, caller }: ExecutionInput): NoticeListener {
+/** Returns the receiver of notices: they go to the observer, and become events of endpoints that have events. */
+export function createNoticeHandler(
+  context: ExecutionContext,
+  { call, request, caller }: Pick<ExecutionInput, 'call' | 'request' | 'caller'>,
+): NoticeListener {
   const { endpoint } = call.candidate;
   const report: NoticeListener = (notice) => context.onNotice(endpoint, notice);
   if (endpoint.events === null) return report;
@@ -217,7 +223,10 @@ function defaultTimeout({ timeout }: ExecutionContext, isHostConnection: boolean
 }
 
 /** The role in the call's settings. Null: the connection's own role; undefined: roles are not in use. */
-function selectRole({ databaseRole }: ExecutionContext, { settings }: ExecutableCall): string | null | undefined {
+export function selectRole(
+  { databaseRole }: ExecutionContext,
+  { settings }: ExecutableCall,
+): string | null | undefined {
   const role = settings.findLast(([name]) => name.toLowerCase() === 'role');
   return role?.[1] ?? (databaseRole === null ? undefined : null);
 }

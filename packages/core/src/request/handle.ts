@@ -14,6 +14,7 @@ import { parseInput, type RequestInput } from './parse/parse-input.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import type { Caller } from '../ports/ports.ts';
 import { respond } from './respond.ts';
+import { executeUpload } from './upload/execute-upload.ts';
 import { respondWithoutCall } from './responses-without-call.ts';
 import { checkUriLength, lookUpRoute } from './route-lookup.ts';
 import { type FailedAttempt, pipelineForRetry, type RefreshStaleEndpoint, toFailedAttempt } from './stale-endpoint.ts';
@@ -31,7 +32,8 @@ export function createHandle(pipeline: () => RequestPipeline, refreshStale: Refr
 }
 
 /**
- * Route lookup → authorize → parse input → bind → inject → build query → hooks → execute, or reply from the cache → respond.
+ * Route lookup → authorize → parse input → bind → inject → build query → hooks → receive an upload → execute, or reply from the cache →
+ * respond.
  * Each stage returns its product or throws a `Problem`.
  * @param earlierInput the input of the first attempt: a body can be read only once
  */
@@ -64,7 +66,10 @@ async function runStages(
     if (endpoint.loginOrLogout !== null) return { response: await loginOrLogout(pipeline, call, { request, caller }) };
     const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'));
     const headers = writeHeaders(call);
-    const result = await executeCached(pipeline, { call, format, request, caller }, caller);
+    const execution = { call, format, request, caller };
+    const result = await (endpoint.upload === null
+      ? executeCached(pipeline, execution, caller)
+      : executeUpload(pipeline, execution));
     const toResponse = () => withCallerHeaders(respond(request, { format, headers, result }), caller);
     return { response: cancelOnThrow(result, toResponse) };
   } catch (error) {

@@ -9,6 +9,7 @@ import { checkHeader } from '../response/response-headers.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { execute, executeStatement, type ExecutionContext } from './execute.ts';
 import { respond } from './respond.ts';
+import { executeUpload, type UploadExecutionContext } from './upload/execute-upload.ts';
 
 /** The response of a hook, which ends the request. */
 export interface HookResponse {
@@ -80,7 +81,7 @@ export async function runHooks(
   hooks: Hooks,
   call: ExecutableCall,
   context: CallContext,
-  execution: ExecutionContext,
+  execution: UploadExecutionContext,
 ): Promise<GatewayResponse | null> {
   const { validateParameters, commandCallback } = hooks;
   const { endpoint } = call.candidate;
@@ -88,6 +89,8 @@ export async function runHooks(
   const { parameters, values } = call;
   if (validateParameters !== null) {
     for (const [index, parameter] of parameters.entries()) {
+      // The metadata of an upload follows later.
+      if (parameter.position === endpoint.upload?.metadataParameter) continue;
       // In order: the first response ends the request.
       // oxlint-disable-next-line no-await-in-loop
       const response = await validateParameters({ endpoint, parameter, value: values[index]!, request });
@@ -101,7 +104,7 @@ async function runCommandCallback(
   callback: NonNullable<Hooks['commandCallback']>,
   call: ExecutableCall,
   context: CallContext,
-  execution: ExecutionContext,
+  execution: UploadExecutionContext,
 ): Promise<GatewayResponse | null> {
   const { request } = context;
   const { endpoint } = call.candidate;
@@ -192,14 +195,16 @@ class HostStatements {
 const maxCommandBody = 64 * 1024 * 1024;
 
 async function runCommand(
-  execution: ExecutionContext,
+  execution: UploadExecutionContext,
   call: ExecutableCall,
   { request, caller }: CallContext,
 ): Promise<CommandResponse> {
   const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'));
   const headers = writeHeaders(call);
   const holdLimit = { rows: Infinity, bytes: maxCommandBody };
-  const result = await execute(execution, { call, format, request, caller, holdLimit });
+  const input = { call, format, request, caller, holdLimit };
+  const { upload } = call.candidate.endpoint;
+  const result = await (upload === null ? execute(execution, input) : executeUpload(execution, input));
   const response = respond(request, { format, headers, result });
   if (response.kind === 'stream') {
     response.body.cancel();

@@ -73,12 +73,14 @@ function injectedParameters(
   options: InjectOptions,
 ): readonly ParameterValue[] {
   const { endpoint } = candidate;
-  const { requestHeaders } = endpoint;
+  const { requestHeaders, upload } = endpoint;
   return endpoint.parameters.flatMap((parameter): readonly ParameterValue[] => {
     if (parameter.injectedValue !== undefined) {
       const value = resolveInjectedValue(parameter, context, options.claimTypes);
       return value === null && parameter.optional ? [] : [[parameter, value]];
     }
+    // The value follows when the files were received.
+    if (upload?.metadataParameter === parameter.position) return [[parameter, null]];
     // The request headers fill their parameter unless the client has given it a value.
     const takesHeaders = requestHeaders.mode === 'parameter' && requestHeaders.position === parameter.position;
     if (!takesHeaders || parameters.includes(parameter)) return [];

@@ -7,6 +7,7 @@ import type { Hooks } from './hooks.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
 import type { ProblemOptions } from './problem-response.ts';
+import type { UploadExecution } from './upload/execute-upload.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
 
 /** Endpoints and options that all requests share, made at start. A refresh makes a new pipeline. */
@@ -27,6 +28,7 @@ export interface RequestPipeline extends CachedExecutionContext, InjectOptions {
   };
   /** Null when the host has no hooks, so that most requests skip the stage. */
   readonly hooks: Hooks | null;
+  readonly uploads: UploadExecution;
   readonly observe: Observer;
   readonly logsCommands: boolean;
 }

@@ -64,15 +64,15 @@ export async function pipelineForRetry(
 }
 
 /**
- * Whether a second call has no side effects of the first. A `DatabaseError` here means that the statement did not run; a
+ * Whether a second call is possible, and has no side effects of the first. The body of an upload cannot be read again. A `DatabaseError` here means that the statement did not run; a
  * column mismatch shows only after it ran. The transaction of a host's connection has failed, and a login runs more commands.
  */
 function canRetry(
   error: StaleError,
-  { volatility, loginOrLogout }: Endpoint,
+  { volatility, loginOrLogout, upload }: Endpoint,
   { provideConnection }: RequestPipeline,
 ): boolean {
-  if (provideConnection !== null || loginOrLogout !== null) return false;
+  if (provideConnection !== null || loginOrLogout !== null || upload !== null) return false;
   return error instanceof DatabaseError || volatility !== 'volatile';
 }
 

@@ -1,17 +1,12 @@
-import type { Value, RowSink } from '../postgres/port.ts';
+import type { RowSink } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import { nosniffHeader, type HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import { readFields } from './rows.ts';
-
-/** The parameters of a call, with their values in the same order. */
-export interface HeaderValues {
-  readonly parameters: readonly EndpointParameter[];
-  readonly values: readonly Value[];
-}
+import { type ParameterValues, parseTemplate, renderPart, type TemplatePart } from './template.ts';
 
 /** Makes the headers of a response, content type first. */
-export type HeaderWriter = (call: HeaderValues) => HeaderList;
+export type HeaderWriter = (call: ParameterValues) => HeaderList;
 
 /** Returns the header writer of an endpoint. Headers without placeholders are made once. */
 export function createHeaderWriter(endpoint: Endpoint, contentType: string, negotiable: boolean): HeaderWriter {
@@ -24,7 +19,7 @@ export function createHeaderWriter(endpoint: Endpoint, contentType: string, nego
       // The adapters add it to every response.
       .filter(({ name }) => name !== nosniffHeader[0]),
   ].map(({ name, value }) => ({ name, template: parseTemplate(value, endpoint.parameters) }));
-  const render = (call: HeaderValues): HeaderList =>
+  const render = (call: ParameterValues): HeaderList =>
     lines.flatMap(({ name, template }) => {
       const value = template.map((part) => renderPart(part, call)).join('');
       if (!isSendable(name, value)) throw invalidHeaderValue(name, template, call);
@@ -34,30 +29,6 @@ export function createHeaderWriter(endpoint: Endpoint, contentType: string, nego
   const fixed = render.bind(null, { parameters: [], values: [] });
   let made: HeaderList | null = null;
   return () => (made ??= Object.freeze(fixed()));
-}
-
-type TemplatePart = string | EndpointParameter;
-
-/** Splits a header value at its placeholders, `{name}` of a parameter. Other braces are text. */
-function parseTemplate(text: string, parameters: readonly EndpointParameter[]): readonly TemplatePart[] {
-  const parts: TemplatePart[] = [];
-  let last = 0;
-  for (const match of text.matchAll(/\{([^{}]*)\}/g)) {
-    const parameter = parameters.find(({ key, name }) => key === match[1] || name === match[1]);
-    if (parameter === undefined) continue;
-    parts.push(text.slice(last, match.index), parameter);
-    last = match.index + match[0].length;
-  }
-  parts.push(text.slice(last));
-  return parts.filter((part) => part !== '');
-}
-
-function renderPart(part: TemplatePart, { parameters, values }: HeaderValues): string {
-  if (typeof part === 'string') return part;
-  const value = values[parameters.indexOf(part)] ?? null;
-  if (value === null) return '';
-  const text = typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
-  return part.repeatable === true ? (JSON.parse(text) as readonly (string | null)[]).join(', ') : text;
 }
 
 /** A header name (RFC 9110, section 5.1). */
@@ -89,7 +60,7 @@ function invalidHeader(name: string): Problem {
  * Blames the client (400) for text beyond Latin-1 in its parameters. Control characters and text of the comment are errors of the
  * endpoint (500).
  */
-function invalidHeaderValue(name: string, template: readonly TemplatePart[], call: HeaderValues): Problem {
+function invalidHeaderValue(name: string, template: readonly TemplatePart[], call: ParameterValues): Problem {
   const invalidParts = template.filter((part) => !sendable.test(renderPart(part, call)));
   const parameters = invalidParts.filter((part) => typeof part !== 'string' && isGiven(part)) as EndpointParameter[];
   const isText = invalidParts.every((part) => sendable.test(renderPart(part, call).replaceAll(beyondLatin1, '')));

@@ -64,7 +64,8 @@ async function readText(request: GatewayRequest, limit: number): Promise<string 
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 }
 
-function refuseCompressed(request: GatewayRequest): void {
+/** @throws Problem 415 */
+export function refuseCompressed(request: GatewayRequest): void {
   const encoding = request.header('content-encoding');
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
   throw new Problem('unsupported-media-type', {
