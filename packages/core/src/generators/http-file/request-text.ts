@@ -2,6 +2,7 @@ import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 import { pathParts } from '../client-endpoint.ts';
 import { stringLiteral, escapeLine, escapeLines } from '../source-text.ts';
 import type { HttpFileOptions } from './options.ts';
+import { multipartLines } from './multipart-lines.ts';
 import { postgresSample, queryPairs, type Sample, sampleValue } from './sample.ts';
 
 /** Returns a sample request: a comment, the request line, and the content type and a sample of the body. */
@@ -86,7 +87,7 @@ function queryText(endpoint: Endpoint): string {
 
 function bodyLines(endpoint: Endpoint): readonly string[] {
   const { parameters, parameterSource, bodyParameter, upload } = endpoint;
-  if (upload !== null) return multipartLines;
+  if (upload !== null) return multipartLines(upload);
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const isJson = whole.type.json === 'json';
@@ -97,17 +98,6 @@ function bodyLines(endpoint: Endpoint): readonly string[] {
   const members = sent.map(({ key, type }) => `  ${stringLiteral(key)}: ${jsonText(sampleValue(type))}`);
   return ['Content-Type: application/json', '', escapeVariables(`{\n${members.join(',\n')}\n}`)];
 }
-
-const multipartLines: readonly string[] = [
-  'Content-Type: multipart/form-data; boundary=part',
-  '',
-  '--part',
-  'Content-Disposition: form-data; name="file"; filename="sample.txt"',
-  'Content-Type: text/plain',
-  '',
-  'sample',
-  '--part--',
-];
 
 function jsonText(sample: Sample): string {
   if (typeof sample === 'string') return stringLiteral(sample);

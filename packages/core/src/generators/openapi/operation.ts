@@ -12,6 +12,7 @@ import type { OpenApiOptions } from './options.ts';
 import { basicSecurityScheme, problemResponseObject } from './components.ts';
 import { type Content, type SuccessResponse, successResponses } from './responses.ts';
 import { type SchemaProperty, nullableSchema, objectSchema, type JsonSchema, typeSchema } from './schema.ts';
+import { multipartContent, uploadProblems } from './upload.ts';
 
 /** The endpoints of a method and path: one, or overloads. */
 export interface OperationGroup {
@@ -114,11 +115,6 @@ function requestBodyObject(endpoints: readonly Endpoint[]): JsonSchema | null {
   return { ...(isRequired ? { required: true } : {}), content: mergeContents(bodies.map(({ content }) => content)) };
 }
 
-const multipartSchema: JsonSchema = {
-  type: 'object',
-  properties: { file: { type: 'array', items: { type: 'string', contentMediaType: 'application/octet-stream' } } },
-};
-
 /** A body that is one parameter is text, unless the parameter is JSON. */
 function wholeBodySchema(type: NamedType): JsonSchema {
   const schema = typeSchema(type);
@@ -127,7 +123,7 @@ function wholeBodySchema(type: NamedType): JsonSchema {
 
 function endpointBody(endpoint: Endpoint): { readonly content: Content; readonly required: boolean } | null {
   const { parameters, parameterSource, bodyParameter, upload } = endpoint;
-  if (upload !== null) return { content: { 'multipart/form-data': { schema: multipartSchema } }, required: true };
+  if (upload !== null) return { content: multipartContent(upload), required: true };
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const type = whole.type.json === 'json' ? 'application/json' : 'text/plain';
@@ -155,17 +151,19 @@ function bodyProperty({ table }: Endpoint, { name, key, type, optional }: Endpoi
 
 /** Merges contents; a media type with several schemas gets `anyOf`. */
 function mergeContents(contents: readonly Content[]): Content {
-  const schemas = new Map<string, Map<string, JsonSchema>>();
-  for (const [type, { schema }] of contents.flatMap((content) => Object.entries(content))) {
-    const known = schemas.get(type) ?? new Map<string, JsonSchema>();
-    schemas.set(type, known.set(JSON.stringify(schema), schema));
+  const byType = new Map<string, Content[string][]>();
+  for (const [type, media] of contents.flatMap((content) => Object.entries(content))) {
+    byType.set(type, [...(byType.get(type) ?? []), media]);
   }
-  return Object.fromEntries(
-    [...schemas].map(([type, byContent]) => {
-      const [only, ...others] = byContent.values();
-      return [type, { schema: others.length === 0 ? only! : { anyOf: [only, ...others] } }];
-    }),
-  );
+  return Object.fromEntries([...byType].map(([type, media]) => [type, mergeMedia(media)]));
+}
+
+function mergeMedia(media: readonly Content[string][]): Content[string] {
+  const [only, ...others] = new Map(media.map(({ schema }) => [JSON.stringify(schema), schema])).values();
+  const [encoding, ...different] = new Set(media.map((item) => JSON.stringify(item.encoding ?? null)));
+  // Overloads with different encodings have none.
+  const shared = encoding === 'null' || different.length > 0 ? {} : { encoding: media[0]!.encoding! };
+  return { schema: others.length === 0 ? only! : { anyOf: [only, ...others] }, ...shared };
 }
 
 function responsesObject(endpoints: readonly Endpoint[]): JsonSchema {
@@ -186,6 +184,7 @@ function responsesObject(endpoints: readonly Endpoint[]): JsonSchema {
       ? { 304: { description: 'The row still has the version of If-None-Match' } }
       : {}),
     ...(endpoints.some(acceptsVersion) ? { 412: problemResponseObject } : {}),
+    ...uploadProblems(endpoints),
     '4XX': problemResponseObject,
     default: problemResponseObject,
   };

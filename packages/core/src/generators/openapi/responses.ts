@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { nullableSchema, rowSchema, type JsonSchema, typeSchema } from './schema.ts';
 
-/** The schemas of a body by media type. */
-export type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+/** The Media Type Objects of a body by media type. */
+export type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly encoding?: JsonSchema }>>;
 
 /** A response to a successful call. */
 export interface SuccessResponse {

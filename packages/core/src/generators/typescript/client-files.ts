@@ -10,8 +10,8 @@ import { callableEndpoints, clientModel, type ClientModel, type Interface, inclu
 import { clientCollisions } from './client-names.ts';
 import { type TypescriptClientOptions, typescriptClientOptions } from './options.ts';
 import { commonInterfaceTexts, commonInterfaceNames } from './common-interfaces.ts';
-import { runtime, type TypeScriptOnly } from './runtime.ts';
-import { memberText } from './type-text.ts';
+import { runtime } from './runtime.ts';
+import { memberText, type TypeScriptOnly } from './type-text.ts';
 
 /**
  * Returns a typed client of the endpoints: a module, or one per schema, each with a separate file of types if enabled.

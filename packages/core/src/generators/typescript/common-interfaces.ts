@@ -1,3 +1,4 @@
+import { stringLiteral } from '../source-text.ts';
 import type { ClientFunction, ClientModel } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
 
@@ -11,7 +12,7 @@ interface CommonInterface {
   /** The declarations that functions use. */
   readonly names: readonly string[];
   readonly needed: (fn: ClientFunction) => boolean;
-  readonly text: (options: TypescriptClientOptions) => string;
+  readonly text: (options: TypescriptClientOptions, functions: readonly ClientFunction[]) => string;
 }
 
 const all: readonly CommonInterface[] = [
@@ -88,9 +89,14 @@ export interface IUploadProgress {
 
 /** Options of an upload. */
 export interface IUploadOptions extends ICallOptions {
-  /** Receives the progress, in browsers. */
+  /** Receives the progress. */
   onProgress?: ((progress: IUploadProgress) => void) | undefined;
 }`,
+  },
+  {
+    names: [],
+    needed: isUpload,
+    text: (_, functions) => metadataText(functions),
   },
   {
     names: ['IResult'],
@@ -102,12 +108,39 @@ export type IResult<T> =
   },
 ];
 
+/** The members of the metadata that one handler adds (reference, "upload"). */
+const handlerMembers: Readonly<Record<string, string>> = {
+  large_object: 'oid: number | null',
+  file_system: 'filePath: string | null',
+  csv: 'lastResult?: unknown',
+  excel: 'sheet: string | null; lastResult?: unknown',
+};
+
+function metadataText(functions: readonly ClientFunction[]): string {
+  const handlers = [...new Set(functions.flatMap(({ endpoint }) => endpoint.upload?.handlers ?? []))].toSorted();
+  const variants = handlers.map((handler) => {
+    const members = handlerMembers[handler] ?? '[member: string]: unknown';
+    return `\n  | (IUploadedFile & { type: ${stringLiteral(handler)}; ${members} })`;
+  });
+  return `/** A file of an upload, as the database receives it. */
+export interface IUploadedFile {
+  fileName: string;
+  contentType: string;
+  size: number;
+  success: boolean;
+  status: "Ok" | "Empty" | "ProbablyBinary" | "NoNewLines" | "InvalidImage" | "InvalidMimeType" | "InvalidFormat" | "Ignored";
+}
+
+/** The metadata of an upload, for routines that return it: an array with an object for each handler and file. */
+export type IUploadMetadata =${variants.join('') || ' IUploadedFile & { type: string }'};`;
+}
+
 function neededInterfaces({ functions }: ClientModel): readonly CommonInterface[] {
   return all.filter(({ needed }) => functions.some(needed));
 }
 
 export function commonInterfaceTexts(model: ClientModel, options: TypescriptClientOptions): readonly string[] {
-  return neededInterfaces(model).map(({ text }) => text(options));
+  return neededInterfaces(model).map(({ text }) => text(options, model.functions));
 }
 
 /** Returns the names of the interfaces that functions use. */

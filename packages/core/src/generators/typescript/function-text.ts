@@ -3,8 +3,8 @@ import { pathParts } from '../client-endpoint.ts';
 import { commentBlock } from './comment-block.ts';
 import type { ClientFunction } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
-import { splitsRequest, type TypeScriptOnly, usesBody, usesQuery } from './runtime.ts';
-import { memberAccess } from './type-text.ts';
+import { splitsRequest, usesBody, usesQuery } from './runtime.ts';
+import { memberAccess, type TypeScriptOnly } from './type-text.ts';
 
 /** Returns the TypeScript type of a successful result. */
 export function resultType({ result, response }: ClientFunction): string {

@@ -2,10 +2,8 @@ import { stringLiteral } from '../source-text.ts';
 import { isLogin, hasEvents, isUpload } from './common-interfaces.ts';
 import type { ClientFunction, ClientModel } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
-import { isInherited } from './type-text.ts';
-
-/** Returns TypeScript syntax unchanged, or nothing for plain JavaScript. */
-export type TypeScriptOnly = (text: string) => string;
+import { isInherited, type TypeScriptOnly } from './type-text.ts';
+import { sendFilesText } from './upload-runtime.ts';
 
 /** Returns the constants and helpers that the functions of a module use. */
 export function runtime(
@@ -111,39 +109,7 @@ async function _problem(response${tsOnly(': Response')})${tsOnly(': Promise<IPro
     return plain;
   }
 }`,
-  sendFiles: (tsOnly) => `/** Browsers report upload progress for XMLHttpRequest only. */
-async function _sendFiles(url${tsOnly(': string')}, init${tsOnly(': RequestInit')}, files${tsOnly(': Blob | readonly Blob[]')}, onProgress${tsOnly('?: (progress: IUploadProgress) => void')})${tsOnly(': Promise<Response>')} {
-  const body = new FormData();
-  for (const file of files instanceof Blob ? [files] : files) {
-    body.append("file", file, file instanceof File ? file.name : "file");
-  }
-  if (onProgress === undefined || typeof XMLHttpRequest === "undefined") return fetch(url, { ...init, body });
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open(init.method ?? "POST", url);
-    for (const [name, value] of Object.entries(init.headers ?? {})) request.setRequestHeader(name, String(value));
-    request.responseType = "blob";
-    request.upload.onprogress = ({ loaded, total }) => onProgress({ loaded, total });
-    request.onload = () => {
-      const { status, statusText } = request;
-      const content = [204, 205, 304].includes(status) ? null : request.response;
-      resolve(new Response(content, { status, statusText, headers: _headersOf(request) }));
-    };
-    request.onerror = () => reject(new TypeError("The upload failed"));
-    request.onabort = () => reject(new DOMException("The upload was aborted", "AbortError"));
-    init.signal?.addEventListener("abort", () => request.abort());
-    request.send(body);
-  });
-}
-
-function _headersOf(request${tsOnly(': XMLHttpRequest')})${tsOnly(': Headers')} {
-  const headers = new Headers();
-  for (const line of request.getAllResponseHeaders().split("\\r\\n")) {
-    const colon = line.indexOf(":");
-    if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
-  }
-  return headers;
-}`,
+  sendFiles: sendFilesText,
   follow: (tsOnly) => `/** Opens the event stream of a call. A random id connects the call and the stream. */
 async function _follow(url${tsOnly(': string')}, { onMessage, headers }${tsOnly(': IEventOptions')})${tsOnly(': Promise<{ headers: Record<string, string>; end: () => void }>')} {
   if (onMessage === undefined) return { headers: {}, end: () => undefined };

@@ -1,6 +1,9 @@
 import type { NamedType } from '../../endpoints/named-type.ts';
 import { stringLiteral } from '../source-text.ts';
 
+/** Returns TypeScript syntax unchanged, or nothing for plain JavaScript. */
+export type TypeScriptOnly = (text: string) => string;
+
 /** The use of a type. Requests have timestamps as `Date`, responses as text. */
 export type TypePosition = 'request' | 'response';
 
