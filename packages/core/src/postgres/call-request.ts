@@ -26,7 +26,7 @@ export interface CallRequestOptions {
   readonly switchesRole: boolean;
   /** Milliseconds; 0 means no timeout. */
   readonly timeout: number;
-  /** Prepares the statements again after the server has dropped one; called at most once. Null: in a transaction, which the error has aborted. */
+  /** Prepares the statements again after the server has dropped one; called at most once. Null: the error has aborted a transaction. */
   readonly retry: ((request: CallRequest) => void) | null;
 }
 
@@ -156,9 +156,13 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     else this.call.done(now - this.startedAt, changedSetting);
   }
 
+  /** Whether the call failed because one of its statements has to be prepared again. */
+  get hasStaleStatement(): boolean {
+    return this.error !== null && isStalePreparedStatement(this.error);
+  }
+
   #failOrRetry(error: Error, now: number): void {
-    const stale = this.#retry !== null && this.#hasReturnedNoRows() && isStalePreparedStatement(error);
-    if (stale) this.#retryPrepared(this.#retry!);
+    if (this.#retry !== null && this.#hasReturnedNoRows() && this.hasStaleStatement) this.#retryPrepared(this.#retry!);
     else this.call.failed(this.#timeoutOr(error, now));
   }
 

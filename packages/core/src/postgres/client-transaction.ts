@@ -1,6 +1,15 @@
 import type { TransactionSteps } from './connection-mode.ts';
 import { toPgClient } from './pg-client.ts';
-import type { Call, CallHandle, HostClient, Runner, Step, Transaction, TransactionOptions } from './port.ts';
+import {
+  type Call,
+  type CallHandle,
+  ConnectionLost,
+  type HostClient,
+  type Runner,
+  type Step,
+  type Transaction,
+  type TransactionOptions,
+} from './port.ts';
 import { CallTransaction, type TransactionConnection } from './transaction.ts';
 
 const step = (sql: string): Step => ({ statement: { name: '', sql }, values: [] });
@@ -29,22 +38,40 @@ export interface ClientTransactionInput {
  * Begins a transaction on a client of the host: a savepoint when the host has begun one.
  * @throws as `Call.failed`; the client is then released
  */
-export function beginOnClient(input: ClientTransactionInput, options: TransactionOptions): Promise<Transaction> {
+export async function beginOnClient(input: ClientTransactionInput, options: TransactionOptions): Promise<Transaction> {
+  try {
+    await completeQueries(input.runner);
+  } catch (error) {
+    input.release(error as Error);
+    throw error;
+  }
   return CallTransaction.begin(new ClientTransactionConnection(input, options), options);
+}
+
+/** Waits for the queries that the host has queued: one of them may be its `BEGIN`. */
+function completeQueries(runner: Runner): Promise<void> {
+  return new Promise((resolve, reject) => {
+    runner.run({ steps: [], mayShare: false, timeout: 0, done: () => resolve(), failed: reject });
+  });
 }
 
 class ClientTransactionConnection implements TransactionConnection {
   readonly steps: TransactionSteps;
   /** The timeout of each call is set by its caller. */
   readonly statementTimeout = 0;
+  /** Statements without names are not prepared before. */
+  readonly isPreparing = false;
   readonly #input: ClientTransactionInput;
   readonly #running = new Set<CallHandle>();
 
   constructor(input: ClientTransactionInput, { restoreSettings }: TransactionOptions) {
     this.#input = input;
-    const isOpen = (toPgClient(input.client)._txStatus ?? 'I') !== 'I';
-    const steps = isOpen ? savepoint : ownTransaction;
+    const steps = this.#status('I') === 'I' ? ownTransaction : savepoint;
     this.steps = restoreSettings === null ? steps : { ...steps, commit: [restoreSettings, ...steps.commit] };
+  }
+
+  get inTransaction(): boolean {
+    return this.#status('T') !== 'I';
   }
 
   run(call: Call): CallHandle {
@@ -64,14 +91,21 @@ class ClientTransactionConnection implements TransactionConnection {
     return handle;
   }
 
-  abort(rollback: Omit<Call, 'done' | 'failed'>): void {
-    for (const handle of this.#running) handle.cancel();
+  abort(rollback: Omit<Call, 'done' | 'failed'>, cancels: boolean): void {
+    if (cancels) for (const handle of this.#running) handle.cancel();
     const { runner, release } = this.#input;
     // The client runs it when the cancelled calls have ended.
-    runner.run({ ...rollback, done: () => release(), failed: (error) => release(error) });
+    const failed = (cause: Error): void =>
+      release(new ConnectionLost(`the transaction could not be rolled back: ${cause.message}`, { cause }));
+    runner.run({ ...rollback, done: () => release(), failed });
   }
 
   release(error?: Error): void {
     this.#input.release(error);
+  }
+
+  /** Returns the transaction status; old versions of `pg` do not have it. */
+  #status(fallback: string): string {
+    return toPgClient(this.#input.client)._txStatus ?? fallback;
   }
 }

@@ -110,8 +110,9 @@ export function transactionSteps(
   const after = options.altersSession === true && mode.reset === 'perCall' ? resetPerCall : [];
   return {
     begin: [begin, ...stepsBefore(options, mode, switchesRole)],
-    commit: [...after, commit],
-    rollback: [rollback],
+    commit: removeNames([...after, commit]),
+    // Advisory locks of the session remain after a rollback.
+    rollback: [rollback, ...after],
   };
 }
 
@@ -126,7 +127,7 @@ function canUseNames({ role }: Pick<Call, 'role'>, mode: ConnectionMode): boolea
   return !mode.unnamed && (mode.settingsPerCall === null || role === undefined);
 }
 
-function removeNames(steps: readonly Step[]): readonly Step[] {
+export function removeNames(steps: readonly Step[]): readonly Step[] {
   return steps.map((step) => ({ ...step, statement: removeName(step.statement) }));
 }
 

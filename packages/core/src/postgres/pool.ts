@@ -97,6 +97,7 @@ export class Pool implements Database {
         void CallTransaction.begin(new SessionConnection(session, options), options).then(resolve, reject);
       const { role } = options;
       const queued = new QueuedTransaction({ role, failed: reject }, this.#dequeue, onSession);
+      options.signal?.addEventListener('abort', () => queued.cancel(), { once: true });
       if (this.#closed !== null) this.#failLater(queued, new ConnectionLost('the gateway is closing'));
       else this.#dispatch(queued);
     });

@@ -111,6 +111,8 @@ export interface TransactionOptions {
   readonly altersSession: boolean;
   /** Milliseconds for each statement; null: the `statement_timeout` of the session. */
   readonly timeout: number | null;
+  /** Abandons `begin` while it waits for a connection. */
+  readonly signal?: AbortSignal;
   notice?(notice: Notice): void;
 }
 
@@ -118,10 +120,10 @@ export interface TransactionOptions {
 export interface Transaction {
   /**
    * Runs steps behind those that were sent before, in one round trip. Calls may overlap: they run in order.
-   * @throws as `Call.failed`; the transaction has then ended
+   * @throws as `Call.failed`; the transaction has then ended, and later calls fail with the same error
    */
   run(steps: readonly Step[]): Promise<void>;
-  /** Runs the last call of the transaction, and commits in the same round trip. */
+  /** Runs the last call of the transaction when the calls before it have ended, and commits in the same round trip. */
   readonly commit: ExclusiveRunner;
   /** Ends the transaction unless it has ended: cancels running statements, rolls back, and releases the connection. */
   rollback(): void;
@@ -131,7 +133,7 @@ export interface Transaction {
 export interface TransactionSource {
   /**
    * Begins a transaction on a connection of its own.
-   * @throws AcquireTimeout, ConnectionLost, DatabaseError
+   * @throws AcquireTimeout, ConnectionLost, DatabaseError, CallCancelled after the signal
    */
   begin(options: TransactionOptions): Promise<Transaction>;
 }

@@ -72,6 +72,11 @@ export class SessionState {
     else if (this.#role !== null) this.#role = undefined;
   }
 
+  /** The role of the plans is unknown: a step that discards them may not have run. */
+  forgetRole(): void {
+    this.#role = undefined;
+  }
+
   /** The steps of two transactions that restore the initial state; `DISCARD ALL` must run alone. */
   get resetSteps(): readonly [readonly Step[], readonly Step[]] {
     return [[discardAll], [...setRoleSteps(null, false), ...setConfigSteps(this.#settings)]];

@@ -75,6 +75,8 @@ export class Session {
   readonly state: SessionState;
   /** Whether the session belongs to a transaction with several calls. */
   #isReserved = false;
+  /** The transaction status of the last ReadyForQuery. */
+  inTransaction = false;
   /** The FATAL error with which the server ended the connection. */
   #fatal: Notice | null = null;
 
@@ -122,12 +124,12 @@ export class Session {
   }
 
   get isIdle(): boolean {
-    return this.isQuiet && !this.#isReserved;
+    return this.load === 0 && this.#open && !this.#isReserved;
   }
 
-  /** Whether no call runs and one may be sent. */
-  get isQuiet(): boolean {
-    return this.load === 0 && this.#open;
+  /** Whether a call waits for its statements. A call that is sent now would run before it. */
+  get isPreparing(): boolean {
+    return this.#preparing > 0;
   }
 
   /** Whether a call may be sent. */
@@ -140,14 +142,8 @@ export class Session {
    * @param now `performance.now()`: a first request that runs for long may wait for a lock and block the calls behind it
    */
   canShare(call: Call, now: number): boolean {
-    if (
-      !this.#open ||
-      this.#isReserved ||
-      this.#flow.isPaused ||
-      this.#preparing > 0 ||
-      this.state.changedSetting !== null
-    )
-      return false;
+    if (!this.#open || this.#isReserved || this.#flow.isPaused) return false;
+    if (this.#preparing > 0 || this.state.changedSetting !== null) return false;
     if (!canAppendCall(this.#requests, now) || this.state.switchesRole(call)) return false;
     return this.#mode.unnamed || this.#statements.missing(call.steps).length === 0;
   }
@@ -347,15 +343,17 @@ export class Session {
     const next = this.#requests[0];
     if (next !== undefined) next.startedAt = now;
     this.#flow.resume();
-    this.#finish(request, now, status !== idleStatus);
+    this.inTransaction = status !== idleStatus;
+    this.#finish(request, now);
     this.#canceller.cancelIfAlone();
     if (this.#closed === null) this.#events.released(this);
   }
 
   /** Completes a request and cleans up its session state before the next call can run. */
-  #finish(request: PipelinedRequest, now: number, inTransaction: boolean): void {
+  #finish(request: PipelinedRequest, now: number): void {
+    const { inTransaction } = this;
     // The settings of the transaction end with it.
-    if (this.#isReserved && inTransaction) return request.readyForQuery(now, null);
+    if (this.#isReserved && inTransaction) return this.#finishWithin(request, now);
     if (inTransaction && request.opensTransaction) this.#sendMaintenance([rollback], () => undefined);
     const left = this.state.settingLeftBy(request);
     if (left !== null) this.#taint(left);
@@ -364,6 +362,12 @@ export class Session {
     if (inTransaction && !request.opensTransaction && !this.#mode.isProvided)
       this.#disconnect('a statement left its transaction open');
     if (request instanceof CallRequest && this.#closed === null) this.#resetAfter(request);
+  }
+
+  /** Completes a call of a transaction that continues. A stale statement is prepared again by the next transaction. */
+  #finishWithin(request: PipelinedRequest, now: number): void {
+    if (request instanceof CallRequest && request.hasStaleStatement) this.#statements.forget(request.steps);
+    request.readyForQuery(now, null);
   }
 
   #resetAfter(request: CallRequest): void {
