@@ -20,7 +20,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     events: { modules: ['http', 'endpoints', 'ports', 'auth'], packages: ['node'] },
     uploads: {
       modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports'],
-      packages: ['node', '@fastify/busboy', 'csv-parse'],
+      packages: ['node', '@fastify/busboy', 'csv-parse', 'filenamify', 'filename-reserved-regex'],
     },
     request: {
       modules: ['postgres', 'http', 'endpoints', 'ports', 'response', 'auth', 'events', 'uploads'],

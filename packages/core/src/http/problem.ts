@@ -26,7 +26,7 @@ export const problemTypes = {
   'missing-column': { status: 404, title: 'Required columns are missing' },
   'method-not-allowed': { status: 405, title: 'The path does not support this method' },
   'upload-too-slow': { status: 408, title: 'The upload does not arrive fast enough' },
-  'file-name-conflict': { status: 409, title: 'The name of the file is in use by something other than a file' },
+  'file-name-conflict': { status: 409, title: 'The file cannot be stored under this name' },
   'precondition-failed': {
     status: 412,
     title: 'The row has changed or does not exist',

@@ -1,0 +1,160 @@
+import { constants as fileConstants } from 'node:fs';
+import { lstat, mkdir, open, realpath, rm } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { dirname, join, resolve, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Problem } from '../http/problem.ts';
+import type { UploadContext, UploadFile, UploadHandler } from '../ports/upload-handler.ts';
+import { safeFileName, uniqueFileName } from './file-name.ts';
+import { FilePublisher, temporaryPath } from './publish-file.ts';
+
+/** Options of the upload handler `file_system`. */
+export interface FileSystemUploadOptions {
+  /** The folder of the files. A relative path begins in the working directory of the process. Default `./`. */
+  readonly path: string;
+  /** The name of the file; null: as `uniqueName` says. Default null. */
+  readonly file: string | null;
+  /** Whether files get a new name, `<uuid>.<extension>`. Otherwise the client's name is made safe. Default true. */
+  readonly uniqueName: boolean;
+  /** Whether missing folders are created. Default true. */
+  readonly createPath: boolean;
+}
+
+export const fileSystemUploadDefaults: FileSystemUploadOptions = Object.freeze({
+  path: './',
+  file: null,
+  uniqueName: true,
+  createPath: true,
+});
+
+/** Stores each file in a folder. The metadata has its `filePath`. */
+export function fileSystemHandler(options: Partial<FileSystemUploadOptions> = {}): UploadHandler {
+  const { path, file, uniqueName, createPath } = { ...fileSystemUploadDefaults, ...options };
+  const publisher = new FilePublisher();
+  return {
+    options: {
+      path: { type: 'text', description: 'The folder of the files.', default: path },
+      file: {
+        type: 'text',
+        description: 'The name of the file. Without it, `unique_name` decides.',
+        default: file,
+      },
+      unique_name: {
+        type: 'boolean',
+        description: "Whether files get a new name, `<uuid>.<extension>`. Otherwise the client's name is made safe.",
+        default: uniqueName,
+      },
+      create_path: { type: 'boolean', description: 'Whether missing folders are created.', default: createPath },
+    },
+    refusedMembers: { members: { filePath: null } },
+    store: async (upload, context) => {
+      try {
+        const folder = await openFolder(context);
+        const name = selectName(upload, context.options);
+        await store(upload, context, join(folder, name), publisher);
+        return { status: 'Ok', members: { filePath: join(context.options['path'] as string, name) } };
+      } catch (error) {
+        throw toUploadError(error, upload, context.signal);
+      }
+    },
+  };
+}
+
+function selectName({ fileName }: UploadFile, options: UploadContext['options']): string {
+  const { file, unique_name: isUnique } = options as { file: string | null; unique_name: boolean };
+  const name = file !== null ? safeFileName(file) : isUnique ? null : safeFileName(fileName);
+  return name ?? uniqueFileName(fileName);
+}
+
+/**
+ * Returns the folder as an absolute path without symbolic links. Links in the configured part of the path are followed. Behind the
+ * first template they are refused, as the client decides which folder of these it is.
+ */
+async function openFolder({ options, templates }: UploadContext): Promise<string> {
+  const { path, create_path: createPath } = options as { path: string; create_path: boolean };
+  const length = configuredLength(path, templates['path']);
+  const configured = resolve(path.slice(0, length));
+  if (createPath) await mkdir(configured, { recursive: true });
+  let folder = await realpath(configured);
+  const components = path.slice(length).split(separators);
+  for (const component of components.filter((text) => text !== '' && text !== '.')) {
+    folder = join(folder, component);
+    // In order: each folder is in the one before.
+    // oxlint-disable-next-line no-await-in-loop
+    await openSubfolder(folder, component, createPath);
+  }
+  return folder;
+}
+
+const separators = sep === '/' ? /\// : /[/\\]/;
+
+/** Returns how many characters of the path come before the component with the first template. */
+function configuredLength(path: string, template: string | undefined): number {
+  if (template === undefined) return path.length;
+  const [literal = ''] = template.split('{');
+  return literal.length - literal.split(separators).at(-1)!.length;
+}
+
+async function openSubfolder(folder: string, name: string, createPath: boolean): Promise<void> {
+  if (name === '..') throw new Problem('invalid-parameter', { detail: 'The folder must not contain "..".' });
+  if (createPath) await createFolder(folder);
+  const stats = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new Problem('invalid-parameter', { detail: `The folder "${name}" does not exist.` });
+  });
+  if (stats.isDirectory()) return;
+  throw new Problem('file-name-conflict', { detail: `"${name}" exists and is not a folder.` });
+}
+
+async function createFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Writes the file under a temporary name, and moves it to its final name when it is complete. */
+async function store(
+  { content }: UploadFile,
+  { options, signal, onCommit, onRollback }: UploadContext,
+  path: string,
+  publisher: FilePublisher,
+): Promise<void> {
+  const temporary = temporaryPath(dirname(path));
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = fileConstants;
+  const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o640);
+  try {
+    try {
+      // The stream joins chunks that arrive during a write to the next one.
+      const stream = file.createWriteStream({ highWaterMark: options['buffer_size'] as number });
+      await pipeline(content, stream, { signal });
+    } finally {
+      await file.close();
+    }
+    const published = await publisher.publish(temporary, path);
+    onRollback(published.rollback);
+    onCommit(published.commit);
+  } catch (error) {
+    // The first error tells more than one of the removal.
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+const storageErrors: readonly number[] = [constants.errno.ENOSPC, constants.errno.EDQUOT, constants.errno.EFBIG];
+
+/** Returns the error for the response, which does not contain paths of the server. */
+function toUploadError(error: unknown, { fileName }: UploadFile, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (!isFileError(error)) return error;
+  // Node has no code for EDQUOT, but every error has its number.
+  return storageErrors.includes(-error.errno)
+    ? new Problem('insufficient-storage', { detail: `No space is left for "${fileName}".`, cause: error })
+    : new Problem('internal', { detail: `"${fileName}" could not be stored.`, cause: error });
+}
+
+/** Returns whether an operation on the file system has failed. Only the content is read: that is an error of the network. */
+function isFileError(error: unknown): error is Error & { readonly errno: number } {
+  return error instanceof Error && 'errno' in error && 'syscall' in error && error.syscall !== 'read';
+}
