@@ -16,6 +16,7 @@ test('the names that a host can import', () => {
     'createPasswordHasher',
     'crudSource',
     'defineRoutine',
+    'fileSystemHandler',
     'functionsSource',
     'httpDocuments',
     'httpFile',

@@ -1,14 +1,17 @@
 import type { UploadHandlerFactory } from '../ports/upload-handler.ts';
 import type { CommonUploadOptions } from './common-options.ts';
+import { fileSystemHandler, type FileSystemUploadOptions } from './file-system.ts';
 import { largeObjectHandler } from './large-object.ts';
 
 /** The options of the built-in handlers: those that every handler has, and a section for those of each handler. */
-export type DefaultUploadHandlerOptions = CommonUploadOptions;
+export interface DefaultUploadHandlerOptions extends CommonUploadOptions {
+  /** Options of the handler `file_system`. */
+  readonly fileSystem: Partial<FileSystemUploadOptions>;
+}
 
 /** Returns the factories of the built-in handlers, by the names that comments use. */
 export function defaultUploadHandlers(
   options: Partial<DefaultUploadHandlerOptions>,
 ): Readonly<Record<string, UploadHandlerFactory>> {
-  void options;
-  return { large_object: largeObjectHandler };
+  return { large_object: largeObjectHandler, file_system: () => fileSystemHandler(options.fileSystem) };
 }

@@ -102,7 +102,7 @@ describe('safe names', () => {
   test('the time grows with the length of the name, not with its square', () => {
     expect(safeFileName(`x${'. '.repeat(500_000)}y`)).toBe('x');
     expect(safeFileName(`${'. '.repeat(500_000)}y`)).toBe('y');
-    expect(safeFileName('.x'.repeat(500_000))).toMatch(/^x(\.x)+$/);
+    expect(safeFileName('.xy'.repeat(500_000))).toBe(`${'xy.'.repeat(83)}xy.xy`);
   });
 });
 

@@ -33,9 +33,9 @@ export function fileSystemHandler(options: Partial<FileSystemUploadOptions> = {}
   const publisher = new FilePublisher();
   return {
     options: {
-      path: { type: 'text', description: 'The folder of the files.', default: path },
+      path: { type: 'path', description: 'The folder of the files.', default: path },
       file: {
-        type: 'text',
+        type: 'path',
         description: 'The name of the file. Without it, `unique_name` decides.',
         default: file,
       },

@@ -85,16 +85,16 @@ async function storeInAll(
     streams.push(stream);
     return storeAndClose(each, reading.toFile(stream), stream);
   });
-  const failed = Promise.all(results);
-  failed.catch((error: Error) => reading.destroy(error));
+  const stored = Promise.all(results);
+  stored.catch((error: Error) => reading.destroy(error));
   try {
     await reading.copyTo(streams);
+    return await stored;
   } catch (error) {
     for (const stream of streams) stream.destroy(error as Error);
     await Promise.allSettled(results);
     throw error;
   }
-  return failed;
 }
 
 /** Closes the stream when the handler needs no more of the file. */
@@ -204,6 +204,8 @@ class FileReading {
 
   toFile(content: Readable): UploadFile {
     const { fileName, contentType, fieldName } = this.#file;
+    // The content may fail before the handler reads it.
+    content.on('error', () => undefined);
     return { fileName, contentType, fieldName, content };
   }
 

@@ -17,6 +17,7 @@ import {
 } from '../../validation/validators.ts';
 import { commonUploadDefaults, commonUploadOptions, imageFormats } from '../../uploads/common-options.ts';
 import { type DefaultUploadHandlerOptions, defaultUploadHandlers } from '../../uploads/default-handlers.ts';
+import type { FileSystemUploadOptions } from '../../uploads/file-system.ts';
 import { uploadDefaults, type UploadOptions } from './upload-options.ts';
 
 const count = integer({ min: 1 });
@@ -30,6 +31,13 @@ function inRange(option: string): Validator<number> {
   return integer(max === undefined ? { min } : { min, max });
 }
 
+const fileSystem: OptionValidators<FileSystemUploadOptions> = {
+  path: nonEmptyString,
+  file: nullable(nonEmptyString),
+  uniqueName: boolean,
+  createPath: boolean,
+};
+
 const defaultUploadHandlerOptions: OptionValidators<DefaultUploadHandlerOptions> = {
   stopAfterFirstSuccess: boolean,
   includedMimeTypes: patterns,
@@ -39,6 +47,7 @@ const defaultUploadHandlerOptions: OptionValidators<DefaultUploadHandlerOptions>
   checkImage: union(boolean, arrayOf(oneOf(...imageFormats))),
   testBufferSize: inRange('test_buffer_size'),
   nonPrintableThreshold: inRange('non_printable_threshold'),
+  fileSystem: optionGroup<Partial<FileSystemUploadOptions>>(fileSystem),
 };
 
 /** Words that a comment can have in place of a handler. */

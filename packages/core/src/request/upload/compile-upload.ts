@@ -7,6 +7,7 @@ import {
 } from '../../endpoints/upload-option.ts';
 import { Problem } from '../../http/problem.ts';
 import type { UploadHandler } from '../../ports/upload-handler.ts';
+import { checkPathValue } from '../../uploads/file-name.ts';
 import { type ParameterValues, parseTemplate, renderPart, type TemplatePart } from '../../response/template.ts';
 
 /** A handler with the definitions of its own options and the common ones. */
@@ -82,8 +83,4 @@ function invalidOption(option: string, template: readonly TemplatePart[], reason
     detail: `The value of ${keys.map((key) => `"${key}"`).join(', ')} goes into the upload option "${option}", which ${reason}.`,
     members: { parameters: keys },
   });
-}
-
-function checkPathValue(text: string): string | null {
-  return /^[A-Za-z0-9][\w.-]{0,99}$/.test(text) && !text.endsWith('.') ? null : 'takes one safe path component';
 }
