@@ -36,6 +36,7 @@ export type {
 export type { UploadOptions } from './gateway/options/upload-options.ts';
 export type { DefaultUploadHandlerOptions } from './uploads/default-handlers.ts';
 export type { CommonUploadOptions } from './uploads/common-options.ts';
+export { csvHandler, type CsvUploadOptions } from './uploads/csv.ts';
 export { fileSystemHandler, type FileSystemUploadOptions } from './uploads/file-system.ts';
 export type {
   StoredUpload,

@@ -17,6 +17,8 @@ export interface UploadOptionDefinition {
   readonly default: UploadOptionValue;
   /** Whether a text other than a boolean value is a list: `check_image = true` and `check_image = png, gif`. */
   readonly orList?: true;
+  /** Returns why the handler cannot use a text, as `takes a …`; null if it can. Called at start, and for a text of the request. */
+  readonly check?: (text: string) => string | null;
   /** The least integer. Default 0. */
   readonly min?: number;
   /** The greatest integer. */
@@ -47,7 +49,7 @@ export function parseUploadOption(definition: UploadOptionDefinition, text: stri
     case 'text':
     case 'path':
     case 'sql':
-      return text;
+      return parseText(definition, text);
     case 'list':
       return parseList(definition, text, 'takes');
     case 'integer':
@@ -59,6 +61,12 @@ export function parseUploadOption(definition: UploadOptionDefinition, text: stri
       throw new RangeError(definition.orList === true ? 'takes true, false or a list' : 'takes true or false');
     }
   }
+}
+
+function parseText({ check }: UploadOptionDefinition, text: string): string {
+  const fault = check?.(text) ?? null;
+  if (fault !== null) throw new RangeError(fault);
+  return text;
 }
 
 function parseInteger({ min = 0, max = Number.MAX_SAFE_INTEGER }: UploadOptionDefinition, text: string): number {

@@ -6,6 +6,7 @@ export const problemTypes = {
   'malformed-query': { status: 400, title: 'The query string is not valid' },
   'malformed-body': { status: 400, title: 'The body cannot be read' },
   'malformed-json': { status: 400, title: 'The body is not valid JSON' },
+  'malformed-file': { status: 400, title: 'An uploaded file cannot be read' },
   'body-not-an-object': { status: 400, title: 'The body must be a JSON object' },
   'unknown-parameter': { status: 400, title: 'The request has an unknown parameter' },
   'missing-parameter': { status: 400, title: 'A required parameter is missing' },

@@ -45,6 +45,8 @@ export interface UploadContext {
   readonly request: GatewayRequest;
   /** Null: anonymous. */
   readonly caller: Caller | null;
+  /** The name of the handler in comments, which is the member `type` of the metadata. */
+  readonly handlerName: string;
   /** The values of the options that the handler defines, and of the common ones, by name. */
   readonly options: Readonly<Record<string, UploadOptionValue>>;
   /** The texts of the options that contained templates, before values of the request replaced them, by option name. */

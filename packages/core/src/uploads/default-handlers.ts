@@ -1,5 +1,6 @@
 import type { UploadHandlerFactory } from '../ports/upload-handler.ts';
 import type { CommonUploadOptions } from './common-options.ts';
+import { csvHandler, type CsvUploadOptions } from './csv.ts';
 import { fileSystemHandler, type FileSystemUploadOptions } from './file-system.ts';
 import { largeObjectHandler } from './large-object.ts';
 
@@ -7,11 +8,17 @@ import { largeObjectHandler } from './large-object.ts';
 export interface DefaultUploadHandlerOptions extends CommonUploadOptions {
   /** Options of the handler `file_system`. */
   readonly fileSystem: Partial<FileSystemUploadOptions>;
+  /** Options of the handler `csv`. */
+  readonly csv: Partial<CsvUploadOptions>;
 }
 
 /** Returns the factories of the built-in handlers, by the names that comments use. */
 export function defaultUploadHandlers(
   options: Partial<DefaultUploadHandlerOptions>,
 ): Readonly<Record<string, UploadHandlerFactory>> {
-  return { large_object: largeObjectHandler, file_system: () => fileSystemHandler(options.fileSystem) };
+  return {
+    large_object: largeObjectHandler,
+    file_system: () => fileSystemHandler(options.fileSystem),
+    csv: () => csvHandler(options.csv),
+  };
 }

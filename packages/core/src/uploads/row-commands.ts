@@ -116,8 +116,7 @@ export class RowCommands {
     const isFirst = this.#batches === 0;
     if (!isFirst && !this.#isSequential && this.#rows.length < maxBatchRows && this.#bytes < maxBatchBytes) return;
     this.#send();
-    // The second batch prepares the statement: it must be complete before the third one uses that.
-    await this.#wait(this.#isSequential || this.#batches <= 2 ? 0 : maxBatches - 1);
+    await this.#wait(this.#isSequential ? 0 : maxBatches - 1);
   }
 
   /**

@@ -12,11 +12,13 @@ import {
   type OptionValidators,
   recordOf,
   seconds,
+  string,
   union,
   type Validator,
 } from '../../validation/validators.ts';
 import { commonUploadDefaults, commonUploadOptions, imageFormats } from '../../uploads/common-options.ts';
 import { type DefaultUploadHandlerOptions, defaultUploadHandlers } from '../../uploads/default-handlers.ts';
+import type { CsvUploadOptions } from '../../uploads/csv.ts';
 import type { FileSystemUploadOptions } from '../../uploads/file-system.ts';
 import { uploadDefaults, type UploadOptions } from './upload-options.ts';
 
@@ -38,6 +40,14 @@ const fileSystem: OptionValidators<FileSystemUploadOptions> = {
   createPath: boolean,
 };
 
+const csv: OptionValidators<CsvUploadOptions> = {
+  checkFormat: boolean,
+  delimiters: string,
+  hasFieldsEnclosedInQuotes: boolean,
+  setWhiteSpaceToNull: boolean,
+  rowCommand: nonEmptyString,
+};
+
 const defaultUploadHandlerOptions: OptionValidators<DefaultUploadHandlerOptions> = {
   stopAfterFirstSuccess: boolean,
   includedMimeTypes: patterns,
@@ -48,6 +58,7 @@ const defaultUploadHandlerOptions: OptionValidators<DefaultUploadHandlerOptions>
   testBufferSize: inRange('test_buffer_size'),
   nonPrintableThreshold: inRange('non_printable_threshold'),
   fileSystem: optionGroup<Partial<FileSystemUploadOptions>>(fileSystem),
+  csv: optionGroup<Partial<CsvUploadOptions>>(csv),
 };
 
 /** Words that a comment can have in place of a handler. */

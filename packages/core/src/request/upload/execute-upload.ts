@@ -82,7 +82,8 @@ class Upload {
     const { endpoint, uploadHandlers } = input.call.candidate;
     this.#effects = new UploadEffects((error) => context.observe({ kind: 'upload-cleanup-failed', endpoint, error }));
     this.#handlers = uploadHandlers.map(({ name, handler, options, templates }) => {
-      return { name, handler, context: this.#handlerContext({ options: options(input.call), templates }) };
+      const handlerContext = this.#handlerContext({ handlerName: name, options: options(input.call), templates });
+      return { name, handler, context: handlerContext };
     });
     input.request.onDisconnect(() => this.#abort.abort(new CallCancelled('the client disconnected')));
   }
@@ -148,13 +149,13 @@ class Upload {
     await this.#effects.rolledBack();
   }
 
-  #handlerContext(options: Pick<UploadContext, 'options' | 'templates'>): UploadContext {
+  #handlerContext(ofHandler: Pick<UploadContext, 'handlerName' | 'options' | 'templates'>): UploadContext {
     const { call, request, caller = null } = this.#input;
     return {
       endpoint: call.candidate.endpoint,
       request,
       caller,
-      ...options,
+      ...ofHandler,
       signal: this.#abort.signal,
       transaction: async () => toUploadTransaction(await (this.#transaction ??= this.#begin())),
       onRollback: (remove) => this.#effects.onRollback(remove),
