@@ -34,7 +34,7 @@ export function readChunks(incoming: MaybeParsed, body: Readable): AsyncIterable
 }
 
 async function* iterate(body: Readable | readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  // By default, an early end would destroy the connection before the response is sent.
+  // By default, an early end destroys the request and removes its socket, which has the client's address.
   const chunks = 'iterator' in body ? body.iterator({ destroyOnReturn: false }) : body;
   try {
     for await (const chunk of chunks) yield chunk as Uint8Array;
