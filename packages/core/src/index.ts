@@ -165,6 +165,7 @@ export type {
   ValueSource,
 } from './ports/ports.ts';
 export type { FetchConnection } from './adapters/fetch.ts';
+export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';
 export type { ByteSink, ByteSource, Handle, StreamResponse, WholeResponse } from './http/response.ts';
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';

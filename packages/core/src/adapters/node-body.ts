@@ -1,9 +1,30 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Problem } from '../http/problem.ts';
 
 /** A request whose body a parser of the host may have read, as with Express. */
 export type MaybeParsed = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
+
+/** A listener for the beginning of the reading of a body, such as of a server that limits its time. */
+export interface BodyReadListener {
+  /**
+   * The gateway begins to read a body as a whole.
+   * @param fail ends the reading; the problem becomes the response
+   */
+  whole(fail: (problem: Problem) => void): void;
+  /** The gateway begins to read the chunks of an upload, whose rate it checks itself. */
+  chunks(): void;
+}
+
+const readListeners = new WeakMap<IncomingMessage, BodyReadListener>();
+
+/**
+ * Sets the listener that is called when the gateway begins to read the body of the request. A body that is refused before, or not
+ * needed, is not read.
+ */
+export function onBodyRead(request: IncomingMessage, listener: BodyReadListener): void {
+  readListeners.set(request, listener);
+}
 
 /**
  * Reads the whole body, as `GatewayRequest.body`.
@@ -14,26 +35,33 @@ export function readBody(incoming: MaybeParsed, body: Readable, limit: number): 
   if (announced > limit) return Promise.reject(tooLarge(limit));
   if (body.readableDidRead) return readParsed(incoming, limit);
   forwardAbort(incoming, body);
-  return concatenate(body, limit);
+  return concatenate(body, limit, readListeners.get(incoming));
 }
 
 /**
  * Returns the chunks of the body, as `GatewayRequest.chunks`.
+ * @param outgoing null for a request that the host answers
  * @param body as for `readBody`
  */
-export function readChunks(incoming: MaybeParsed, body: Readable): AsyncIterable<Uint8Array> {
+export function readChunks(
+  incoming: MaybeParsed,
+  outgoing: ServerResponse | null,
+  body: Readable,
+): AsyncIterable<Uint8Array> {
   if (!body.readableDidRead) {
     forwardAbort(incoming, body);
-    return iterate(body);
+    outgoing?.once('finish', () => discardRest(body));
+    return iterate(body, () => readListeners.get(incoming)?.chunks());
   }
   const parsed = incoming.rawBody ?? incoming.body;
-  if (parsed instanceof Uint8Array) return iterate([parsed]);
+  if (parsed instanceof Uint8Array) return iterate([parsed], () => undefined);
   throw new Problem('internal', {
     detail: 'The host has read the body before the gateway; mount the gateway before the parser.',
   });
 }
 
-async function* iterate(body: Readable | readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* iterate(body: Readable | readonly Uint8Array[], onBegin: () => void): AsyncGenerator<Uint8Array> {
+  onBegin();
   // By default, an early end destroys the request and removes its socket, which has the client's address.
   const chunks = 'iterator' in body ? body.iterator({ destroyOnReturn: false }) : body;
   try {
@@ -41,6 +69,14 @@ async function* iterate(body: Readable | readonly Uint8Array[]): AsyncGenerator<
   } catch {
     throw incomplete();
   }
+}
+
+/** Discards the rest of a body after the response, as Node does for a body of which nothing was read. */
+function discardRest(body: Readable): void {
+  if (body.readableEnded) return;
+  // With the listener of a reader that still waits, the stream would not flow.
+  body.removeAllListeners('readable');
+  body.resume();
 }
 
 /** Fails a stream that has replaced the body when the client disconnects: `pipe` does not. */
@@ -75,8 +111,9 @@ async function readParsed({ body, rawBody, headers }: MaybeParsed, limit: number
   return bytes;
 }
 
-function concatenate(body: Readable, limit: number): Promise<Uint8Array> {
+function concatenate(body: Readable, limit: number, listener: BodyReadListener | undefined): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
+    listener?.whole(reject);
     const chunks: Buffer[] = [];
     let size = 0;
     body.on('data', (chunk: Buffer) => {

@@ -80,7 +80,7 @@ export class NodeRequest implements GatewayRequest {
   }
 
   chunks(): AsyncIterable<Uint8Array> {
-    return readChunks(this.#incoming, this.#body);
+    return readChunks(this.#incoming, this.#outgoing, this.#body);
   }
 
   onDisconnect(listener: () => void): void {

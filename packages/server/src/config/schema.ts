@@ -49,7 +49,10 @@ const seconds = (byDefault: number, description: string): z.ZodDefault<z.ZodNumb
 const limits = z
   .strictObject({
     headersTimeout: seconds(15, 'Seconds within which the headers of a request must arrive.'),
-    requestTimeout: seconds(60, 'Seconds within which a whole request must arrive.'),
+    requestTimeout: seconds(
+      60,
+      'Seconds within which the body of a request must arrive, unless it is an upload, which has a minimum rate.',
+    ),
     keepAliveTimeout: seconds(65, 'Seconds that an idle keep-alive connection stays open.'),
     maxConnections: count(10_000, 'Maximum number of client connections; another one is answered 503.'),
     maxHeaderSize: z

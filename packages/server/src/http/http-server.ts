@@ -4,6 +4,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Configuration } from '../config/schema.ts';
 import { type HostCheck, hostCheck } from './host-check.ts';
+import { LingeringResponse } from './lingering-response.ts';
+import { applyBodyPolicy } from './request-body.ts';
 
 /** The server cannot listen on its address; the message says what to do. */
 export class ListenError extends Error {
@@ -29,24 +31,31 @@ export async function listen(configuration: Configuration, handler: Handler): Pr
   const running = new Set<ServerResponse>();
   let stopping = false;
   let isAllowedHost: HostCheck = () => false;
+  const serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    running.add(response);
+    if (stopping) response.shouldKeepAlive = false;
+    response.once('close', () => {
+      running.delete(response);
+      if (stopping) server.closeIdleConnections();
+    });
+    if (!isAllowedHost(request, response)) return;
+    applyBodyPolicy(request, response, { timeoutMs: limits.requestTimeout * 1000, expectsContinue });
+    handler(request, response);
+  };
   const server = createServer(
     {
+      ServerResponse: LingeringResponse,
       headersTimeout: limits.headersTimeout * 1000,
-      requestTimeout: limits.requestTimeout * 1000,
+      // Node's timeout would end uploads too. `applyBodyPolicy` limits the time of the other bodies.
+      requestTimeout: 0,
       keepAliveTimeout: limits.keepAliveTimeout * 1000,
       maxHeaderSize: limits.maxHeaderSize,
       connectionsCheckingInterval: 1000,
     },
-    (request, response) => {
-      running.add(response);
-      if (stopping) response.shouldKeepAlive = false;
-      response.once('close', () => {
-        running.delete(response);
-        if (stopping) server.closeIdleConnections();
-      });
-      if (isAllowedHost(request, response)) handler(request, response);
-    },
+    (request, response) => serve(request, response, false),
   );
+  // With the listener, Node does not send `100 Continue` itself.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => serve(request, response, true));
   limitConnections(server, limits.maxConnections);
   await startListening(server, host, port);
   const address = server.address() as AddressInfo;

@@ -1,0 +1,45 @@
+/** Responses that are sent before the whole request has arrived. */
+import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { hasBody } from './request-body.ts';
+
+/** The time within which the client must read the response and close the connection. */
+const lingerMs = 5000;
+
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+
+/**
+ * A response that closes the connection when the body of the request has not arrived completely. The rest of the body is read and
+ * discarded for some seconds: closing at once would reset the connection, and the client would lose the response (RFC 9112,
+ * section 9.6).
+ */
+export class LingeringResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  override writeHead(status: number, reasonOrHeaders?: string | Headers, headers?: Headers): this {
+    if (!this.req.complete && hasBody(this.req)) {
+      this.shouldKeepAlive = false;
+      lingerOnClose(this.req);
+    }
+    return super.writeHead(status, reasonOrHeaders as string, headers);
+  }
+}
+
+/** Replaces the method by which Node closes a connection after its last response. */
+function lingerOnClose(request: IncomingMessage): void {
+  const { socket } = request;
+  const destroySoon = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    if (request.complete) destroySoon();
+    else linger(socket);
+  };
+}
+
+function linger(socket: Socket): void {
+  socket.end();
+  // Without the listeners of the HTTP parser, which would take further requests.
+  socket.removeAllListeners('data');
+  socket.on('data', () => undefined);
+  socket.once('end', () => socket.destroy());
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+  socket.resume();
+}

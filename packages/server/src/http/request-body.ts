@@ -1,0 +1,35 @@
+/** Bodies of requests: `100 Continue`, and the time within which they must arrive. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { onBodyRead, Problem } from '@pgway/core';
+
+export interface BodyPolicy {
+  /** The time within which a body must arrive, except that of an upload. */
+  readonly timeoutMs: number;
+  /** Whether the client waits for `100 Continue` (RFC 9110, section 10.1.1). */
+  readonly expectsContinue: boolean;
+}
+
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Applies the policy from when the gateway begins to read the body: the client does not send a body that the gateway refuses. */
+export function applyBodyPolicy(request: IncomingMessage, response: ServerResponse, policy: BodyPolicy): void {
+  if (!hasBody(request)) return;
+  const begin = (): void => {
+    if (policy.expectsContinue && !request.complete) response.writeContinue();
+  };
+  onBodyRead(request, {
+    whole: (fail) => {
+      begin();
+      if (request.complete) return;
+      const timer = setTimeout(() => fail(timeout(policy)), policy.timeoutMs);
+      response.once('close', () => clearTimeout(timer));
+    },
+    chunks: begin,
+  });
+}
+
+function timeout({ timeoutMs }: BodyPolicy): Problem {
+  return new Problem('request-timeout', { detail: `The limit is ${timeoutMs / 1000} seconds.` });
+}
