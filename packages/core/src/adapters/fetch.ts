@@ -8,6 +8,7 @@ import {
 } from '../http/response.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
+import { BodyChunks, type ChunkSource } from './body-chunks.ts';
 import { requestId } from './request-id.ts';
 
 /** Properties of the connection that a WHATWG `Request` does not have. */
@@ -68,7 +69,8 @@ export class FetchRequest implements GatewayRequest {
         detail: 'The host has read the body before the gateway; mount the gateway before the parser.',
       });
     }
-    return iterate(this.#request.body);
+    const { body } = this.#request;
+    return new BodyChunks(() => openChunks(body ?? new ReadableStream({ start: (controller) => controller.close() })));
   }
 
   onDisconnect(listener: () => void): void {
@@ -78,13 +80,9 @@ export class FetchRequest implements GatewayRequest {
   }
 }
 
-async function* iterate(body: Request['body']): AsyncGenerator<Uint8Array> {
-  if (body === null) return;
-  try {
-    for await (const chunk of body) yield chunk as Uint8Array;
-  } catch {
-    throw new Problem('malformed-body', { detail: 'The body ended before it was complete.' });
-  }
+function openChunks(body: NonNullable<Request['body']>): ChunkSource {
+  const reader = body.getReader();
+  return { next: () => reader.read() as ReturnType<ChunkSource['next']>, return: () => reader.cancel() };
 }
 
 /** Hosts may pass a second argument of another type, such as the environment of Workers. */

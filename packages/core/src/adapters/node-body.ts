@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Problem } from '../http/problem.ts';
+import { BodyChunks, type ChunkSource } from './body-chunks.ts';
 
 /** A request whose body a parser of the host may have read, as with Express. */
 export type MaybeParsed = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
@@ -51,24 +52,22 @@ export function readChunks(
   if (!body.readableDidRead) {
     forwardAbort(incoming, body);
     outgoing?.once('finish', () => discardRest(body));
-    return iterate(body, () => readListeners.get(incoming)?.chunks());
+    return new BodyChunks(() => {
+      readListeners.get(incoming)?.chunks();
+      return openChunks(body);
+    });
   }
   const parsed = incoming.rawBody ?? incoming.body;
-  if (parsed instanceof Uint8Array) return iterate([parsed], () => undefined);
+  if (parsed instanceof Uint8Array) return new BodyChunks(() => openChunks(Readable.from([parsed])));
   throw new Problem('internal', {
     detail: 'The host has read the body before the gateway; mount the gateway before the parser.',
   });
 }
 
-async function* iterate(body: Readable | readonly Uint8Array[], onBegin: () => void): AsyncGenerator<Uint8Array> {
-  onBegin();
+function openChunks(body: Readable): ChunkSource {
   // By default, an early end destroys the request and removes its socket, which has the client's address.
-  const chunks = 'iterator' in body ? body.iterator({ destroyOnReturn: false }) : body;
-  try {
-    for await (const chunk of chunks) yield chunk as Uint8Array;
-  } catch {
-    throw incomplete();
-  }
+  const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array, undefined>;
+  return { next: () => chunks.next(), return: () => chunks.return!() };
 }
 
 /** Discards the rest of a body after the response, as Node does for a body of which nothing was read. */

@@ -87,6 +87,43 @@ describe.each(hosts)('$name', (host) => {
     expect(response.split('\r\n\r\n')[1]).toBe('read 5 of 127.0.0.1');
   });
 
+  test('an end while the sender is waited for: the response is sent', async () => {
+    const port = await host.listen(async (request) => {
+      const chunks = request.chunks()[Symbol.asyncIterator]();
+      await chunks.next();
+      const pending = chunks.next();
+      await chunks.return!();
+      return text(JSON.stringify([await pending, await chunks.next()]));
+    });
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n12345');
+    const response = await new Promise<string>((resolve) =>
+      socket.on('data', (data) => data.includes('done') && resolve(data.toString())),
+    );
+    expect(response.split('\r\n\r\n')[1]).toBe('[{"done":true},{"done":true}]');
+  });
+
+  test('the rest is discarded after the response, so that the connection serves the next request', async () => {
+    const port = await host.listen(async (request) => {
+      for await (const _ of request.chunks()) break;
+      return text(`responded to ${request.method};`);
+    });
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${megabyte.length}\r\n\r\n`);
+    socket.write(megabyte);
+    socket.write('DELETE / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const responses = await new Promise<string>((resolve) => {
+      let received = '';
+      socket.on('data', (data) => {
+        received += data.toString();
+        if (received.includes('DELETE')) resolve(received);
+      });
+    });
+    expect(responses.match(/responded to \w+;/g)).toEqual(['responded to POST;', 'responded to DELETE;']);
+  });
+
   test('a client that disconnects: malformed-body', async () => {
     const socket = new Socket();
     const problem = new Promise<unknown>((resolve) => {
@@ -176,6 +213,23 @@ describe('fetch', () => {
     });
     const response = await handler(new Request('http://x/', { method: 'POST', body, duplex: 'half' }));
     expect([await response?.text(), cancelled]).toEqual(['read 3', true]);
+  });
+
+  test('an end while the sender is waited for cancels the body', async () => {
+    let cancelled = false;
+    const body = new ReadableStream({
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const handler = fetchHandler(async (request) => {
+      const chunks = request.chunks()[Symbol.asyncIterator]();
+      const pending = chunks.next();
+      await chunks.return!();
+      return text(JSON.stringify(await pending));
+    });
+    const response = await handler(new Request('http://x/', { method: 'POST', body, duplex: 'half' }));
+    expect([await response?.text(), cancelled]).toEqual(['{"done":true}', true]);
   });
 
   test.each(['chunks', 'body'] as const)('a client that disconnects: malformed-body from %s()', async (member) => {
