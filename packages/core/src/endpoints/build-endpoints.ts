@@ -17,6 +17,7 @@ import { resolveInjectedValues } from './injected-values.ts';
 import { resolveRoute, resolveParameterSource } from './route.ts';
 import { excludeDuplicateRoutes } from './duplicate-routes.ts';
 import { resolveTable } from './table.ts';
+import { resolveUpload } from './upload.ts';
 import { mergeTableDiagnostics, reportEmptyUpdate, type RoutineDiagnostic } from './table-diagnostics.ts';
 
 /** Endpoints, and diagnostics about their comments. */
@@ -104,6 +105,7 @@ function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known:
   const result = resolveResultShape(routine, names, options.compositeColumns, reporters);
   const raw = resolveRawFormat(builder, result);
   const bodyParameter = resolveBodyParameter(builder, parameters);
+  const upload = resolveUpload(builder, parameters);
   if (raw === null) warnOfTextOutputs(builder);
   reportEmptyUpdate(builder);
   return {
@@ -131,11 +133,11 @@ function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known:
     userContext: overrides.userContext ?? options.authentication.useUserContext,
     tags: builder.tags,
     typedClient: resolveTypedClient(builder),
-    upload: null,
+    upload,
     cache: resolveCachePolicy(builder, parameters, result),
     invalidates: resolveInvalidations(builder, known),
     raw,
-    requestHeaders: resolveRequestHeaders(builder, parameters, bodyParameter),
+    requestHeaders: resolveRequestHeaders(builder, parameters, { bodyParameter, upload }),
     bodyParameter,
     ...resolveSimpleValues(builder),
     description: joinDescription(builder.description),

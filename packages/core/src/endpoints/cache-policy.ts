@@ -32,6 +32,7 @@ export function resolveCachePolicy(
 /** Returns the reason why responses cannot be cached, for a message, or null. */
 function uncacheableReason({ overrides, routine, headers }: EndpointBuilder, result: ResultShape): string | null {
   if (overrides.loginOrLogout !== null) return 'for logins and logouts';
+  if (overrides.upload !== null) return 'for uploads';
   if (routine.kind === 'procedure') return 'for procedures, which may change data';
   if (result.kind === 'nothing') return 'for routines without a result';
   return headers.some(({ name }) => name.toLowerCase() === 'set-cookie') ? 'with a Set-Cookie header' : null;

@@ -34,7 +34,9 @@ function areOverloads(one: Endpoint, other: Endpoint): boolean {
 /** Returns whether both endpoints read parameters from the same place, as a request is parsed before an overload is selected. */
 function haveSameSource(one: Endpoint, other: Endpoint): boolean {
   return (
-    one.parameterSource === other.parameterSource && (one.bodyParameter === null) === (other.bodyParameter === null)
+    one.parameterSource === other.parameterSource &&
+    (one.bodyParameter === null) === (other.bodyParameter === null) &&
+    (one.upload === null) === (other.upload === null)
   );
 }
 
@@ -97,9 +99,9 @@ function reportAmbiguousOverloads(groups: readonly (readonly Endpoint[])[]): rea
   });
 }
 
-function getSignatureKey({ parameters, bodyParameter, authorization }: Endpoint): string {
+function getSignatureKey({ parameters, bodyParameter, authorization, upload }: Endpoint): string {
   const names = parameters.flatMap(({ key, optional, inPath, position, injectedValue, fields }) =>
-    injectedValue === undefined
+    injectedValue === undefined && position !== upload?.metadataParameter
       ? [[key, optional, inPath, position === bodyParameter, fields?.map((field) => field.key)] as const]
       : [],
   );
@@ -162,7 +164,8 @@ function reportSourceConflict(endpoint: Endpoint, rival: Endpoint): Diagnostic {
   };
 }
 
-function describeSource({ parameterSource, bodyParameter }: Endpoint): string {
+function describeSource({ parameterSource, bodyParameter, upload }: Endpoint): string {
+  if (upload !== null) return 'the query string and files from a form';
   if (bodyParameter !== null) return 'the query string and the whole body';
   return parameterSource === 'query' ? 'the query string' : 'a JSON body';
 }

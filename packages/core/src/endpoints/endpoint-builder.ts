@@ -11,6 +11,7 @@ import type {
 } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
 import { hasAnyTag, getTags, findUnknownTags } from './tags.ts';
+import type { AnnotationContext } from './comment/annotation-context.ts';
 import type { ParsedAnnotation } from './comment/parsed-annotation.ts';
 
 /** Values that annotations set. Null when the comment does not set the value. */
@@ -56,6 +57,8 @@ export interface Overrides {
   cached: readonly string[] | 'all' | null;
   cacheExpiresInMs: number | null;
   enabled: boolean;
+  /** The names of the upload handlers. */
+  upload: readonly string[] | null;
 }
 
 /** The lines below a `for` line. The first scope has no such line and applies to every endpoint. */
@@ -72,6 +75,16 @@ export interface AccessRules {
   roles: string[];
   authorizedIn: number | null;
   anonymousIn: number | null;
+}
+
+/** An option of an upload handler, set by a comment. */
+export interface UploadSetting {
+  readonly handler: string;
+  readonly option: string;
+  readonly text: string;
+  /** Whether the line has the name of the handler, which takes precedence. */
+  readonly isPrefixed: boolean;
+  readonly line: number;
 }
 
 /** Collects the annotations and diagnostics of one routine. The only mutable state of this module. */
@@ -123,6 +136,7 @@ export class EndpointBuilder {
     cached: null,
     cacheExpiresInMs: null,
     enabled: true,
+    upload: null,
   };
   readonly access: AccessRules = { required: false, roles: [], authorizedIn: null, anonymousIn: null };
   /** Injected values, by parameter name. */
@@ -131,6 +145,12 @@ export class EndpointBuilder {
   readonly hashes: { readonly name: string; readonly source: string; readonly line: number }[] = [];
   /** Names of routines and tables whose cached responses a call invalidates. */
   readonly invalidates: { readonly name: string; readonly line: number }[] = [];
+  /** The parameters that receive the metadata of uploaded files. */
+  readonly uploadMetadata: { readonly name: string; readonly line: number }[] = [];
+  /** The options of upload handlers, in the order of their lines. */
+  readonly uploadSettings: UploadSetting[] = [];
+  /** The upload handlers of the endpoint, known before its lines are parsed; null for an endpoint without uploads. */
+  uploadHandlers: readonly string[] | null = null;
   hasHttpAnnotation = false;
   /** The number of the scope with the last `HTTP` line. */
   httpScope: number | null = null;
@@ -149,6 +169,20 @@ export class EndpointBuilder {
     this.overrides[key] = value;
     this.#annotations.set(key, parsed);
     this.logEffect(parsed, `sets ${key} to ${escapeControlCharacters(formatValue(value))}`);
+  }
+
+  /** The facts by which a line can be an annotation or prose. */
+  get context(): AnnotationContext {
+    const { routine, options, uploadHandlers } = this;
+    return {
+      uploads: options.uploads,
+      uploadHandlers,
+      isParameter: (written) =>
+        routine.table === undefined &&
+        routine.parameters.some(
+          ({ name }) => name !== null && (name === written || options.nameConverter(name) === written),
+        ),
+    };
   }
 
   /** Returns the last annotation that set this value, or null. */

@@ -1,16 +1,20 @@
 import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
-import type { EndpointParameter, RequestHeadersBinding } from './endpoint.ts';
+import type { Endpoint, EndpointParameter, RequestHeadersBinding } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
+
+type OtherValues = Pick<Endpoint, 'bodyParameter' | 'upload'>;
 
 /**
  * Resolves the destination of the request headers. A missing parameter is an error when the comment asks for it, and means
  * `ignore` when only the option does.
+ *
+ * @param others the parameters that receive other values
  */
 export function resolveRequestHeaders(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
-  bodyParameter: number | null,
+  others: OtherValues,
 ): RequestHeadersBinding {
   const { overrides, options } = builder;
   const mode = overrides.requestHeadersMode ?? options.requestHeadersMode;
@@ -21,13 +25,13 @@ export function resolveRequestHeaders(
   }
   const name = overrides.requestHeadersParameterName ?? options.requestHeadersParameterName;
   const parameter = findParameter(parameters, name);
-  if (parameter !== null && canReceiveHeaders(parameter, bodyParameter)) return { mode, position: parameter.position };
+  if (parameter !== null && canReceiveHeaders(parameter, others)) return { mode, position: parameter.position };
   const annotation = nameAnnotation ?? builder.annotationFor('requestHeadersMode');
   if (annotation !== null) {
     builder.report(
       'error',
       'request-headers-parameter',
-      `the request headers need a parameter ${display(name)} of type json, jsonb, text or varchar with a default, which is not a path, body or injected parameter; add one, or set another name`,
+      `the request headers need a parameter ${display(name)} of type json, jsonb, text or varchar with a default, which is not a path, body, metadata or injected parameter; add one, or set another name`,
       annotation.line,
     );
   }
@@ -41,10 +45,11 @@ function warnOfMode(builder: EndpointBuilder, name: string, line: number): void 
 const types: ReadonlySet<string | null> = new Set(['json', 'jsonb', 'text', 'varchar']);
 
 /** Returns whether the parameter can receive the headers. It must be optional, and named to be passed alone. */
-function canReceiveHeaders(parameter: EndpointParameter, bodyParameter: number | null): boolean {
+function canReceiveHeaders(parameter: EndpointParameter, { bodyParameter, upload }: OtherValues): boolean {
   const { type, optional, unnamed, inPath, position, injectedValue, hashOf } = parameter;
   if (injectedValue !== undefined || hashOf !== undefined) return false;
-  return types.has(type.builtin) && optional && !unnamed && !inPath && position !== bodyParameter;
+  if (position === bodyParameter || position === upload?.metadataParameter) return false;
+  return types.has(type.builtin) && optional && !unnamed && !inPath;
 }
 
 /** Returns the position of the parameter that receives the whole body, or null. An unsuitable parameter is an error. */

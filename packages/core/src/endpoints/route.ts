@@ -32,10 +32,15 @@ export function resolveRoute(builder: EndpointBuilder, reportError: ReportProble
     );
   }
   return {
-    method: overrides.method ?? (overrides.loginOrLogout === null ? defaultMethod(routine, options) : 'POST'),
+    method: resolveMethod(builder),
     path,
     segments: typeof segments === 'string' ? [] : segments,
   };
+}
+
+function resolveMethod({ routine, options, overrides }: EndpointBuilder): Method {
+  if (overrides.upload !== null) return 'POST';
+  return overrides.method ?? (overrides.loginOrLogout === null ? defaultMethod(routine, options) : 'POST');
 }
 
 function generatePath(routine: Routine, options: EndpointOptions): string {
@@ -61,11 +66,12 @@ function defaultMethod(routine: Routine, options: EndpointOptions): Method {
   return /^get_|_get_|_get$/i.test(routine.name) || routine.volatility !== 'volatile' ? 'GET' : 'POST';
 }
 
-/** A method in the comment overrides the option `defaultRequestParamType`. */
+/** A method in the comment overrides the option `defaultRequestParamType`. The body of an upload is a form. */
 export function resolveParameterSource(
   { routine, options, overrides }: EndpointBuilder,
   method: Method,
 ): ParameterSource {
+  if (overrides.upload !== null) return 'query';
   if (overrides.parameterSource !== null) return overrides.parameterSource;
   const forced = options.defaultRequestParamType;
   if (forced !== null && overrides.method === null && routine.table === undefined) return parameterSources[forced];

@@ -33,19 +33,20 @@ function encodeSegment(segment: string): string {
 }
 
 /**
- * Returns the endpoints without the parameters that the gateway fills, such as claims and hashes. `optional` of the others
+ * Returns the endpoints without the parameters that the gateway fills, such as claims, hashes and upload metadata. `optional` of the others
  * says whether a request may omit them; for columns of a table that depends on the operation.
  */
 export function withClientParameters(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   return endpoints.map((endpoint) => ({
     ...endpoint,
     parameters: endpoint.parameters
-      .filter(isClientParameter)
+      .filter((parameter) => isClientParameter(endpoint, parameter))
       .map((parameter) => ({ ...parameter, optional: isOptional(endpoint, parameter) })),
   }));
 }
 
-function isClientParameter({ injectedValue, hashOf, position }: EndpointParameter): boolean {
+function isClientParameter({ upload }: Endpoint, { injectedValue, hashOf, position }: EndpointParameter): boolean {
+  if (position === upload?.metadataParameter) return false;
   return injectedValue === undefined && (hashOf === undefined || hashOf === position);
 }
 

@@ -53,7 +53,7 @@ function section(annotation: Annotation): string {
   const syntax = annotation.syntax.map((line) => `    ${line}\n`).join('');
   const synonymLine = synonyms.length === 0 ? '' : `\nSynonyms: ${joinNames(synonyms)}.\n`;
   const guards = annotation.isGuard ? '\nIf this line is misspelled, the endpoint is not published.\n' : '';
-  return `### ${name ?? 'Response headers'}\n\n${syntax}\n${wrap(annotation.documentation)}\n${synonymLine}${guards}`;
+  return `### ${name ?? annotation.heading}\n\n${syntax}\n${wrap(annotation.documentation)}\n${synonymLine}${guards}`;
 }
 
 function joinNames(names: readonly string[]): string {

@@ -20,7 +20,12 @@ function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationEr
     builder.logEffect(parsed, `sets ${display(name)} to the hash of ${display(hashed)}`);
     return null;
   }
-  return source === 'upload' ? unsupported(parsed) : misspelt(parsed);
+  if (source === 'upload' && rest.length === 1 && normalizeName(rest[0]!) === 'metadata') {
+    builder.uploadMetadata.push({ name, line: parsed.line });
+    builder.logEffect(parsed, `sets ${display(name)} to the metadata of the files`);
+    return null;
+  }
+  return misspelt(parsed);
 }
 
 /** Returns the parameter of `hash of <parameter>`, or null. */
@@ -28,17 +33,10 @@ function hashSource(keyword: string, rest: readonly string[]): string | null {
   return keyword === 'hash' && rest.length === 2 && normalizeName(rest[0]!) === 'of' ? rest[1]! : null;
 }
 
-function unsupported(parsed: ParsedAnnotation): AnnotationError {
-  return {
-    code: 'unsupported-annotation',
-    message: `${parsed.name} … is upload metadata is not supported by this version yet`,
-  };
-}
-
 function misspelt(parsed: ParsedAnnotation): AnnotationError {
   const suggestion = suggestBinding(parsed.args);
   const hint = suggestion === null ? '' : `; did you mean ${display(suggestion)}?`;
-  const choices = `"hash of <parameter>", ${Object.keys(injectedValues).join(', ')}`;
+  const choices = `"hash of <parameter>", "upload metadata", ${Object.keys(injectedValues).join(', ')}`;
   return {
     code: 'bad-argument',
     message: `${display(parsed.text)} is not a parameter source; the sources are ${choices}${hint}`,
@@ -55,9 +53,13 @@ function applyToRoutine(parsed: ParsedAnnotation, builder: EndpointBuilder): Ann
 
 export const param: Annotation = {
   names: ['param', 'parameter'],
-  syntax: ['param <a> is hash of <b>', 'param <a> is user_id | user_name | user_roles | user_claims | ip_address'],
+  syntax: [
+    'param <a> is hash of <b>',
+    'param <a> is user_id | user_name | user_roles | user_claims | ip_address',
+    'param <a> is upload metadata',
+  ],
   documentation:
-    'Sets a parameter in place of the client: to the hash of a parameter (another one or itself), so that no password is stored, or to the identity of the caller.',
+    'Sets a parameter in place of the client: to the hash of a parameter (another one or itself), so that no password is stored, to the identity of the caller, or to the metadata of the uploaded files.',
   isGuard: true,
   isSupported: true,
   readsLikeSentence: true,

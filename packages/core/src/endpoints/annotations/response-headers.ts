@@ -39,6 +39,7 @@ function applyResponseHeader(parsed: ParsedAnnotation, builder: EndpointBuilder)
 /** Applies to each `<Name>: <value>` line whose name is not another annotation. */
 export const responseHeader: Annotation = {
   names: [],
+  heading: 'Response headers',
   syntax: ['<Name>: <value>'],
   documentation:
     'Adds a response header. A repeated name adds another value. `{name}` is replaced by the value of that parameter; NULL becomes an empty string.',

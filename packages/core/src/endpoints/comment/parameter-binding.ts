@@ -109,9 +109,16 @@ function suggestHash({ name, operator, value }: Binding): string | null {
   return isHash || resemblesHash || isAlone ? `param ${name} is hash of ${source}` : null;
 }
 
-function suggestUpload({ name, value }: Binding): string | null {
+/** Returns the corrected line for misspelt upload metadata, in one or two words, or null. */
+function suggestUpload({ name, operator, value }: Binding): string | null {
   const [keyword = '', next = ''] = value.map(toSnakeCase);
-  return next.startsWith('meta') && editDistance(keyword, 'upload') <= 1 ? `param ${name} is upload metadata` : null;
+  const isTwoWords =
+    editDistance(keyword, 'upload') <= 2 && (next.startsWith('meta') || editDistance(next, 'metadata') <= 2);
+  const isAlone =
+    value.length === 1 &&
+    operators.has(operator) &&
+    (keyword === 'upload' || editDistance(keyword, 'upload_metadata') <= 2);
+  return isTwoWords || isAlone ? `param ${name} is upload metadata` : null;
 }
 
 /**
@@ -134,9 +141,12 @@ export function suggestBindingWithoutKeyword(
   words: readonly string[],
   isParameter: (name: string) => boolean,
 ): string | null {
-  if (words.length > 3) return null;
-  const { name, operator, value } = parseBinding(words);
-  if (!operators.has(operator) || value.length !== 1) return null;
+  if (words.length > 4) return null;
+  const binding = parseBinding(words);
+  const { name, operator, value } = binding;
+  if (!operators.has(operator)) return null;
+  if (isParameter(name) && suggestUpload(binding) !== null) return suggestUpload(binding);
+  if (value.length !== 1) return null;
   const [left, right] = [toSnakeCase(name), toSnakeCase(value[0]!)];
   if (isParameter(name) && keywords.includes(right)) return `param ${name} is ${right}`;
   return isParameter(value[0]!) && keywords.includes(left) ? `param ${value[0]} is ${left}` : null;

@@ -1,16 +1,19 @@
 import { type CommentLine, lexComment } from './lexer.ts';
 import { display } from '../diagnostic.ts';
-import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { EndpointBuilder } from '../endpoint-builder.ts';
 import { responseHeaderNames } from './header-names.ts';
 import { suggestAnnotation, type Suggestion } from './suggestions.ts';
 import { suggestBindingWithoutKeyword } from './parameter-binding.ts';
+import type { AnnotationContext } from './annotation-context.ts';
+import { isUploadOptionName, readUploadOptionKey } from './upload-option-line.ts';
 import { looksLikeProse } from './prose.ts';
 import { findAnnotation } from './registry.ts';
 import type { Annotation } from './annotation.ts';
 import type { AnnotationError, AnnotationForm, ParsedAnnotation } from './parsed-annotation.ts';
-import { http } from '../annotations/http.ts';
+import { http, path } from '../annotations/http.ts';
 import { responseHeader } from '../annotations/response-headers.ts';
 import { tags } from '../annotations/tags.ts';
+import { uploadOption } from '../annotations/upload-option.ts';
 
 /** The interpretation of a line. */
 type LineMatch =
@@ -25,17 +28,30 @@ const bullet = /^[^\p{L}\p{N}@_$]+$/u;
 
 /** Applies the annotations of a comment to the builder. The other lines become the description. */
 export function parseComment(builder: EndpointBuilder, comment: string): void {
-  for (const line of lexComment(comment)) parseLine(builder, line);
+  const lines = lexComment(comment);
+  builder.uploadHandlers = findUploadHandlers(builder, lines);
+  for (const line of lines) parseLine(builder, line);
+}
+
+/** Returns the upload handlers of the comment, which decide what `key = value` lines mean, before and after the `upload` line. */
+function findUploadHandlers(
+  { routine, options }: EndpointBuilder,
+  lines: readonly CommentLine[],
+): readonly string[] | null {
+  if (options.uploads === null || !lines.some(({ text }) => /^upload/i.test(text))) return null;
+  const first = new EndpointBuilder(routine, { ...options, logAnnotationSetInfo: false });
+  for (const line of lines) parseLine(first, line);
+  return first.overrides.upload;
 }
 
 /** The first match decides: `key = value`, a `for` line, `Name: value`, a keyword; else the line is prose. */
-function matchLine(line: CommentLine): LineMatch {
-  if (line.assignment !== null) return matchAssignment(line, line.assignment);
+function matchLine(line: CommentLine, context: AnnotationContext): LineMatch {
+  if (line.assignment !== null) return matchAssignment(line, line.assignment, context);
   const annotation = findAnnotation(line.words[0] ?? '');
   if (annotation === tags) return matchKeyword(line, tags);
-  if (line.header !== null) return matchHeader(line, line.header);
-  if (annotation === null) return { kind: 'prose', suggestion: suggestKeyword(line.words) };
-  if (annotation.assignmentOnly === true || annotation.matches?.(line.words.slice(1)) === false)
+  if (line.header !== null) return matchHeader(line, line.header, context);
+  if (annotation === null) return { kind: 'prose', suggestion: suggestKeyword(line.words, context) };
+  if (annotation.assignmentOnly === true || annotation.matches?.(line.words.slice(1), context, 'line') === false)
     return { kind: 'prose', suggestion: null };
   return matchKeyword(line, annotation);
 }
@@ -44,12 +60,28 @@ function matchLine(line: CommentLine): LineMatch {
 function matchAssignment(
   line: CommentLine,
   { key, value }: { readonly key: string; readonly value: string },
+  context: AnnotationContext,
 ): LineMatch {
   const annotation = findAnnotation(key);
   const parsed = toParsedAnnotation(line, 'assignment', key, value);
-  if (annotation === null || annotation.matches?.(parsed.args) === false)
-    return { kind: 'prose', suggestion: suggestAnnotation(key, null, parsed.args) };
+  const option = matchUploadOption(parsed, context);
+  if (option !== null) return option;
+  if (annotation === null || annotation.matches?.(parsed.args, context, 'assignment') === false)
+    return { kind: 'prose', suggestion: suggestAnnotation(key, null, { value: parsed.args, context }) };
   return { kind: 'annotation', annotation, parsed };
+}
+
+/** `path` alone is both an option and an annotation: on an endpoint with uploads, it is the option. */
+function matchUploadOption(parsed: ParsedAnnotation, context: AnnotationContext): LineMatch | null {
+  const key = readUploadOptionKey(parsed.name, context);
+  const annotation = findAnnotation(parsed.name);
+  if (key === null || (annotation !== null && (annotation !== path || key.kind !== 'options'))) return null;
+  if (key.kind !== 'misspelt') return { kind: 'annotation', annotation: uploadOption, parsed };
+  return { kind: 'prose', suggestion: suggestOption(key.correction, parsed.rawText) };
+}
+
+function suggestOption(name: string, value: string): Suggestion {
+  return { name, annotation: uploadOption, line: `${name} = ${value}` };
 }
 
 function toParsedAnnotation(line: CommentLine, form: AnnotationForm, name: string, rest: string): ParsedAnnotation {
@@ -64,30 +96,44 @@ function matchKeyword(line: CommentLine, annotation: Annotation): LineMatch {
 }
 
 /** `content_type` is the only annotation in header form. Other names become response headers. */
-function matchHeader(line: CommentLine, header: { readonly name: string; readonly value: string }): LineMatch {
+function matchHeader(
+  line: CommentLine,
+  header: { readonly name: string; readonly value: string },
+  context: AnnotationContext,
+): LineMatch {
   const parsed = toParsedAnnotation(line, 'header', header.name, header.value);
   if (findAnnotation(header.name)?.names.includes('content_type')) {
     return { kind: 'annotation', annotation: findAnnotation('content_type')!, parsed };
   }
   const isRegistered = responseHeaderNames.has(header.name.toLowerCase());
+  if (isUploadOptionName(header.name, context))
+    return { kind: 'header', parsed, suggestion: suggestOption(header.name, header.value) };
   return {
     kind: 'header',
     parsed,
-    suggestion: isRegistered ? null : suggestAnnotation(header.name, null, parsed.args),
+    suggestion: isRegistered ? null : suggestAnnotation(header.name, null, { value: parsed.args, context }),
   };
 }
 
 /** Suggests an annotation for the first word of a line, or for a guard after a list marker. */
-function suggestKeyword(words: readonly string[]): Suggestion | null {
+function suggestKeyword(words: readonly string[], context: AnnotationContext): Suggestion | null {
   const [first = '', ...rest] = words;
-  if (rest.length === 0 || !bullet.test(first)) return suggestAnnotation(first, words);
-  if (looksLikeProse(rest)) return null;
-  const suggestion = suggestAnnotation(rest[0] ?? '', rest);
+  if (rest.length === 0 || !bullet.test(first)) return suggestFirstWord(words, context);
+  if (looksLikeProse(rest) && findAnnotation(rest[0] ?? '')?.readsLikeSentence !== true) return null;
+  const suggestion = suggestFirstWord(rest, context);
   return suggestion?.annotation.isGuard === true ? suggestion : null;
 }
 
+function suggestFirstWord(words: readonly string[], context: AnnotationContext): Suggestion | null {
+  const [first = '', ...rest] = words;
+  const value = rest[0] === '=' ? rest.slice(1) : rest;
+  if (value.length > 0 && !looksLikeProse(value) && isUploadOptionName(first, context))
+    return suggestOption(first, value.join(' '));
+  return suggestAnnotation(first, words, { value: [], context });
+}
+
 function parseLine(builder: EndpointBuilder, line: CommentLine): void {
-  const match = matchLine(line);
+  const match = matchLine(line, builder.context);
   if (match.kind === 'prose') builder.description.push(line.written);
   if (match.kind === 'annotation' && match.annotation === tags) {
     reportResult(builder, match.annotation, match.parsed, tags.apply(match.parsed, builder));
@@ -150,13 +196,7 @@ function reportSuggestion(
 
 /** Reports `_u = user_id` without `param`: the client could send the identity. */
 function reportBinding(builder: EndpointBuilder, line: CommentLine): void {
-  const { routine, options } = builder;
-  if (routine.table !== undefined) return;
-  const isParameter = (written: string): boolean =>
-    routine.parameters.some(
-      ({ name }) => name !== null && (name === written || options.nameConverter(name) === written),
-    );
-  const correction = suggestBindingWithoutKeyword(line.words, isParameter);
+  const correction = suggestBindingWithoutKeyword(line.words, builder.context.isParameter);
   if (correction === null) return;
   const message = `${display(line.text)} is read as prose; did you mean ${display(correction)}?`;
   builder.report('error', 'near-miss', message, line.number);

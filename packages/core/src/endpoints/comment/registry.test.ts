@@ -72,6 +72,8 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['info_scope authorize a, b', 'info_scope sets infoScope to authorize a b'],
   ['listen orders', 'listen sets listen to orders'],
   ['param b is user_id', 'param sets "b" to user_id'],
+  ['upload', 'upload sets upload to large_object'],
+  ['upload for csv b as metadata', 'upload sets upload to csv', 'upload sets "b" to the metadata of the files'],
   ['cached b, h', 'cached sets cached to b h'],
   ['cache_expires 5 min', 'cache_expires sets cacheExpiresInMs to 300000'],
   ['invalidates do_thing', 'invalidates invalidates the cached responses of do_thing'],
@@ -83,6 +85,7 @@ test.each(effects)('%j is reported with logAnnotationSetInfo', (line, ...expecte
   const { diagnostics } = buildEndpoints([routine({ comment, parameters })], {
     ...endpointDefaults,
     connectionNames: ['replica'],
+    uploads: { handlers: { large_object: {}, csv: {} }, defaultHandler: 'large_object', metadataParameterName: null },
   });
   const reports = diagnostics.filter(({ code }) => code === 'annotation-set').map(({ message }) => message);
   expect(reports).toEqual(expected);

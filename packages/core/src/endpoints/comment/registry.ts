@@ -27,6 +27,7 @@ import { planCacheMode } from '../annotations/plan-cache-mode.ts';
 import { queryStringNullHandling, responseNullHandling } from '../annotations/null-handling.ts';
 import { requestHeaders, requestHeadersParameterName } from '../annotations/request-headers.ts';
 import { upload } from '../annotations/upload.ts';
+import { uploadOption } from '../annotations/upload-option.ts';
 import { securitySensitive } from '../annotations/security-sensitive.ts';
 import { tags } from '../annotations/tags.ts';
 import {
@@ -54,6 +55,8 @@ export const annotations: readonly Annotation[] = Object.freeze([
   userContext,
   userParameters,
   param,
+  upload,
+  uploadOption,
   enabled,
   disabled,
   tags,
@@ -87,7 +90,6 @@ export const annotations: readonly Annotation[] = Object.freeze([
   tsclientParseUrl,
   tsclientParseRequest,
   tsclientStatusCode,
-  upload,
 ]);
 
 const byName: ReadonlyMap<string, Annotation> = new Map(

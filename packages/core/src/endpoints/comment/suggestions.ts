@@ -1,4 +1,5 @@
 import { editDistance } from '../../validation/suggestion.ts';
+import { type AnnotationContext, noContext } from './annotation-context.ts';
 import { looksLikeProse } from './prose.ts';
 import { normalizeName, parseBoolean } from './lexer.ts';
 import { annotationNames, findAnnotation } from './registry.ts';
@@ -37,27 +38,37 @@ const spacedGuards = /^(requires?_(auth\w*|roles?|login)|basic_auth(entication)?
 /** Quotation marks, Markdown emphasis and full stops around a name, but not the `_` of a parameter name. */
 const punctuation = /^[^\p{L}\p{N}_$]+|[^\p{L}\p{N}_$]+$/gu;
 
+/** The words after a key or header name, and the facts about the routine. */
+interface SuggestionInput {
+  readonly value: readonly string[];
+  readonly context: AnnotationContext;
+}
+
+const noInput: SuggestionInput = { value: [], context: noContext };
+
 /**
  * Suggests an annotation for a misspelt first word, key or header name, or returns null.
  *
  * @param words the words of the whole line, which may be prose; null for a key or header name
- * @param value the words after a key or header name
  */
 export function suggestAnnotation(
   written: string,
   words: readonly string[] | null,
-  value: readonly string[] = [],
+  { value, context }: SuggestionInput = noInput,
 ): Suggestion | null {
   const name = stripPunctuation(written);
-  const prose = words !== null && looksLikeProse(words);
+  const prose = looksLikeProse(words ?? []);
   if (authorization.test(name)) return suggestAuthorize(name, prose);
   const guard = findGuard(name, words);
-  if (guard !== null) return prose && !isSwitched(words) ? null : toSuggestion(guard);
-  const near = suggestName(name);
-  return near === null || (prose && !near.annotation.isGuard) ? null : checkArguments(near, words?.slice(1) ?? value);
+  if (guard !== null) return prose ? suggestSwitched(guard, words ?? []) : toSuggestion(guard);
+  const near = suggestName(name, words);
+  if (near === null || (prose && !near.annotation.isGuard)) return null;
+  return checkArguments(near, words?.slice(1) ?? value, context);
 }
 
-function suggestName(name: string): Suggestion | null {
+function suggestName(name: string, words: readonly string[] | null): Suggestion | null {
+  // "Uploads" alone is a heading; `uploads for csv` is not.
+  if (name === 'uploads' && words?.length !== 1) return toSuggestion('upload');
   if (ordinary.has(name)) return null;
   // The name itself, with a full stop or as a header: `authorize: admin`.
   const likely = findAnnotation(name) === null ? findNearestName(name) : name;
@@ -80,10 +91,10 @@ function findGuard(name: string, words: readonly string[] | null): string | null
   return findMultiWordGuard(`${two}_${third}`) ?? findMultiWordGuard(two);
 }
 
-/** Returns whether the words are two and a boolean value: `user context = on`. */
-function isSwitched(words: readonly string[]): boolean {
+/** Suggests the guard for words that are two and a boolean value: `user context = on`. */
+function suggestSwitched(guard: string, words: readonly string[]): Suggestion | null {
   const rest = words.slice(2).filter((word) => word !== '=');
-  return rest.length === 1 && parseBoolean(rest[0]!) !== null;
+  return rest.length === 1 && parseBoolean(rest[0]!) !== null ? toSuggestion(guard) : null;
 }
 
 /** Guards with `_` in their names, which may be written with spaces: `user params`. */
@@ -102,9 +113,9 @@ function findMultiWordGuard(joined: string): string | null {
 }
 
 /** Drops a suggestion whose arguments do not match, such as "Parameters:" as a heading in prose. */
-function checkArguments(near: Suggestion, rest: readonly string[]): Suggestion | null {
+function checkArguments(near: Suggestion, rest: readonly string[], context: AnnotationContext): Suggestion | null {
   const { matches, suggest } = near.annotation;
-  return matches?.(rest) === false ? null : { ...near, line: suggest?.(rest) ?? null };
+  return matches?.(rest, context, 'line') === false ? null : { ...near, line: suggest?.(rest, context) ?? null };
 }
 
 function suggestAuthorize(name: string, prose: boolean): Suggestion | null {

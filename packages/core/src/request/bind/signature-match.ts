@@ -39,12 +39,12 @@ export function matchSignature<Candidate extends { readonly endpoint: Endpoint }
   const { endpoint } = candidate;
   const given: EndpointParameter[] = [];
   const missing: (EndpointParameter | ParameterField)[] = [];
-  let used = 0;
+  let used = countIgnoredKeys(endpoint, values);
   for (const parameter of endpoint.parameters) {
     const keys = isKeyed(endpoint, parameter) ? countKeys(values, parameter) : 0;
     used += keys;
     if (keys > 0 || readUnkeyedText(endpoint, parameter, request) !== null) given.push(parameter);
-    else if (!parameter.optional && !isInjected(parameter)) missing.push(parameter);
+    else if (!parameter.optional && !isInjected(endpoint, parameter)) missing.push(parameter);
     if (keys > 0 && parameter.fields !== null) missing.push(...missingFields(values, parameter));
   }
   const hasNoUnknown = used === values.size || (request.ignoreUnknown && !endpoint.rejectsUnknownKeys);
@@ -59,12 +59,13 @@ export function matchSignature<Candidate extends { readonly endpoint: Endpoint }
 
 /** Whether the value comes from a key of the query or body, not from the path or the whole body. */
 export function isKeyed(endpoint: Endpoint, parameter: EndpointParameter): boolean {
-  return !parameter.inPath && parameter.position !== endpoint.bodyParameter && parameter.injectedValue === undefined;
+  if (parameter.inPath || parameter.position === endpoint.bodyParameter) return false;
+  return parameter.injectedValue === undefined && parameter.position !== endpoint.upload?.metadataParameter;
 }
 
-/** Whether the gateway fills the parameter, as with claims and hashes. */
-function isInjected({ injectedValue, hashOf }: EndpointParameter): boolean {
-  return injectedValue !== undefined || hashOf !== undefined;
+/** Whether the gateway fills the parameter, as with claims, hashes and the metadata of uploaded files. */
+function isInjected({ upload }: Endpoint, { injectedValue, hashOf, position }: EndpointParameter): boolean {
+  return injectedValue !== undefined || hashOf !== undefined || position === upload?.metadataParameter;
 }
 
 /** Reads the value of a parameter without a key: from the path, or the whole body. Null when it is missing. */
@@ -92,6 +93,17 @@ function countKeys(values: ReadonlyMap<string, unknown>, parameter: EndpointPara
   return count;
 }
 
+const isIgnored = ({ upload, parameters }: Endpoint, given: string): boolean =>
+  upload !== null &&
+  parameters.some(
+    ({ key, name, position }) => position === upload.metadataParameter && (key === given || name === given),
+  );
+
+/** Counts the keys of the parameter that receives the metadata of uploaded files. A value from the client is ignored. */
+function countIgnoredKeys(endpoint: Endpoint, values: ReadonlyMap<string, unknown>): number {
+  return endpoint.upload === null ? 0 : [...values.keys()].filter((key) => isIgnored(endpoint, key)).length;
+}
+
 /** Returns the keys without a parameter, those of path parameters, and second names of the same parameter. */
 function findUnknownKeys(endpoint: Endpoint, keys: readonly string[]): readonly string[] {
   const names = new Map<string, object>();
@@ -104,6 +116,7 @@ function findUnknownKeys(endpoint: Endpoint, keys: readonly string[]): readonly 
   }
   const seen = new Set<object>();
   return keys.filter((key) => {
+    if (isIgnored(endpoint, key)) return false;
     const target = names.get(key);
     if (target === undefined || seen.has(target)) return true;
     seen.add(target);
