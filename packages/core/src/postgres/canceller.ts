@@ -9,6 +9,8 @@ const firstRepeatMs = 250;
 export interface Cancellable {
   /** The pipeline; the first request is running. */
   readonly requests: readonly PipelinedRequest[];
+  /** Whether the requests belong to one transaction: the error of a cancelled one fails those behind it. */
+  readonly isTransaction: () => boolean;
   /** Sends a CancelRequest; resolves when the server has closed its connection. */
   readonly sendCancelRequest: () => Promise<void>;
   /** Invokes the callback when all pending requests are complete. */
@@ -23,6 +25,7 @@ export interface Cancellable {
 export class Canceller {
   readonly #session: Cancellable;
   #pending = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(session: Cancellable) {
     this.#session = session;
@@ -33,13 +36,13 @@ export class Canceller {
     return this.#pending > 0;
   }
 
-  /** Cancels the running call when it is obsolete and alone in the pipeline. */
+  /** Cancels the running call when it is obsolete and alone in the pipeline, or with its transaction. */
   cancelIfAlone(): void {
-    const { requests, disconnect } = this.#session;
-    const first = requests[0];
-    if (this.#pending > 0 || requests.length !== 1 || !first?.pending?.isObsolete) return;
-    const timer = setTimeout(() => disconnect('the server did not act on a cancel request'), gracePeriodMs);
-    this.#cancel(first, firstRepeatMs, () => clearTimeout(timer));
+    const { requests, isTransaction, disconnect } = this.#session;
+    const isAlone = requests.length === 1 || isTransaction();
+    if (this.#pending > 0 || !isAlone || !requests[0]?.pending?.isObsolete) return;
+    this.#timer = setTimeout(() => disconnect('the server did not act on a cancel request'), gracePeriodMs);
+    this.#cancel(requests[0], firstRepeatMs);
   }
 
   /**
@@ -58,23 +61,24 @@ export class Canceller {
     return overdue;
   }
 
-  #cancel(request: PipelinedRequest, repeatMs: number, onDone: () => void): void {
-    const { requests, sendCancelRequest, afterPending, disconnect } = this.#session;
+  #cancel(request: PipelinedRequest, repeatMs: number): void {
+    const { requests, isTransaction, sendCancelRequest, afterPending, disconnect } = this.#session;
     this.#pending++;
     sendCancelRequest().then(
       () => {
         // A late cancel signal must find the session idle: no call is sent before the callback.
         afterPending(() => {
-          if (--this.#pending === 0) onDone();
+          if (--this.#pending === 0) clearTimeout(this.#timer);
         });
         // The server ignores a cancel request that arrives before its statement.
         const repeatCancel = (): void => {
-          if (requests[0] === request) this.#cancel(request, repeatMs * 2, onDone);
+          const [first] = requests;
+          if (first === request || (isTransaction() && first?.pending?.isObsolete)) this.#cancel(first, repeatMs * 2);
         };
         setTimeout(repeatCancel, repeatMs).unref();
       },
       (error: Error) => {
-        onDone();
+        clearTimeout(this.#timer);
         disconnect(`the cancel request failed: ${error.message}`);
       },
     );

@@ -59,10 +59,8 @@ class ClientTransactionConnection implements TransactionConnection {
   readonly steps: TransactionSteps;
   /** The timeout of each call is set by its caller. */
   readonly statementTimeout = 0;
-  /** Statements without names are not prepared before. */
-  readonly isPreparing = false;
   readonly #input: ClientTransactionInput;
-  readonly #running = new Set<CallHandle>();
+  #isRunning = false;
 
   constructor(input: ClientTransactionInput, { restoreSettings }: TransactionOptions) {
     this.#input = input;
@@ -70,31 +68,32 @@ class ClientTransactionConnection implements TransactionConnection {
     this.steps = restoreSettings === null ? steps : { ...steps, commit: [restoreSettings, ...steps.commit] };
   }
 
+  /** `pg` deprecates queries that wait in its queue. */
+  get mustWait(): boolean {
+    return this.#isRunning;
+  }
+
   get inTransaction(): boolean {
     return this.#status('T') !== 'I';
   }
 
   run(call: Call): CallHandle {
-    const end = (): void => void this.#running.delete(handle);
-    const handle = this.#input.runner.run({
+    this.#isRunning = true;
+    return this.#input.runner.run({
       ...call,
       done: (elapsed, changedSetting) => {
-        end();
+        this.#isRunning = false;
         call.done(elapsed, changedSetting);
       },
       failed: (error) => {
-        end();
+        this.#isRunning = false;
         call.failed(error);
       },
     });
-    this.#running.add(handle);
-    return handle;
   }
 
-  abort(rollback: Omit<Call, 'done' | 'failed'>, cancels: boolean): void {
-    if (cancels) for (const handle of this.#running) handle.cancel();
+  rollBack(rollback: Omit<Call, 'done' | 'failed'>): void {
     const { runner, release } = this.#input;
-    // The client runs it when the cancelled calls have ended.
     const failed = (cause: Error): void =>
       release(new ConnectionLost(`the transaction could not be rolled back: ${cause.message}`, { cause }));
     runner.run({ ...rollback, done: () => release(), failed });

@@ -89,6 +89,7 @@ export class Session {
     this.#parser = new MessageParser((type, chunk, start, end) => this.#handleMessage(type, chunk, start, end));
     this.#canceller = new Canceller({
       requests: this.#requests,
+      isTransaction: () => this.#isReserved,
       sendCancelRequest: () => events.cancel(),
       afterPending: (onDone) => this.#sendMaintenance([], () => onDone()),
       disconnect: (reason) => this.#disconnect(reason),

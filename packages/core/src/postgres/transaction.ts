@@ -6,7 +6,6 @@ import {
   ConnectionLost,
   DatabaseError,
   type ExclusiveRunner,
-  OutcomeUnknown,
   type Runner,
   type Step,
   type Transaction,
@@ -19,15 +18,12 @@ export interface TransactionConnection extends Runner {
   readonly steps: TransactionSteps;
   /** Milliseconds that a statement may take; 0 means no timeout. */
   readonly statementTimeout: number;
-  /** Whether a call waits for its statements. A call that is sent now would run before it. */
-  readonly isPreparing: boolean;
+  /** Whether the next call has to wait until the calls before it have ended. */
+  readonly mustWait: boolean;
   /** Whether the transaction was open after the last call. */
   readonly inTransaction: boolean;
-  /**
-   * Rolls back. Calls `release` in the end, or closes the connection.
-   * @param cancels whether statements run that have to be cancelled
-   */
-  abort(rollback: Omit<Call, 'done' | 'failed'>, cancels: boolean): void;
+  /** Rolls back when no call runs. Calls `release` in the end, or closes the connection. */
+  rollBack(rollback: Omit<Call, 'done' | 'failed'>): void;
   /** Called once, when the transaction has ended. */
   release(error?: Error): void;
 }
@@ -46,7 +42,8 @@ export class SessionConnection implements TransactionConnection {
     return this.#session.state.statementTimeout;
   }
 
-  get isPreparing(): boolean {
+  /** While a call waits for its statements, a call that is sent would run before it. */
+  get mustWait(): boolean {
     return this.#session.isPreparing;
   }
 
@@ -59,11 +56,8 @@ export class SessionConnection implements TransactionConnection {
     return { resume: () => this.#session.resume(request), cancel: () => this.#session.abandon(request) };
   }
 
-  /** Closes a connection with a running statement: a cancel request could hit a later statement. */
-  abort(rollback: Omit<Call, 'done' | 'failed'>, cancels: boolean): void {
+  rollBack(rollback: Omit<Call, 'done' | 'failed'>): void {
     const session = this.#session;
-    // A call that is being prepared would run after the rollback.
-    if (cancels || session.isPreparing) return session.destroy('the transaction was abandoned');
     session.state.forgetRole();
     const failed = (): void => session.destroy('the transaction could not be rolled back');
     session.run({ ...rollback, role: undefined, done: () => session.release(), failed });
@@ -80,10 +74,11 @@ export class CallTransaction implements Transaction {
   readonly #options: TransactionOptions;
   /** The calls that were not sent yet, in order. */
   readonly #waiting: TransactionCall[] = [];
-  /** The number of calls that were sent and have not ended. */
-  #running = 0;
+  /** The calls that were sent and have not ended. */
+  readonly #running = new Set<TransactionCall>();
   /** The error of calls after the end of the transaction; null before it. */
   #endError: Error | null = null;
+  #mustRollBack = false;
 
   private constructor(connection: TransactionConnection, options: TransactionOptions) {
     this.#connection = connection;
@@ -136,13 +131,13 @@ export class CallTransaction implements Transaction {
 
   /** The last call would commit what is left of a transaction whose statement has failed before. */
   #mayStart({ isLast }: TransactionCall): boolean {
-    return !this.#connection.isPreparing && (!isLast || this.#running === 0);
+    return !this.#connection.mustWait && (!isLast || this.#running.size === 0);
   }
 
   #start(queued: TransactionCall): void {
     const { call, isLast } = queued;
     const { role, altersSession } = this.#options;
-    this.#running++;
+    this.#running.add(queued);
     queued.handle = this.#connection.run({
       ...call,
       steps: isLast ? [...call.steps, ...this.#connection.steps.commit] : call.steps,
@@ -152,20 +147,20 @@ export class CallTransaction implements Transaction {
       // Before the commit, a lost connection has no effect in the database: the error is a transient one.
       idempotent: !isLast,
       done: (elapsed, changedSetting) => {
-        this.#running--;
+        this.#running.delete(queued);
         if (isLast) this.#end(new Error('the transaction has ended'));
         else if (!this.#connection.inTransaction) this.#abort(new Error('a statement has ended the transaction'));
         if (isLast || this.#endError === null) call.done(elapsed, changedSetting);
         else call.failed(this.#endError);
-        this.#startWaiting();
+        this.#proceed();
       },
       failed: (error) => {
-        this.#running--;
+        this.#running.delete(queued);
         if (error instanceof ConnectionLost) this.#end(error, error);
         else if (isLast && error instanceof CallCancelled && error.hasCompleted) this.#end(error);
         else this.#abort(error);
-        call.failed(error instanceof OutcomeUnknown ? error : this.#endError!);
-        this.#startWaiting();
+        call.failed(isLast ? error : this.#endError!);
+        this.#proceed();
       },
     });
   }
@@ -188,12 +183,19 @@ export class CallTransaction implements Transaction {
   #abort(error: Error): void {
     if (this.#endError !== null) return;
     this.#endError = error;
-    const { timeout, altersSession } = this.#options;
+    this.#mustRollBack = true;
     // After an error of the server, the statements behind it fail by themselves.
-    const cancels = this.#running > 0 && !(error instanceof DatabaseError);
-    const { rollback: steps } = this.#connection.steps;
-    this.#connection.abort({ steps, mayShare: false, altersSession, timeout }, cancels);
-    queueMicrotask(() => this.#startWaiting());
+    if (!(error instanceof DatabaseError)) for (const call of this.#running) call.cancel();
+    queueMicrotask(() => this.#proceed());
+  }
+
+  /** Starts or fails calls that wait, and rolls back an aborted transaction after its last call. */
+  #proceed(): void {
+    this.#startWaiting();
+    if (!this.#mustRollBack || this.#running.size > 0) return;
+    this.#mustRollBack = false;
+    const { timeout, altersSession } = this.#options;
+    this.#connection.rollBack({ steps: this.#connection.steps.rollback, mayShare: false, altersSession, timeout });
   }
 }
 

@@ -86,11 +86,10 @@ describe('a connection that is lost', () => {
 
   test('during a call, with others behind it', async () => {
     const { database, backend, transaction } = await started();
-    const runs = [step(nap), step(add, '2'), step(add, '3')].map((each) => transaction.run([each]));
+    const errors = [step(nap), step(add, '2'), step(add, '3')].map((each) => errorOf(transaction.run([each])));
     await sleeps(backend);
     await terminate(backend);
-    const errors = await Promise.all(runs.map((run) => errorOf(run)));
-    expect(errors).toEqual(['ConnectionLost', 'ConnectionLost', 'ConnectionLost']);
+    expect(await Promise.all(errors)).toEqual(['ConnectionLost', 'ConnectionLost', 'ConnectionLost']);
     await expectRecovery(database);
   });
 
@@ -107,9 +106,9 @@ describe('a connection that is lost', () => {
     const proxy = await startProxy(db.connectionString);
     const during = await started(proxy.connectionString);
     proxy.swallow();
-    const run = during.transaction.run([step(add, '2')]);
+    const error = errorOf(during.transaction.run([step(add, '2')]));
     await proxy.off();
-    expect(await errorOf(run)).toBe('ConnectionLost');
+    expect(await error).toBe('ConnectionLost');
     await proxy.on();
     await expectRecovery(during.database);
 
@@ -205,10 +204,9 @@ describe('closing the pool', () => {
     const pool = poolOf('too_late');
     const transaction = await begin(pool);
     await transaction.run([step(add, '1')]);
-    const waiting = begin(pool);
-    const waitingError = errorOf(waiting);
+    const waiting = errorOf(begin(pool));
     await pool.close();
-    expect(await waitingError).toBe('ConnectionLost');
+    expect(await waiting).toBe('ConnectionLost');
     expect(await errorOf(transaction.run([step(add, '2')]))).toBe('ConnectionLost');
     expect(await errorOf(begin(pool))).toBe('ConnectionLost');
     transaction.rollback();
@@ -221,8 +219,7 @@ describe('closing the pool', () => {
   test('ends a statement that runs', async () => {
     const pool = poolOf('running');
     const transaction = await begin(pool);
-    const run = transaction.run([step(nap)]);
-    const error = errorOf(run);
+    const error = errorOf(transaction.run([step(nap)]));
     await pool.close();
     expect(await error).toBe('ConnectionLost');
     await until('the connection is gone', async () => {
