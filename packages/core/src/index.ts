@@ -34,7 +34,8 @@ export type {
   SessionOptions,
 } from './gateway/options/authentication-options.ts';
 export type { UploadOptions } from './gateway/options/upload-options.ts';
-export type { DefaultUploadHandlerOptions } from './uploads/default-handlers.ts';
+export { type DefaultUploadHandlerOptions, defaultUploadHandlers } from './uploads/default-handlers.ts';
+export { largeObjectHandler } from './uploads/large-object.ts';
 export type { CommonUploadOptions } from './uploads/common-options.ts';
 export { csvHandler, type CsvUploadOptions } from './uploads/csv.ts';
 export { fileSystemHandler, type FileSystemUploadOptions } from './uploads/file-system.ts';

@@ -2,6 +2,7 @@
 import { crudSource, type GatewayOptions, redisCache, type EndpointSource } from '@pgway/core';
 import { authenticationOptions } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
+import { uploadOptions } from './upload-options.ts';
 
 /** Options that the command sets, not the configuration. */
 export type CommandOptions = Pick<
@@ -22,6 +23,7 @@ export function gatewayOptions(
     ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
     events,
     ...cacheOptions(configuration),
+    uploadOptions: uploadOptions(configuration),
     authentication: authenticationOptions(configuration),
     connectionString,
     requestIdHeader: true,

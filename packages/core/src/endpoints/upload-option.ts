@@ -79,6 +79,7 @@ function parseInteger({ min = 0, max = Number.MAX_SAFE_INTEGER }: UploadOptionDe
 
 function parseList({ items }: UploadOptionDefinition, text: string, takes: string): readonly string[] {
   const list = text.split(/[\s,]+/).filter((item) => item !== '');
+  if (list.length === 0) throw new RangeError(`${takes} a list`);
   if (items === undefined) return list;
   const lower = list.map((item) => item.toLowerCase());
   if (lower.every((item) => items.includes(item))) return lower;

@@ -1,12 +1,19 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { annotations } from '../../src/endpoints/comment/registry.ts';
-import { annotationsPage } from './annotations-page.ts';
+import { commonUploadDefaults, commonUploadOptions } from '../../src/uploads/common-options.ts';
+import { defaultUploadHandlers } from '../../src/uploads/default-handlers.ts';
+import { annotationsPage, type UploadOptionTable } from './annotations-page.ts';
 
 const committed = join(import.meta.dirname, '../../../../docs/reference/annotations.md');
 
+const uploadOptions: UploadOptionTable = [
+  [null, commonUploadOptions(commonUploadDefaults)],
+  ...Object.entries(defaultUploadHandlers({})).map(([name, make]) => [name, make().options ?? {}] as const),
+];
+
 test('the committed page is that of the vocabulary: npm run docs', async () => {
-  await expect(annotationsPage(annotations)).toMatchFileSnapshot(committed);
+  await expect(annotationsPage(annotations, uploadOptions)).toMatchFileSnapshot(committed);
 });
 
 test('every word stands in it, with its synonyms', () => {

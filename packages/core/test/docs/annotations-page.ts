@@ -1,4 +1,5 @@
 import type { Annotation } from '../../src/endpoints/comment/annotation.ts';
+import type { UploadOptionDefinition, UploadOptionDefinitions } from '../../src/endpoints/upload-option.ts';
 
 const introduction = `# Annotations
 
@@ -42,10 +43,36 @@ cache-control: max-age=60
 * On this page, \`<x>\` is a placeholder, \`…\` means that more arguments may follow, and \`|\` separates alternatives.
 `;
 
+/** The options of upload handlers, by the name of the handler; `null` for those that every handler has. */
+export type UploadOptionTable = readonly (readonly [handler: string | null, options: UploadOptionDefinitions])[];
+
 /** Returns the text of `docs/reference/annotations.md`. */
-export function annotationsPage(annotations: readonly Annotation[]): string {
+export function annotationsPage(annotations: readonly Annotation[], uploadOptions: UploadOptionTable = []): string {
   const supported = annotations.filter((annotation) => annotation.isSupported);
-  return [introduction, '## Annotations\n', ...supported.map(section), unsupportedSection(annotations)].join('\n');
+  const sections = supported.map((annotation) =>
+    annotation.heading === 'Upload options'
+      ? `${section(annotation)}\n${uploadOptionTable(uploadOptions)}`
+      : section(annotation),
+  );
+  return [introduction, '## Annotations\n', ...sections, unsupportedSection(annotations)].join('\n');
+}
+
+function uploadOptionTable(handlers: UploadOptionTable): string {
+  const rows = handlers.flatMap(([handler, options]) =>
+    Object.entries(options).map(([name, option]) => {
+      const value = option.default === null ? '' : `\`${String(option.default)}\``;
+      const cells = [`\`${name}\``, handler === null ? 'all' : `\`${handler}\``, valueText(option), value];
+      return `| ${[...cells, option.description].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+    }),
+  );
+  return `| option | handler | value | default | effect |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+function valueText({ type, orList, min, max }: UploadOptionDefinition): string {
+  if (type === 'boolean') return orList === true ? 'on/off, or a list' : 'on/off';
+  if (type === 'sql') return 'SQL';
+  if (type !== 'integer') return type;
+  return max === undefined ? 'integer' : `integer from ${min ?? 0} to ${max}`;
 }
 
 function section(annotation: Annotation): string {

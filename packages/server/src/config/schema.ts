@@ -10,6 +10,7 @@ import { eventsSection } from './schema/events.ts';
 import { count, flag, optionalText, secret, text } from './schema/fields.ts';
 import { gatewaySection } from './schema/gateway.ts';
 import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
+import { uploadsSection } from './schema/uploads.ts';
 
 /** A DNS name or an IPv4 address; IPv6 in brackets. */
 const hostName = /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-fA-F:.]+\])$/;
@@ -84,6 +85,7 @@ export const configurationSchema = z.strictObject({
   crud: crudSection,
   events: eventsSection,
   cache: cacheSection,
+  uploadOptions: uploadsSection,
   ...authenticationSections,
   embedded,
   log,

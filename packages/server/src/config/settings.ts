@@ -106,6 +106,7 @@ export function parseSetting(setting: Setting, text: string): unknown {
     case 'number':
       return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
     case 'boolean':
+      if (text.startsWith('[')) return jsonOrText(text);
       return ['true', 'false'].includes(text) ? text === 'true' : text;
     case 'list':
       return text.startsWith('[') ? jsonOrText(text) : splitList(text);

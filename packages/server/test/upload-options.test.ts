@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { uploadOptions as validator } from '../../core/src/gateway/options/upload-option-table.ts';
+import { uploadDefaults } from '../../core/src/gateway/options/upload-options.ts';
+import { commonUploadDefaults } from '../../core/src/uploads/common-options.ts';
+import { csvUploadDefaults } from '../../core/src/uploads/csv.ts';
+import { fileSystemUploadDefaults } from '../../core/src/uploads/file-system.ts';
+import type { ConfigurationError } from '../src/config/configuration-error.ts';
+import { loadConfiguration } from '../src/config/load.ts';
+import { uploadOptions } from '../src/upload-options.ts';
+import { folderWith } from './support/folder.ts';
+
+type Options = ReturnType<typeof uploadOptions>;
+
+async function optionsOf(section: object, environment: Readonly<Record<string, string>> = {}): Promise<Options> {
+  const workingDirectory = await folderWith({ 'pgway.json': { uploadOptions: section } });
+  const places = { workingDirectory, file: null, environment, overrides: [], otherOptions: [] };
+  return uploadOptions((await loadConfiguration(places)).configuration);
+}
+
+test('the defaults are those of the library, with the handlers of the list', async () => {
+  const { uploadHandlers, ...options } = await optionsOf({});
+  expect(options).toEqual({
+    ...uploadDefaults,
+    uploadHandlers: undefined,
+    defaultUploadHandlerOptions: {
+      ...commonUploadDefaults,
+      fileSystem: fileSystemUploadDefaults,
+      csv: csvUploadDefaults,
+    },
+  });
+  expect(Object.keys(uploadHandlers ?? {})).toEqual(['large_object', 'file_system', 'csv']);
+  expect(validator.validate({ ...options, uploadHandlers }, 'uploadOptions')).toEqual([]);
+});
+
+test('options of handlers reach their definitions', async () => {
+  const { uploadHandlers } = await optionsOf({
+    uploadHandlers: ['csv', 'file_system'],
+    defaultUploadHandler: 'csv',
+    defaultUploadHandlerOptions: { fileSystem: { path: '/srv/covers' }, csv: { delimiters: ';' } },
+  });
+  const made = Object.entries(uploadHandlers!).map(([name, make]) => [name, make().options] as const);
+  expect(made).toMatchObject([
+    ['csv', { delimiters: { default: ';' } }],
+    ['file_system', { path: { default: '/srv/covers' } }],
+  ]);
+});
+
+test.each<readonly [variable: string, text: string, value: unknown]>([
+  ['CHECK_IMAGE', 'true', true],
+  ['CHECK_IMAGE', '["png","gif"]', ['png', 'gif']],
+  ['INCLUDED_MIME_TYPES', 'image/*, text/csv', ['image/*', 'text/csv']],
+])('the variable …_%s = %s', async (variable, text, value) => {
+  const { defaultUploadHandlerOptions } = await optionsOf(
+    {},
+    { [`PGWAY_UPLOAD_OPTIONS_DEFAULT_UPLOAD_HANDLER_OPTIONS_${variable}`]: text },
+  );
+  expect(Object.values(defaultUploadHandlerOptions!)).toContainEqual(value);
+});
+
+test.each<readonly [object, string]>([
+  [
+    { defaultUploadHandlerOptions: { checkImage: 'pgn' } },
+    'uploadOptions.defaultUploadHandlerOptions.checkImage: must be true, false or a list of jpg, jpeg, png, gif, bmp, tiff, webp, not "pgn" (in pgway.json)',
+  ],
+  [
+    { uploadHandlers: ['cvs'] },
+    'uploadOptions.uploadHandlers[0]: must be one of large_object, file_system, csv (did you mean csv?), not "cvs" (in pgway.json)',
+  ],
+  [{ maxFileSizes: 1 }, 'uploadOptions.maxFileSizes: unknown; did you mean uploadOptions.maxFileSize? (in pgway.json)'],
+])('%j is reported', async (section, issue) => {
+  await expect(optionsOf(section)).rejects.toMatchObject({ issues: [issue] } satisfies Partial<ConfigurationError>);
+});
+
+test('an empty list of handlers disables uploads', async () => {
+  expect(await optionsOf({ uploadHandlers: [] })).toMatchObject({ uploadHandlers: {} });
+});
