@@ -4,6 +4,9 @@ import { CsvError, Parser } from 'csv-parse';
 /** Bytes. A record without an end, such as one with an unclosed quote, is not collected beyond them. */
 export const maxRecordBytes: number = 1024 * 1024;
 
+/** Bytes. Records of larger chunks would delay other requests while they are parsed. */
+const sliceBytes = 16 * 1024;
+
 export interface CsvFormat {
   /** Each character of the text separates fields. */
   readonly delimiters: string;
@@ -30,7 +33,7 @@ export class MalformedCsv extends Error {
 }
 
 /**
- * Reads CSV (RFC 4180), and yields the records that end in each chunk. Lines end with LF, CRLF or CR. Lines of white space
+ * Reads CSV (RFC 4180), and yields the records in groups. Lines end with LF, CRLF or CR. Lines of white space
  * only are skipped. A byte order mark is removed.
  * @throws MalformedCsv
  */
@@ -41,10 +44,13 @@ export async function* readCsv(
   const parser = new RecordParser(format);
   let incomplete: Uint8Array = Buffer.alloc(0);
   for await (const chunk of content) {
-    const bytes = incomplete.length === 0 ? chunk : Buffer.concat([incomplete, chunk]);
-    const length = completeLength(bytes);
-    incomplete = bytes.subarray(length);
-    yield await parser.parse(bytes.subarray(0, length));
+    for (let start = 0; start < chunk.length; start += sliceBytes) {
+      const slice = chunk.subarray(start, start + sliceBytes);
+      const bytes = incomplete.length === 0 ? slice : Buffer.concat([incomplete, slice]);
+      const length = completeLength(bytes);
+      incomplete = bytes.subarray(length);
+      yield await parser.parse(bytes.subarray(0, length));
+    }
   }
   // An incomplete character at the end is invalid.
   if (incomplete.length > 0) await parser.parse(incomplete);
@@ -73,7 +79,7 @@ class RecordParser {
   #emptyLines = 0;
   /** The value of `Info.lines` at the end of the last record. */
   #lastLines = 0;
-  /** The bytes of the chunks in which no record has ended. */
+  /** The bytes of the slices in which no record has ended. */
   #unfinished = 0;
 
   constructor({ delimiters, hasQuotes }: CsvFormat) {
@@ -132,6 +138,8 @@ class RecordParser {
     this.#nextLine = line + 1 + (isMultiLine ? countLineEnds(fields) : 0);
     this.#emptyLines = emptyLines;
     this.#lastLines = lines;
+    // `csv-parse` creates an error, which is not used, for each record whose length differs from that of record 0.
+    (this.#parser.info as { records: number }).records = 0;
     // White space of several lines was in quotes, and so was an empty text.
     const isBlankLine = fields.length === 1 && !isMultiLine && /^\s+$/.test(fields[0]!);
     if (!isBlankLine) this.#records.push({ line, fields });
