@@ -23,7 +23,7 @@ export interface Answer {
 
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text is sent as it is, anything else as JSON with its content type. */
+  /** Text and forms are sent as they are, anything else as JSON with its content type. */
   readonly body?: unknown;
 }
 
@@ -118,11 +118,11 @@ function listen(server: Server): Promise<string> {
 
 async function send(url: string, line: string, { headers = {}, body }: SendOptions = {}): Promise<Answer> {
   const space = line.indexOf(' ');
-  const json = body !== undefined && typeof body !== 'string';
+  const json = body !== undefined && typeof body !== 'string' && !(body instanceof FormData);
   const response = await fetch(url + line.slice(space + 1), {
     method: line.slice(0, space),
     headers: { ...(json ? { 'content-type': 'application/json' } : {}), ...headers },
-    body: body === undefined ? null : json ? JSON.stringify(body) : (body as string),
+    body: body === undefined ? null : json ? JSON.stringify(body) : (body as string | FormData),
   });
   return {
     status: response.status,

@@ -92,11 +92,15 @@ class ClientTransactionConnection implements TransactionConnection {
     });
   }
 
-  rollBack(rollback: Omit<Call, 'done' | 'failed'>): void {
+  rollBack(rollback: Omit<Call, 'done' | 'failed'>, ended: () => void): void {
     const { runner, release } = this.#input;
+    const end = (error?: Error): void => {
+      release(error);
+      ended();
+    };
     const failed = (cause: Error): void =>
-      release(new ConnectionLost(`the transaction could not be rolled back: ${cause.message}`, { cause }));
-    runner.run({ ...rollback, done: () => release(), failed });
+      end(new ConnectionLost(`the transaction could not be rolled back: ${cause.message}`, { cause }));
+    runner.run({ ...rollback, done: () => end(), failed });
   }
 
   release(error?: Error): void {

@@ -125,8 +125,8 @@ export interface Transaction {
   run(steps: readonly Step[]): Promise<void>;
   /** Runs the last call of the transaction when the calls before it have ended, and commits in the same round trip. */
   readonly commit: ExclusiveRunner;
-  /** Ends the transaction unless it has ended: cancels running statements, rolls back, and releases the connection. */
-  rollback(): void;
+  /** Ends the transaction unless it has ended: cancels running statements and rolls back. Resolves when the connection is free. */
+  rollback(): Promise<void>;
 }
 
 /** Begins transactions with several round trips. */

@@ -22,8 +22,8 @@ export interface TransactionConnection extends Runner {
   readonly mustWait: boolean;
   /** Whether the transaction was open after the last call. */
   readonly inTransaction: boolean;
-  /** Rolls back when no call runs. Calls `release` in the end, or closes the connection. */
-  rollBack(rollback: Omit<Call, 'done' | 'failed'>): void;
+  /** Rolls back when no call runs. Releases the connection, or closes it, and then calls `ended`. */
+  rollBack(rollback: Omit<Call, 'done' | 'failed'>, ended: () => void): void;
   /** Called once, when the transaction has ended. */
   release(error?: Error): void;
 }
@@ -56,11 +56,18 @@ export class SessionConnection implements TransactionConnection {
     return { resume: () => this.#session.resume(request), cancel: () => this.#session.abandon(request) };
   }
 
-  rollBack(rollback: Omit<Call, 'done' | 'failed'>): void {
+  rollBack(rollback: Omit<Call, 'done' | 'failed'>, ended: () => void): void {
     const session = this.#session;
     session.state.forgetRole();
-    const failed = (): void => session.destroy('the transaction could not be rolled back');
-    session.run({ ...rollback, role: undefined, done: () => session.release(), failed });
+    const done = (): void => {
+      session.release();
+      ended();
+    };
+    const failed = (): void => {
+      session.destroy('the transaction could not be rolled back');
+      ended();
+    };
+    session.run({ ...rollback, role: undefined, done, failed });
   }
 
   release(): void {
@@ -79,6 +86,9 @@ export class CallTransaction implements Transaction {
   /** The error of calls after the end of the transaction; null before it. */
   #endError: Error | null = null;
   #mustRollBack = false;
+  #resolveEnd: () => void = () => undefined;
+  /** Resolves when the connection is free. */
+  readonly #hasEnded = new Promise<void>((resolve) => (this.#resolveEnd = resolve));
 
   private constructor(connection: TransactionConnection, options: TransactionOptions) {
     this.#connection = connection;
@@ -92,7 +102,7 @@ export class CallTransaction implements Transaction {
     // Without names: a failure because of a stale prepared statement could not be retried.
     await transaction.run(removeNames([...connection.steps.begin, ...(settings === null ? [] : [settings])]));
     if (signal?.aborted !== true) return transaction;
-    transaction.rollback();
+    await transaction.rollback();
     throw new CallCancelled('the caller abandoned the transaction');
   }
 
@@ -108,8 +118,9 @@ export class CallTransaction implements Transaction {
     });
   }
 
-  rollback(): void {
+  rollback(): Promise<void> {
     if (this.#endError === null) this.#abort(new CallCancelled('the transaction was rolled back'));
+    return this.#hasEnded;
   }
 
   #enqueue(call: Call, isLast: boolean): CallHandle {
@@ -178,6 +189,7 @@ export class CallTransaction implements Transaction {
     if (this.#endError !== null) return;
     this.#endError = endError;
     this.#connection.release(lost);
+    this.#resolveEnd();
   }
 
   #abort(error: Error): void {
@@ -195,7 +207,8 @@ export class CallTransaction implements Transaction {
     if (!this.#mustRollBack || this.#running.size > 0) return;
     this.#mustRollBack = false;
     const { timeout, altersSession } = this.#options;
-    this.#connection.rollBack({ steps: this.#connection.steps.rollback, mayShare: false, altersSession, timeout });
+    const { rollback: steps } = this.#connection.steps;
+    this.#connection.rollBack({ steps, mayShare: false, altersSession, timeout }, this.#resolveEnd);
   }
 }
 

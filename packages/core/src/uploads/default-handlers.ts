@@ -14,7 +14,7 @@ export interface DefaultUploadHandlerOptions extends CommonUploadOptions {
 
 /** Returns the factories of the built-in handlers, by the names that comments use. */
 export function defaultUploadHandlers(
-  options: Partial<DefaultUploadHandlerOptions>,
+  options: Partial<DefaultUploadHandlerOptions> = {},
 ): Readonly<Record<string, UploadHandlerFactory>> {
   return {
     large_object: largeObjectHandler,

@@ -70,8 +70,8 @@ export async function readForm(body: AsyncIterable<Uint8Array>, reader: FormRead
     await form.orFailure(form.end());
   } catch (error) {
     form.fail(error as Error);
-    // Leaves the rest of the body unread.
-    await chunks.return?.().catch(() => undefined);
+    // Leaves the rest of the body unread. Not awaited: it would wait for a chunk that the sender may never send.
+    chunks.return?.().catch(() => undefined);
     await form.filesEnded();
     throw form.failure;
   }

@@ -84,7 +84,7 @@ const endings: Readonly<Record<string, (transaction: Transaction) => unknown>> =
     const lock = await holdLock(db.connectionString, 1);
     const runs = [1, 2].map(() => transaction.run([step('select pg_advisory_xact_lock(1)')]));
     await until('it waits', async () => (await lock.waiting()) === 1);
-    transaction.rollback();
+    void transaction.rollback();
     expect(await Promise.all(runs.map((run) => errorOf(run)))).toEqual(['CallCancelled', 'CallCancelled']);
     await lock.release();
   },
@@ -102,7 +102,7 @@ describe('a client of the host outside a transaction', () => {
     expect([await entries(), host.released]).toEqual([[1], [null]]);
     expect(await stateOf(host)).toEqual(['', '4MB']);
     expect(await db.query('select content from file')).toEqual([{ content: Buffer.from(every) }]);
-    transaction.rollback();
+    void transaction.rollback();
     expect(host.released).toEqual([null]);
   });
 

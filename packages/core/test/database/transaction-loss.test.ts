@@ -65,7 +65,7 @@ describe('a connection that is lost', () => {
     expect(await errorOf(run)).toBe('ConnectionLost');
     expect(await errorOf(transaction.run([step(add, '3')]))).toBe('ConnectionLost');
     expect(await errorOf(ask(transaction.commit, [[add, '4']]))).toBe('ConnectionLost');
-    transaction.rollback();
+    void transaction.rollback();
     expect(await entriesAfterRecovery(database)).toEqual([]);
   });
 
@@ -80,7 +80,7 @@ describe('a connection that is lost', () => {
   test('before a rollback', async () => {
     const { database, backend, transaction } = await started();
     await terminate(backend);
-    transaction.rollback();
+    void transaction.rollback();
     expect(await entriesAfterRecovery(database)).toEqual([]);
   });
 
@@ -164,7 +164,7 @@ describe('a connection that is lost', () => {
     const proxy = await startProxy(db.connectionString);
     const { database, transaction } = await started(proxy.connectionString);
     proxy.swallow();
-    transaction.rollback();
+    void transaction.rollback();
     skipTime(60_000);
     proxy.swallowAfter(Number.POSITIVE_INFINITY);
     expect(await entriesAfterRecovery(database)).toEqual([]);
@@ -209,7 +209,7 @@ describe('closing the pool', () => {
     expect(await waiting).toBe('ConnectionLost');
     expect(await errorOf(transaction.run([step(add, '2')]))).toBe('ConnectionLost');
     expect(await errorOf(begin(pool))).toBe('ConnectionLost');
-    transaction.rollback();
+    void transaction.rollback();
     await until('the connection is gone', async () => {
       return (await db.query(`select from pg_stat_activity where application_name = 'too_late'`)).length === 0;
     });

@@ -105,7 +105,7 @@ function describeTransactions(
     const activity = async (): Promise<unknown> =>
       (await db.query('select wait_event, state from pg_stat_activity where pid = $1', [row![0]]))[0];
     await until('it sleeps', async () => ((await activity()) as { wait_event: string }).wait_event === 'PgSleep');
-    transaction.rollback();
+    void transaction.rollback();
     expect(await errorOf(run)).toBe('CallCancelled');
     await until('it is gone or idle', async () => {
       const found = (await activity()) as { state: string } | undefined;

@@ -228,7 +228,7 @@ describe('after its end', () => {
       step('prepare mine as select 1'),
     ]);
     if (end === 'commit') await last(transaction, ['select 1']).answer;
-    else transaction.rollback();
+    else void transaction.rollback();
     const left = `select to_regclass('pg_temp.mine')::text, current_setting('my.x', true), current_setting('work_mem'),
       (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid())::text,
       (select count(*) from pg_listening_channels())::text,
@@ -258,7 +258,7 @@ describe('rollback', () => {
     const waiting = transaction.run([step('select pg_advisory_xact_lock(5)')]);
     const commit = last(transaction, ['select 1']);
     await until('it waits', async () => (await lock.waiting()) === 1);
-    transaction.rollback();
+    void transaction.rollback();
     expect(await errorOf(waiting)).toBe('CallCancelled');
     expect(await errorOf(commit)).toBe('CallCancelled');
     expect(await database.query('select pg_advisory_xact_lock(6)')).toEqual([['']]);
@@ -271,7 +271,7 @@ describe('rollback', () => {
     const database = open(db);
     const transaction = await begin(database);
     const runs = [transaction.run([step(add, '1')]), transaction.run([step('commit')])];
-    transaction.rollback();
+    void transaction.rollback();
     expect(await Promise.all(runs.map((run) => errorOf(run)))).toEqual(['CallCancelled', 'CallCancelled']);
     await database.query('select 1');
     expect(await entries()).toEqual([]);
@@ -285,7 +285,7 @@ describe('rollback', () => {
     abandoned.abort();
     expect(await errorOf(queued)).toBe('CallCancelled');
     const later = begin(database, { signal: abandoned.signal });
-    first.rollback();
+    void first.rollback();
     expect(await errorOf(later)).toBe('CallCancelled');
     expect(await database.query('select 1')).toEqual([['1']]);
   });
@@ -335,9 +335,9 @@ describe('other calls', () => {
     const transactions = await Promise.all([1, 2, 3].map(() => begin(database)));
     const waiting = begin(database);
     expect(await database.query('select 1')).toEqual([['1']]);
-    transactions[0]!.rollback();
+    void transactions[0]!.rollback();
     transactions.push(await waiting);
-    for (const transaction of transactions) transaction.rollback();
+    for (const transaction of transactions) void transaction.rollback();
   });
 });
 

@@ -54,6 +54,6 @@ async function runInTransaction<Result>(
     await query(transaction.commit, { sql: 'select', values: [] });
     return result;
   } finally {
-    transaction.rollback();
+    void transaction.rollback();
   }
 }

@@ -187,12 +187,15 @@ class Upload {
       // Row commands and handlers of the host run any statement.
       altersSession: true,
       timeout: endpoint.timeoutMs,
+      signal,
       notice: createNoticeHandler(context, this.#input),
     });
     // The call is cancelled otherwise: it may already be committing.
-    const abort = (): void => void (this.#isReceiving && transaction.rollback());
+    const abort = (): void => {
+      if (this.#isReceiving) void transaction.rollback();
+    };
     signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) transaction.rollback();
+    if (signal.aborted) void transaction.rollback();
     return transaction;
   }
 
