@@ -15,6 +15,12 @@ const database = useDatabase(`
   comment on function save(int) is 'HTTP';
   create function keep(_a int) returns text language sql volatile as $$ select 'kept ' || _a $$;
   comment on function keep(int) is E'HTTP\\nauthorize';
+  create function add_file(_files json) returns text language sql volatile as $$ select 'added ' || (_files -> 0 ->> 'size') $$;
+  comment on function add_file(json) is E'HTTP POST\\nupload for large_object\\nparam _files is upload metadata';
+  create function keep_file(_files json) returns text language sql volatile as $$ select 'kept' $$;
+  comment on function keep_file(json) is E'HTTP POST\\nauthorize\\nupload for large_object\\nparam _files is upload metadata';
+  create function add_text(_text text) returns text language sql volatile as $$ select 'added' $$;
+  comment on function add_text(text) is E'HTTP POST\\nbody_parameter_name _text';
 `);
 
 let gateway: Gateway;
@@ -78,6 +84,8 @@ const head = (path: string, headers: readonly string[]): string =>
   [`POST ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
 const json = 'Content-Type: application/json';
 const waits = 'Expect: 100-continue';
+const form = 'Content-Type: multipart/form-data; boundary=x';
+const file = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nabcdef\r\n--x--\r\n';
 
 /** The status lines and the last body of everything that a server has sent. */
 function summary(text: string): readonly string[] {
@@ -104,11 +112,11 @@ describe('Expect: 100-continue', () => {
   });
 
   test('an upload is read after it', async () => {
-    const { socket, received } = open(await serve(uploadHandler()));
-    socket.write(head('/', [waits, 'Content-Length: 3']));
+    const { socket, received } = open(await serve(handlerOfGateway));
+    socket.write(head('/api/add-file', [form, waits, `Content-Length: ${file.length}`]));
     expect(await received('\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n');
-    socket.write('abc');
-    expect(summary(await received('read 3'))).toEqual(['100 Continue', '200 OK']);
+    socket.write(file);
+    expect(summary(await received('added 6'))).toEqual(['100 Continue', '200 OK']);
   });
 
   test.each([
@@ -126,11 +134,11 @@ describe('Expect: 100-continue', () => {
     ],
     ['404 Not Found', head('/api/other', [json, waits, 'Content-Length: 7'])],
     ['405 Method Not Allowed', head('/api/save', [json, waits, 'Content-Length: 7']).replace('POST', 'PUT')],
+    ['401 Unauthorized', head('/api/keep-file', [form, waits, `Content-Length: ${file.length}`])],
+    ['413 Payload Too Large', head('/api/add-file', [form, waits, 'Content-Length: 1000000000000'])],
+    ['415 Unsupported Media Type', head('/api/add-file', [json, waits, 'Content-Length: 7'])],
     ['413 Payload Too Large', head('/api/save', [json, waits, 'Content-Length: 1000000'])],
-    [
-      '415 Unsupported Media Type',
-      head('/api/save', ['Content-Type: multipart/form-data; boundary=x', waits, 'Content-Length: 7']),
-    ],
+    ['415 Unsupported Media Type', head('/api/save', [form, waits, 'Content-Length: 7'])],
     [
       '421 Misdirected Request',
       head('/api/save', [json, waits, 'Content-Length: 7']).replace('localhost', 'evil.example'),
@@ -170,6 +178,12 @@ describe('limits.requestTimeout', () => {
     });
   });
 
+  test('a form for an endpoint that takes it as text: 408', async () => {
+    const { socket, ended } = open(await serve(handlerOfGateway, { requestTimeout: 0.1 }));
+    socket.write(head('/api/add-text', [form, 'Content-Length: 100']) + file.slice(0, -10));
+    expect(summary(await ended())).toEqual(['408 Request Timeout']);
+  });
+
   test('headers that do not arrive in time: 408', async () => {
     const { socket, ended } = open(await serve(handlerOfGateway, { headersTimeout: 0.1, requestTimeout: 60 }));
     socket.write('POST /api/save HTTP/1.1\r\nHost: localh');
@@ -189,23 +203,25 @@ describe('limits.requestTimeout', () => {
       await released;
       return plain(200, 'called');
     });
-    const handlers: Readonly<Record<string, Handler>> = { '/call': call, '/upload': uploadHandler() };
-    const server = await serve((request, response) => (handlers[request.url!] ?? handlerOfGateway)(request, response), {
-      headersTimeout: 0.05,
-      requestTimeout: 0.05,
-    });
+    const server = await serve(
+      (request, response) => (request.url === '/call' ? call : handlerOfGateway)(request, response),
+      {
+        headersTimeout: 0.05,
+        requestTimeout: 0.05,
+      },
+    );
     const [calling, uploading, late] = [open(server), open(server), open(server)];
     calling.socket.write(head('/call', ['Content-Length: 3']));
-    uploading.socket.write(`${head('/upload', ['Content-Length: 6'])}abc`);
+    uploading.socket.write(head('/api/add-file', [form, `Content-Length: ${file.length}`]) + file.slice(0, -10));
     calling.socket.write('abc');
     // Its limit passes after that of the others would have passed.
     late.socket.write(head('/api/save', [json, 'Content-Length: 7']));
     expect(summary(await late.ended())).toEqual(['408 Request Timeout']);
     // So does the check of Node, which ends a connection without a request.
     expect(summary(await open(server).ended())).toEqual(['408 Request Timeout']);
-    uploading.socket.write('def');
+    uploading.socket.write(file.slice(-10));
     release();
-    expect(summary(await uploading.received('read 6'))).toEqual(['200 OK']);
+    expect(summary(await uploading.received('added 6'))).toEqual(['200 OK']);
     expect(summary(await calling.received('called'))).toEqual(['200 OK']);
   });
 });
