@@ -14,6 +14,7 @@ export default defineConfig({
   resolve: {
     // Tests run the sources, so that a test run needs no build.
     alias: {
+      '@pgway/core/excel': source('packages/core/src/uploads/excel/excel.ts'),
       '@pgway/core/fastify': source('packages/core/src/adapters/fastify.ts'),
       '@pgway/core': source('packages/core/src/index.ts'),
       '@pgway/embedded': source('packages/embedded/src/index.ts'),

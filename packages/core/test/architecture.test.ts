@@ -20,7 +20,16 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     events: { modules: ['http', 'endpoints', 'ports', 'auth'], packages: ['node'] },
     uploads: {
       modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports'],
-      packages: ['node', '@fastify/busboy', 'csv-parse', 'filenamify', 'filename-reserved-regex'],
+      packages: [
+        'node',
+        '@fastify/busboy',
+        'csv-parse',
+        'filenamify',
+        'filename-reserved-regex',
+        '@cj-tech-master/excelts',
+        'saxes',
+        'yauzl',
+      ],
     },
     request: {
       modules: ['postgres', 'http', 'endpoints', 'ports', 'response', 'auth', 'events', 'uploads'],
@@ -125,6 +134,11 @@ const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly str
     cookie: ['auth-schemes/cookie.ts', 'auth-schemes/csrf-guard.ts'],
   },
   cache: { '@redis/client': ['cache/redis-client.ts'] },
+  uploads: {
+    '@cj-tech-master/excelts': ['uploads/excel/workbook.ts'],
+    saxes: ['uploads/excel/xml-filter.ts'],
+    yauzl: ['uploads/excel/archive.ts'],
+  },
   adapters: { fastify: ['adapters/fastify.ts'] },
   generators: { node: ['generators/write-files.ts'] },
 };

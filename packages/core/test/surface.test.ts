@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import * as core from '@pgway/core';
+import * as excel from '@pgway/core/excel';
 import * as fastify from '@pgway/core/fastify';
 import { problemTypes } from '../src/http/problem.ts';
 import { sqlstateStatuses } from '../src/request/sqlstate.ts';
@@ -41,6 +42,10 @@ test('the names that a host can import', () => {
     'withClientParameters',
     'writeFiles',
   ]);
+});
+
+test('the names of the upload handler for Excel', () => {
+  expect(Object.keys(excel)).toEqual(['excelHandler']);
 });
 
 test('the names of the plug-in for Fastify', () => {
