@@ -40,7 +40,6 @@ export function describeUploadHandler(name: string, { make, sql = '', lines = []
         uploadOptions: {
           maxFileSize: 1_000_000,
           maxFiles: 2,
-          defaultUploadHandler: 'tested',
           uploadHandlers: {
             tested: make,
             other: () => ({

@@ -74,10 +74,6 @@ describe('createGateway rejects', () => {
       'uploadOptions.defaultUploadHandler: must be one of the handlers "bucket", "disk", not "buckt"; did you mean "bucket"?',
     ],
     [
-      { uploadOptions: { uploadHandlers: { bucket: () => ({}) } } },
-      'uploadOptions.defaultUploadHandler: must be one of the handlers "bucket", not "large_object"',
-    ],
-    [
       { uploadOptions: { uploadHandlers: { large_object: 1 } } },
       'uploadOptions.uploadHandlers["large_object"]: must be a function, not 1',
     ],

@@ -218,7 +218,6 @@ describe('an error of onRollback', () => {
   test('is observed, and changes nothing for the client', async () => {
     const other = await startGateway(endpoint('broken', 'for broken', '', `select (1 / 0)::text::json`), {
       uploadOptions: {
-        defaultUploadHandler: 'broken',
         uploadHandlers: {
           broken: () => ({
             store: async (_file, { onRollback }) => {
@@ -253,4 +252,22 @@ test('a response that is streamed to its end commits; a file of a slow handler a
   slow.socket.destroy();
   expect(stored.get('first/a.txt')).toBe('one two three');
   expect(plain(await gateway.send('GET /api/none'))).toMatchObject({ status: 404 });
+});
+
+test('handlers of the host without the default one: a comment without a name is an error, others are published', async () => {
+  const other = await startGateway(endpoint('named', 'for mine') + endpoint('unnamed', ''), {
+    uploadOptions: { uploadHandlers: { mine: memoryHandler('mine') } },
+  });
+  try {
+    expect(other.gateway.endpoints.map(({ name }) => name)).toEqual(['named']);
+    expect(other.gateway.diagnostics.filter(({ severity }) => severity === 'error')).toMatchObject([
+      {
+        code: 'unknown-handler',
+        message:
+          'upload names no handler, and the default handler "large_object" does not exist; write upload for mine, or set uploadOptions.defaultUploadHandler',
+      },
+    ]);
+  } finally {
+    await other.close();
+  }
 });

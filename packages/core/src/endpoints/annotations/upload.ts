@@ -51,14 +51,27 @@ function setUpload(
   const unknown = line.handlers.find((name) => !known.has(normalizeName(name)));
   if (unknown !== undefined) return reportUnknown(builder, unknown);
   const named = new Set(line.handlers.map((name) => known.get(normalizeName(name))!));
-  const handlers =
-    named.size > 0 ? [...named] : (builder.overrides.upload ?? [known.get(normalizeName(uploads.defaultHandler))!]);
+  const defaultHandler = known.get(normalizeName(uploads.defaultHandler));
+  const others = builder.overrides.upload ?? (defaultHandler === undefined ? null : [defaultHandler]);
+  const handlers = named.size > 0 ? [...named] : others;
+  if (handlers === null) return reportNoDefault(parsed, uploads);
   builder.set(parsed, 'upload', handlers);
   if (line.metadata !== null) {
     builder.uploadMetadata.push({ name: line.metadata, line: parsed.line });
     builder.logEffect(parsed, `sets ${display(line.metadata)} to the metadata of the files`);
   }
   return null;
+}
+
+/** The host has handlers of its own, none of which has the name of the default handler. */
+function reportNoDefault(
+  { name }: ParsedAnnotation,
+  { defaultHandler, handlers }: EndpointUploadOptions,
+): AnnotationError {
+  return {
+    code: 'unknown-handler',
+    message: `${name} names no handler, and the default handler ${display(defaultHandler)} does not exist; write ${name} for ${Object.keys(handlers).join(' or ')}, or set uploadOptions.defaultUploadHandler`,
+  };
 }
 
 function reportUnknown(builder: EndpointBuilder, unknown: string): AnnotationError {

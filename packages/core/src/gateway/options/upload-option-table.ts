@@ -97,12 +97,17 @@ export const uploadOptions: Validator<UploadOptions> = {
   ...(group as unknown as Validator<UploadOptions>),
   validate: (value, path) => {
     const faults = group.validate(value, path);
-    return faults.length > 0 ? faults : handlerFaults({ ...uploadDefaults, ...(value as UploadOptions) }, path);
+    if (faults.length > 0) return faults;
+    const { defaultUploadHandler = null } = value as Partial<UploadOptions>;
+    return handlerFaults({ ...uploadDefaults, ...(value as UploadOptions) }, defaultUploadHandler, path);
   },
 };
 
-/** Returns the faults of handler names that are equal in comments, and of a default handler that does not exist. */
-function handlerFaults(options: UploadOptions, path: string): readonly string[] {
+/**
+ * Returns the faults of handler names that are equal in comments, and of a default handler that does not exist.
+ * @param defaultHandler null: not set by the host, whose handlers may have other names than the built-in ones
+ */
+function handlerFaults(options: UploadOptions, defaultHandler: string | null, path: string): readonly string[] {
   const names = handlerNames(options);
   const byName = new Map<string, string>();
   for (const name of names) {
@@ -113,12 +118,11 @@ function handlerFaults(options: UploadOptions, path: string): readonly string[] 
       ];
     byName.set(normalizeName(name), name);
   }
-  const { defaultUploadHandler: name } = options;
-  if (names.length === 0 || byName.has(normalizeName(name))) return [];
-  const suggestion = nearestName(name, names);
+  if (names.length === 0 || defaultHandler === null || byName.has(normalizeName(defaultHandler))) return [];
+  const suggestion = nearestName(defaultHandler, names);
   const hint = suggestion === null ? '' : `; did you mean ${quote(suggestion)}?`;
   return [
-    `${path}.defaultUploadHandler: must be one of the handlers ${names.map(quote).join(', ')}, not ${quote(name)}${hint}`,
+    `${path}.defaultUploadHandler: must be one of the handlers ${names.map(quote).join(', ')}, not ${quote(defaultHandler)}${hint}`,
   ];
 }
 
