@@ -2,6 +2,8 @@ import { findParameter, type ReportProblem } from './parameters.ts';
 import type { BuildResult } from './build-endpoints.ts';
 import { type Diagnostic, display } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
+import { findOptionFault } from './upload.ts';
+import type { EndpointUploadOptions, UploadOptionDefinitions } from './upload-option.ts';
 import { excludeDuplicateStreams } from './events.ts';
 import { parsePath, type PathSegment } from './path.ts';
 import { excludeDuplicateRoutes } from './duplicate-routes.ts';
@@ -12,14 +14,18 @@ export interface EndpointChange {
   readonly endpoint: Endpoint;
 }
 
+/** What an endpoint can refer to by name. */
+export interface AvailableNames {
+  readonly connectionNames: readonly string[];
+  /** Null: uploads are disabled. */
+  readonly uploads: EndpointUploadOptions | null;
+}
+
 /** Validates endpoints that the `endpointCreated` hook has changed. Invalid ones are omitted and reported. */
-export function validateEndpointChanges(
-  changes: readonly EndpointChange[],
-  connectionNames: readonly string[],
-): BuildResult {
+export function validateEndpointChanges(changes: readonly EndpointChange[], available: AvailableNames): BuildResult {
   const diagnostics: Diagnostic[] = [];
   const valid = changes.flatMap(({ original, endpoint }) => {
-    const faults = original === endpoint ? [] : findFaults(endpoint, connectionNames);
+    const faults = original === endpoint ? [] : findFaults(endpoint, available);
     diagnostics.push(...faults);
     return faults.length === 0 ? [endpoint] : [];
   });
@@ -33,7 +39,7 @@ export function validateEndpointChanges(
   };
 }
 
-function findFaults(endpoint: Endpoint, connectionNames: readonly string[]): readonly Diagnostic[] {
+function findFaults(endpoint: Endpoint, { connectionNames, uploads }: AvailableNames): readonly Diagnostic[] {
   const faults: Diagnostic[] = [];
   const report: ReportProblem = (code, message) => {
     faults.push({ severity: 'error', code, routine: endpoint.id, line: null, message: `endpointCreated: ${message}` });
@@ -45,7 +51,31 @@ function findFaults(endpoint: Endpoint, connectionNames: readonly string[]): rea
   if (connection !== null && !connectionNames.includes(connection)) {
     report('unknown-connection', `no connection is named ${display(connection)}`);
   }
+  checkUpload(endpoint, uploads, report);
   return faults;
+}
+
+/** Reports handlers that do not exist, and options that a handler does not define or cannot have. */
+function checkUpload(endpoint: Endpoint, uploads: EndpointUploadOptions | null, report: ReportProblem): void {
+  for (const handler of endpoint.upload?.handlers ?? []) {
+    if (uploads !== null && Object.hasOwn(uploads.handlers, handler))
+      checkUploadOptions(endpoint, { handler, definitions: uploads.handlers[handler]! }, report);
+    else report('unknown-handler', `no upload handler is named ${display(handler)}`);
+  }
+}
+
+function checkUploadOptions(
+  { upload, parameters }: Endpoint,
+  { handler, definitions }: { readonly handler: string; readonly definitions: UploadOptionDefinitions },
+  report: ReportProblem,
+): void {
+  const metadata = parameters.find(({ position }) => position === upload?.metadataParameter) ?? null;
+  for (const [option, text] of Object.entries(upload?.options[handler] ?? {})) {
+    const fault = Object.hasOwn(definitions, option)
+      ? findOptionFault(definitions[option]!, text, { parameters, metadata })
+      : 'does not exist';
+    if (fault !== null) report('upload-option', `${display(option)} of the upload handler ${handler} ${fault}`);
+  }
 }
 
 /** Reports path segments without an `inPath` parameter, whose values would be lost, and the reverse. */

@@ -135,7 +135,7 @@ function resolveOptions(
   const texts = new Map<string, string>();
   for (const { option, text, line } of inOrder) {
     texts.set(option, text);
-    const reason = findInvalid(definitions[option]!, text, templates);
+    const reason = findOptionFault(definitions[option]!, text, templates);
     if (reason !== null)
       builder.report(
         'error',
@@ -148,13 +148,13 @@ function resolveOptions(
 }
 
 /** The parameters whose values templates can have: all but that of the metadata, which follows the upload. */
-interface TemplateParameters {
+export interface TemplateParameters {
   readonly parameters: readonly EndpointParameter[];
   readonly metadata: EndpointParameter | null;
 }
 
 /** Returns what the option takes when the text is invalid, or null. The values of templates are checked for each request. */
-function findInvalid(
+export function findOptionFault(
   definition: UploadOptionDefinition,
   text: string,
   { parameters, metadata }: TemplateParameters,

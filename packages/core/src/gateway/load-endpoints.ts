@@ -61,9 +61,11 @@ export async function loadEndpoints(
   const routines = await readRoutines(sources, connections, options);
   const main = await readSessionEffects(connections.main, warnOfUnreadable(observe));
   const connectionNames = [...connections.named.keys()];
-  const plan = buildEndpoints(routines, { ...options, connectionNames, uploads: services.uploads.endpointOptions });
+  const uploads = services.uploads.endpointOptions;
+  const plan = buildEndpoints(routines, { ...options, connectionNames, uploads });
   report(plan.diagnostics, options, observe);
-  const changed = validateEndpointChanges(await runEndpointCreated(plan.endpoints, options), connectionNames);
+  const created = await runEndpointCreated(plan.endpoints, options);
+  const changed = validateEndpointChanges(created, { connectionNames, uploads });
   report(changed.diagnostics, options, observe);
   const uses = await readSessionEffectsByConnection(changed.endpoints, main, { connections, observe });
   const used = addSessionEffects(changed.endpoints, {
