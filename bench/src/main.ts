@@ -13,6 +13,8 @@ import { describeMachine, writeReport } from './report.ts';
 import type { Series } from './rounds.ts';
 import { measureStream } from './stream.ts';
 import { summarize } from './summary.ts';
+import { benchUploads } from './uploads/bench-uploads.ts';
+import { readUploadBenchOptions, uploadBenchUsage } from './uploads/options.ts';
 
 const resultsFolder = fileURLToPath(new URL('../results/', import.meta.url));
 
@@ -20,6 +22,13 @@ interface Outcome {
   readonly report: Report;
   /** Every single run, for the JSON file. */
   readonly series: readonly Series[];
+}
+
+/** What the command line selects: a report as text, and its data. */
+interface Result {
+  readonly date: string;
+  readonly text: string;
+  readonly data: object;
 }
 
 function log(line: string): void {
@@ -55,13 +64,23 @@ async function bench(options: BenchOptions, signal: AbortSignal): Promise<Outcom
   }
 }
 
-/** Gives the path without its ending. */
-async function keep(outcome: Outcome, text: string): Promise<string> {
-  const name = outcome.report.conditions.date.replace(/\.\d+Z$/, '').replaceAll(':', '-');
+async function runBench(args: readonly string[], signal: AbortSignal): Promise<Result> {
+  const { report, series } = await bench(readBenchOptions(args), signal);
+  return { date: report.conditions.date, text: writeReport(report), data: { ...report, series } };
+}
+
+async function runUploadBench(args: readonly string[], signal: AbortSignal): Promise<Result> {
+  const { report, text } = await benchUploads(readUploadBenchOptions(args), signal, log);
+  return { date: report.conditions.date, text, data: report };
+}
+
+/** Returns the path without its extension. */
+async function save({ date, text, data }: Result): Promise<string> {
+  const name = date.replace(/\.\d+Z$/, '').replaceAll(':', '-');
   const path = join(resultsFolder, name);
   await mkdir(resultsFolder, { recursive: true });
   await writeFile(`${path}.md`, `${text}\n`);
-  await writeFile(`${path}.json`, `${JSON.stringify({ ...outcome.report, series: outcome.series }, null, 2)}\n`);
+  await writeFile(`${path}.json`, `${JSON.stringify(data, null, 2)}\n`);
   return path;
 }
 
@@ -69,19 +88,21 @@ async function main(args: readonly string[]): Promise<number> {
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const isUploads = args[0] === 'uploads';
+  const usage = isUploads ? uploadBenchUsage : benchUsage;
   try {
     if (args.includes('--help')) {
-      process.stdout.write(benchUsage);
+      process.stdout.write(usage);
       return 0;
     }
-    const outcome = await bench(readBenchOptions(args), interrupted.signal);
-    const text = writeReport(outcome.report);
-    process.stdout.write(`${text}\n`);
-    log(`written to ${await keep(outcome, text)}.md and .json`);
+    const run = isUploads ? runUploadBench(args.slice(1), interrupted.signal) : runBench(args, interrupted.signal);
+    const result = await run;
+    process.stdout.write(`${result.text}\n`);
+    log(`written to ${await save(result)}.md and .json`);
     return 0;
   } catch (error) {
     if (interrupted.signal.aborted) return 130;
-    log(error instanceof UsageError ? `${error.message}\n\n${benchUsage}` : String(error));
+    log(error instanceof UsageError ? `${error.message}\n\n${usage}` : String(error));
     return error instanceof UsageError ? 2 : 1;
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);

@@ -43,7 +43,7 @@ function medianOf(runs: readonly Figures[], figure: 'p50' | 'p99' | 'cpu' | 'rss
   return values.length === 0 ? null : median(values);
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? Number.NaN;
