@@ -17,7 +17,7 @@ export interface UploadOptionDefinition {
   readonly default: UploadOptionValue;
   /** Whether a text other than a boolean value is a list: `check_image = true` and `check_image = png, gif`. */
   readonly orList?: true;
-  /** Returns why the handler cannot use a text, as `takes a …`; null if it can. Called at start, and for a text of the request. */
+  /** Returns what the option takes, as `takes a …`; null if it takes the text. Called at start, and for a text of the request. */
   readonly check?: (text: string) => string | null;
   /** The least integer. Default 0. */
   readonly min?: number;

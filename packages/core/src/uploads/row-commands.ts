@@ -31,15 +31,13 @@ export class UploadRowError extends DatabaseError {
   }
 }
 
-/** Returns why a text cannot be the command of a row; null if it can be. */
+/** Returns what the option for the command of a row takes; null if it takes this text. */
 export function checkRowCommand(sql: string): string | null {
-  const tokens = tokenizeSql(sql);
-  if (tokens.length === 0) return 'takes an SQL command, such as select process_row($1, $2)';
-  const numbers = parameterNumbers(sql);
-  const unknown = numbers.find((number) => number < 1 || number > maxParameters);
-  return unknown === undefined
-    ? null
-    : `has a parameter $${unknown}, but the parameters of a row are $1 (number), $2 (fields), $3 (previous result) and $4 (metadata)`;
+  if (tokenizeSql(sql).length === 0) return 'takes an SQL command, such as select process_row($1, $2)';
+  const isUnknown = parameterNumbers(sql).some((number) => number < 1 || number > maxParameters);
+  return isUnknown
+    ? 'takes an SQL command with no parameters but $1 (number), $2 (fields), $3 (previous result) and $4 (metadata)'
+    : null;
 }
 
 function parameterNumbers(sql: string): readonly number[] {

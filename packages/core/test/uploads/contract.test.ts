@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { fileSystemHandler, largeObjectHandler } from '@pgway/core';
+import { csvHandler, fileSystemHandler, largeObjectHandler } from '@pgway/core';
 import { describeUploadHandler } from '../contracts/upload-handler.ts';
 
 describeUploadHandler('large_object', {
@@ -33,5 +33,17 @@ describeUploadHandler('file_system', {
     } catch {
       return 0;
     }
+  },
+});
+
+describeUploadHandler('csv', {
+  make: csvHandler,
+  sql: 'create table imported (title text);',
+  lines: ['row_command = insert into imported values ($2[1])'],
+  file: ['a.csv', 'title\nEmma\n', 'text/csv'],
+  members: { middle: [], last: ['lastResult'] },
+  count: async ({ database }) => {
+    const [row] = await database.query('select count(*)::int from imported');
+    return (row as { count: number }).count;
   },
 });

@@ -1,5 +1,6 @@
 import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
+import { form, type FormEntry } from './forms.ts';
 
 const gateway = useGateway(`
   create table book (line int, title text, price numeric, previous text, metadata jsonb, uploaded_by text);
@@ -48,15 +49,18 @@ const gateway = useGateway(`
     upload for csv _meta as metadata
     check_format = false
     row_command = select $2';
+
+  create function import_wrong() returns void language sql as '';
+  comment on function import_wrong is '
+    HTTP
+    upload for csv
+    row_command = select process_csv_row($1, $2, $3, $5)';
 `);
 
 async function upload(path: string, ...contents: readonly (string | Uint8Array<ArrayBuffer>)[]) {
-  const form = new FormData();
-  for (const [index, content] of contents.entries())
-    form.append('file', new Blob([content], { type: 'text/csv' }), `books${index + 1}.csv`);
-  const response = await fetch(`${gateway.url}/api/${path}`, { method: 'POST', body: form });
-  const type = response.headers.get('content-type');
-  return { status: response.status, type, body: JSON.parse(await response.text()) as unknown };
+  const files = contents.map((content, index): FormEntry => [`books${index + 1}.csv`, content, 'text/csv']);
+  const { status, type, body } = await gateway.send(`POST /api/${path}`, { body: form(...files) });
+  return { status, type, body: JSON.parse(body) as unknown };
 }
 
 /** Returns the rows of the table, and removes them. */
@@ -126,6 +130,18 @@ describe('a CSV upload', () => {
     });
     expect(await takeBooks('line, title')).toEqual([{ line: 2, title: 'Emma' }]);
   });
+});
+
+test('a command with another parameter is an error at start', () => {
+  const diagnostics = gateway.observations.flatMap((each) => (each.kind === 'diagnostic' ? [each.diagnostic] : []));
+  expect(diagnostics.filter(({ severity }) => severity === 'error')).toMatchObject([
+    {
+      routine: 'public.import_wrong()',
+      line: 4,
+      message:
+        'row_command of the upload handler csv takes an SQL command with no parameters but $1 (number), $2 (fields), $3 (previous result) and $4 (metadata), not "select process_csv_row($1, $2, $3, $5)"',
+    },
+  ]);
 });
 
 describe('a file that is no text', () => {

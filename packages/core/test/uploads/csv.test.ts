@@ -62,7 +62,7 @@ describe('the command of a row', () => {
 
   test('is checked at start', () => {
     expect(() => csvHandler({ rowCommand: 'select f($5)' })).toThrow(
-      'rowCommand has a parameter $5, but the parameters of a row are $1 (number), $2 (fields), $3 (previous result) and $4 (metadata)',
+      'rowCommand takes an SQL command with no parameters but $1 (number), $2 (fields), $3 (previous result) and $4 (metadata)',
     );
   });
 

@@ -64,9 +64,9 @@ describe('the parameters of a row command', () => {
   test.each(
     Object.entries({
       'select f($1, $5)':
-        'has a parameter $5, but the parameters of a row are $1 (number), $2 (fields), $3 (previous result) and $4 (metadata)',
+        'takes an SQL command with no parameters but $1 (number), $2 (fields), $3 (previous result) and $4 (metadata)',
       'select $0':
-        'has a parameter $0, but the parameters of a row are $1 (number), $2 (fields), $3 (previous result) and $4 (metadata)',
+        'takes an SQL command with no parameters but $1 (number), $2 (fields), $3 (previous result) and $4 (metadata)',
       ' -- nothing': 'takes an SQL command, such as select process_row($1, $2)',
       '': 'takes an SQL command, such as select process_row($1, $2)',
     }),
