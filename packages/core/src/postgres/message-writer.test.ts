@@ -78,6 +78,25 @@ test('a failed write is truncated, and earlier messages remain', () => {
   expect(hex(outgoing)).toBe(bytes('S', [0, 0, 0, 4], 'S', [0, 0, 0, 4]));
 });
 
+test('messages that were taken do not change when others are written', () => {
+  for (const size of [10, 100_000, 1_000_000]) {
+    const outgoing = new MessageWriter();
+    outgoing.bind('s', [Buffer.alloc(size, 'a')]);
+    const taken = outgoing.take();
+    const before = Buffer.from(taken);
+    outgoing.bind('s', [Buffer.alloc(size, 'b')]);
+    expect(taken.equals(before)).toBe(true);
+    expect(readBind(outgoing.take())).toEqual([Buffer.alloc(size, 'b').toString('hex')]);
+  }
+});
+
+test('each parameter has its format', () => {
+  const outgoing = new MessageWriter();
+  outgoing.bind('', ['1', Uint8Array.of(0, 255)], [false, true]);
+  const expected = [0, 0, 0, 30, 0, 0, 0, 2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 1, 0x31, 0, 0, 0, 2, 0, 255, 0, 0];
+  expect(hex(outgoing).slice(10)).toBe(Buffer.from(expected.slice(4)).toString('hex'));
+});
+
 function utf8(value: Value): string | null {
   return value === null ? null : Buffer.from(value as string).toString('hex');
 }

@@ -4,21 +4,30 @@ import type { Step, Value } from './port.ts';
 const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
 
+const initialBytes = 8192;
+/** A buffer beyond this size is handed over instead of copied, so that it does not remain allocated. */
+const maxRetainedBytes = 256 * 1024;
+
 /** Writes the messages of the extended query protocol into one buffer. */
 export class MessageWriter {
-  #buffer = Buffer.allocUnsafeSlow(8192);
+  #buffer = Buffer.allocUnsafeSlow(initialBytes);
   #length = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  /** Returns a copy of the messages that were written since the last call. */
+  /** Returns the messages that were written since the last call. */
   take(): Buffer {
+    if (this.#buffer.length > maxRetainedBytes) {
+      const large = this.#buffer.subarray(0, this.#length);
+      this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
+      this.#length = 0;
+      return large;
+    }
     const bytes = Buffer.allocUnsafe(this.#length);
     this.#buffer.copy(bytes, 0, 0, this.#length);
     this.#length = 0;
-    if (this.#buffer.length > 1 << 20) this.#buffer = Buffer.allocUnsafeSlow(8192);
     return bytes;
   }
 
