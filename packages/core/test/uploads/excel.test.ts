@@ -192,7 +192,7 @@ describe('the text of cells', () => {
     const strings = [
       '<si><t>漢字</t><rPh sb="0" eb="2"><t>カンジ</t></rPh><phoneticPr fontId="1"/></si>',
       '<si><r><rPr><b/></rPr><t>bold</t></r><r><t xml:space="preserve"> text</t></r></si>',
-      '<si><t>a_x000D_b_x005F_x0041_</t></si>',
+      '<si><t>a_x000D_b_x005F_x0041__x0001_&#10;\uE000</t></si>',
       '<si><t>&lt;&amp;lt;&#x1F600;]]&gt;</t></si>',
       '<si/>',
     ];
@@ -202,7 +202,7 @@ describe('the text of cells', () => {
         cells(...shared, '<c t="inlineStr"><is><r><t>in</t></r><r><t>&amp;line</t></r></is></c>'),
         strings.join(''),
       ),
-    ).toEqual([['漢字', 'bold text', 'a\rb_x0041_', '<&lt;😀]]>', null, 'in&line']]);
+    ).toEqual([['漢字', 'bold text', 'a\rb_x0041_\u0001\n\uE000', '<&lt;😀]]>', null, 'in&line']]);
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { MalformedWorkbook, type WorkbookUsage } from './limits.ts';
+import { encodeText } from './opaque-text.ts';
 import type { ElementRule, XmlAttributes } from './xml-filter.ts';
 
 // ECMA-376 part 1, chapter 18: the elements of a workbook that hold its values. Formulas are dropped, so that their results are read.
@@ -20,9 +21,12 @@ export const styleRules: ElementRule = {
   },
 };
 
-const text: ElementRule = { isTransparent: true, text: unescapeText };
+const text: ElementRule = { isTransparent: true, text: (value) => encodeText(unescapeText(value)) };
 /** Plain text, or runs of formatted text. Phonetic text is dropped. */
-const textChildren: ElementRule['children'] = { t: text, r: { isTransparent: true, children: { t: text } } };
+const textChildren: Readonly<Record<string, ElementRule>> = {
+  t: text,
+  r: { isTransparent: true, children: { t: text } },
+};
 
 export const sharedStringRules: ElementRule = {
   children: { sst: { children: { si: { inner: 't', children: textChildren } } } },
@@ -59,19 +63,13 @@ export class SheetRules {
     this.#sharedStrings = sharedStrings;
   }
 
-  /** The number of the row that is being read. */
-  get row(): number {
-    return this.#row;
-  }
-
   get rules(): ElementRule {
-    const inlineText: ElementRule = { isTransparent: true, text: (value) => escapeAgain(unescapeText(value)) };
     const cell: ElementRule = {
       attributes: ['r', 's', 't'],
       open: (attributes) => this.#openCell(attributes),
       children: {
         v: { text: (value) => this.#passValue(value) },
-        is: { inner: 't', children: { t: inlineText, r: { isTransparent: true, children: { t: inlineText } } } },
+        is: { inner: 't', children: textChildren },
       },
     };
     const row: ElementRule = {
@@ -125,7 +123,7 @@ export class SheetRules {
       case 'e':
         return value;
       default:
-        return escapeAgain(unescapeText(value));
+        return encodeText(unescapeText(value));
     }
   }
 }
@@ -152,11 +150,6 @@ function unescapeText(value: string): string {
   return value.replace(/_x([0-9a-f]{4})_/gi, (escape, code: string) =>
     code === '0000' ? escape : String.fromCharCode(Number.parseInt(code, 16)),
   );
-}
-
-/** The reader decodes the text of cells twice. */
-function escapeAgain(value: string): string {
-  return value.replaceAll('&', '&amp;');
 }
 
 function quote(value = ''): string {

@@ -4,6 +4,7 @@ import { type Row, WorkbookReader, WorksheetReader } from '@cj-tech-master/excel
 import { Problem } from '../../http/problem.ts';
 import type { WorkbookArchive } from './archive.ts';
 import { MalformedWorkbook, type WorkbookUsage } from './limits.ts';
+import { decodeText } from './opaque-text.ts';
 import { relationshipRules, SheetRules, sharedStringRules, styleRules, workbookRules } from './part-rules.ts';
 import { type ElementRule, XmlFilter } from './xml-filter.ts';
 
@@ -182,7 +183,8 @@ const day = 24 * 60 * 60 * 1000;
 
 function readValue(value: unknown, date1904: boolean): CellValue {
   if (value instanceof Date) return correctDate(value, date1904);
-  return typeof value === 'object' ? null : (value as string | number | boolean);
+  if (typeof value === 'string') return decodeText(value);
+  return typeof value === 'object' ? null : (value as number | boolean);
 }
 
 /** Excel has a 29 February 1900, which did not exist: the days before it are counted from 31 December 1899. */

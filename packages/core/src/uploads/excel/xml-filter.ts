@@ -148,14 +148,8 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  '\r': '&#13;',
-};
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 function escapeXml(text: string): string {
-  return /[&<>"\r]/.test(text) ? text.replace(/[&<>"\r]/g, (character) => escapes[character]!) : text;
+  return /[&<>"]/.test(text) ? text.replace(/[&<>"]/g, (character) => escapes[character]!) : text;
 }
