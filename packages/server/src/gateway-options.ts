@@ -11,11 +11,11 @@ export type CommandOptions = Pick<
 >;
 
 /** @throws ConfigurationError for settings that contradict each other */
-export function gatewayOptions(
+export async function gatewayOptions(
   configuration: Configuration,
   connectionString: string,
   commandOptions: CommandOptions,
-): GatewayOptions {
+): Promise<GatewayOptions> {
   const { gateway, crud, events } = configuration;
   const { nameConverter, ...options } = gateway;
   return {
@@ -23,7 +23,7 @@ export function gatewayOptions(
     ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
     events,
     ...cacheOptions(configuration),
-    uploadOptions: uploadOptions(configuration),
+    uploadOptions: await uploadOptions(configuration),
     authentication: authenticationOptions(configuration),
     connectionString,
     requestIdHeader: true,

@@ -65,7 +65,7 @@ export function startGateway(
   return lifecycle.start({
     name: 'the gateway',
     startTimeoutMs: timeouts.startGateway + configuration.gateway.startRetry * 1000,
-    start: () => createGateway(gatewayOptions(configuration, connectionString, commandOptions)),
+    start: async () => createGateway(await gatewayOptions(configuration, connectionString, commandOptions)),
     stopTimeoutMs: timeouts.stopGateway,
     stop: (gateway) => gateway.close(),
   });

@@ -1,13 +1,32 @@
 import { defaultUploadHandlers, type UploadHandlerFactory, type UploadOptions } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
 
+type UploadSection = Configuration['uploadOptions'];
+
 /** Returns the options of uploads, with the handlers that the configuration lists. */
-export function uploadOptions({ uploadOptions: section }: Configuration): UploadOptions {
-  const { uploadHandlers: names, defaultUploadHandlerOptions: handlerOptions, ...options } = section;
-  const available: Readonly<Record<string, UploadHandlerFactory>> = defaultUploadHandlers(handlerOptions);
+export async function uploadOptions({ uploadOptions: section }: Configuration): Promise<Partial<UploadOptions>> {
+  const { uploadHandlers: names, defaultUploadHandler, defaultUploadHandlerOptions, ...options } = section;
+  const { excel, ...handlerOptions } = defaultUploadHandlerOptions;
+  const available: Readonly<Record<string, UploadHandlerFactory>> = {
+    ...defaultUploadHandlers(handlerOptions),
+    ...(names.includes('excel') && options.enabled ? { excel: await loadExcel(excel) } : {}),
+  };
+  // The default of the schema may not be in the list, which matters to comments only that name no handler.
+  const hasDefault = defaultUploadHandler !== 'large_object' || names.includes(defaultUploadHandler);
   return {
     ...options,
+    ...(hasDefault ? { defaultUploadHandler } : {}),
     defaultUploadHandlerOptions: handlerOptions,
-    uploadHandlers: Object.fromEntries(names.map((name) => [name, available[name]!])),
+    uploadHandlers: Object.fromEntries(
+      names.flatMap((name) => (available[name] === undefined ? [] : [[name, available[name]]])),
+    ),
   };
+}
+
+/** Imports the handler only when it is listed: its library needs 30 MB of memory. */
+async function loadExcel(
+  options: UploadSection['defaultUploadHandlerOptions']['excel'],
+): Promise<UploadHandlerFactory> {
+  const { excelHandler } = await import('@pgway/core/excel');
+  return () => excelHandler(options);
 }

@@ -1,15 +1,17 @@
+import { excelHandler } from '@pgway/core/excel';
 import { expect, test } from 'vitest';
 import { uploadOptions as validator } from '../../core/src/gateway/options/upload-option-table.ts';
 import { uploadDefaults } from '../../core/src/gateway/options/upload-options.ts';
 import { commonUploadDefaults } from '../../core/src/uploads/common-options.ts';
 import { csvUploadDefaults } from '../../core/src/uploads/csv.ts';
+import { excelLimits } from '../../core/src/uploads/excel/limits.ts';
 import { fileSystemUploadDefaults } from '../../core/src/uploads/file-system.ts';
 import type { ConfigurationError } from '../src/config/configuration-error.ts';
 import { loadConfiguration } from '../src/config/load.ts';
 import { uploadOptions } from '../src/upload-options.ts';
 import { folderWith } from './support/folder.ts';
 
-type Options = ReturnType<typeof uploadOptions>;
+type Options = Awaited<ReturnType<typeof uploadOptions>>;
 
 async function optionsOf(section: object, environment: Readonly<Record<string, string>> = {}): Promise<Options> {
   const workingDirectory = await folderWith({ 'pgway.json': { uploadOptions: section } });
@@ -45,6 +47,38 @@ test('options of handlers reach their definitions', async () => {
   ]);
 });
 
+test('excel is loaded when it is listed', async () => {
+  const { uploadHandlers } = await optionsOf({
+    uploadHandlers: ['excel'],
+    defaultUploadHandler: 'excel',
+    defaultUploadHandlerOptions: { excel: { sheetName: 'Books' } },
+  });
+  expect(uploadHandlers!['excel']!()).toMatchObject({
+    options: {
+      sheet_name: { default: 'Books' },
+      date_format: { default: 'yyyy-MM-dd' },
+      all_sheets: { default: false },
+    },
+  });
+});
+
+test('the defaults of excel are those of the library', async () => {
+  const workingDirectory = await folderWith();
+  const places = { workingDirectory, file: null, environment: {}, overrides: [], otherOptions: [] };
+  const { excel } = (await loadConfiguration(places)).configuration.uploadOptions.defaultUploadHandlerOptions;
+  const values = (options: ReturnType<typeof excelHandler>['options']) =>
+    Object.values(options!).map((option) => option.default);
+  expect(values(excelHandler(excel).options)).toEqual(values(excelHandler().options));
+  expect(excel).toMatchObject(excelLimits);
+});
+
+test('without large_object in the list, it is not the default handler', async () => {
+  const options = await optionsOf({ uploadHandlers: ['csv'] });
+  expect(options.defaultUploadHandler).toBeUndefined();
+  expect(validator.validate(options, 'uploadOptions')).toEqual([]);
+  expect((await optionsOf({ uploadHandlers: ['csv'], defaultUploadHandler: 'x' })).defaultUploadHandler).toBe('x');
+});
+
 test.each<readonly [variable: string, text: string, value: unknown]>([
   ['CHECK_IMAGE', 'true', true],
   ['CHECK_IMAGE', '["png","gif"]', ['png', 'gif']],
@@ -64,7 +98,7 @@ test.each<readonly [object, string]>([
   ],
   [
     { uploadHandlers: ['cvs'] },
-    'uploadOptions.uploadHandlers[0]: must be one of large_object, file_system, csv (did you mean csv?), not "cvs" (in pgway.json)',
+    'uploadOptions.uploadHandlers[0]: must be one of large_object, file_system, csv, excel (did you mean csv?), not "cvs" (in pgway.json)',
   ],
   [{ maxFileSizes: 1 }, 'uploadOptions.maxFileSizes: unknown; did you mean uploadOptions.maxFileSize? (in pgway.json)'],
 ])('%j is reported', async (section, issue) => {

@@ -96,9 +96,6 @@ const signatures: Readonly<Record<string, (bytes: Uint8Array) => boolean>> = {
 };
 const longestSignature = 12;
 
-/** The names of image formats in `check_image`. */
-export const imageFormats: readonly string[] = ['jpg', 'jpeg', 'png', 'gif', 'bmp', 'tiff', 'webp'];
-
 function checkImage(allowed: boolean | readonly string[], bytes: Uint8Array): boolean {
   if (allowed === false) return true;
   const formats =

@@ -3,13 +3,16 @@ import { expect, test } from 'vitest';
 import { annotations } from '../../src/endpoints/comment/registry.ts';
 import { commonUploadDefaults, commonUploadOptions } from '../../src/uploads/common-options.ts';
 import { defaultUploadHandlers } from '../../src/uploads/default-handlers.ts';
+import { excelHandler } from '../../src/uploads/excel/excel.ts';
 import { annotationsPage, type UploadOptionTable } from './annotations-page.ts';
 
 const committed = join(import.meta.dirname, '../../../../docs/reference/annotations.md');
 
 const uploadOptions: UploadOptionTable = [
   [null, commonUploadOptions(commonUploadDefaults)],
-  ...Object.entries(defaultUploadHandlers({})).map(([name, make]) => [name, make().options ?? {}] as const),
+  ...Object.entries({ ...defaultUploadHandlers({}), excel: excelHandler }).map(
+    ([name, make]) => [name, make().options ?? {}] as const,
+  ),
 ];
 
 test('the committed page is that of the vocabulary: npm run docs', async () => {

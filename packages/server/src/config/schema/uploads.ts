@@ -37,6 +37,36 @@ const csv = z
   .prefault({})
   .describe('Options of the handler `csv`.');
 
+const excel = z
+  .strictObject({
+    sheetName: optionalText('The sheet that is read; null: the first one.'),
+    allSheets: flag(false, 'Whether all sheets are read.'),
+    timeFormat: text('HH:mm:ss', 'The text of times without a date.'),
+    dateFormat: text('yyyy-MM-dd', 'The text of dates without a time.'),
+    datetimeFormat: text('yyyy-MM-dd HH:mm:ss', 'The text of dates with a time.'),
+    rowIsJson: flag(false, 'Whether the row command gets a JSON object by cell address instead of an array.'),
+    rowCommand: text(
+      'select process_excel_row($1,$2,$3,$4)',
+      'The SQL command that runs for each row: `$1` row number, `$2` values as `text[]` or JSON, `$3` result of the previous row, `$4` metadata of the file as JSON.',
+    ),
+    maxInflatedSize: bytes(268_435_456, 'Maximum bytes of the parts of a workbook that are read, uncompressed.'),
+    maxSharedStringsSize: bytes(
+      67_108_864,
+      'Maximum bytes of the shared texts, uncompressed. They are kept in memory.',
+    ),
+    maxSheets: count(100, 'Maximum number of sheets of a workbook.'),
+    maxRows: count(1_048_576, 'Maximum number of rows of the sheets that are read.', 1_000_000_000),
+    maxCells: count(
+      10_000_000,
+      'Maximum number of cells of the sheets that are read, with the gaps before the last cell of a row.',
+      1_000_000_000,
+    ),
+  })
+  .prefault({})
+  .describe(
+    'Options and limits of the handler `excel`, which comments cannot select unless `uploadHandlers` lists it.',
+  );
+
 const handlerOptions = z
   .strictObject({
     stopAfterFirstSuccess: flag(
@@ -66,6 +96,7 @@ const handlerOptions = z
       .describe('Control characters in these bytes beyond which a file looks binary.'),
     fileSystem,
     csv,
+    excel,
   })
   .prefault({})
   .describe('Options that comments can override. The first ones apply to every handler.');
@@ -76,10 +107,15 @@ export const uploadsSection = z
     enabled: flag(true, 'False: an endpoint with `upload` in its comment is an error.'),
     logUploadEvent: flag(true, 'Whether each upload is logged.'),
     uploadHandlers: z
-      .array(z.enum(['large_object', 'file_system', 'csv']))
+      .array(z.enum(['large_object', 'file_system', 'csv', 'excel']))
       .default(['large_object', 'file_system', 'csv'])
-      .describe('The handlers that comments can select. An empty list disables uploads.'),
-    defaultUploadHandler: text('large_object', 'The handler of comments that name none.'),
+      .describe(
+        'The handlers that comments can select: `large_object`, `file_system`, `csv` and `excel`, whose library is loaded only when it is listed. An empty list disables uploads.',
+      ),
+    defaultUploadHandler: text(
+      'large_object',
+      'The handler of comments that name none. Without `large_object` in `uploadHandlers`, the default has no effect.',
+    ),
     defaultUploadMetadataContextKey: text(
       'request.upload_metadata',
       'The setting that receives the metadata of the files as JSON.',
