@@ -29,6 +29,12 @@ describe('a page', () => {
       '```js',
       'a()',
       '```',
+      '<!-- file b.csv -->',
+      '```text',
+      'a,b',
+      '1,2',
+      '```',
+      '<!-- file c.png from examples/c.png -->',
       '```js',
       '// b.mjs',
       '```',
@@ -42,7 +48,9 @@ describe('a page', () => {
       { kind: 'sql', line: 6, text: 'shown' },
       { kind: 'config', line: 9, text: '{}' },
       { kind: 'fragment', line: 15, prelude: 'import a', text: 'a()' },
-      { kind: 'program', line: 18, name: 'b.mjs', text: '// b.mjs' },
+      { kind: 'file', line: 19, name: 'b.csv', content: { text: 'a,b\n1,2\n' } },
+      { kind: 'file', line: 22, name: 'c.png', content: { path: 'examples/c.png' } },
+      { kind: 'program', line: 24, name: 'b.mjs', text: '// b.mjs' },
     ]);
     expect(links).toEqual([{ line: 1, target: 'other.md' }]);
   });
@@ -69,6 +77,9 @@ describe('a page', () => {
 
   test('an unsupported step is an error with its line', async () => {
     await expect(page('', '```sqll', 'x', '```')).rejects.toThrow('page.md:2: nothing is known of the language "sqll"');
+    await expect(page('<!-- file a -->', '')).rejects.toThrow(
+      'page.md:1: no block follows with the content of the file',
+    );
     await expect(page('```sql', 'x')).rejects.toThrow('page.md:1: nothing ends what begins here');
     await expect(page('```console', 'curl a', '```')).rejects.toThrow('page.md:2: a console block begins with "$ "');
   });

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
+import { basename, extname, join } from 'node:path';
 
 /** Splits a command line into words as a shell does, without expansion. */
 export function shellWords(command: string): readonly string[] {
@@ -15,6 +17,8 @@ interface CurlRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** `-F`: the parts of a form, as `name=value` or `name=@file;type=image/png`. */
+  readonly parts: readonly string[];
   /** `-i` or `-I`: headers and body are printed. */
   readonly showHead: boolean;
   /** `-c`: the file for cookies of the response. */
@@ -29,6 +33,7 @@ function curlRequest(words: readonly string[]): CurlRequest {
   let address: string | null = null;
   let method: string | null = null;
   let body: string | null = null;
+  const parts: string[] = [];
   let showHead = false;
   let jar: string | null = null;
   const headers: Record<string, string> = { 'user-agent': 'curl/8.5.0', accept: '*/*' };
@@ -48,6 +53,7 @@ function curlRequest(words: readonly string[]): CurlRequest {
       body = rest.shift()!;
       headers['content-type'] ??= 'application/x-www-form-urlencoded';
     },
+    '-F': () => void parts.push(rest.shift()!),
     '--json': () => {
       body = rest.shift()!;
       Object.assign(headers, { 'content-type': 'application/json', accept: 'application/json' });
@@ -64,7 +70,37 @@ function curlRequest(words: readonly string[]): CurlRequest {
   const url = new URL(address.includes('://') ? address : `http://${address}`);
   // The host of the page, without the port of this run: the guard compares an origin with the host.
   headers['host'] ??= url.host;
-  return { url, method: method ?? (body === null ? 'GET' : 'POST'), headers, body, showHead, jar };
+  const hasBody = body !== null || parts.length > 0;
+  return { url, method: method ?? (hasBody ? 'POST' : 'GET'), headers, body, parts, showHead, jar };
+}
+
+/** The media types that curl knows by file name. */
+const typesByExtension: Readonly<Record<string, string>> = {
+  '.gif': 'image/gif',
+  '.html': 'text/html',
+  '.jpg': 'image/jpeg',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.txt': 'text/plain',
+};
+
+/** Returns the multipart body of `-F`, and its type. */
+export async function encodeForm(
+  parts: readonly string[],
+  folder: string,
+): Promise<{ readonly type: string; readonly body: Buffer }> {
+  const form = new FormData();
+  for (const part of parts) {
+    const [, name, isFile, value, given] = /^([^=]+)=(@?)([^;]*)(?:;type=(.*))?$/.exec(part)!;
+    if (isFile === '') {
+      form.append(name!, value!);
+      continue;
+    }
+    const type = given ?? typesByExtension[extname(value!)] ?? 'application/octet-stream';
+    form.append(name!, new File([await readFile(join(folder, value!))], basename(value!), { type }));
+  }
+  const encoded = new Response(form);
+  return { type: encoded.headers.get('content-type')!, body: Buffer.from(await encoded.arrayBuffer()) };
 }
 
 /** Headers of every response that do not matter to the example. */
@@ -81,9 +117,17 @@ const leftOut = new Set([
 /**
  * Returns the output of curl, without the omitted headers.
  * @param portOf the real port for a port of the page
+ * @param folder the folder of the files that `-F` names
  */
-export async function curl(words: readonly string[], portOf: (shown: string) => number): Promise<string> {
-  const { url, method, headers, body, showHead, jar } = curlRequest(words);
+export async function curl(
+  words: readonly string[],
+  portOf: (shown: string) => number,
+  folder: string = '.',
+): Promise<string> {
+  const { url, method, headers: given, body: text, parts, showHead, jar } = curlRequest(words);
+  const form = parts.length === 0 ? null : await encodeForm(parts, folder);
+  const headers = form === null ? given : { ...given, 'content-type': form.type };
+  const body = form?.body ?? text;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const path = url.pathname + url.search;
     const sized = body === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
@@ -93,10 +137,10 @@ export async function curl(words: readonly string[], portOf: (shown: string) => 
     );
     outgoing.on('error', reject).end(body ?? undefined);
   });
-  const text = await textOf(response);
+  const answer = await textOf(response);
   const cookies = response.headers['set-cookie'] ?? [];
   if (jar !== null) jars.set(jar, cookies.map((line) => line.split(';', 1)[0]!).join('; '));
-  return showHead ? [...headOf(response, 'x-request-id' in headers), '', text].join('\n') : text;
+  return showHead ? [...headOf(response, 'x-request-id' in headers), '', answer].join('\n') : answer;
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

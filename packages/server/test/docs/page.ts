@@ -8,6 +8,8 @@ import { join } from 'node:path';
  * - `library`: a comment `<!-- library -->`; loads the example database
  * - `config`: a ```json block, or a comment `<!-- config … -->`, a `pgway.json`; checked, and used for the requests after it
  *   up to the next heading
+ * - `file`: any block below a comment `<!-- file name -->`, whose text is the content of that file; or a comment
+ *   `<!-- file name from path -->`, a copy of a file of the checkout. Commands find files by name
  * - `program`: a ```js block whose first line is `// name.mjs`; runs from here to the next program or the end of the page
  * - `fragment`: any other ```js block; type-checked after the lines of a comment `<!-- js … -->` before it
  * - `command`: `$ …` in a ```console block, or in one without a language that begins so; the text below it is its answer
@@ -16,9 +18,13 @@ import { join } from 'node:path';
 export type Step =
   | { readonly kind: 'heading' | 'library'; readonly line: number }
   | { readonly kind: 'sql' | 'config'; readonly line: number; readonly text: string }
+  | { readonly kind: 'file'; readonly line: number; readonly name: string; readonly content: FileContent }
   | { readonly kind: 'program'; readonly line: number; readonly name: string; readonly text: string }
   | { readonly kind: 'fragment'; readonly line: number; readonly prelude: string; readonly text: string }
   | { readonly kind: 'command'; readonly line: number; readonly command: string; readonly answer: string };
+
+/** The content of a file: its text, or the path of a file of the checkout. */
+export type FileContent = { readonly text: string } | { readonly path: string };
 
 export interface Page {
   /** Relative to the root of the checkout, with slashes. */
@@ -65,9 +71,11 @@ class PageReader {
   #readLine(text: string): void {
     const fence = /^```(\S*)$/.exec(text);
     const comment = /^<!-- (library|sql|js|config)\b/.exec(text);
+    const file = /^<!-- file (\S+)(?: from (\S+))? -->$/.exec(text);
     const line = this.#at + 1;
     this.#at += 1;
-    if (fence !== null) this.#addBlock(fence[1]!, line + 1, this.#until(/^```$/));
+    if (file !== null) this.#addFile(line, file[1]!, file[2]);
+    else if (fence !== null) this.#addBlock(fence[1]!, line + 1, this.#until(/^```$/));
     else if (comment?.[1] === 'library') this.#steps.push({ kind: 'library', line });
     else if (comment?.[1] === 'sql') this.#steps.push({ kind: 'sql', line: line + 1, text: this.#until(/^-->$/) });
     else if (comment?.[1] === 'config')
@@ -81,6 +89,14 @@ class PageReader {
     while (!end.test(this.#lines[this.#at] ?? this.#fail(begin, `nothing ends what begins here`))) this.#at += 1;
     this.#at += 1;
     return this.#lines.slice(begin, this.#at - 1).join('\n');
+  }
+
+  #addFile(line: number, name: string, path: string | undefined): void {
+    if (path !== undefined) return void this.#steps.push({ kind: 'file', line, name, content: { path } });
+    if (!/^```\S*$/.test(this.#lines[this.#at] ?? ''))
+      this.#fail(line, 'no block follows with the content of the file');
+    this.#at += 1;
+    this.#steps.push({ kind: 'file', line: line + 2, name, content: { text: `${this.#until(/^```$/)}\n` } });
   }
 
   #addBlock(language: string, line: number, text: string): void {

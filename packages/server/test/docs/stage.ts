@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,12 +18,15 @@ import { Lifecycle } from '../../src/lifecycle.ts';
 import { isOpen } from '../support/program.ts';
 import { createTestProcess } from '../support/process-context.ts';
 import { curl, shellWords } from './curl.ts';
-import type { Step } from './page.ts';
+import { type ObjectStore, startObjectStore } from './object-store.ts';
+import type { FileContent, Step } from './page.ts';
 
 export const root: string = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** The placeholders of the pages for real values. */
 const shownDatabase = 'postgres://user:password@localhost:5432/mydb';
+/** The folder of uploaded files; in the test, a folder of the stage. */
+const shownFolder = '/srv/uploads';
 const gatewayPort = '8080';
 const programPort = '3000';
 /** The Host header of requests to a program of the page. */
@@ -38,6 +41,8 @@ const packages: Readonly<Record<string, string>> = {
   '@hono/node-server': 'packages/server',
   fastify: 'packages/core',
   '@fastify/cors': 'packages/core',
+  '@aws-sdk/client-s3': 'packages/server',
+  '@aws-sdk/lib-storage': 'packages/server',
 };
 
 /** Packages that a script imports and that are not installed. */
@@ -88,6 +93,9 @@ export class Stage {
   #stale = false;
   #program: { readonly child: ChildProcess; readonly port: number; readonly errors: () => string } | null = null;
 
+  /** Started for a program that uses the AWS SDK. */
+  #store: ObjectStore | null = null;
+
   private constructor(database: TestDatabase, folder: string) {
     this.#database = database;
     this.#folder = folder;
@@ -101,6 +109,7 @@ export class Stage {
   async close(): Promise<void> {
     await this.#endProgram();
     await this.#served?.lifecycle.stop();
+    await this.#store?.close();
     await this.#database.drop();
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -117,10 +126,13 @@ export class Stage {
         }
         return '';
       case 'sql':
-        await this.#runSql(step.text);
+        await this.#runSql(this.#withRealFolder(step.text));
+        return '';
+      case 'file':
+        await writeFile(join(this.#folder, step.name), await contentOf(step.content));
         return '';
       case 'config':
-        await this.#configure(step.text);
+        await this.#configure(this.#withRealFolder(step.text));
         await this.#load();
         return '';
       case 'program':
@@ -166,7 +178,7 @@ export class Stage {
       const lifecycle = new Lifecycle();
       const gateway = await startGateway(lifecycle, configuration, this.#database.connectionString, {});
       const documents = createApiDocsHandler(configuration, this.#database.connectionString);
-      const { port } = await startHttpServer(lifecycle, configuration, gateway, documents);
+      const { port } = await startHttpServer(lifecycle, configuration, gateway, [documents]);
       this.#served = { gateway, port, lifecycle };
     } else if (this.#stale) {
       await this.#served.gateway.refresh();
@@ -179,11 +191,20 @@ export class Stage {
     if (name === 'npx' && words[0] === 'pgway') return this.#runServer(words.slice(1));
     if (name !== 'curl') throw new Error(`only curl and npx pgway can be tried; show ${name} in a block of sh`);
     const served = await this.#serve();
-    return curl(words, (port) => {
+    const portOf = (port: string): number => {
       if (port === gatewayPort) return served.port;
       if (port === programPort && this.#program !== null) return this.#program.port;
       throw new Error(`port ${port} is neither the server (${gatewayPort}) nor a program (${programPort})`);
-    });
+    };
+    return (await curl(words, portOf, this.#folder)).replaceAll(this.#uploadFolder, shownFolder);
+  }
+
+  get #uploadFolder(): string {
+    return join(this.#folder, 'uploads').replaceAll('\\', '/');
+  }
+
+  #withRealFolder(text: string): string {
+    return text.replaceAll(shownFolder, this.#uploadFolder);
   }
 
   async #runServer(words: readonly string[]): Promise<string> {
@@ -220,7 +241,9 @@ export class Stage {
     const port = await freePort();
     const real = text.replaceAll(programPort, String(port)).replaceAll(shownDatabase, this.#database.connectionString);
     await writeFile(join(this.#folder, name), real);
-    const child = spawn(process.execPath, [name], { cwd: this.#folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    if (text.includes('@aws-sdk/')) this.#store ??= await startObjectStore(this.#folder);
+    const env = { ...process.env, ...this.#store?.environment };
+    const child = spawn(process.execPath, [name], { cwd: this.#folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     this.#program = { child, port, errors: () => errors };
@@ -242,6 +265,10 @@ export class Stage {
     clearTimeout(late);
     if (code !== 0 && process.platform !== 'win32') throw new Error(`the program ended with ${code}: ${errors()}`);
   }
+}
+
+async function contentOf(content: FileContent): Promise<string | Buffer> {
+  return 'text' in content ? content.text : readFile(join(root, content.path));
 }
 
 async function freePort(): Promise<number> {
