@@ -27,6 +27,7 @@ create or replace function get_book_card(_id int) returns jsonb language sql sta
     'title', title,
     'authors', array(
       select name from book_author join author on id = author_id where book_id = book.id order by place),
+    'cover', (select format('/api/books/%s/cover/%s', book_id, cover.format) from cover where book_id = book.id),
     'copies', array(
       select jsonb_build_object('id', id, 'shelf', shelf, 'condition', condition)
       from book_copy where book_id = book.id order by id))
@@ -91,6 +92,77 @@ create or replace function add_book(
 $$;
 comment on function add_book is 'HTTP
 A known ISBN breaks a unique constraint and is answered with 409.';
+
+create or replace function set_cover(_id int, _files json default null) returns text language plpgsql as $$
+declare
+  file json := _files -> 0;
+  kind text := split_part(file ->> 'contentType', '/', 2);
+begin
+  if json_array_length(_files) <> 1 then
+    raise exception 'Send one image.';
+  elsif file ->> 'status' <> 'Ok' then
+    raise exception '% is refused: %.', file ->> 'fileName', file ->> 'status'
+      using hint = 'A cover is a PNG, JPEG, GIF or WebP image.';
+  end if;
+
+  delete from cover where book_id = _id;
+  insert into cover (book_id, format, image) values (_id, kind, (file ->> 'oid')::oid);
+  return format('/api/books/%s/cover/%s', _id, kind);
+end
+$$;
+comment on function set_cover is 'Takes the image of a form as a large object, and gives the URL of the new cover.
+HTTP POST /api/books/{id}/cover
+upload for large_object
+param _files is upload metadata
+included_mime_types = image/png, image/jpeg, image/gif, image/webp
+check_image = png, jpeg, gif, webp
+An exception that the routine raises rolls the upload back, too: the large object is gone.';
+
+create or replace function get_cover(_id int, _format text) returns bytea language sql stable as $$
+  select lo_get(image) from cover where book_id = _id and format = _format
+$$;
+comment on function get_cover is 'HTTP GET /api/books/{id}/cover/{format}
+Content-Type: image/{format}
+response_null = no_content';
+
+create or replace function import_books(_files json default null)
+returns table (line int, isbn text, title text, problem text) language plpgsql as $$
+declare
+  heading constant text := 'isbn,title,genre,published,authors';
+  entry book_import;
+begin
+  if json_array_length(_files) <> 1 then
+    raise exception 'Send one CSV file.';
+  elsif _files -> 0 ->> 'status' <> 'Ok' then
+    raise exception '% is no CSV file: %.', _files -> 0 ->> 'fileName', _files -> 0 ->> 'status';
+  elsif not exists (
+    select from book_import where book_import.line = 1 and array_to_string(fields, ',') = heading) then
+    raise exception 'The first line is not %.', heading;
+  end if;
+
+  for entry in select * from book_import where book_import.line > 1 order by book_import.line loop
+    line := entry.line;
+    isbn := entry.fields[1];
+    title := entry.fields[2];
+    begin
+      perform add_book(isbn, title, entry.fields[3]::genre, entry.fields[4]::int,
+        string_to_array(coalesce(entry.fields[5], ''), ';'));
+      problem := null;
+    exception
+      when unique_violation then problem := 'There is a book with this ISBN.';
+      when data_exception or integrity_constraint_violation then problem := sqlerrm;
+    end;
+    return next;
+  end loop;
+  delete from book_import;
+end
+$$;
+comment on function import_books is 'Adds the books of a CSV file, and tells for each line which problem kept its book out.
+HTTP
+upload for csv
+param _files is upload metadata
+row_command = insert into book_import (line, fields) values ($1, $2)
+The row command runs for every line in the transaction of the call, which other calls do not see.';
 
 
 -- The counter ---------------------------------------------------------------------------

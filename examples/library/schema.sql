@@ -84,6 +84,25 @@ create table book_copy (
   condition copy_condition not null default 'new'
 );
 
+create table cover (
+  book_id int primary key references book on delete cascade,
+  format  text not null check (format in ('png', 'jpeg', 'gif', 'webp')),
+  image   oid not null unique
+);
+
+create function unlink_image() returns trigger language plpgsql as $$
+begin
+  perform lo_unlink(old.image);
+  return null;
+end
+$$;
+create trigger unlink_image after delete on cover for each row execute function unlink_image();
+
+create unlogged table book_import (
+  line   int not null,
+  fields text[]
+);
+
 create index on book_author (author_id);
 create index on book_copy (book_id);
 create index on book_copy (branch_id, shelf);
@@ -91,6 +110,8 @@ create index on book_copy (branch_id, shelf);
 comment on table book is 'A work in one edition; what stands on a shelf is a book_copy.';
 comment on column book.published is 'Year of the first publication, not of the edition.';
 comment on column book_author.place is 'Position of the name on the title page, from 1.';
+comment on table cover is 'A large object; the trigger deletes it with its row.';
+comment on table book_import is 'The lines of a CSV file, which import_books deletes before its transaction ends.';
 comment on column book_copy.place is 'Position on the shelf, from 1; null until the shelf is indexed.';
 
 

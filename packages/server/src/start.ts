@@ -1,6 +1,5 @@
 /** Starts the components in order: database, gateway, HTTP server. */
 import { createGateway, type Gateway, type Observer } from '@pgway/core';
-import type { ApiDocsHandler } from './api-docs/api-docs.ts';
 import { authenticationOptions, hasScheme } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
 import { resolveDataDirectory, startEmbeddedPostgres } from './embedded-postgres.ts';
@@ -8,6 +7,7 @@ import { openExampleDatabase } from './example/example-database.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
 import { isLoopbackHost } from './http/address.ts';
 import { type HttpServer, listen } from './http/http-server.ts';
+import type { DocumentHandler } from './http/send-document.ts';
 import type { Lifecycle } from './lifecycle.ts';
 
 /** Timeouts in milliseconds. */
@@ -27,6 +27,11 @@ export interface DatabaseContext {
   readonly progress: (line: string) => void;
 }
 
+/** Whether the server publishes the example database. */
+export function hasExample({ connectionString, embedded }: Configuration): boolean {
+  return connectionString === null && embedded.example;
+}
+
 /** Returns the configured connection string, or starts the embedded PostgreSQL and returns its own. */
 export async function startDatabase(
   lifecycle: Lifecycle,
@@ -34,7 +39,6 @@ export async function startDatabase(
   { workingDirectory, progress }: DatabaseContext,
 ): Promise<string> {
   if (configuration.connectionString !== null) return configuration.connectionString;
-  const { example } = configuration.embedded;
   const dataDirectory = await resolveDataDirectory(configuration.embedded.dataDirectory, workingDirectory);
   const server = await lifecycle.start({
     name: 'the embedded PostgreSQL',
@@ -48,7 +52,7 @@ export async function startDatabase(
     stopTimeoutMs: timeouts.stopEmbedded,
     stop: (embedded) => embedded.stop(),
   });
-  if (!example) return server.connectionString;
+  if (!hasExample(configuration)) return server.connectionString;
   const { connectionString, state, psql } = await openExampleDatabase(server.connectionString, dataDirectory);
   if (state === 'created') progress(`created the example database library in ${dataDirectory}`);
   if (state === 'changed') progress('applied the changes of api.sql to the example database library');
@@ -71,18 +75,20 @@ export function startGateway(
   });
 }
 
+/** @param handlers serve documents beside the endpoints */
 export function startHttpServer(
   lifecycle: Lifecycle,
   configuration: Configuration,
   gateway: Gateway,
-  serveApiDocs: ApiDocsHandler,
+  handlers: readonly DocumentHandler[],
 ): Promise<HttpServer> {
   return lifecycle.start({
     name: 'the HTTP server',
     startTimeoutMs: timeouts.startServer,
     start: () =>
       listen(configuration, (request, response) => {
-        if (!serveApiDocs(gateway.endpoints, request, response)) gateway.middleware(request, response);
+        const isServed = handlers.some((serve) => serve(gateway.endpoints, request, response));
+        if (!isServed) gateway.middleware(request, response);
       }),
     stopTimeoutMs: timeouts.drain + 2000,
     stop: (server, force) => {

@@ -16,7 +16,8 @@ interface Request {
 
 /**
  * Reads a file as the REST clients of VS Code and JetBrains do: `@name=value` lines, `###` between requests, lines that begin
- * with `#` or `//` are comments (those with `@` are commands), the request line, headers, an empty line, the body.
+ * with `#` or `//` are comments (those with `@` are commands), the request line, headers, an empty line, the body. Lines of a
+ * multipart body end with CRLF, and `< ./name` is the content of a file.
  */
 function readRequests(document: string): {
   readonly requests: readonly Request[];
@@ -36,14 +37,19 @@ function readRequests(document: string): {
       .slice(end + 1)
       .join('\n')
       .trim();
+    const isForm = headers.some((line) => line.startsWith('Content-Type: multipart/'));
     return {
       method,
       url,
       headers: Object.fromEntries(headers.map((line) => line.split(': ') as [string, string])),
-      body: body === '' ? null : replaced(body),
+      body: body === '' ? null : isForm ? toForm(body) : replaced(body),
     };
   });
   return { requests, commands };
+}
+
+function toForm(body: string): string {
+  return body.replaceAll(/^< .*$/gm, 'content').replaceAll('\n', '\r\n');
 }
 
 const documentOf = (sketches: Parameters<typeof planned>[0], options = {}): string =>

@@ -1,21 +1,9 @@
 /** The API docs that are served beside the endpoints: OpenAPI document, HTML page, request files. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Endpoint, httpDocuments, openApiDocument } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { toHttpFileOptions, toOpenApiOptions } from '../generated-files.ts';
+import { type DocumentHandler, type ServedDocument, sendDocument } from '../http/send-document.ts';
 import { htmlPage } from './html-page.ts';
-
-/** Serves a request for the API docs. Returns false for other requests. */
-export type ApiDocsHandler = (
-  endpoints: readonly Endpoint[],
-  request: IncomingMessage,
-  response: ServerResponse,
-) => boolean;
-
-interface ServedFile {
-  readonly type: string;
-  readonly content: string;
-}
 
 const html = 'text/html; charset=utf-8';
 const plain = 'text/plain; charset=utf-8';
@@ -25,8 +13,8 @@ const contentSecurityPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Files are generated at the first request, and again after a refresh. */
-export function createApiDocsHandler(configuration: Configuration, connectionString: string): ApiDocsHandler {
-  const generated = new WeakMap<readonly Endpoint[], ReadonlyMap<string, ServedFile>>();
+export function createApiDocsHandler(configuration: Configuration, connectionString: string): DocumentHandler {
+  const generated = new WeakMap<readonly Endpoint[], ReadonlyMap<string, ServedDocument>>();
   return (endpoints, request, response) => {
     const path = (request.url ?? '').split('?', 1)[0]!;
     if (!isDocsPath(path, configuration) || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
@@ -34,7 +22,7 @@ export function createApiDocsHandler(configuration: Configuration, connectionStr
     generated.set(endpoints, files);
     const file = files.get(path);
     if (file === undefined) return false;
-    send(file, request, response);
+    sendDocument(file, request, response);
     return true;
   };
 }
@@ -62,14 +50,15 @@ function generate(
   endpoints: readonly Endpoint[],
   configuration: Configuration,
   connectionString: string,
-): ReadonlyMap<string, ServedFile> {
+): ReadonlyMap<string, ServedDocument> {
   const { openApi } = configuration;
   const requestFiles = requestFilesPath(configuration);
   const document = openApiDocument(endpoints, toOpenApiOptions(configuration));
-  const served = new Map<string, ServedFile>();
+  const served = new Map<string, ServedDocument>();
   if (openApi.path !== null) served.set(openApi.path, { type: 'application/json', content: JSON.stringify(document) });
   if (openApi.docsPath !== null) {
-    served.set(openApi.docsPath, { type: html, content: htmlPage(document, openApi.path) });
+    const content = htmlPage(document, openApi.path);
+    served.set(openApi.docsPath, { type: html, content, contentSecurityPolicy });
   }
   if (requestFiles === null) return served;
   const files = httpDocuments(endpoints, toHttpFileOptions(configuration, connectionString));
@@ -78,16 +67,4 @@ function generate(
     served.set(path, { type: plain, content });
   }
   return served;
-}
-
-function send({ type, content }: ServedFile, request: IncomingMessage, response: ServerResponse): void {
-  const bytes = Buffer.from(content);
-  response.writeHead(200, {
-    'content-type': type,
-    'content-length': bytes.length,
-    'cache-control': 'no-cache',
-    'x-content-type-options': 'nosniff',
-    ...(type === html ? { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' } : {}),
-  });
-  response.end(request.method === 'HEAD' ? undefined : bytes);
 }

@@ -3,8 +3,9 @@ import type { Gateway } from '@pgway/core';
 import { createApiDocsHandler, shadowedEndpoints } from '../api-docs/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { apiDocsDiagnostics, needsDefinitions } from '../generated-files.ts';
+import { createExamplePageHandler } from '../example/example-page.ts';
 import { Lifecycle, StartInterrupted, whenAborted } from '../lifecycle.ts';
-import { startDatabase, startGateway, startHttpServer, warnWithoutAuthentication } from '../start.ts';
+import { hasExample, startDatabase, startGateway, startHttpServer, warnWithoutAuthentication } from '../start.ts';
 import type { Command } from './arguments.ts';
 import type { CommandContext } from './command-context.ts';
 import { errorMessage } from './error-message.ts';
@@ -81,8 +82,9 @@ async function serve(context: CommandContext): Promise<number> {
   const { lifecycle, loaded, reporter } = context;
   const begin = performance.now();
   const { gateway, connectionString } = await startDatabaseAndGateway(context);
-  const serveApiDocs = createApiDocsHandler(loaded.configuration, connectionString);
-  const server = await startHttpServer(lifecycle, loaded.configuration, gateway, serveApiDocs);
+  const handlers = [createApiDocsHandler(loaded.configuration, connectionString)];
+  if (hasExample(loaded.configuration)) handlers.push(createExamplePageHandler(loaded.configuration));
+  const server = await startHttpServer(lifecycle, loaded.configuration, gateway, handlers);
   for (const { id, path } of shadowedEndpoints(gateway.endpoints, loaded.configuration)) {
     reporter.warning(`${id} cannot be reached: the API docs are served at its path, ${path}`);
   }

@@ -1,9 +1,9 @@
 /** The example database of the embedded PostgreSQL: created atomically, and updated when `api.sql` changes. */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { Client } from 'pg';
+import { exampleFolder } from './example-folder.ts';
 import { type AppliedRoutines, applyRoutines, isApplied, runSqlFile } from './sql-files.ts';
 
 const name = 'library';
@@ -19,12 +19,6 @@ export interface ExampleDatabase {
   readonly state: 'created' | 'changed' | 'unchanged';
   /** A psql command that connects as the same role. */
   readonly psql: string;
-}
-
-/** The published package has a copy; in a checkout only the original exists. */
-function exampleFolder(): URL {
-  const packaged = new URL('../../examples/library/', import.meta.url);
-  return existsSync(packaged) ? packaged : new URL('../../../../examples/library/', import.meta.url);
 }
 
 /**

@@ -2,6 +2,8 @@ import type {
   ICallOptions,
   IProblem,
   IEventOptions,
+  IUploadOptions,
+  IUploadProgress,
   IAddBookRequest,
   IAddBookResponse,
   IBranchesBranchIdStatisticsRequest,
@@ -13,12 +15,14 @@ import type {
   IBooksIdRequest,
   IBooksIdResponse,
   IBooksIdCardRequest,
+  IBooksIdCoverFormatRequest,
   IGetLastReturnRequest,
   IGetMembershipRequest,
   IBranchesBranchIdOpeningHoursGetRequest,
   IGetOverdueRequest,
   IGetOverdueResponse,
   IMembersMemberIdStatementRequest,
+  IImportBooksResponse,
   IIsAvailableRequest,
   IMembersRequest,
   IMembersResponse,
@@ -34,6 +38,7 @@ import type {
   IReturnCopyRequest,
   IBooksRequest,
   IBooksResponse,
+  IBooksIdCoverRequest,
   IBranchesBranchIdOpeningHoursPutRequest,
   IShelfListRequest,
   ISuggestTitlesRequest,
@@ -78,6 +83,70 @@ async function _problem(response: Response): Promise<IProblem | null> {
   } catch {
     return plain;
   }
+}
+
+/** Sends a form with the files. */
+async function _sendFiles(url: string, init: RequestInit, files: Blob | readonly Blob[], onProgress?: (progress: IUploadProgress) => void): Promise<Response> {
+  const form = new FormData();
+  for (const file of files instanceof Blob ? [files] : files) {
+    form.append("file", file, file instanceof File ? file.name : "file");
+  }
+  if (onProgress === undefined) return fetch(url, { ...init, body: form });
+  return typeof XMLHttpRequest === "undefined" ? _stream(url, init, form, onProgress) : _upload(url, init, form, onProgress);
+}
+
+/** Counts the bytes that `fetch` reads. */
+async function _stream(url: string, init: RequestInit, form: FormData, onProgress: (progress: IUploadProgress) => void): Promise<Response> {
+  const encoded = new Response(form);
+  const headers = new Headers(init.headers);
+  headers.set("Content-Type", encoded.headers.get("content-type") ?? "");
+  const total = [...form.values()].reduce((sum, file) => sum + (file instanceof Blob ? file.size : 0), 0);
+  let loaded = 0;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      controller.enqueue(chunk);
+      // The form has other bytes too.
+      loaded = Math.min(total, loaded + chunk.byteLength);
+      onProgress({ loaded, total });
+    },
+  });
+  const body = encoded.body!.pipeThrough(counter);
+  const streamed: RequestInit & { duplex: "half" } = { ...init, headers, body, duplex: "half" };
+  return fetch(url, streamed);
+}
+
+/** Browsers report the progress of an XMLHttpRequest only. */
+function _upload(url: string, init: RequestInit, form: FormData, onProgress: (progress: IUploadProgress) => void): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const { signal } = init;
+    const request = new XMLHttpRequest();
+    const abort = () => request.abort();
+    const fail = () => reject(signal?.aborted ? signal.reason : new TypeError("The upload failed"));
+    if (signal?.aborted) return fail();
+    request.open(init.method ?? "POST", url);
+    new Headers(init.headers).forEach((value, name) => request.setRequestHeader(name, value));
+    request.responseType = "blob";
+    request.withCredentials = init.credentials === "include";
+    request.upload.onprogress = ({ loaded, total }) => onProgress({ loaded, total });
+    request.onload = () => {
+      const { status, statusText } = request;
+      const content = [204, 205, 304].includes(status) ? null : request.response;
+      resolve(new Response(content, { status, statusText, headers: _headersOf(request) }));
+    };
+    request.onerror = request.onabort = fail;
+    request.onloadend = () => signal?.removeEventListener("abort", abort);
+    signal?.addEventListener("abort", abort);
+    request.send(form);
+  });
+}
+
+function _headersOf(request: XMLHttpRequest): Headers {
+  const headers = new Headers();
+  for (const line of request.getAllResponseHeaders().split("\r\n")) {
+    const colon = line.indexOf(":");
+    if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  return headers;
 }
 
 /** Opens the event stream of a call. A random id connects the call and the stream. */
@@ -315,6 +384,27 @@ export async function booksIdCard(
 }
 
 /**
+ * public.get_cover(_id integer, _format text)
+ *
+ * @param request.id - integer
+ * @param request.format - text
+ * @returns {Blob | null}
+ * @remarks GET /api/books/{id}/cover/{format}
+ * @see FUNCTION public.get_cover
+ */
+export async function booksIdCoverFormat(
+  request: IBooksIdCoverFormatRequest,
+  options: ICallOptions = {},
+): Promise<Blob | null> {
+  const response = await _send(_baseUrl + "/api/books/" + _segment(request.id) + "/cover/" + _segment(request.format), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  }, options);
+  return response.status === 204 ? null : await response.blob();
+}
+
+/**
  * public.get_last_return(_member_id integer)
  *
  * Empty for a member who never brought a book back.
@@ -417,6 +507,31 @@ export async function membersMemberIdStatement(
     signal: options.signal ?? null,
   }, options);
   return (await response.json()) as string | null;
+}
+
+/**
+ * public.import_books(_files json)
+ *
+ * Adds the books of a CSV file, and tells for each line which problem kept its book out.
+ * The row command runs for every line in the transaction of the call, which other calls do not see.
+ *
+ * @returns {IImportBooksResponse[]}
+ * @remarks POST /api/import-books
+ * @see FUNCTION public.import_books
+ */
+export async function importBooks(
+  files: Blob | readonly Blob[],
+  options: IUploadOptions = {},
+): Promise<IImportBooksResponse[]> {
+  const response = await _sendFiles(_baseUrl + "/api/import-books", {
+    method: "POST",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  }, files, options.onProgress);
+  options.onResponse?.({ status: response.status, headers: response.headers });
+  const problem = await _problem(response);
+  if (problem !== null) throw new GatewayError(problem, response.headers);
+  return (await response.json()) as IImportBooksResponse[];
 }
 
 /**
@@ -659,6 +774,33 @@ export async function books(
     signal: options.signal ?? null,
   }, options);
   return (await response.json()) as IBooksResponse[];
+}
+
+/**
+ * public.set_cover(_id integer, _files json)
+ *
+ * Takes the image of a form as a large object, and gives the URL of the new cover.
+ * An exception that the routine raises rolls the upload back, too: the large object is gone.
+ *
+ * @param request.id - integer
+ * @returns {string}
+ * @remarks POST /api/books/{id}/cover
+ * @see FUNCTION public.set_cover
+ */
+export async function booksIdCover(
+  files: Blob | readonly Blob[],
+  request: IBooksIdCoverRequest,
+  options: IUploadOptions = {},
+): Promise<string> {
+  const response = await _sendFiles(_baseUrl + "/api/books/" + _segment(request.id) + "/cover", {
+    method: "POST",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  }, files, options.onProgress);
+  options.onResponse?.({ status: response.status, headers: response.headers });
+  const problem = await _problem(response);
+  if (problem !== null) throw new GatewayError(problem, response.headers);
+  return await response.text();
 }
 
 /**

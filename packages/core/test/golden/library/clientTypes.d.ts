@@ -33,6 +33,32 @@ export interface IEventOptions extends ICallOptions {
   onMessage?: ((message: string) => void) | undefined;
 }
 
+/** The progress of an upload, in bytes. */
+export interface IUploadProgress {
+  loaded: number;
+  total: number;
+}
+
+/** Options of an upload. */
+export interface IUploadOptions extends ICallOptions {
+  /** Receives the progress. */
+  onProgress?: ((progress: IUploadProgress) => void) | undefined;
+}
+
+/** A file of an upload, as the database receives it. */
+export interface IUploadedFile {
+  fileName: string;
+  contentType: string;
+  size: number;
+  success: boolean;
+  status: "Ok" | "Empty" | "ProbablyBinary" | "NoNewLines" | "InvalidImage" | "InvalidMimeType" | "InvalidFormat" | "Ignored";
+}
+
+/** The metadata of an upload, for routines that return it: an array with an object for each handler and file. */
+export type IUploadMetadata =
+  | (IUploadedFile & { type: "csv"; lastResult?: unknown })
+  | (IUploadedFile & { type: "large_object"; oid: number | null });
+
 export interface IAddBookRequest {
   isbn: string | null;
   title: string | null;
@@ -96,6 +122,11 @@ export interface IBooksIdCardRequest {
   id: number;
 }
 
+export interface IBooksIdCoverFormatRequest {
+  id: number;
+  format: string;
+}
+
 export interface IGetLastReturnRequest {
   memberId: number | null;
 }
@@ -122,6 +153,13 @@ export interface IGetOverdueResponse {
 
 export interface IMembersMemberIdStatementRequest {
   memberId: number;
+}
+
+export interface IImportBooksResponse {
+  line: number | null;
+  isbn: string | null;
+  title: string | null;
+  problem: string | null;
 }
 
 export interface IIsAvailableRequest {
@@ -208,6 +246,10 @@ export interface IBooksResponse {
   genre: "novel" | "drama" | "poetry" | "fantasy" | "history" | "science" | "children" | null;
   published: number | null;
   century: number | null;
+}
+
+export interface IBooksIdCoverRequest {
+  id: number;
 }
 
 export interface IBranchesBranchIdOpeningHoursPutRequest {
