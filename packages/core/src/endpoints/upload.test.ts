@@ -327,12 +327,16 @@ describe('options of handlers', () => {
     expect(verdict(line)[0]).toBe(true);
   });
 
-  test.each(['id = 5', 'a = b', 'Check_text is the default of it.', 'Delimiters are semicolons', 'a_b = c'])(
-    '%j is prose',
-    (line) => {
-      expect(only(`upload for csv\n${line}`).description).toBe(line);
-    },
-  );
+  test.each([
+    'id = 5',
+    'a = b',
+    'Check_text is the default of it.',
+    'Delimiters are semicolons',
+    'a_b = c',
+    'bucket_list = x',
+  ])('%j is prose', (line) => {
+    expect(only(`upload for csv\n${line}`).description).toBe(line);
+  });
 
   test('an option of an unused handler is a warning, an unknown one of a handler is an error', () => {
     expect(verdict('upload for csv\nfile_system_path = ./covers')).toEqual([true, 'warning unused-option 3']);
@@ -380,6 +384,11 @@ describe('contradictions', () => {
     );
     expect([endpoints, diagnostics.map(({ code }) => code)]).toEqual([[], ['overload-source', 'overload-source']]);
   });
+});
+
+test('thousands of long lines that resemble options are prose', () => {
+  const lines = Array.from({ length: 5_000 }, (_, index) => `chek_texts_${index}_${'x'.repeat(200)} = {title}`);
+  expect(only(['upload for csv', ...lines].join('\n')).upload?.options).toEqual({ csv: {} });
 });
 
 /** Lines of any words and separators, which no comment may turn into a crash or a polluted prototype. */

@@ -15,7 +15,7 @@ export type UploadOptionKey =
   | { readonly kind: 'options'; readonly options: readonly NamedUploadOption[] }
   /** An option of a handler that the endpoint does not use. */
   | { readonly kind: 'unused'; readonly handler: string }
-  /** A key with the prefix of a handler that does not define the option. */
+  /** A key with the prefix of a handler of the endpoint that does not define the option. */
   | { readonly kind: 'unknown'; readonly handler: string; readonly options: readonly string[] }
   /** Nearly the name of an option. */
   | { readonly kind: 'misspelt'; readonly correction: string };
@@ -33,7 +33,7 @@ export function readUploadOptionKey(key: string, context: AnnotationContext): Up
   if (correction !== null) return { kind: 'misspelt', correction };
   const other = all.find((each) => findOptions(name, each).length > 0);
   if (other !== undefined) return { kind: 'unused', handler: other[0] };
-  const prefixed = all.find(([handler]) => name.startsWith(`${normalizeName(handler)}_`));
+  const prefixed = used.find(([handler]) => name.startsWith(`${normalizeName(handler)}_`));
   if (prefixed === undefined) return null;
   const [handler, definitions] = prefixed;
   return { kind: 'unknown', handler, options: Object.keys(definitions) };
