@@ -4,21 +4,33 @@ import type { Step, Value } from './port.ts';
 const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
 
+/** Values of this size are not copied. */
+const largeValueBytes = 32 * 1024;
 const initialBytes = 8192;
 /** A buffer beyond this size is handed over instead of copied, so that it does not remain allocated. */
 const maxRetainedBytes = 256 * 1024;
 
-/** Writes the messages of the extended query protocol into one buffer. */
+/** Writes the messages of the extended query protocol into one buffer. Large binary values stay outside. */
 export class MessageWriter {
   #buffer = Buffer.allocUnsafeSlow(initialBytes);
   #length = 0;
+  /** The large values, with their positions in the buffer. */
+  #large: { readonly at: number; readonly value: Uint8Array }[] = [];
+  /** Bytes of the large values in the current message. */
+  #largeBytes = 0;
 
+  /** The number of bytes without large values. */
   get length(): number {
     return this.#length;
   }
 
-  /** Returns the messages that were written since the last call. */
-  take(): Buffer {
+  /** Returns the messages that were written since the last call. Large values are not copied. */
+  take(): Buffer | readonly Uint8Array[] {
+    const bytes = this.#takeBuffer();
+    return this.#large.length === 0 ? bytes : this.#insertLarge(bytes);
+  }
+
+  #takeBuffer(): Buffer {
     if (this.#buffer.length > maxRetainedBytes) {
       const large = this.#buffer.subarray(0, this.#length);
       this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
@@ -29,6 +41,18 @@ export class MessageWriter {
     this.#buffer.copy(bytes, 0, 0, this.#length);
     this.#length = 0;
     return bytes;
+  }
+
+  #insertLarge(bytes: Buffer): readonly Uint8Array[] {
+    const chunks: Uint8Array[] = [];
+    let start = 0;
+    for (const { at, value } of this.#large) {
+      chunks.push(bytes.subarray(start, at), value);
+      start = at;
+    }
+    chunks.push(bytes.subarray(start));
+    this.#large = [];
+    return chunks;
   }
 
   /** @param types the OIDs of `$1`, `$2`, …; PostgreSQL infers the missing ones */
@@ -94,9 +118,10 @@ export class MessageWriter {
     this.#append(sync);
   }
 
-  /** Drops the bytes after `length`. */
+  /** Drops the messages after the first `length` bytes. */
   truncate(length: number): void {
     this.#length = length;
+    if (this.#large.length > 0) this.#large = this.#large.filter(({ at }) => at <= length);
   }
 
   terminate(): void {
@@ -117,6 +142,7 @@ export class MessageWriter {
       this.#length = this.#buffer.writeInt32BE(-1, this.#length);
       return;
     }
+    if (typeof value !== 'string' && value.length >= largeValueBytes) return this.#largeValue(value);
     const most = typeof value === 'string' ? value.length * 3 : value.length;
     this.#reserve(4 + most);
     const at = this.#length + 4;
@@ -126,8 +152,16 @@ export class MessageWriter {
     this.#length = at + size;
   }
 
+  #largeValue(value: Uint8Array): void {
+    this.#reserve(4);
+    this.#int32(value.length);
+    this.#large.push({ at: this.#length, value });
+    this.#largeBytes += value.length;
+  }
+
   #begin(type: number): number {
     this.#reserve(5);
+    this.#largeBytes = 0;
     const start = this.#length;
     this.#buffer[start] = type;
     this.#length += 5;
@@ -135,7 +169,7 @@ export class MessageWriter {
   }
 
   #finish(start: number): void {
-    this.#buffer.writeInt32BE(this.#length - start - 1, start + 1);
+    this.#buffer.writeInt32BE(this.#length - start - 1 + this.#largeBytes, start + 1);
   }
 
   #text(text: string): void {

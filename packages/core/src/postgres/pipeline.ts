@@ -14,12 +14,12 @@ import { MessageWriter } from './message-writer.ts';
 export class Pipeline {
   readonly writer: MessageWriter = new MessageWriter();
   readonly requests: PipelinedRequest[] = [];
-  readonly #write: (bytes: Buffer) => void;
+  readonly #write: (bytes: Uint8Array | readonly Uint8Array[]) => void;
   #flushing = false;
   /** The number of requests at the end whose messages are still in `writer`. */
   #unsent = 0;
 
-  constructor(write: (bytes: Buffer) => void) {
+  constructor(write: (bytes: Uint8Array | readonly Uint8Array[]) => void) {
     this.#write = write;
   }
 
@@ -50,6 +50,17 @@ export class Pipeline {
     this.#unsent = 0;
     this.#write(this.writer.take());
   }
+}
+
+export function writeMessages(socket: Duplex, bytes: Uint8Array | readonly Uint8Array[]): void {
+  if (bytes instanceof Uint8Array) {
+    socket.write(bytes);
+    return;
+  }
+  // One system call for all chunks.
+  socket.cork();
+  for (const chunk of bytes) socket.write(chunk);
+  socket.uncork();
 }
 
 /** A call in the pipeline, as the canceller and the pool see it. */

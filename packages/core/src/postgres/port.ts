@@ -17,7 +17,10 @@ export interface Statement {
   readonly isTemporary?: boolean;
 }
 
-/** A parameter in the text format of PostgreSQL, or null. Bytes hold UTF-8 text too, or the binary format where the statement says it. */
+/**
+ * A parameter in the text format of PostgreSQL, or null. Bytes hold UTF-8 text too, or the binary format where the statement says it.
+ * They must not change before the call is complete.
+ */
 export type Value = string | Uint8Array | null;
 
 /** Receives the rows of one statement as bytes of the protocol, without a copy. The chunk is valid only during the call. */

@@ -6,7 +6,7 @@ import {
   handleResponseMessage,
   checkUnsolicitedMessage,
 } from './backend-messages.ts';
-import { type PipelinedRequest, MaintenanceRequest, Pipeline, SocketFlow } from './pipeline.ts';
+import { type PipelinedRequest, MaintenanceRequest, Pipeline, SocketFlow, writeMessages } from './pipeline.ts';
 import { MessageParser, ProtocolViolation } from './message-parser.ts';
 import {
   adaptCall,
@@ -60,7 +60,7 @@ export class Session {
   readonly #mode: ConnectionMode;
   readonly #parser: MessageParser;
   readonly #pipeline = new Pipeline((bytes) => {
-    if (this.#closed === null) this.#socket.write(bytes);
+    if (this.#closed === null) writeMessages(this.#socket, bytes);
   });
   readonly #writer = this.#pipeline.writer;
   readonly #requests = this.#pipeline.requests;

@@ -47,9 +47,12 @@ export function largeObjectHandler(): UploadHandler {
   };
 }
 
-/** Joins chunks to pieces of `size` bytes; the last one is smaller. */
+/**
+ * Joins chunks to pieces of `size` bytes; the last one is smaller. A piece is valid until the piece after the next one: its memory is
+ * used again, because the garbage collection of large pieces would delay other requests.
+ */
 async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncIterable<Uint8Array> {
-  let piece = Buffer.allocUnsafeSlow(size);
+  let [piece, other] = [Buffer.allocUnsafeSlow(size), Buffer.alloc(0)];
   let length = 0;
   for await (const chunk of content) {
     for (let start = 0; start < chunk.length;) {
@@ -59,7 +62,7 @@ async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncI
       start = end;
       if (length < size) continue;
       yield piece;
-      piece = Buffer.allocUnsafeSlow(size);
+      [piece, other] = [other.length === 0 ? Buffer.allocUnsafeSlow(size) : other, piece];
       length = 0;
     }
   }
