@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from 'pg';
 
+const undefinedTable = '42P01';
+
 /** The example database cannot be created or changed; the message names the file. */
 export class ExampleError extends Error {
   override readonly name = 'ExampleError';
@@ -20,9 +22,12 @@ export async function runSqlFile(client: Client, file: URL, failure: string): Pr
     await client.query(text);
     return text;
   } catch (error) {
-    const { position, message } = error as Error & { readonly position?: string };
+    const { position, message, code } = error as Error & { readonly position?: string; readonly code?: string };
     const line = position === undefined ? '' : `:${lineOf(text, Number(position))}`;
-    throw exampleError(`${failure}: ${fileURLToPath(file)}${line}: ${message};`, error);
+    // Tables of an older example are never changed: they have rows of the user.
+    const advice =
+      code === undefinedTable ? ' drop the database library, so that the next start creates it again, or' : '';
+    throw exampleError(`${failure}: ${fileURLToPath(file)}${line}: ${message};${advice}`, error);
   }
 }
 

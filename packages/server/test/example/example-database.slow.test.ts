@@ -93,6 +93,17 @@ describe('api.sql', () => {
     expect([state, await routines(connectionString)]).toEqual(['unchanged', ['count_books()', 'lend(IN _id integer)']]);
   }, 120_000);
 
+  test('of a newer version with other tables says how to get them', async () => {
+    const { open, change } = await place();
+    await open();
+    const file = await change(
+      'create function count_covers() returns bigint language sql as $$ select count(*) from cover $$;',
+    );
+    await expect(open()).rejects.toThrow(
+      `cannot create the routines of the example database: ${file}:1: relation "cover" does not exist; drop the database library, so that the next start creates it again, or pass --embedded.example=false to start without it`,
+    );
+  }, 120_000);
+
   test('is not applied when other objects depend on its routines', async () => {
     const { superuser, open, change } = await place();
     const { connectionString } = await open();
