@@ -14,6 +14,7 @@ import { type UploadReport, type UploadResult, writeUploadReport } from './repor
 import { uploadSchemaSql } from './schema.sql.ts';
 import type { Prober } from './prober.ts';
 import type { Sender } from './sender.ts';
+import { writeWorkbook } from './workbook.ts';
 import { type UploadWork, uploadWorks } from './works.ts';
 
 type Log = (line: string) => void;
@@ -35,7 +36,7 @@ export async function benchUploads(
     await chmod(folder, 0o711);
     const database = await openDatabase(options.database, itemRows);
     try {
-      const works = await prepare(options, folder);
+      const works = await prepare(options, folder, log);
       const bench = await openBench(database.connectionString, folder, { ...options, signal });
       try {
         const results = await measure(bench, works, options, log);
@@ -55,8 +56,13 @@ export async function benchUploads(
 }
 
 /** Writes the files that are needed, and reads the large one, so that the page cache holds it. */
-async function prepare(options: UploadBenchOptions, folder: string): Promise<readonly UploadWork[]> {
-  const works = uploadWorks(options).filter(({ name }) => options.has(name));
+async function prepare(options: UploadBenchOptions, folder: string, log: Log): Promise<readonly UploadWork[]> {
+  const workbook = join(folder, 'books.xlsx');
+  const works = uploadWorks({ ...options, workbook }).filter(({ name }) => options.has(name));
+  if (options.has('excel')) {
+    log('a workbook …');
+    await writeWorkbook(workbook, options.excelRows);
+  }
   const source = sourceFile(folder);
   const { chunks } = openContent({ kind: 'random', bytes: options.mebibytes * 2 ** 20 });
   await writeFile(source, chunks);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 
 /** The content of a file that is uploaded. It is generated while it is sent, so that no disk slows down the sender. */
 export type Content =
@@ -7,7 +8,8 @@ export type Content =
   /** Short rows of five fields, without a heading. */
   | { readonly kind: 'csv'; readonly rows: number }
   /** Rows of 4 KiB in two fields. */
-  | { readonly kind: 'wide-csv'; readonly bytes: number };
+  | { readonly kind: 'wide-csv'; readonly bytes: number }
+  | { readonly kind: 'file'; readonly path: string };
 
 interface SizedContent {
   readonly bytes: number;
@@ -27,6 +29,10 @@ export function openContent(content: Content): SizedContent {
     }
     case 'wide-csv':
       return repeat(wideBlock(), content.bytes);
+    case 'file': {
+      const bytes = readFileSync(content.path);
+      return { bytes: bytes.length, chunks: [bytes] };
+    }
   }
 }
 

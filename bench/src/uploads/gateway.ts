@@ -1,7 +1,8 @@
 /** The entry point of the gateway's process. */
 import { readFile, writeFile } from 'node:fs/promises';
 
-import { createGateway } from '@pgway/core';
+import { createGateway, defaultUploadHandlers } from '@pgway/core';
+import { excelHandler } from '@pgway/core/excel';
 
 import { listenOnFreePort } from '../contenders/listen.ts';
 import { serve } from './child.ts';
@@ -32,7 +33,11 @@ async function start({ connectionString, pool, maxFileSize }: GatewaySettings): 
         console.error(JSON.stringify(observation.diagnostic));
       if (observation.kind === 'request-failed') console.error(observation.error);
     },
-    uploadOptions: { maxFileSize, maxTotalSize: 2 * maxFileSize },
+    uploadOptions: {
+      uploadHandlers: { ...defaultUploadHandlers(), excel: () => excelHandler() },
+      maxFileSize,
+      maxTotalSize: 2 * maxFileSize,
+    },
   });
   const { port } = await listenOnFreePort(gateway.middleware, () => gateway.close());
   setInterval(samplePeak, memorySampleMs);

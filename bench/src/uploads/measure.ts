@@ -148,7 +148,7 @@ async function verify({ client, uploadFolder }: UploadBench, { title, countSql, 
     if (Number(rows[0]?.count) !== amount) throw new Error(`${title}: ${rows[0]?.count} of ${amount} rows were stored`);
   }
   await rm(uploadFolder, { recursive: true, force: true });
-  await client.query('truncate bench.book, bench.wide');
+  await client.query('truncate bench.book, bench.wide, bench.sheet');
   const { rowCount } = await client.query('select lo_unlink(oid) from pg_largeobject_metadata');
   if ((rowCount ?? 0) > 0) await client.query('vacuum full pg_largeobject');
 }

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { UsageError } from '../options.ts';
 import { uploadWorkNames, type UploadSizes } from './works.ts';
 
-export interface UploadBenchOptions extends UploadSizes {
+export interface UploadBenchOptions extends Omit<UploadSizes, 'workbook'> {
   readonly rounds: number;
   /** Rounds in which other calls are measured; 0: none. */
   readonly otherRounds: number;
@@ -40,6 +40,7 @@ export function readUploadBenchOptions(args: readonly string[]): UploadBenchOpti
   return {
     mebibytes: 1024 / scale,
     csvRows: 200_000 / scale,
+    excelRows: 50_000 / scale,
     rounds: count('rounds', values.rounds, scale === 1 ? 5 : 2),
     otherRounds: count('other-rounds', values['other-rounds'], scale === 1 ? 3 : 1),
     rate: count('rate', values.rate, 200),

@@ -32,17 +32,21 @@ export interface UploadSizes {
   /** Of the large files. */
   readonly mebibytes: number;
   readonly csvRows: number;
+  readonly excelRows: number;
+  /** The path of a workbook with `excelRows` rows. */
+  readonly workbook: string;
 }
 
 const mebibyte: number = 2 ** 20;
 const extraMemory = { extra: 64 * mebibyte } as const;
 
-export const uploadWorkNames = ['disk', 'large-object', 'csv', 'csv-in-order', 'csv-wide'] as const;
+export const uploadWorkNames = ['disk', 'large-object', 'csv', 'csv-in-order', 'csv-wide', 'excel'] as const;
 
 const defaults = { limit: null, minRatio: null, maxMemory: extraMemory, countSql: null, hasOtherCalls: true } as const;
 
-export function uploadWorks({ mebibytes, csvRows }: UploadSizes): readonly UploadWork[] {
-  return [...largeFileWorks(mebibytes), ...csvWorks(csvRows), wideCsvWork(mebibytes)];
+export function uploadWorks(sizes: UploadSizes): readonly UploadWork[] {
+  const { mebibytes, csvRows } = sizes;
+  return [...largeFileWorks(mebibytes), ...csvWorks(csvRows), wideCsvWork(mebibytes), excelWork(sizes)];
 }
 
 function largeFileWorks(mebibytes: number): readonly UploadWork[] {
@@ -110,5 +114,23 @@ function wideCsvWork(mebibytes: number): UploadWork {
     unit: 'MiB',
     amount: mebibytes,
     file: { ...csvFile, content: { kind: 'wide-csv', bytes: mebibytes * mebibyte } },
+  };
+}
+
+function excelWork({ excelRows, workbook }: UploadSizes): UploadWork {
+  return {
+    ...defaults,
+    name: 'excel',
+    title: `Excel, ${excelRows.toLocaleString('en-US')} rows × 10`,
+    endpoint: 'excel-rows',
+    unit: 'rows',
+    amount: excelRows,
+    file: {
+      fileName: 'books.xlsx',
+      contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      content: { kind: 'file', path: workbook },
+    },
+    maxMemory: { total: 256 * mebibyte },
+    countSql: 'select count(*) from bench.sheet',
   };
 }
