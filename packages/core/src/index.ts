@@ -193,6 +193,7 @@ export { openApiDefaults, type OpenApiOptions } from './generators/openapi/optio
 export { withClientParameters } from './generators/client-endpoint.ts';
 export { typescriptClientDiagnostics, typescriptClientFiles } from './generators/typescript/client-files.ts';
 export { typescriptClientDefaults, type TypescriptClientOptions } from './generators/typescript/options.ts';
+export { requestId } from './adapters/request-id.ts';
 export { type LogOptions, logObserver } from './logging/log-observer.ts';
 export { StartError } from './gateway/start-error.ts';
 export { nearestName } from './validation/suggestion.ts';

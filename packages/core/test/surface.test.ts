@@ -35,6 +35,7 @@ test('the names that a host can import', () => {
     'openApiDocument',
     'openApiFiles',
     'redisCache',
+    'requestId',
     'typescriptClient',
     'typescriptClientDefaults',
     'typescriptClientDiagnostics',

@@ -11,9 +11,11 @@ type Option<Name extends keyof Authentication> = Exclude<Authentication[Name], u
 /** @throws ConfigurationError for settings that need one another */
 export function authenticationOptions(configuration: Configuration): Authentication {
   const { production, crossSiteRequests, databaseRole, ...names } = configuration.authentication;
-  const { cookie, bearer } = configuration;
+  const { cookie, bearer, cors } = configuration;
   return {
     ...names,
+    // A page whose requests CORS allows may also change data.
+    allowedOrigins: [...names.allowedOrigins, ...(cors.enabled ? cors.origins.filter((origin) => origin !== '*') : [])],
     databaseRole: databaseRoleOptions(databaseRole),
     production: production ?? !isLoopbackHost(configuration.host),
     crossSiteRequests: crossSiteRequests ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),

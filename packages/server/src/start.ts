@@ -6,6 +6,7 @@ import { resolveDataDirectory, startEmbeddedPostgres } from './embedded-postgres
 import { openExampleDatabase } from './example/example-database.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
 import { isLoopbackHost } from './http/address.ts';
+import { createApp } from './http/app.ts';
 import { type HttpServer, listen } from './http/http-server.ts';
 import type { DocumentHandler } from './http/send-document.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -85,11 +86,20 @@ export function startHttpServer(
   return lifecycle.start({
     name: 'the HTTP server',
     startTimeoutMs: timeouts.startServer,
-    start: () =>
-      listen(configuration, (request, response) => {
+    start: async () => {
+      const app = await createApp(configuration, gateway);
+      const server = await listen(configuration, (request, response) => {
         const isServed = handlers.some((serve) => serve(gateway.endpoints, request, response));
-        if (!isServed) gateway.middleware(request, response);
-      }),
+        if (!isServed) app.handle(request, response);
+      });
+      return {
+        port: server.port,
+        stop: async (graceMs: number, force: AbortSignal) => {
+          await server.stop(graceMs, force);
+          await app.close();
+        },
+      };
+    },
     stopTimeoutMs: timeouts.drain + 2000,
     stop: (server, force) => {
       // Event streams do not end by themselves.

@@ -10,6 +10,7 @@ import { eventsSection } from './schema/events.ts';
 import { count, flag, optionalText, secret, text } from './schema/fields.ts';
 import { gatewaySection } from './schema/gateway.ts';
 import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
+import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
 import { uploadsSection } from './schema/uploads.ts';
 
 /** A DNS name or an IPv4 address; IPv6 in brackets. */
@@ -90,6 +91,9 @@ export const configurationSchema = z.strictObject({
   embedded,
   log,
   limits,
+  cors: corsSection,
+  compression: compressionSection,
+  securityHeaders: securityHeadersSection,
   typescriptClient: typescriptClientSection,
   httpFile: httpFileSection,
   openApi: openApiSection,

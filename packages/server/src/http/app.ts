@@ -1,0 +1,151 @@
+/** The HTTP application: the gateway, and what the configuration adds to its responses. */
+import type { IncomingMessage } from 'node:http';
+import * as zlib from 'node:zlib';
+import { type Gateway, requestId } from '@pgway/core';
+import { gatewayPlugin } from '@pgway/core/fastify';
+import { fastify, type FastifyInstance } from 'fastify';
+import { ConfigurationError } from '../config/configuration-error.ts';
+import type { Configuration } from '../config/schema.ts';
+import type { Handler } from './http-server.ts';
+
+export interface App {
+  readonly handle: Handler;
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the application. Fastify serves what the gateway does not have. It also serves the endpoints when the configuration adds something
+ * to responses; otherwise the gateway answers before Fastify, which is faster.
+ * @throws ConfigurationError for settings that contradict each other
+ */
+export async function createApp(configuration: Configuration, gateway: Gateway): Promise<App> {
+  const app = fastify({
+    genReqId: (request) => requestId(headerOf(request, 'x-request-id')),
+    // The gateway reads bodies itself, with limits of its own.
+    bodyLimit: Number.MAX_SAFE_INTEGER,
+    forceCloseConnections: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: configuration.gateway.maxUriLength },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    done();
+  });
+  await addPlugins(app, configuration);
+  await app.register(gatewayPlugin, { gateway });
+  app.setNotFoundHandler((_request, reply) => {
+    const { errorFormat } = configuration.gateway;
+    if (errorFormat === 'text') return reply.code(404).type('text/plain; charset=utf-8').send('Not found');
+    return reply.code(404).header('content-type', 'application/problem+json').send(Buffer.from(notFound));
+  });
+  await app.ready();
+  const routing: Handler = (request, response) => app.routing(request, response);
+  return {
+    handle: changesResponses(configuration)
+      ? routing
+      : (request, response) => gateway.middleware(request, response, () => routing(request, response)),
+    close: () => app.close(),
+  };
+}
+
+const notFound = JSON.stringify({ type: 'about:blank', title: 'Not found', status: 404 });
+
+function headerOf(
+  request: IncomingMessage | { readonly headers: IncomingMessage['headers'] },
+  name: string,
+): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function changesResponses({ cors, compression, securityHeaders }: Configuration): boolean {
+  return cors.enabled || compression.enabled || securityHeaders.enabled;
+}
+
+async function addPlugins(app: FastifyInstance, configuration: Configuration): Promise<void> {
+  const { cors, compression, securityHeaders } = configuration;
+  // Imported when needed: most starts need none of them.
+  if (securityHeaders.enabled) await app.register(import('@fastify/helmet'), helmetOptions(configuration));
+  if (cors.enabled) await app.register(import('@fastify/cors'), corsOptions(cors));
+  if (compression.enabled) await addCompression(app, compression);
+}
+
+async function addCompression(app: FastifyInstance, compression: Configuration['compression']): Promise<void> {
+  const { encodings, minSize, mediaTypes } = compression;
+  if (encodings.includes('zstd') && !('createZstdCompress' in zlib)) {
+    throw new ConfigurationError([
+      'compression.encodings: zstd needs Node.js 22.15 or 23.8; remove it, or update Node.js',
+    ]);
+  }
+  const isCompressible = mediaTypeTest(mediaTypes);
+  app.addHook('onSend', (request, reply, payload, done) => {
+    // The plugin compresses every type that can be compressed, unless the request has this header.
+    if (!isCompressible(String(reply.getHeader('content-type') ?? ''))) request.headers['x-no-compression'] = 'true';
+    done(null, payload);
+  });
+  await app.register(import('@fastify/compress'), {
+    global: true,
+    encodings: [...encodings],
+    threshold: minSize,
+    customTypes: () => true,
+    // The default of Brotli, 11, takes a hundred times as long for a tenth less.
+    brotliOptions: { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } },
+    // Bodies of requests are not decompressed: their size could not be limited before.
+    globalDecompression: false,
+  });
+}
+
+/** @throws ConfigurationError */
+function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credentials, maxAge }: Configuration['cors']) {
+  const isWildcard = origins.includes('*');
+  if (origins.length === 0)
+    throw new ConfigurationError(['cors.origins: is empty; list the origins of the pages, or remove cors.enabled']);
+  if (isWildcard && credentials) {
+    throw new ConfigurationError([
+      'cors.credentials: not with the origin *, which would let every site act for its visitors; list the origins',
+    ]);
+  }
+  return {
+    origin: isWildcard ? '*' : [...origins],
+    methods: [...methods],
+    exposedHeaders: [...exposedHeaders],
+    credentials,
+    maxAge,
+    ...(allowedHeaders === null ? {} : { allowedHeaders: [...allowedHeaders] }),
+  };
+}
+
+const defaultPolicy = "default-src 'self'; base-uri 'self'; frame-ancestors 'none'; object-src 'none'";
+
+function helmetOptions({ securityHeaders, cors }: Configuration) {
+  const { contentSecurityPolicy, referrerPolicy, hstsMaxAge } = securityHeaders;
+  return {
+    contentSecurityPolicy: { useDefaults: false, directives: parsePolicy(contentSecurityPolicy ?? defaultPolicy) },
+    referrerPolicy: { policy: referrerPolicy },
+    strictTransportSecurity: hstsMaxAge === 0 ? false : { maxAge: hstsMaxAge },
+    // Pages of other origins would not get the responses that CORS allows.
+    crossOriginResourcePolicy: { policy: cors.enabled ? ('cross-origin' as const) : ('same-origin' as const) },
+    xFrameOptions: { action: 'deny' as const },
+  };
+}
+
+/** Parses the text of a policy into directives: `default-src 'self'; img-src *`. */
+function parsePolicy(policy: string): Record<string, string[]> {
+  const directives = policy
+    .split(';')
+    .map((directive) => directive.trim().split(/\s+/))
+    .filter(([name]) => name !== '');
+  return Object.fromEntries(directives.map(([name, ...values]) => [name!, values]));
+}
+
+/** Returns a test of media types, without their parameters. Event streams must not be held back by a compressor. */
+function mediaTypeTest(patterns: readonly string[]): (contentType: string) => boolean {
+  const tests = patterns.map((pattern) => {
+    const [before = '', after] = pattern.toLowerCase().split('*');
+    return (type: string) => (after === undefined ? type === before : type.startsWith(before) && type.endsWith(after));
+  });
+  return (contentType) => {
+    const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
+    return type !== 'text/event-stream' && tests.some((matches) => matches(type));
+  };
+}
