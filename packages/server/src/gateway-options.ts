@@ -7,7 +7,7 @@ import { uploadOptions } from './upload-options.ts';
 /** Options that the command sets, not the configuration. */
 export type CommandOptions = Pick<
   GatewayOptions,
-  'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers'
+  'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers' | 'strict'
 >;
 
 /** @throws ConfigurationError for settings that contradict each other */

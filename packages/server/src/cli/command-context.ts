@@ -1,10 +1,19 @@
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import type { DatabaseCommand, Flag } from './arguments.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { StartupReporter } from './startup-reporter.ts';
 
+/** What a command line asks for. */
+export interface Task {
+  readonly command: DatabaseCommand;
+  readonly flags: ReadonlySet<Flag>;
+  readonly filter: string | null;
+}
+
 /** The arguments, environment and output of a command. */
 export interface CommandContext {
+  readonly task: Task;
   readonly process: ProcessContext;
   readonly loaded: LoadedConfiguration;
   readonly lifecycle: Lifecycle;

@@ -1,32 +1,28 @@
-/** The commands of the program: serve, check, and those of `pgway generate`. */
-import type { Gateway } from '@pgway/core';
+/** The commands of the program that need a configuration. */
 import { createApiDocsHandler, shadowedEndpoints } from '../api-docs/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { apiDocsDiagnostics, needsDefinitions } from '../generated-files.ts';
 import { createExamplePageHandler } from '../example/example-page.ts';
 import { Lifecycle, StartInterrupted, whenAborted } from '../lifecycle.ts';
-import { hasExample, startDatabase, startGateway, startHttpServer, warnWithoutAuthentication } from '../start.ts';
-import type { Command } from './arguments.ts';
-import type { CommandContext } from './command-context.ts';
+import { hasExample, startHttpServer } from '../start.ts';
+import type { CommandContext, Task } from './command-context.ts';
 import { errorMessage } from './error-message.ts';
 import { runGenerate } from './generate-command.ts';
+import { openGateway } from './open-gateway.ts';
 import type { ProcessContext } from './process-context.ts';
 import { createStartupReporter } from './startup-reporter.ts';
+import { runValidate } from './validate-command.ts';
 
 /** Runs the command, then stops all components. Returns the exit code. */
-export async function runCommand(
-  command: Command,
-  loaded: LoadedConfiguration,
-  process: ProcessContext,
-): Promise<number> {
+export async function runCommand(task: Task, loaded: LoadedConfiguration, process: ProcessContext): Promise<number> {
   const lifecycle = new Lifecycle();
   const removeListener = process.onStop((mode) => {
     if (mode === 'forced') lifecycle.forceStop();
     else lifecycle.requestStop();
   });
-  const reporter = createStartupReporter(loaded.configuration, process, command !== 'serve');
+  const reporter = createStartupReporter(loaded.configuration, process, task.command !== 'serve');
   try {
-    const code = await dispatch(command, { process, loaded, lifecycle, reporter });
+    const code = await dispatch({ task, process, loaded, lifecycle, reporter });
     if (lifecycle.failure !== null) throw lifecycle.failure;
     return code;
   } catch (error) {
@@ -39,49 +35,26 @@ export async function runCommand(
   }
 }
 
-function dispatch(command: Command, context: CommandContext): Promise<number> {
-  switch (command) {
+function dispatch(context: CommandContext): Promise<number> {
+  switch (context.task.command) {
     case 'serve':
-      return serve(context);
-    case 'check':
-      return check(context);
-    default:
-      return runGenerate(command, context);
+      return runServer(context);
+    case 'generate':
+      return runGenerate(context);
+    case 'validate':
+      return runValidate(context);
   }
 }
 
-interface StartedGateway {
-  readonly gateway: Gateway;
-  readonly connectionString: string;
-}
-
-async function startDatabaseAndGateway(context: CommandContext): Promise<StartedGateway> {
-  const { lifecycle, loaded, reporter, process } = context;
+async function runServer(context: CommandContext): Promise<number> {
+  const { lifecycle, loaded, reporter } = context;
+  const begin = performance.now();
   for (const warning of loaded.warnings) reporter.warning(warning);
-  const connectionString = await startDatabase(lifecycle, loaded.configuration, {
-    workingDirectory: process.workingDirectory,
-    progress: reporter.progress,
-  });
-  warnWithoutAuthentication(loaded.configuration, reporter.observer);
-  const gateway = await startGateway(lifecycle, loaded.configuration, connectionString, {
+  const { gateway, connectionString } = await openGateway(context, {
     observer: reporter.observer,
     readDefinitions: needsDefinitions(loaded.configuration),
     endpointCreateHandlers: [(endpoints) => apiDocsDiagnostics(endpoints, loaded.configuration)],
   });
-  return { gateway, connectionString };
-}
-
-/** Returns 1 when a comment has an error. */
-async function check(context: CommandContext): Promise<number> {
-  const { gateway } = await startDatabaseAndGateway(context);
-  context.reporter.loaded(gateway);
-  return gateway.diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
-}
-
-async function serve(context: CommandContext): Promise<number> {
-  const { lifecycle, loaded, reporter } = context;
-  const begin = performance.now();
-  const { gateway, connectionString } = await startDatabaseAndGateway(context);
   const handlers = [createApiDocsHandler(loaded.configuration, connectionString)];
   if (hasExample(loaded.configuration)) handlers.push(createExamplePageHandler(loaded.configuration));
   const server = await startHttpServer(lifecycle, loaded.configuration, gateway, handlers);

@@ -6,6 +6,7 @@ import { ListenError } from '../http/http-server.ts';
 import { LifecycleTimeout } from '../lifecycle.ts';
 import { redactText } from '../log/redact.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
+import { PasswordInputError } from './hash-command.ts';
 
 const expectedErrors = [
   StartError,
@@ -14,6 +15,7 @@ const expectedErrors = [
   ExampleError,
   ListenError,
   LifecycleTimeout,
+  PasswordInputError,
 ] as const;
 
 /** Returns the message of an expected error, and the stack of any other, redacted. */

@@ -16,10 +16,7 @@ const pollIntervalMs = 1000;
  * Runs `pgway generate`: writes the files, compares them (`--check`), or writes them at every change until a stop signal
  * (`--watch`). Returns the exit code, 1 when `--check` finds outdated files.
  */
-export async function runGenerate(
-  command: 'generate' | 'generate-check' | 'generate-watch',
-  { lifecycle, loaded, reporter, process }: CommandContext,
-): Promise<number> {
+export async function runGenerate({ task, lifecycle, loaded, reporter, process }: CommandContext): Promise<number> {
   const { configuration } = loaded;
   if (!writesFiles(configuration)) {
     throw new ConfigurationError([
@@ -32,7 +29,7 @@ export async function runGenerate(
   const connectionString = await startDatabase(lifecycle, configuration, { workingDirectory, progress });
   const print = (line: string): void => process.stdout.write(`${line}\n`);
   const context: GenerateContext = { configuration, connectionString, workingDirectory, print };
-  const isWatch = command === 'generate-watch';
+  const isWatch = task.flags.has('watch');
   const { refreshOnNotify } = configuration.gateway;
   const gateway = await startGateway(lifecycle, configuration, connectionString, {
     observer: diagnosticPrinter(process),
@@ -43,8 +40,8 @@ export async function runGenerate(
       ...(isWatch ? [fileWriter(context, process)] : []),
     ],
   });
-  if (command === 'generate-check') return (await checkGeneratedFiles(gateway.endpoints, context)) ? 0 : 1;
-  if (command === 'generate') {
+  if (task.flags.has('check')) return (await checkGeneratedFiles(gateway.endpoints, context)) ? 0 : 1;
+  if (!isWatch) {
     await writeGeneratedFiles(gateway.endpoints, context, false);
     return 0;
   }

@@ -9,13 +9,17 @@ const usage = `Usage: pgway [file] [options] [--key=value …]
                                                    the embedded PostgreSQL with an example database
   pgway --connectionString=postgres://user@host/db serves that database on http://127.0.0.1:8080
   pgway production.json --port=80                  another configuration file and another port
-  pgway generate                                   writes typed client, request files and OpenAPI document
+
+Commands:
+  pgway generate [file]   write typed client, request files and OpenAPI document
+      --check             write nothing, and exit with 1 when a file is out of date
+      --watch             write again whenever the database changes
+  pgway validate [file]   check configuration, database and comments, and exit with 1 when there is an error
+  pgway hash              hash a password of the terminal or of the standard input
+      --verify            read a password and a hash, and exit with 1 when they do not match
 
 Options:
   --config=<file>   the configuration file
-  --check           check configuration, database and comments, print endpoints and diagnostics, and exit;
-                    with generate: write nothing, and exit with 1 when a file is out of date
-  --watch           with generate: write again whenever the database changes
   --help, -h        print this text
   --version, -v     print the version
 

@@ -1,5 +1,6 @@
 /** The process as the command line sees it: output streams, terminal, working directory, stop signals. */
 import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 
 interface Output {
   write(text: string): void;
@@ -9,6 +10,7 @@ interface Output {
 export type StopMode = 'graceful' | 'forced';
 
 export interface ProcessContext {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Output;
   readonly stderr: Output;
   /** Columns of the terminal; null when the output is not a terminal. */
@@ -27,6 +29,7 @@ export function createProcessContext(): ProcessContext {
   // A closed pipe (`pgway | head`) must not end the server.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return {
+    stdin: process.stdin,
     stdout: { write: (text) => void process.stdout.write(text) },
     stderr: { write: (text) => void process.stderr.write(text) },
     columns: terminalColumns(process.stdout),

@@ -4,6 +4,7 @@ import { loadConfiguration } from '../config/load.ts';
 import { parseArguments, programOptions } from './arguments.ts';
 import { runCommand } from './commands.ts';
 import { errorMessage } from './error-message.ts';
+import { runHash, runVerify } from './hash-command.ts';
 import { helpText, version } from './help.ts';
 import type { ProcessContext } from './process-context.ts';
 
@@ -11,9 +12,11 @@ import type { ProcessContext } from './process-context.ts';
 export async function run(argv: readonly string[], environment: Environment, process: ProcessContext): Promise<number> {
   let pgVariables: readonly string[] = [];
   try {
-    const { command, file, overrides } = parseArguments(argv);
+    const { command, flags, file, filter, overrides } = parseArguments(argv);
     if (command === 'help') return print(process, helpText(process.columns ?? 100));
     if (command === 'version') return print(process, `${version()}\n`);
+    // Needs no configuration: the server verifies passwords with the same fixed parameters.
+    if (command === 'hash') return await (flags.has('verify') ? runVerify(process) : runHash(process));
     const { workingDirectory } = process;
     const loaded = await loadConfiguration({
       workingDirectory,
@@ -23,7 +26,7 @@ export async function run(argv: readonly string[], environment: Environment, pro
       otherOptions: programOptions,
     });
     pgVariables = loaded.pgVariables;
-    return await runCommand(command, loaded, process);
+    return await runCommand({ command, flags, filter }, loaded, process);
   } catch (error) {
     process.stderr.write(`pgway: ${errorMessage(error)}${databaseHint(error, pgVariables)}\n`);
     return 1;

@@ -243,6 +243,10 @@ describe('pgway generate --watch', () => {
 
 test.each([
   [['--watch'], 'pgway: --watch: only valid as in pgway generate --watch\n'],
+  [
+    ['--check'],
+    'pgway: --check: only valid as in pgway generate --check; pgway validate checks configuration, database and comments\n',
+  ],
   [['generate', '--check', '--watch'], 'pgway: --check and --watch: pass only one of them\n'],
 ])('%j', async (words, message) => {
   const streams = createTestProcess(await folderWith());

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { freshDatabase, type HeldLock, holdLock, useDatabase } from '@pgway/testing';
+import { type HeldLock, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { terminalColumns } from '../../src/cli/process-context.ts';
 import { run } from '../../src/cli/run.ts';
@@ -150,62 +150,6 @@ describe('serving', () => {
   async function isWaiting(lock: HeldLock): Promise<void> {
     await expect.poll(() => lock.waiting()).toBe(1);
   }
-});
-
-describe('--check', () => {
-  async function check(
-    connectionString: string,
-    more: object = {},
-  ): Promise<{ code: number; stdout: string; stderr: string }> {
-    const streams = createTestProcess(await folderWith({ 'pgway.json': { connectionString, ...more } }));
-    const code = await run(['--check'], {}, streams);
-    return { code, ...streams.text };
-  }
-
-  test('prints the endpoints and exits with 0', async () => {
-    const { code, stdout, stderr } = await check(database.connectionString);
-
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('GET   /api/get-greeting[?name=]  text');
-  });
-
-  test('exits with 1 when a comment has an error, and prints its place', async () => {
-    const broken = await freshDatabase(`
-      create function guarded() returns int language sql as 'select 1';
-      comment on function guarded is E'HTTP\\nauthorise_ admin\\nauthrize admin';
-    `);
-    onTestFinished(() => broken.drop());
-
-    const { code, stdout } = await check(broken.connectionString);
-
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^error public\.guarded\(\), line 3: .*authorize/m);
-  });
-
-  test('reports numbered names of the served OpenAPI document', async () => {
-    const twice = await freshDatabase(`
-      create function one() returns int language sql as 'select 1';
-      comment on function one is 'HTTP GET /api/a-b';
-      create function two() returns int language sql as 'select 2';
-      comment on function two is 'HTTP GET /api/a/b';
-    `);
-    onTestFinished(() => twice.drop());
-    const told = /^warning public\.two\(\): GET \/api\/a\/b is called "aB2"/m;
-    expect((await check(twice.connectionString)).stdout).not.toMatch(told);
-    const { code, stdout } = await check(twice.connectionString, { openApi: { path: '/openapi.json' } });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(told);
-  });
-
-  test('without endpoints it explains the HTTP line', async () => {
-    const empty = await freshDatabase();
-    onTestFinished(() => empty.drop());
-
-    const { code, stdout } = await check(empty.connectionString);
-
-    expect(code).toBe(0);
-    expect(stdout).toContain("comment on function my_function is 'HTTP';");
-  });
 });
 
 describe('errors at the start: one line on stderr and exit code 1', () => {

@@ -253,7 +253,7 @@ describe('all issues are reported at once, with their places', () => {
       'postgres://h/d: no such file; pass a database as --connectionString=…',
     ]);
     expect(await issuesOf({ arguments: ['a.json', 'generate', '--watch'] })).toEqual([
-      'generate: must be the first argument, as in pgway generate --watch',
+      'generate: must be the first argument, as in pgway generate',
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { StopMode, ProcessContext } from '../../src/cli/process-context.ts';
 
 /** A process context that collects the output and sends stop signals for a test. */
@@ -8,7 +9,12 @@ export interface TestProcess extends ProcessContext {
   sendStop(mode: StopMode): void;
 }
 
-export function createTestProcess(workingDirectory: string, columns: number | null = null): TestProcess {
+/** @param input the standard input: a text, or a terminal of the test */
+export function createTestProcess(
+  workingDirectory: string,
+  columns: number | null = null,
+  input: ProcessContext['stdin'] | string = '',
+): TestProcess {
   const text = { stdout: '', stderr: '' };
   const listeners = new Set<(mode: StopMode) => void>();
   let written: () => void = () => undefined;
@@ -16,6 +22,7 @@ export function createTestProcess(workingDirectory: string, columns: number | nu
     while (text.stdout.match(wanted) === null) await new Promise<void>((resolve) => (written = resolve));
   };
   return {
+    stdin: typeof input === 'string' ? Readable.from([Buffer.from(input)]) : input,
     text,
     until,
     columns,

@@ -1,0 +1,22 @@
+import type { Gateway, Observer } from '@pgway/core';
+import type { CommandOptions } from '../gateway-options.ts';
+import { startDatabase, startGateway, warnWithoutAuthentication } from '../start.ts';
+import type { CommandContext } from './command-context.ts';
+
+export interface OpenedGateway {
+  readonly gateway: Gateway;
+  readonly connectionString: string;
+}
+
+/** Starts the database, if it is embedded, and the gateway. */
+export async function openGateway(
+  { lifecycle, loaded: { configuration }, reporter, process }: CommandContext,
+  options: CommandOptions & { readonly observer: Observer },
+): Promise<OpenedGateway> {
+  const connectionString = await startDatabase(lifecycle, configuration, {
+    workingDirectory: process.workingDirectory,
+    progress: reporter.progress,
+  });
+  warnWithoutAuthentication(configuration, options.observer);
+  return { gateway: await startGateway(lifecycle, configuration, connectionString, options), connectionString };
+}

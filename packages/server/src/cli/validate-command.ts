@@ -1,0 +1,57 @@
+/** `pgway validate`: checks configuration, database and comments. */
+import type { Observation } from '@pgway/core';
+import { shadowedEndpoints } from '../api-docs/api-docs.ts';
+import { apiDocsDiagnostics, fileDiagnostics } from '../generated-files.ts';
+import { redactText } from '../log/redact.ts';
+import { escapeControlCharacters } from '../terminal-text.ts';
+import type { CommandContext } from './command-context.ts';
+import { openGateway } from './open-gateway.ts';
+import { diagnosticLine } from './startup-banner.ts';
+
+/** Prints every error and warning with its routine and line, then a summary. Returns 1 when there is an error. */
+export async function runValidate(context: CommandContext): Promise<number> {
+  const { loaded, process } = context;
+  const { configuration } = loaded;
+  const print = (line: string): void => process.stdout.write(`${line}\n`);
+  const warnings = [...loaded.warnings];
+  const { gateway } = await openGateway(context, {
+    observer: (observation) => warnings.push(...serviceWarnings(observation)),
+    // Otherwise, the first kind of error would hide the others.
+    strict: false,
+    endpointCreateHandlers: [
+      (endpoints) => [...apiDocsDiagnostics(endpoints, configuration), ...fileDiagnostics(endpoints, configuration)],
+    ],
+  });
+  for (const { id, path } of shadowedEndpoints(gateway.endpoints, configuration)) {
+    warnings.push(`${id} cannot be reached: the API docs are served at its path, ${path}`);
+  }
+  for (const warning of warnings) print(`warning: ${escapeControlCharacters(redactText(warning))}`);
+  const problems = gateway.diagnostics.filter(({ severity }) => severity !== 'info');
+  for (const problem of problems) print(diagnosticLine(problem));
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const counts = [
+    [gateway.endpoints.length, 'endpoint'],
+    [errors, 'error'],
+    [problems.length - errors + warnings.length, 'warning'],
+  ] as const;
+  print(counts.map(([count, noun]) => `${count} ${noun}${count === 1 ? '' : 's'}`).join(', '));
+  return errors === 0 ? 0 : 1;
+}
+
+/** Returns the warnings about the start and about optional services. A failure of the main connection ends the start. */
+function serviceWarnings(observation: Observation): readonly string[] {
+  switch (observation.kind) {
+    case 'start-warning':
+      return [observation.message];
+    case 'connection-failed':
+      return observation.connection === null
+        ? []
+        : [`connection ${observation.connection}: ${observation.error.message}`];
+    case 'cache-unavailable':
+    case 'broadcast-unavailable':
+    case 'authentication-error':
+      return [observation.error.message];
+    default:
+      return [];
+  }
+}
