@@ -23,7 +23,7 @@ export async function uploadOptions({ uploadOptions: section }: Configuration): 
   };
 }
 
-/** Imports the handler only when it is listed: its library needs 30 MB of memory. */
+/** Imports the handler only when it is listed. */
 async function loadExcel(
   options: UploadSection['defaultUploadHandlerOptions']['excel'],
 ): Promise<UploadHandlerFactory> {

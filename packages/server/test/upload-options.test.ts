@@ -30,7 +30,7 @@ test('the defaults are those of the library, with the handlers of the list', asy
       csv: csvUploadDefaults,
     },
   });
-  expect(Object.keys(uploadHandlers ?? {})).toEqual(['large_object', 'file_system', 'csv']);
+  expect(Object.keys(uploadHandlers ?? {})).toEqual(['large_object', 'file_system', 'csv', 'excel']);
   expect(validator.validate({ ...options, uploadHandlers }, 'uploadOptions')).toEqual([]);
 });
 

@@ -1,12 +1,12 @@
+import { createRequire } from 'node:module';
 import { Problem } from '../../http/problem.ts';
 import type { StoredUpload, UploadContext, UploadFile, UploadHandler } from '../../ports/upload-handler.ts';
 import { arrayLiteral } from '../../postgres/literal.ts';
 import { checkRowCommand, RowCommands } from '../row-commands.ts';
-import { WorkbookArchive } from './archive.ts';
 import { type DateFormats, toFields, toJsonObject } from './cell-text.ts';
 import { type ExcelLimits, excelLimits, MalformedWorkbook, WorkbookUsage } from './limits.ts';
 import { writeTemporaryFile } from './spool.ts';
-import { type Sheet, Workbook } from './workbook.ts';
+import type { Sheet, Workbook } from './workbook.ts';
 
 /** The defaults of the options of the handler `excel`, and its limits. */
 export interface ExcelUploadOptions extends Partial<ExcelLimits> {
@@ -31,11 +31,12 @@ const defaultRowCommand = 'select process_excel_row($1,$2,$3,$4)';
 /**
  * Runs an SQL command for each row of an Excel workbook (.xlsx), in the transaction of the call. The metadata has an object for each sheet
  * that was read, with the last result. A file that is no workbook, or does not have the sheet, is refused as `InvalidFormat`.
- * @throws RangeError if `rowCommand` cannot be the command of a row
+ * @throws RangeError if `rowCommand` cannot be the command of a row; Error if a package that reads workbooks is not installed
  */
 export function excelHandler(defaults: ExcelUploadOptions = {}): UploadHandler {
   const fault = checkRowCommand(defaults.rowCommand ?? defaultRowCommand);
   if (fault !== null) throw new RangeError(`rowCommand ${fault}`);
+  checkPackages();
   const limits = selectLimits(defaults);
   return {
     options: optionDefinitions(defaults),
@@ -51,6 +52,25 @@ export function excelHandler(defaults: ExcelUploadOptions = {}): UploadHandler {
       }
     },
   };
+}
+
+const { resolve } = createRequire(import.meta.url);
+
+/** The reader is loaded by the first upload: it takes half a second and 30 MB. A missing package is an error of the start. */
+function checkPackages(): void {
+  const missing = ['@cj-tech-master/excelts', 'saxes', 'yauzl'].filter((name) => !isInstalled(name));
+  if (missing.length === 0) return;
+  throw new Error(`the upload handler excel needs ${missing.join(' and ')}; run npm install ${missing.join(' ')}`);
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    resolve(name);
+    return true;
+  } catch (error) {
+    // Other codes are about an installed package without an entry for `require`.
+    return (error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND';
+  }
 }
 
 function selectLimits(defaults: ExcelUploadOptions): ExcelLimits {
@@ -115,9 +135,11 @@ interface Upload {
 
 async function readFile(fd: number, upload: Upload): Promise<StoredUpload | readonly StoredUpload[]> {
   const { options } = upload.context;
+  const reader = await import('./workbook.ts');
+  const { WorkbookArchive } = await import('./archive.ts');
   let workbook: Workbook;
   try {
-    workbook = await Workbook.open(await WorkbookArchive.open(fd, upload.usage), upload.usage);
+    workbook = await reader.Workbook.open(await WorkbookArchive.open(fd, upload.usage), upload.usage);
   } catch (error) {
     if (error instanceof MalformedWorkbook) return { status: 'InvalidFormat', members: { sheet: null } };
     throw error;
@@ -147,7 +169,7 @@ async function runRows(workbook: Workbook, sheet: Sheet, { file, context }: Uplo
   const commands = new RowCommands(await context.transaction(), {
     sql: options['row_command'] as string,
     fields: isJson ? 'json' : 'array',
-    metadata: JSON.stringify({ type: 'excel', fileName, contentType, sheet: sheet.name }),
+    metadata: JSON.stringify({ type: context.handlerName, fileName, contentType, sheet: sheet.name }),
     location: { file: fileName, sheet: sheet.name },
   });
   const formats = dateFormats(options);

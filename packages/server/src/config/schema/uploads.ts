@@ -63,9 +63,7 @@ const excel = z
     ),
   })
   .prefault({})
-  .describe(
-    'Options and limits of the handler `excel`, which comments cannot select unless `uploadHandlers` lists it.',
-  );
+  .describe('Options and limits of the handler `excel`.');
 
 const handlerOptions = z
   .strictObject({
@@ -108,9 +106,9 @@ export const uploadsSection = z
     logUploadEvent: flag(true, 'Whether each upload is logged.'),
     uploadHandlers: z
       .array(z.enum(['large_object', 'file_system', 'csv', 'excel']))
-      .default(['large_object', 'file_system', 'csv'])
+      .default(['large_object', 'file_system', 'csv', 'excel'])
       .describe(
-        'The handlers that comments can select: `large_object`, `file_system`, `csv` and `excel`, whose library is loaded only when it is listed. An empty list disables uploads.',
+        'The handlers that comments can select: `large_object`, `file_system`, `csv` and `excel`. An empty list disables uploads.',
       ),
     defaultUploadHandler: text(
       'large_object',
