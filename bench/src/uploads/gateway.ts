@@ -22,6 +22,8 @@ export interface Usage {
 }
 
 const memorySampleMs = 50;
+/** Milliseconds. No connection of the other calls is closed while they use only some of them. */
+const keepAliveTimeout = 600_000;
 let peakRss = 0;
 
 async function start({ connectionString, pool, maxFileSize }: GatewaySettings): Promise<{ readonly origin: string }> {
@@ -39,7 +41,7 @@ async function start({ connectionString, pool, maxFileSize }: GatewaySettings): 
       maxTotalSize: 2 * maxFileSize,
     },
   });
-  const { port } = await listenOnFreePort(gateway.middleware, () => gateway.close());
+  const { port } = await listenOnFreePort(gateway.middleware, () => gateway.close(), { keepAliveTimeout });
   setInterval(samplePeak, memorySampleMs);
   return { origin: `http://127.0.0.1:${port}` };
 }
