@@ -12,7 +12,7 @@ const oids = { inferred: 0, text: 25, textArray: 1009, record: 2249, recordArray
 
 /** Rows of one network round trip. */
 const maxBatchRows = 200;
-const maxBatchBytes = 256 * 1024;
+const maxBatchBytes = 64 * 1024;
 /** Batches on their way: PostgreSQL runs one while the next one arrives and the gateway reads a third one. */
 const maxBatches = 3;
 /** The largest part of a row beside its fields and metadata. */
