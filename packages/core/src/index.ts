@@ -195,7 +195,7 @@ export { typescriptClientDiagnostics, typescriptClientFiles } from './generators
 export { typescriptClientDefaults, type TypescriptClientOptions } from './generators/typescript/options.ts';
 export { requestId } from './adapters/request-id.ts';
 export { type LogOptions, logObserver } from './logging/log-observer.ts';
-export { StartError } from './gateway/start-error.ts';
+export { OptionsError, StartError } from './gateway/start-error.ts';
 export { nearestName } from './validation/suggestion.ts';
 export type { CommentHeader } from './generators/generated-file.ts';
 export type { NamingOptions } from './generators/naming.ts';

@@ -10,6 +10,7 @@ import { sqlstateStatuses } from '../src/request/sqlstate.ts';
 test('the names that a host can import', () => {
   expect(Object.keys(core).toSorted()).toEqual([
     'GeneratorError',
+    'OptionsError',
     'Problem',
     'StartError',
     'compareFiles',

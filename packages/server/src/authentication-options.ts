@@ -1,14 +1,12 @@
 /** The authentication options of the gateway from the sections of the configuration. */
 import type { GatewayOptions } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
-import { ConfigurationError } from './config/configuration-error.ts';
 import { isLoopbackHost, isPublicAddress } from './http/address.ts';
 
 type Authentication = NonNullable<GatewayOptions['authentication']>;
 type JwtOptions = Exclude<NonNullable<Authentication['jwt']>, readonly unknown[]>;
 type Option<Name extends keyof Authentication> = Exclude<Authentication[Name], undefined>;
 
-/** @throws ConfigurationError for settings that need one another */
 export function authenticationOptions(configuration: Configuration): Authentication {
   const { production, crossSiteRequests, databaseRole, ...names } = configuration.authentication;
   const { cookie, bearer, cors } = configuration;
@@ -28,16 +26,11 @@ export function authenticationOptions(configuration: Configuration): Authenticat
   };
 }
 
-/** @throws ConfigurationError for a role without a claim */
 function databaseRoleOptions({
   claim,
   anonymous,
 }: Configuration['authentication']['databaseRole']): Option<'databaseRole'> {
-  if (claim !== null) return { claim, anonymous };
-  if (anonymous === null) return null;
-  throw new ConfigurationError([
-    'authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim',
-  ]);
+  return claim === null ? null : { claim, anonymous };
 }
 
 /** Whether any authentication scheme is enabled. */
@@ -51,11 +44,7 @@ function omit<Section extends object, Key extends keyof Section>(section: Sectio
 
 function jwtOptions({ jwt, authentication }: Configuration): Option<'jwt'> {
   if (!jwt.enabled) return null;
-  const { jwksUrl, secret, publicKey, signingKey, signWithSecret, issuer, audience } = jwt;
-  if ([jwksUrl, secret, publicKey, signingKey].every((key) => key === null)) {
-    throw new ConfigurationError(['jwt: set jwksUrl, secret, publicKey or signingKey']);
-  }
-  if (signWithSecret && secret === null) throw new ConfigurationError(['jwt.signWithSecret: set jwt.secret']);
+  const { jwksUrl, issuer, audience } = jwt;
   return {
     ...jwtKeys(jwt),
     jwks: jwksUrl === null ? null : { url: jwksUrl },
@@ -89,18 +78,7 @@ function basicOptions({ basic }: Configuration): Option<'basic'> {
 }
 
 function sessionOptions({ sessions }: Configuration): Option<'sessions'> {
-  const { beginCommand, checkCommand, endCommand, refreshCommand, cacheSeconds, channel } = sessions;
-  const commands = [beginCommand, checkCommand, endCommand].filter((command) => command !== null);
-  if (commands.length === 0 && refreshCommand === null && channel === null) return null;
-  if (commands.length < 3) {
-    throw new ConfigurationError(['sessions: set beginCommand, checkCommand and endCommand together']);
-  }
-  return {
-    beginCommand: beginCommand!,
-    checkCommand: checkCommand!,
-    endCommand: endCommand!,
-    refreshCommand,
-    cacheSeconds,
-    channel,
-  };
+  const { beginCommand, checkCommand, endCommand, ...options } = sessions;
+  if (beginCommand === null || checkCommand === null || endCommand === null) return null;
+  return { beginCommand, checkCommand, endCommand, ...options };
 }

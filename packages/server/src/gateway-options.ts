@@ -10,7 +10,6 @@ export type CommandOptions = Pick<
   'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers' | 'strict'
 >;
 
-/** @throws ConfigurationError for settings that contradict each other */
 export async function gatewayOptions(
   configuration: Configuration,
   connectionString: string,
@@ -32,24 +31,15 @@ export async function gatewayOptions(
   };
 }
 
-function cacheOptions({ cache }: Configuration): Partial<GatewayOptions> {
-  const { redisUrl: url, redisPrefix: prefix, redisTimeout: timeout, redisMaxAge: maxAge } = cache;
-  return {
-    cacheEnabled: cache.enabled,
-    maxCacheableRows: cache.maxRows,
-    maxCacheableSize: cache.maxAnswerSize,
-    maxCacheEntries: cache.maxEntries,
-    maxCacheSize: cache.maxSize,
-    cachePruneIntervalMin: cache.pruneIntervalMin,
-    cacheInvalidateChannel: cache.invalidateChannel,
-    ...(url === null || !cache.enabled ? {} : { defaultRoutineCache: redisCache({ url, prefix, timeout, maxAge }) }),
-  };
+/** Returns the cache in Redis, if it is configured. */
+function cacheOptions({ gateway, redisCache: options }: Configuration): Pick<GatewayOptions, 'defaultRoutineCache'> {
+  const { url } = options;
+  return url === null || !gateway.cacheEnabled ? {} : { defaultRoutineCache: redisCache({ ...options, url }) };
 }
 
 /** Adds tables and views to the sources, or replaces the routines with them. */
 function addTableSource(sources: EndpointSource[], crud: Configuration['crud']): void {
-  const { enabled: _, routines, listingDefaultLimit, listingMaxLimit, ...options } = crud;
+  const { enabled: _, routines, ...options } = crud;
   if (!routines) sources.length = 0;
-  const limits = { defaultLimit: listingDefaultLimit, maxLimit: listingMaxLimit };
-  sources.push(crudSource({ ...options, listingLimits: limits }));
+  sources.push(crudSource(options));
 }

@@ -8,7 +8,7 @@ type Options = ReturnType<typeof authenticationOptions>;
 
 async function optionsOf(file: object): Promise<Options> {
   const workingDirectory = await folderWith({ 'pgway.json': file });
-  const places = { workingDirectory, file: null, environment: {}, overrides: [], otherOptions: [] };
+  const places = { workingDirectory, files: [], environment: {}, overrides: [], otherOptions: [], commandNames: [] };
   return authenticationOptions((await loadConfiguration(places)).configuration);
 }
 

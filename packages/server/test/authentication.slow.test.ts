@@ -54,7 +54,7 @@ describe('the program', () => {
   test('on a public address: refused without persistent keys; a warning without an authentication scheme', async () => {
     const folder = await folderWith({ 'pgway.json': { cookie: { enabled: true } } });
     const refused = run(folder, '--host=0.0.0.0');
-    expect(await refused.ended).toBe(1);
+    expect(await refused.ended).toBe(2);
     expect(refused.text.stderr).toMatch(
       /^pgway: .*not for production: The keys of cookies and tokens are kept in memory/,
     );

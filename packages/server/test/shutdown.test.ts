@@ -21,10 +21,11 @@ test('the server does not wait for open event streams when it stops', async () =
         events: { customServerSentEventsResponseHeaders: { 'X-Custom': 'a' } },
       }),
     }),
-    file: null,
+    files: [],
     environment: {},
     overrides: [],
     otherOptions: [],
+    commandNames: [],
   });
   const lifecycle = new Lifecycle();
   const gateway = await startGateway(lifecycle, configuration, database.connectionString, {});

@@ -15,7 +15,7 @@ type Options = Awaited<ReturnType<typeof uploadOptions>>;
 
 async function optionsOf(section: object, environment: Readonly<Record<string, string>> = {}): Promise<Options> {
   const workingDirectory = await folderWith({ 'pgway.json': { uploadOptions: section } });
-  const places = { workingDirectory, file: null, environment, overrides: [], otherOptions: [] };
+  const places = { workingDirectory, files: [], environment, overrides: [], otherOptions: [], commandNames: [] };
   return uploadOptions((await loadConfiguration(places)).configuration);
 }
 
@@ -64,7 +64,7 @@ test('excel is loaded when it is listed', async () => {
 
 test('the defaults of excel are those of the library', async () => {
   const workingDirectory = await folderWith();
-  const places = { workingDirectory, file: null, environment: {}, overrides: [], otherOptions: [] };
+  const places = { workingDirectory, files: [], environment: {}, overrides: [], otherOptions: [], commandNames: [] };
   const { excel } = (await loadConfiguration(places)).configuration.uploadOptions.defaultUploadHandlerOptions;
   const values = (options: ReturnType<typeof excelHandler>['options']) =>
     Object.values(options!).map((option) => option.default);
@@ -94,13 +94,16 @@ test.each<readonly [variable: string, text: string, value: unknown]>([
 test.each<readonly [object, string]>([
   [
     { defaultUploadHandlerOptions: { checkImage: 'pgn' } },
-    'uploadOptions.defaultUploadHandlerOptions.checkImage: must be true, false or a list of jpg, jpeg, png, gif, bmp, tiff, webp, not "pgn" (in pgway.json)',
+    'uploadOptions.defaultUploadHandlerOptions.checkImage: must be true, false or a list of jpg, jpeg, png, gif, bmp, tiff, webp, not "pgn" (in pgway.json:1)',
   ],
   [
     { uploadHandlers: ['cvs'] },
-    'uploadOptions.uploadHandlers[0]: must be one of large_object, file_system, csv, excel (did you mean csv?), not "cvs" (in pgway.json)',
+    'uploadOptions.uploadHandlers[0]: must be one of large_object, file_system, csv, excel (did you mean csv?), not "cvs" (in pgway.json:1)',
   ],
-  [{ maxFileSizes: 1 }, 'uploadOptions.maxFileSizes: unknown; did you mean uploadOptions.maxFileSize? (in pgway.json)'],
+  [
+    { maxFileSizes: 1 },
+    'uploadOptions.maxFileSizes: unknown; did you mean uploadOptions.maxFileSize? (in pgway.json:1)',
+  ],
 ])('%j is reported', async (section, issue) => {
   await expect(optionsOf(section)).rejects.toMatchObject({ issues: [issue] } satisfies Partial<ConfigurationError>);
 });

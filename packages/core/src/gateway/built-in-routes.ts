@@ -8,7 +8,7 @@ import { problemResponse, type ProblemOptions } from '../request/problem-respons
 import type { Authentication } from './open-authentication.ts';
 import type { AuthenticationOptions } from './options/authentication-options.ts';
 import type { ResolvedOptions } from './options/options.ts';
-import { StartError } from './start-error.ts';
+import { OptionsError } from './start-error.ts';
 
 interface Context {
   readonly options: ResolvedOptions;
@@ -37,7 +37,7 @@ function addRoute(byPath: Map<string, SchemeRoute[]>, route: SchemeRoute): void 
   const path = withoutTrailingSlash(route.path);
   const routes = byPath.get(path) ?? [];
   if (routes.some(({ method }) => method === route.method)) {
-    throw new StartError(
+    throw new OptionsError(
       `${route.method} ${route.path} is the path of two built-in routes; give one of them another path`,
     );
   }

@@ -1,6 +1,6 @@
 import { createOriginReader, type OriginReader } from '../adapters/forwarded.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import { StartError } from './start-error.ts';
+import { OptionsError } from './start-error.ts';
 
 /** Returns the request with the client's address and scheme in place of the proxy's. */
 export type ResolveClientOrigin = (request: GatewayRequest) => GatewayRequest;
@@ -19,7 +19,7 @@ function originReader(trustedProxies: readonly string[]): OriginReader {
   try {
     return createOriginReader(trustedProxies);
   } catch (error) {
-    throw new StartError(`trustedProxies: ${(error as Error).message}`, { cause: error });
+    throw new OptionsError(`trustedProxies: ${(error as Error).message}`, { cause: error });
   }
 }
 

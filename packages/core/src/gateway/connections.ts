@@ -19,7 +19,7 @@ import {
 } from '../postgres/port.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import type { ConnectionProvider, Observer } from '../ports/ports.ts';
-import { StartError, toStartError } from './start-error.ts';
+import { OptionsError, type StartError, toStartError } from './start-error.ts';
 
 /** The main database and the named ones. Each has its own pool. */
 export interface Connections {
@@ -87,7 +87,7 @@ function once<Result>(create: () => Result): () => Result {
 function openMain(options: ResolvedOptions, observe: Observer): Database {
   if (options.dataSource !== null) return connectDataSource(options.dataSource, databaseOptions(options, observe));
   if (typeof options.connectionString === 'string') return open({ text: options.connectionString, options, observe });
-  throw new StartError('no connection string; pass one such as postgres://user:password@localhost:5432/database');
+  throw new OptionsError('no connection string; pass one such as postgres://user:password@localhost:5432/database');
 }
 
 /** LISTEN needs a session, which a pooler in transaction mode does not provide. */
@@ -108,7 +108,7 @@ function openListener(options: ResolvedOptions, observe: Observer): Database | n
 }
 
 function listenConnectionError(consumers: readonly string[]): StartError {
-  return new StartError(
+  return new OptionsError(
     `${consumers.join(' and ')} behind a pooler needs listenConnectionString; set it to a connection string of the server itself`,
   );
 }
@@ -125,7 +125,7 @@ function open({ text, name, options, observe }: DatabaseInput): Database {
     return connectDatabase(connectionSettings(text, name), databaseOptions(options, observe, name));
   } catch (error) {
     const { message } = toStartError(error);
-    throw new StartError(name === undefined ? message : `connection "${name}": ${message}`, { cause: error });
+    throw new OptionsError(name === undefined ? message : `connection "${name}": ${message}`, { cause: error });
   }
 }
 

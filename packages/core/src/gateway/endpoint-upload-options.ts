@@ -2,7 +2,7 @@ import type { UploadHandler } from '../ports/upload-handler.ts';
 import { commonUploadDefaults, commonUploadOptions } from '../uploads/common-options.ts';
 import type { EndpointUploadOptions, UploadOptionDefinitions } from '../endpoints/upload-option.ts';
 import type { UploadOptions } from './options/upload-options.ts';
-import { StartError } from './start-error.ts';
+import { OptionsError } from './start-error.ts';
 
 /**
  * Returns what comments can say about uploads: the handlers and their options, or null without a handler.
@@ -32,7 +32,7 @@ export function endpointUploadOptions(
 function checkNames(handler: string, definitions: UploadOptionDefinitions): UploadOptionDefinitions {
   const invalid = Object.keys(definitions).find((name) => !/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(name));
   if (invalid === undefined) return definitions;
-  throw new StartError(
+  throw new OptionsError(
     `uploadOptions.uploadHandlers["${handler}"]: the option ${JSON.stringify(invalid)} of the handler must have a name in snake case, such as check_text`,
   );
 }

@@ -25,7 +25,7 @@ import { createPasswordHasher } from '../auth-schemes/password.ts';
 import { rateLimiter } from '../auth-schemes/rate-limiter.ts';
 import type { CommandRunner } from '../auth-schemes/command-runner.ts';
 import { memorySessions, type SessionStore, sqlSessions } from '../auth-schemes/sessions.ts';
-import { StartError } from './start-error.ts';
+import { OptionsError } from './start-error.ts';
 import { validateAuthentication } from './validate-authentication.ts';
 
 /** The authentication of a gateway. Refreshes of the catalog do not change it. */
@@ -192,7 +192,7 @@ async function openRing(
     ...(keyLifetime === undefined ? {} : { keyLifetime }),
   });
   if (options.production && ring.warnings.length > 0) {
-    throw new StartError(`not for production: ${ring.warnings.join(' ')}`);
+    throw new OptionsError(`not for production: ${ring.warnings.join(' ')}`);
   }
   for (const message of [...ring.warnings, ...sessions.warnings])
     observe({ kind: 'start-warning', code: 'authentication', message });
@@ -202,10 +202,10 @@ async function openRing(
 function storageOf({ dataProtection }: AuthenticationOptions, query: CommandRunner): KeyStorage {
   const { folder = null, readCommand = null, writeCommand = null } = dataProtection;
   if ((readCommand === null) !== (writeCommand === null)) {
-    throw new StartError('dataProtection: set readCommand and writeCommand together');
+    throw new OptionsError('dataProtection: set readCommand and writeCommand together');
   }
   if (folder !== null && readCommand !== null) {
-    throw new StartError('dataProtection: set either folder or readCommand and writeCommand');
+    throw new OptionsError('dataProtection: set either folder or readCommand and writeCommand');
   }
   if (readCommand !== null) return databaseKeyStorage({ query, read: readCommand, write: writeCommand! });
   return folder === null ? memoryKeyStorage() : folderKeyStorage(folder);
@@ -228,7 +228,7 @@ function openSchemes(parts: AuthenticationParts, ring: KeyRing | null, observe: 
   ];
   const names = schemes.map(({ name }) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) throw new StartError(`two schemes have the name "${duplicate}"; rename one of them`);
+  if (duplicate !== undefined) throw new OptionsError(`two schemes have the name "${duplicate}"; rename one of them`);
   return schemes;
 }
 

@@ -11,7 +11,7 @@ import { localBroadcast } from '../broadcast/topic-listeners.ts';
 import { postgresBroadcast } from '../broadcast/postgres-broadcast.ts';
 import { redisBroadcast } from '../broadcast/redis-broadcast.ts';
 import { encryptedBroadcast } from '../broadcast/encrypted-broadcast.ts';
-import { StartError } from './start-error.ts';
+import { OptionsError, StartError } from './start-error.ts';
 import { NotificationChannels } from './notification-channels.ts';
 import { RoutinePrivileges } from './routine-privileges.ts';
 
@@ -94,7 +94,7 @@ async function openBroadcast(
   try {
     if (broadcast === 'local') return localBroadcast;
     if (broadcast === 'redis') {
-      if (url === null) throw new StartError('redisUrl is missing; give redis://host:6379');
+      if (url === null) throw new OptionsError('redisUrl is missing; give redis://host:6379');
       return await redisBroadcast({ url, channel, onHealthChange: report });
     }
     const { listen, notifyDatabase } = connections;
@@ -105,7 +105,8 @@ async function openBroadcast(
       onHealthChange: report,
     });
   } catch (error) {
-    throw new StartError(`events.broadcast ${broadcast}: ${(error as Error).message}`, { cause: error });
+    const Type = error instanceof OptionsError ? OptionsError : StartError;
+    throw new Type(`events.broadcast ${broadcast}: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -120,7 +121,7 @@ function streamHeaders({ customServerSentEventsResponseHeaders: custom }: Events
   ]);
   for (const [name, value] of Object.entries(custom)) {
     if (!token.test(name) || !fieldValue.test(value)) {
-      throw new StartError(
+      throw new OptionsError(
         `events.customServerSentEventsResponseHeaders: "${name}" is not a valid header; use a token as its name and printable characters in its value`,
       );
     }

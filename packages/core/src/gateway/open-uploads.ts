@@ -6,7 +6,7 @@ import { defaultUploadHandlers } from '../uploads/default-handlers.ts';
 import { UploadSlots } from '../uploads/upload-slots.ts';
 import { endpointUploadOptions } from './endpoint-upload-options.ts';
 import type { ResolvedOptions } from './options/options.ts';
-import { StartError } from './start-error.ts';
+import { OptionsError } from './start-error.ts';
 
 /** The upload handlers of a gateway. Refreshes keep them. */
 export interface Uploads {
@@ -47,6 +47,6 @@ function makeHandler(name: string, make: () => UploadHandler): UploadHandler {
     if (typeof (handler as Partial<UploadHandler> | undefined)?.store === 'function') return handler;
     throw new TypeError('the factory must return an object with a function "store"');
   } catch (error) {
-    throw new StartError(`uploadOptions.uploadHandlers["${name}"]: ${(error as Error).message}`, { cause: error });
+    throw new OptionsError(`uploadOptions.uploadHandlers["${name}"]: ${(error as Error).message}`, { cause: error });
   }
 }

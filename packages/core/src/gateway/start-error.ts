@@ -6,10 +6,14 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
+/** The gateway cannot start with these options, whatever the state of its databases. */
+export class OptionsError extends StartError {}
+
 /** Returns an error of the start as a StartError, with a hint for known SQLSTATEs. */
 export function toStartError(error: unknown): StartError {
   if (error instanceof StartError) return error;
-  return new StartError(startMessage(error), { cause: error });
+  const Type = error instanceof ConnectionStringError ? OptionsError : StartError;
+  return new Type(startMessage(error), { cause: error });
 }
 
 function startMessage(error: unknown): string {

@@ -1,6 +1,6 @@
 import type { AuthenticationOptions, BasicOptions } from './options/authentication-options.ts';
 import type { ResolvedOptions } from './options/options.ts';
-import { StartError } from './start-error.ts';
+import { OptionsError } from './start-error.ts';
 
 /**
  * Validates combinations of the authentication options.
@@ -14,7 +14,7 @@ export function validateAuthentication({ authentication, requestHeadersContextKe
   checkNames(authentication);
   const { antiforgeryPath: path } = authentication;
   if (path !== null && !/^\/[^?#\s]*$/.test(path)) {
-    throw new StartError(`antiforgeryPath: ${JSON.stringify(path)} must begin with a slash`);
+    throw new OptionsError(`antiforgeryPath: ${JSON.stringify(path)} must begin with a slash`);
   }
 }
 
@@ -30,13 +30,13 @@ function checkSettings(options: AuthenticationOptions, requestHeadersContextKey:
   for (const [option, key] of Object.entries({ requestHeadersContextKey, ...keys })) {
     if (key === null) continue;
     if (!settingName.test(key)) {
-      throw new StartError(
+      throw new OptionsError(
         `${option}: ${JSON.stringify(key)} is not the name of a setting; give two names with a dot, as in app.user`,
       );
     }
     const other = taken.get(key.toLowerCase());
     if (other !== undefined)
-      throw new StartError(`${option} and ${other} have the same setting ${key}; give each its own`);
+      throw new OptionsError(`${option} and ${other} have the same setting ${key}; give each its own`);
     taken.set(key.toLowerCase(), option);
   }
 }
@@ -44,7 +44,7 @@ function checkSettings(options: AuthenticationOptions, requestHeadersContextKey:
 function checkRoles({ databaseRole }: AuthenticationOptions): void {
   const anonymous = databaseRole?.anonymous;
   if (anonymous === 'none' || anonymous === '') {
-    throw new StartError(
+    throw new OptionsError(
       `authentication.databaseRole.anonymous: ${JSON.stringify(anonymous)} is not a role; name one, or null for the role of the connection`,
     );
   }
@@ -58,7 +58,7 @@ function checkRoleClaim({ databaseRole, jwt }: AuthenticationOptions): void {
     if (Object.hasOwn(claims, claim)) continue;
     const renamed = Object.entries(claims).find(([, path]) => removes(path, claim));
     if (renamed === undefined) continue;
-    throw new StartError(
+    throw new OptionsError(
       `authentication.databaseRole.claim: the scheme "${name}" has no claim ${JSON.stringify(claim)}, because its option claims makes ${JSON.stringify(renamed[0])} of it: set it to ${JSON.stringify(renamed[0])}, or add ${JSON.stringify(claim)} to claims`,
     );
   }
@@ -70,9 +70,9 @@ function removes(path: string | readonly string[], claim: string): boolean {
 }
 
 function checkBasic({ user = null, hash = null, command = null }: BasicOptions): void {
-  if (user !== null && hash === null) throw new StartError('basic: user needs hash, the hash of the password');
-  if (user === null && hash !== null) throw new StartError('basic: hash needs user');
-  if (user === null && command === null) throw new StartError('basic: set user and hash, or command');
+  if (user !== null && hash === null) throw new OptionsError('basic: user needs hash, the hash of the password');
+  if (user === null && hash !== null) throw new OptionsError('basic: hash needs user');
+  if (user === null && command === null) throw new OptionsError('basic: set user and hash, or command');
 }
 
 function checkNames(options: AuthenticationOptions): void {
@@ -87,5 +87,5 @@ function checkNames(options: AuthenticationOptions): void {
     defaultRoleClaimType: options.defaultRoleClaimType,
   };
   const empty = Object.entries(names).find(([, name]) => name === '');
-  if (empty !== undefined) throw new StartError(`${empty[0]} is empty; give a name`);
+  if (empty !== undefined) throw new OptionsError(`${empty[0]} is empty; give a name`);
 }

@@ -1,11 +1,12 @@
 import { ConfigurationError } from '../config/configuration-error.ts';
+import type { NamedFile } from '../config/configuration-files.ts';
 import type { Override } from '../config/layers.ts';
 
 /** A command that needs a configuration and a database. `serve` is the program without a command. */
 export type DatabaseCommand = 'serve' | 'generate' | 'validate';
-export type Command = DatabaseCommand | 'hash';
+export type Command = DatabaseCommand | 'config' | 'hash' | 'init';
 
-const flagNames = ['check', 'watch', 'verify'] as const;
+const flagNames = ['all', 'check', 'force', 'json', 'verify', 'watch'] as const;
 
 /** An option of a command that is not a setting. It takes no value. */
 export type Flag = (typeof flagNames)[number];
@@ -13,7 +14,8 @@ export type Flag = (typeof flagNames)[number];
 export interface Arguments {
   readonly command: Command | 'help' | 'version';
   readonly flags: ReadonlySet<Flag>;
-  readonly file: string | null;
+  /** The configuration files, in order. */
+  readonly files: readonly NamedFile[];
   /** The endpoints that `pgway endpoints` shows; null: all. */
   readonly filter: string | null;
   readonly overrides: readonly Override[];
@@ -29,6 +31,8 @@ const syntaxes: Readonly<Record<Command, Syntax>> = {
   serve: { flags: [], argument: 'file' },
   generate: { flags: ['check', 'watch'], argument: 'file' },
   validate: { flags: [], argument: 'file' },
+  config: { flags: ['all', 'json'], argument: 'file' },
+  init: { flags: ['force'], argument: 'file' },
   hash: { flags: ['verify'], argument: null },
 };
 
@@ -38,7 +42,13 @@ export const commandNames: readonly string[] = Object.keys(syntaxes).filter((nam
 const isCommand = (word: string): boolean => commandNames.includes(word);
 
 /** Options that are not settings. */
-export const programOptions: readonly string[] = ['help', 'version', 'config', ...flagNames];
+export const programOptions: readonly string[] = ['help', 'version', 'config', 'optional-config', ...flagNames];
+
+/** The options that name a configuration file, and whether it may be missing. */
+const fileOptions: Readonly<Record<string, { readonly optional: boolean }>> = {
+  config: { optional: false },
+  'optional-config': { optional: true },
+};
 
 const shortOptions: Readonly<Record<string, string>> = {
   '-h': '--help',
@@ -60,34 +70,48 @@ function parseArgument(word: string): Argument {
   return { kind: 'option', key: name.startsWith('--') ? name.slice(2) : name, value };
 }
 
+/** Joins `--config a.json` to `--config=a.json`. */
+function joinFileOptions(argv: readonly string[]): readonly string[] {
+  const isFileOption = (word: string = ''): boolean =>
+    word.startsWith('--') && Object.hasOwn(fileOptions, word.slice(2));
+  const isFile = (word: string = '-'): boolean => !word.startsWith('-');
+  return argv.flatMap((word, index) => {
+    if (isFile(word) && isFileOption(argv[index - 1])) return [];
+    return isFileOption(word) && isFile(argv[index + 1]) ? [`${word}=${argv[index + 1]}`] : [word];
+  });
+}
+
+/** A configuration file of an option, or an argument that is not an option. */
+interface Word extends NamedFile {
+  readonly isOption: boolean;
+}
+
 /** The arguments after the command, before they are checked. */
 interface Words {
-  readonly words: readonly string[];
-  readonly files: readonly string[];
+  readonly words: readonly Word[];
   readonly flags: ReadonlySet<string>;
   readonly overrides: readonly Override[];
   readonly issues: readonly string[];
 }
 
 function readWords(argv: readonly string[]): Words {
-  const words: string[] = [];
-  const files: string[] = [];
+  const words: Word[] = [];
   const flags = new Set<string>();
   const overrides: Override[] = [];
   const issues: string[] = [];
-  for (const argument of argv.map(parseArgument)) {
-    if (argument.kind === 'word') words.push(argument.text);
-    else if (argument.key === 'config') addFile(argument.value, files, issues);
+  for (const argument of joinFileOptions(argv).map(parseArgument)) {
+    if (argument.kind === 'word') words.push({ name: argument.text, optional: false, isOption: false });
+    else if (Object.hasOwn(fileOptions, argument.key)) addFile(argument, words, issues);
     else if (!programOptions.includes(argument.key)) overrides.push(argument);
     else if (argument.value === null) flags.add(argument.key);
     else issues.push(`--${argument.key}: takes no value`);
   }
-  return { words, files, flags, overrides, issues };
+  return { words, flags, overrides, issues };
 }
 
-function addFile(value: string | null, files: string[], issues: string[]): void {
-  if (value === null || value === '') issues.push('--config: needs a file, as in --config=pgway.json');
-  else files.push(value);
+function addFile({ key, value }: Override, words: Word[], issues: string[]): void {
+  if (value === null || value === '') issues.push(`--${key}: needs a file, as in --${key}=pgway.json`);
+  else words.push({ name: value, isOption: true, ...fileOptions[key]! });
 }
 
 /**
@@ -101,25 +125,32 @@ export function parseArguments(argv: readonly string[]): Arguments {
   const { words, flags, overrides } = parsed;
   const information = (['help', 'version'] as const).find((name) => flags.has(name));
   const { argument } = syntaxes[command];
-  const files = [...(argument === 'file' ? words : []), ...parsed.files];
-  const issues = [...parsed.issues, ...(information === undefined ? findIssues(command, parsed, files) : [])];
+  const files = words.filter(({ isOption }) => isOption || argument === 'file');
+  const issues = [...parsed.issues, ...(information === undefined ? findIssues(command, parsed) : [])];
   if (issues.length > 0) throw new ConfigurationError(issues);
   return {
     command: information ?? command,
     flags: new Set(flagNames.filter((name) => flags.has(name))),
-    file: files[0] ?? null,
-    filter: argument === 'filter' ? (words[0] ?? null) : null,
+    files: files.map(({ name, optional }) => ({ name, optional })),
+    filter: argument === 'filter' ? (words.find(({ isOption }) => !isOption)?.name ?? null) : null,
     overrides,
   };
 }
 
-function findIssues(command: Command, { words, flags, overrides }: Words, files: readonly string[]): readonly string[] {
-  if (command === 'hash') return [...flagIssues(command, flags), ...hashIssues([...words, ...files], overrides)];
-  const isMisplaced = words.some(isCommand);
+function findIssues(command: Command, { words, flags, overrides }: Words): readonly string[] {
+  if (command === 'hash') return [...flagIssues(command, flags), ...hashIssues(words, overrides)];
+  const names = words.filter(({ isOption }) => !isOption).map(({ name }) => name);
   return [
-    ...(isMisplaced ? [] : flagIssues(command, flags)),
-    ...wordIssues(words, syntaxes[command].argument),
-    ...(isMisplaced ? [] : fileIssues(files)),
+    ...(names.some(isCommand) ? [] : flagIssues(command, flags)),
+    ...wordIssues(names, syntaxes[command].argument),
+    ...(command === 'init' ? initIssues(words, overrides) : []),
+  ];
+}
+
+function initIssues(words: readonly Word[], overrides: readonly Override[]): readonly string[] {
+  return [
+    ...overrides.map(({ key }) => `--${key}: pgway init takes no settings; edit the file that it writes`),
+    ...(words.length > 1 ? [`init: writes one file, not ${words.length}; pass only one`] : []),
   ];
 }
 
@@ -142,7 +173,7 @@ function validUses(flag: Flag): string {
 }
 
 /** Arguments are visible to other users of the machine, in lists of processes: a password must not be one. */
-function hashIssues(words: readonly string[], overrides: readonly Override[]): readonly string[] {
+function hashIssues(words: readonly Word[], overrides: readonly Override[]): readonly string[] {
   if (words.length === 0 && overrides.length === 0) return [];
   return [
     'hash: takes no password as argument, because other users of this machine can read arguments; run pgway hash in a terminal, or pass the password to its standard input',
@@ -156,9 +187,4 @@ function wordIssues(words: readonly string[], argument: Syntax['argument']): rea
   if (argument !== 'file') return [];
   const misplaced = words.find(isCommand);
   return misplaced === undefined ? [] : [`${misplaced}: must be the first argument, as in pgway ${misplaced}`];
-}
-
-function fileIssues(files: readonly string[]): readonly string[] {
-  if (files.length < 2) return [];
-  return [`more than one configuration file: ${files.join(' and ')}; pass only one`];
 }

@@ -3,7 +3,7 @@ import { describeValues, sections } from '../config/settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { wrap } from '../terminal-text.ts';
 
-const usage = `Usage: pgway [file] [options] [--key=value …]
+const usage = `Usage: pgway [file …] [options] [--key=value …]
 
   pgway                                            configuration from pgway.json, if it exists; without a connection:
                                                    the embedded PostgreSQL with an example database
@@ -14,14 +14,20 @@ Commands:
   pgway generate [file]   write typed client, request files and OpenAPI document
       --check             write nothing, and exit with 1 when a file is out of date
       --watch             write again whenever the database changes
+  pgway init [file]       write a configuration file with comments
+      --force             overwrite an existing file
+  pgway config [file …]   print the settings that a source sets, each with its place
+      --all               print defaults too
+      --json              print JSON
   pgway validate [file]   check configuration, database and comments, and exit with 1 when there is an error
   pgway hash              hash a password of the terminal or of the standard input
       --verify            read a password and a hash, and exit with 1 when they do not match
 
 Options:
-  --config=<file>   the configuration file
-  --help, -h        print this text
-  --version, -v     print the version
+  --config=<file>            a configuration file; several are merged, later ones win
+  --optional-config=<file>   the same, and the file may be missing
+  --help, -h                 print this text
+  --version, -v              print the version
 
 Settings: keys of the file, environment variables (gateway.poolSize is PGWAY_GATEWAY_POOL_SIZE), or options:
 `;

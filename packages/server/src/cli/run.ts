@@ -1,35 +1,62 @@
-import { StartError } from '@pgway/core';
+import { OptionsError, StartError } from '@pgway/core';
+import { ConfigurationError } from '../config/configuration-error.ts';
 import type { Environment } from '../config/layers.ts';
 import { loadConfiguration } from '../config/load.ts';
-import { parseArguments, programOptions } from './arguments.ts';
+import { type Arguments, commandNames, type DatabaseCommand, parseArguments, programOptions } from './arguments.ts';
 import { runCommand } from './commands.ts';
+import { runConfig } from './config-command.ts';
 import { errorMessage } from './error-message.ts';
 import { runHash, runVerify } from './hash-command.ts';
 import { helpText, version } from './help.ts';
+import { runInit } from './init-command.ts';
 import type { ProcessContext } from './process-context.ts';
 
-/** Runs the program and returns its exit code. Errors are written to `stderr` and return 1. */
+/** Runs the program and returns its exit code. Errors are written to `stderr`; those of the configuration return 2, others 1. */
 export async function run(argv: readonly string[], environment: Environment, process: ProcessContext): Promise<number> {
   let pgVariables: readonly string[] = [];
   try {
-    const { command, flags, file, filter, overrides } = parseArguments(argv);
-    if (command === 'help') return print(process, helpText(process.columns ?? 100));
-    if (command === 'version') return print(process, `${version()}\n`);
-    // Needs no configuration: the server verifies passwords with the same fixed parameters.
-    if (command === 'hash') return await (flags.has('verify') ? runVerify(process) : runHash(process));
+    const parsed = parseArguments(argv);
+    const { command, flags, files, filter, overrides } = parsed;
+    if (!needsConfiguration(command)) return await runWithoutConfiguration(command, parsed, process);
     const { workingDirectory } = process;
     const loaded = await loadConfiguration({
       workingDirectory,
-      file,
+      files,
       environment,
       overrides,
       otherOptions: programOptions,
+      commandNames,
     });
+    if (command === 'config') return runConfig(loaded, flags, process);
     pgVariables = loaded.pgVariables;
     return await runCommand({ command, flags, filter }, loaded, process);
   } catch (error) {
     process.stderr.write(`pgway: ${errorMessage(error)}${databaseHint(error, pgVariables)}\n`);
-    return 1;
+    return error instanceof ConfigurationError || error instanceof OptionsError ? 2 : 1;
+  }
+}
+
+type PlainCommand = Exclude<Arguments['command'], DatabaseCommand | 'config'>;
+
+function needsConfiguration(command: Arguments['command']): command is Exclude<Arguments['command'], PlainCommand> {
+  return !['help', 'version', 'hash', 'init'].includes(command);
+}
+
+async function runWithoutConfiguration(
+  command: PlainCommand,
+  { flags, files }: Arguments,
+  process: ProcessContext,
+): Promise<number> {
+  switch (command) {
+    case 'help':
+      return print(process, helpText(process.columns ?? 100));
+    case 'version':
+      return print(process, `${version()}\n`);
+    case 'hash':
+      // The server verifies passwords with the same fixed parameters.
+      return flags.has('verify') ? runVerify(process) : runHash(process);
+    case 'init':
+      return runInit(files[0]?.name ?? null, flags, process);
   }
 }
 

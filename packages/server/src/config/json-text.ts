@@ -1,5 +1,9 @@
-/** Strict JSON with the position of the first error. `JSON.parse` gives no position for some errors and accepts equal keys. */
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+/**
+ * JSON with comments and trailing commas, with the position of the first error and of each value. `JSON.parse` gives no position
+ * for some errors and accepts equal keys.
+ */
+import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import type { Path } from './path.ts';
 
 /** A syntax error in JSON text. */
 export class JsonTextError extends Error {
@@ -27,8 +31,8 @@ const descriptions: Readonly<Record<ReturnType<typeof printParseErrorCode>, stri
   CloseBraceExpected: '"," or "}" expected',
   CloseBracketExpected: '"," or "]" expected',
   EndOfFileExpected: 'end of file expected',
-  InvalidCommentToken: 'comments are not allowed',
-  UnexpectedEndOfComment: 'comments are not allowed',
+  InvalidCommentToken: 'unexpected comment',
+  UnexpectedEndOfComment: 'unterminated comment',
   UnexpectedEndOfString: 'unterminated string',
   UnexpectedEndOfNumber: 'invalid number',
   InvalidUnicode: 'invalid escape in a string',
@@ -37,11 +41,18 @@ const descriptions: Readonly<Record<ReturnType<typeof printParseErrorCode>, stri
   '<unknown ParseErrorCode>': 'invalid JSON',
 };
 
+/** The value of a text, and where its parts are. */
+export interface JsonText {
+  readonly value: unknown;
+  /** Returns the line of the value at the path, from 1; null without one. */
+  readonly lineOf: (path: Path) => number | null;
+}
+
 /**
  * Parses JSON text; a byte order mark at its start is ignored.
  * @throws JsonTextError for syntax errors and for equal keys in an object
  */
-export function parseJsonText(source: string): unknown {
+export function parseJsonText(source: string): JsonText {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
   const errors: ParseError[] = [];
   const root = parse(text, errors);
@@ -53,12 +64,18 @@ export function parseJsonText(source: string): unknown {
       first.offset,
     );
   }
-  return toValue(root!, text);
+  return { value: toValue(root!, text), lineOf: (path) => lineOf(root!, path, text) };
+}
+
+function lineOf(root: Node, path: Path, text: string): number | null {
+  const keys = path.map((key) => (typeof key === 'number' ? key : String(key)));
+  const node = findNodeAtLocation(root, keys);
+  return node === undefined ? null : text.slice(0, node.offset).split('\n').length;
 }
 
 function parse(text: string, errors: ParseError[]): Node | undefined {
   try {
-    return parseTree(text, errors, { disallowComments: true });
+    return parseTree(text, errors, { allowTrailingComma: true });
   } catch (error) {
     // The parser recurses.
     if (error instanceof RangeError) throw new JsonTextError('too many levels', text, 0);

@@ -1,5 +1,5 @@
-/** The layers of a configuration before validation: file, environment, command line. */
-import { JsonTextError, parseJsonText } from './json-text.ts';
+/** The layers of a configuration before validation: environment and command line; `file-layer.ts` has those of files. */
+import { formatPath, type Path } from './path.ts';
 import { normalizeKey, parseSetting, sections, settings, variableName } from './settings.ts';
 import { didYouMean } from './suggestion.ts';
 
@@ -12,8 +12,12 @@ export interface Layer {
   readonly tree: Tree;
   /** Errors of the source itself; the tree lacks the values concerned. */
   readonly issues: readonly string[];
-  /** Returns the place of a value for messages, as in `in pgway.json`. */
-  originOf(path: string): string;
+  /** Whether a value is in its place, or from it, as in `in pgway.json:3` and `from --port`. */
+  readonly relation: 'in' | 'from';
+  /** Whether maps are merged key by key into those of earlier layers; false: they replace them. */
+  readonly mergesMaps: boolean;
+  /** Returns the place of a value of the tree: `pgway.json:3`, `PGWAY_PORT`, `--port`. */
+  originOf(path: Path): string;
 }
 
 /** `--gateway.commentsMode=parseAll`, split at `=`; `value` is null without one. */
@@ -26,55 +30,27 @@ export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Parses the configuration file and replaces `${NAME}` in strings from the environment. */
-export function fileLayer(name: string, text: string, environment: Environment): Layer {
-  const originOf = (): string => `in ${name}`;
-  let value: unknown;
-  try {
-    value = parseJsonText(text);
-  } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    return { tree: {}, issues: [`${name}:${error.line}:${error.column}: ${error.message}`], originOf };
-  }
-  if (!isTree(value)) return { tree: {}, issues: [`${name}: the configuration must be a JSON object`], originOf };
-  const issues: string[] = [];
-  const tree = substitute(value, '', (path, variable) => {
-    const found = environment[variable];
-    if (found === undefined) issues.push(`${path}: the variable ${variable} is not set (in ${name})`);
-    return found ?? `\${${variable}}`;
-  }) as Tree;
-  return { tree, issues, originOf };
-}
-
-function substitute(value: unknown, path: string, lookUp: (path: string, variable: string) => string): unknown {
-  if (typeof value === 'string') {
-    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => lookUp(path, name));
-  }
-  if (Array.isArray(value)) return value.map((item, index) => substitute(item, `${path}[${index}]`, lookUp));
-  if (!isTree(value)) return value;
-  const entries = Object.entries(value).map(([key, inner]) => {
-    return [key, substitute(inner, path === '' ? key : `${path}.${key}`, lookUp)] as const;
-  });
-  return Object.fromEntries(entries);
-}
-
-/** Reads `PGWAY_…` variables and `DATABASE_URL`. Empty variables count as unset. */
-export function environmentLayer(environment: Environment): Layer {
+/**
+ * Reads `PGWAY_…` variables and `DATABASE_URL`. Empty variables count as unset.
+ * @param placeOf returns the place of a variable: its name, or `PGWAY_PORT in .env`
+ */
+export function environmentLayer(environment: Environment, placeOf: (variable: string) => string): Layer {
   const found = new Map<string, unknown>();
   const origins = new Map<string, string>();
   const databaseUrl = environment['DATABASE_URL'] ?? '';
   if (databaseUrl !== '') {
     found.set('connectionString', databaseUrl);
-    origins.set('connectionString', 'DATABASE_URL');
+    origins.set('connectionString', placeOf('DATABASE_URL'));
   }
   for (const setting of settings) {
     const variable = variableName(setting.path);
     const text = environment[variable] ?? '';
     if (text === '') continue;
     found.set(setting.path, parseSetting(setting, text));
-    origins.set(setting.path, variable);
+    origins.set(setting.path, placeOf(variable));
   }
-  return { tree: unflatten(found), issues: [], originOf: (path) => `from ${origins.get(path) ?? 'the environment'}` };
+  const originOf = (path: Path): string => origins.get(formatPath(path)) ?? 'the environment';
+  return { tree: unflatten(found), issues: [], relation: 'from', mergesMaps: false, originOf };
 }
 
 /**
@@ -82,7 +58,7 @@ export function environmentLayer(environment: Environment): Layer {
  * (`PGWAY_SERVICE_HOST`).
  */
 export function misspelledVariables(environment: Environment): readonly string[] {
-  const known = settings.map((setting) => variableName(setting.path));
+  const known = ['PGWAY_ENVIRONMENT', ...settings.map((setting) => variableName(setting.path))];
   return Object.keys(environment).flatMap((name) => {
     if (!name.startsWith('PGWAY_') || known.includes(name)) return [];
     const section = sections.find(({ path }) => path !== '' && variableName(path) === name);
@@ -109,7 +85,8 @@ export function overrideLayer(overrides: readonly Override[], otherOptions: read
       found.set(setting.path, value === null ? true : parseSetting(setting, value));
     }
   }
-  return { tree: unflatten(found), issues, originOf: (path) => `from --${path}` };
+  const originOf = (path: Path): string => `--${formatPath(path)}`;
+  return { tree: unflatten(found), issues, relation: 'from', mergesMaps: false, originOf };
 }
 
 function describeUnknownOption(key: string, candidates: readonly string[]): string {
@@ -132,27 +109,4 @@ function unflatten(values: ReadonlyMap<string, unknown>): Tree {
     parent[keys.at(-1)!] = value;
   }
   return root;
-}
-
-const pgVariables: Readonly<Record<string, string>> = {
-  PGHOST: 'host',
-  PGPORT: 'port',
-  PGDATABASE: 'dbname',
-  PGUSER: 'user',
-  PGPASSWORD: 'password',
-  PGSSLMODE: 'sslmode',
-};
-
-/** Returns the libpq variables that are set. Empty variables count as unset. */
-export function presentPgVariables(environment: Environment): readonly string[] {
-  return Object.keys(pgVariables).filter((name) => (environment[name] ?? '') !== '');
-}
-
-/** Builds a connection URL from the libpq variables; null when they name neither server nor database. */
-export function connectionFromPgVariables(environment: Environment): string | null {
-  const present = presentPgVariables(environment);
-  if (!['PGHOST', 'PGPORT', 'PGDATABASE'].some((name) => present.includes(name))) return null;
-  const parameters = new URLSearchParams(present.includes('PGHOST') ? [] : [['host', 'localhost']]);
-  for (const variable of present) parameters.set(pgVariables[variable]!, environment[variable]!);
-  return `postgres:///?${parameters.toString()}`;
 }

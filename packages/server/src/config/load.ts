@@ -1,115 +1,139 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { ConfigurationError } from './configuration-error.ts';
 import {
-  connectionFromPgVariables,
-  environmentLayer,
-  fileLayer,
-  misspelledVariables,
-  overrideLayer,
-  presentPgVariables,
-} from './layers.ts';
+  type Dotenv,
+  type NamedFile,
+  readConfigurationFile,
+  readDotenv,
+  type SelectedFiles,
+  selectFiles,
+} from './configuration-files.ts';
+import { contradictions } from './contradictions.ts';
+import { fileLayer } from './file-layer.ts';
+import { environmentLayer, misspelledVariables, overrideLayer } from './layers.ts';
 import type { Environment, Layer, Override } from './layers.ts';
+import { connectionFromPgVariables, presentPgVariables } from './pg-variables.ts';
 import type { Configuration } from './schema.ts';
-import { didYouMean } from './suggestion.ts';
-import { validateLayers } from './validate.ts';
+import { settingOrigins, validateLayers } from './validate.ts';
 
 /** The sources of a configuration. */
 export interface ConfigurationSources {
   readonly workingDirectory: string;
-  /** Null: `pgway.json` in the working directory, if it exists. */
-  readonly file: string | null;
+  /** Empty: `pgway.json` and `pgway.<environment>.json` in the working directory, if they exist. */
+  readonly files: readonly NamedFile[];
   readonly environment: Environment;
   readonly overrides: readonly Override[];
   /** Command-line options that are no settings, for suggestions. */
   readonly otherOptions: readonly string[];
+  /** The commands, for suggestions. */
+  readonly commandNames: readonly string[];
 }
 
 export interface LoadedConfiguration {
   readonly configuration: Configuration;
-  /** The name of the file that was read, or null. */
-  readonly file: string | null;
+  /** The files that were read, in order. */
+  readonly files: readonly string[];
+  /** The environment that selects `pgway.<environment>.json`; null without one. */
+  readonly environmentName: string | null;
+  /** The places of the settings that are not at their defaults, by path. */
+  readonly origins: ReadonlyMap<string, string>;
   /** The libpq variables that name the database; empty when another source does. */
   readonly pgVariables: readonly string[];
   /** Probable mistakes, for the log. */
   readonly warnings: readonly string[];
 }
 
-const defaultFile = 'pgway.json';
-
 /**
- * Loads the configuration. Later sources win: defaults, file, environment (`DATABASE_URL`, then `PGWAY_…`), command line. The
- * libpq variables (`PGHOST`, `PGDATABASE`, …) apply when no source names a connection.
+ * Loads the configuration. Later sources win: defaults, files in their order, environment (`DATABASE_URL`, then `PGWAY_…`),
+ * command line. Variables of the process win over those of `.env`. The libpq variables (`PGHOST`, `PGDATABASE`, …) apply when no
+ * source names a connection.
  * @throws ConfigurationError with every issue
  */
 export async function loadConfiguration(sources: ConfigurationSources): Promise<LoadedConfiguration> {
-  const file = sources.file ?? defaultFile;
+  const dotenv = await readDotenv(sources.workingDirectory);
+  const environment = { ...dotenv.variables, ...definedVariables(sources.environment) };
+  const selected = selectFiles(sources.files, environment);
+  const files = await readFiles(selected.files, environment, sources);
   const overrides = overrideLayer(sources.overrides, sources.otherOptions);
-  const text = await readText(resolve(sources.workingDirectory, file), file, {
-    optional: sources.file === null,
-    // `--port 9000` parses as a file `9000`; the error is the missing value of `--port`.
-    issues: overrides.issues,
-  });
-  const layers: readonly Layer[] = [
-    ...(text === null ? [] : [fileLayer(file, text, sources.environment)]),
-    environmentLayer(sources.environment),
-    overrides,
-  ];
-  const validated = validateLayers(layers);
-  const configuration = selectDatabase(validated, sources.environment);
-  const usesPgVariables = validated.connectionString === null && configuration.connectionString !== null;
+  const variables = environmentLayer(environment, (name) => placeOfVariable(name, sources.environment));
+  const layers: readonly Layer[] = [...files.layers, variables, overrides];
+  return resolved(layers, environment, { dotenv, files, selected });
+}
+
+/** A variable that is undefined must not hide the one of `.env`. */
+function definedVariables(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined));
+}
+
+function placeOfVariable(name: string, environment: Environment): string {
+  return environment[name] === undefined ? `${name} in .env` : name;
+}
+
+interface ReadLayers {
+  readonly layers: readonly Layer[];
+  readonly names: readonly string[];
+  readonly issues: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+async function readFiles(
+  files: readonly NamedFile[],
+  environment: Environment,
+  { workingDirectory, commandNames }: ConfigurationSources,
+): Promise<ReadLayers> {
+  const read = await Promise.all(files.map((file) => readConfigurationFile(workingDirectory, file, commandNames)));
+  const present = read.flatMap(({ name, text }) => (text === null ? [] : [{ name, text }]));
+  return {
+    layers: present.map(({ name, text }) => fileLayer(name, text, environment)),
+    names: present.map(({ name }) => name),
+    issues: read.flatMap(({ issues }) => issues),
+    warnings: read.flatMap(({ warnings }) => warnings),
+  };
+}
+
+interface ReadSources {
+  readonly dotenv: Dotenv;
+  readonly files: ReadLayers;
+  readonly selected: SelectedFiles;
+}
+
+function resolved(
+  layers: readonly Layer[],
+  environment: Environment,
+  { dotenv, files, selected }: ReadSources,
+): LoadedConfiguration {
+  const { configuration: valid, issues } = validateLayers(layers);
+  // `--port 9000` parses as a file `9000`; the error is the missing value of `--port`, which comes first.
+  const all = [...issues, ...dotenv.issues, ...selected.issues, ...files.issues];
+  if (valid === null || all.length > 0) throw new ConfigurationError(all);
+  const configuration = selectDatabase(valid, environment);
+  const conflicts = [...missingDatabase(configuration), ...contradictions(valid)];
+  if (conflicts.length > 0) throw new ConfigurationError(conflicts);
+  const usesPgVariables = valid.connectionString === null && configuration.connectionString !== null;
+  const pgVariables = usesPgVariables ? presentPgVariables(environment) : [];
+  const origins = new Map(settingOrigins(layers));
+  if (usesPgVariables) origins.set('connectionString', pgVariables.join(', '));
   return {
     configuration,
-    file: text === null ? null : file,
-    pgVariables: usesPgVariables ? presentPgVariables(sources.environment) : [],
-    warnings: misspelledVariables(sources.environment),
+    files: files.names,
+    environmentName: selected.environmentName,
+    origins,
+    pgVariables,
+    warnings: [...dotenv.warnings, ...files.warnings, ...misspelledVariables(environment)],
   };
 }
 
 /** Selects the configured database, that of the libpq variables, or the embedded one. */
 function selectDatabase(configuration: Configuration, environment: Environment): Configuration {
-  const { enabled } = configuration.embedded;
-  if (configuration.connectionString !== null) {
-    if (enabled === true) {
-      throw new ConfigurationError(['embedded.enabled: a connection is configured as well; set only one of them']);
-    }
-    return { ...configuration, embedded: { ...configuration.embedded, enabled: false } };
-  }
-  const connectionString = enabled === true ? null : connectionFromPgVariables(environment);
-  if (connectionString === null && enabled === false) {
-    throw new ConfigurationError([
-      'connectionString: missing; set it, as in --connectionString=postgres://user@localhost:5432/name, or remove embedded.enabled',
-    ]);
-  }
-  const embedded = { ...configuration.embedded, enabled: connectionString === null };
-  return { ...configuration, connectionString, embedded };
+  const { embedded } = configuration;
+  const connectionString =
+    configuration.connectionString ?? (embedded.enabled === true ? null : connectionFromPgVariables(environment));
+  const enabled = connectionString === null && embedded.enabled !== false;
+  return { ...configuration, connectionString, embedded: { ...embedded, enabled } };
 }
 
-interface ReadOptions {
-  /** Whether the file may be missing. */
-  readonly optional: boolean;
-  /** Earlier issues, reported together with a read error. */
-  readonly issues: readonly string[];
-}
-
-async function readText(path: string, name: string, { optional, issues }: ReadOptions): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    if (code === 'ENOENT' && optional) return null;
-    const reason =
-      code === 'ENOENT' ? `no such file${fileHint(name)}` : `cannot read the file (${code}); ${readRemedy(code)}`;
-    throw new ConfigurationError([...issues, `${name}: ${reason}`]);
-  }
-}
-
-function readRemedy(code: string): string {
-  return code === 'EISDIR' ? 'this is a folder: pass a file in it' : 'give the user of this process read permission';
-}
-
-function fileHint(name: string): string {
-  if (/^\w+:\/\//.test(name)) return '; pass a database as --connectionString=…';
-  const hint = didYouMean(name, ['generate']);
-  return hint === '' ? '; pass an existing file, and options as --name=value' : hint;
+function missingDatabase({ connectionString, embedded }: Configuration): readonly string[] {
+  if (connectionString !== null || embedded.enabled === true) return [];
+  return [
+    'connectionString: missing; set it, as in --connectionString=postgres://user@localhost:5432/name, or remove embedded.enabled',
+  ];
 }

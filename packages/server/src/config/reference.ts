@@ -10,16 +10,20 @@ const introduction = `# Configuration
 \`pgway\` merges these sources; later ones win:
 
 1. the defaults below,
-2. \`pgway.json\` in the working directory, or the file named by \`pgway <file>\` or \`--config=<file>\`,
-3. the environment: \`DATABASE_URL\`, then the variables below,
+2. \`pgway.json\` and \`pgway.<environment>.json\` in the working directory, or the files named by \`pgway <file>\`,
+   \`--config=<file>\` and \`--optional-config=<file>\`, in their order,
+3. the environment: \`DATABASE_URL\`, then the variables below, of the process or of a file \`.env\` in the working
+   directory,
 4. the command line: \`--key=value\`, in the spelling below or with hyphens (\`--gateway.comments-mode=parseAll\`).
+
+The environment of the second file is \`PGWAY_ENVIRONMENT\`, or \`NODE_ENV\` if that is not set.
 
 \`PGHOST\`, \`PGPORT\`, \`PGUSER\`, \`PGPASSWORD\`, \`PGDATABASE\` and \`PGSSLMODE\` apply when no source names a connection and
 \`PGHOST\`, \`PGPORT\` or \`PGDATABASE\` is set. Without any connection, the embedded PostgreSQL starts.
 
-In strings of the file, \`\${NAME}\` is replaced from the environment. In variables and on the command line, write a list as
-\`a,b\` or as JSON. Unknown keys are errors. Set \`"$schema"\` to \`node_modules/pgway/pgway.schema.json\`, the JSON Schema of the
-package, and editors complete and validate the file.
+In strings of the files, \`\${NAME}\` and \`\${NAME:default}\` are replaced from the environment. In variables and on the command
+line, write a list as \`a,b\` or as JSON. Unknown keys are errors. Set \`"$schema"\` to
+\`node_modules/pgway/pgway.schema.json\`, the JSON Schema of the package, and editors complete and validate the file.
 `;
 
 function settingRow(setting: Setting): string {
@@ -44,5 +48,7 @@ export function referencePage(): string {
 
 /** Returns `pgway.schema.json`. */
 export function jsonSchemaFile(): string {
-  return `${JSON.stringify(configurationJsonSchema(), null, 2)}\n`;
+  // Editors read these two keywords.
+  const schema = { ...configurationJsonSchema(), allowComments: true, allowTrailingCommas: true };
+  return `${JSON.stringify(schema, null, 2)}\n`;
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { authenticationSections } from './schema/authentication.ts';
-import { cacheSection } from './schema/cache.ts';
+import { redisCacheSection } from './schema/cache.ts';
 import { crudSection } from './schema/crud.ts';
 import { eventsSection } from './schema/events.ts';
 import { count, flag, optionalText, secret, text } from './schema/fields.ts';
@@ -85,7 +85,7 @@ export const configurationSchema = z.strictObject({
   gateway: gatewaySection,
   crud: crudSection,
   events: eventsSection,
-  cache: cacheSection,
+  redisCache: redisCacheSection,
   uploadOptions: uploadsSection,
   ...authenticationSections,
   embedded,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { ConfigurationError } from './configuration-error.ts';
 import { isTree } from './layers.ts';
 import type { Layer, Tree } from './layers.ts';
+import { formatPath, type Path, valueAt } from './path.ts';
 import { closestName, didYouMean } from './suggestion.ts';
 import { configurationSchema } from './schema.ts';
 import type { Configuration } from './schema.ts';
@@ -12,29 +12,40 @@ type Issue = z.core.$ZodIssue;
 /** The keys of each setting whose value never appears in error messages. */
 const secretPaths = settings.filter((setting) => setting.secret).map((setting) => setting.path.split('.'));
 
-/**
- * Merges the layers, later ones over earlier ones, and validates the result.
- * @throws ConfigurationError with every issue
- */
-export function validateLayers(layers: readonly Layer[]): Configuration {
-  const tree = layers.reduce<Tree>((lower, layer) => merge('', lower, layer.tree), {});
+/** A configuration that is valid by the schema. */
+export interface ValidConfiguration {
+  readonly configuration: Configuration | null;
+  /** Every issue of the layers and of their values; the configuration is null when there is any. */
+  readonly issues: readonly string[];
+}
+
+/** Merges the layers, later ones over earlier ones, and validates the result. */
+export function validateLayers(layers: readonly Layer[]): ValidConfiguration {
+  const tree = layers.reduce<Tree>((lower, layer) => merge([], lower, layer), {});
   const result = configurationSchema.safeParse(tree);
   const found = result.success ? [] : result.error.issues.flatMap((issue) => issueLines(issue, tree, layers));
   const issues = [...layers.flatMap((layer) => layer.issues), ...found];
-  if (result.success && issues.length === 0) return result.data;
-  throw new ConfigurationError(issues);
+  return { configuration: result.success && issues.length === 0 ? result.data : null, issues };
 }
 
-/** Merges sections key by key; other values, maps and lists too, replace each other. */
-function merge(path: string, lower: Tree, upper: Tree): Tree {
-  const merged: Record<string, unknown> = { ...lower };
-  for (const [key, value] of Object.entries(upper)) {
-    const under = merged[key];
-    const inner = path === '' ? key : `${path}.${key}`;
-    const isSection = sections.some((section) => section.path === inner);
-    merged[key] = isSection && isTree(under) && isTree(value) ? merge(inner, under, value) : value;
+/** Merges sections key by key, and maps of files too. Other values, such as lists, replace each other. */
+function merge(path: Path, lower: Tree, { tree, mergesMaps }: Pick<Layer, 'tree' | 'mergesMaps'>): Tree {
+  const merged = new Map(Object.entries(lower));
+  for (const [key, value] of Object.entries(tree)) {
+    const under = merged.get(key);
+    const inner = [...path, key];
+    const isMerged = mergesMaps || isSection(inner);
+    merged.set(
+      key,
+      isMerged && isTree(under) && isTree(value) ? merge(inner, under, { tree: value, mergesMaps }) : value,
+    );
   }
-  return merged;
+  return Object.fromEntries(merged);
+}
+
+function isSection(path: Path): boolean {
+  const written = formatPath(path);
+  return sections.some((section) => section.path === written);
 }
 
 function issueLines(issue: Issue, tree: Tree, layers: readonly Layer[]): readonly string[] {
@@ -43,17 +54,17 @@ function issueLines(issue: Issue, tree: Tree, layers: readonly Layer[]): readonl
     const parent = path === '' ? '' : `${path}.`;
     return issue.keys.map((key) => {
       const whole = `${parent}${key}`;
-      return `${whole}: unknown${didYouMean(whole, candidatesFor(parent)) || '; --help lists all options'}${origin(whole, layers)}`;
+      return `${whole}: unknown${didYouMean(whole, candidatesFor(parent)) || '; --help lists all options'}${origin([...issue.path, key], layers)}`;
     });
   }
   const value = valueAt(tree, issue.path);
   const hidden = value === undefined || issue.code === 'invalid_key' || touchesSecret(issue.path);
   const shown = hidden ? '' : `, not ${JSON.stringify(value)}`;
-  return [`${path}: ${describeIssue(issue, value)}${shown}${origin(path, layers)}`];
+  return [`${path}: ${describeIssue(issue, value)}${shown}${origin(issue.path, layers)}`];
 }
 
 /** Whether a secret is at the path, above or below it: a section of the wrong type may still contain one. */
-function touchesSecret(path: readonly PropertyKey[]): boolean {
+function touchesSecret(path: Path): boolean {
   return secretPaths.some((keys) => keys.every((key, index) => index >= path.length || path[index] === key));
 }
 
@@ -96,23 +107,45 @@ function describeIssue(issue: Issue, value: unknown): string {
   }
 }
 
-function formatPath(path: readonly PropertyKey[]): string {
-  return path
-    .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`))
-    .join('');
-}
-
-function valueAt(tree: Tree, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], tree);
-}
-
 /** Names the place of an invalid value: the last layer that sets it, or the setting that contains it. */
-function origin(path: string, layers: readonly Layer[]): string {
-  const setting = settings.find((candidate) => isWithin(path, candidate.path))?.path ?? path;
-  const layer = layers.findLast((candidate) => valueAt(candidate.tree, setting.split('.')) !== undefined);
-  return layer === undefined ? '' : ` (${layer.originOf(setting)})`;
+function origin(path: Path, layers: readonly Layer[]): string {
+  const layer = layers.findLast((candidate) => valueAt(candidate.tree, path) !== undefined) ?? containing(path, layers);
+  return layer === undefined ? '' : ` (${layer.relation} ${layer.originOf(pathIn(layer, path))})`;
+}
+
+/** Returns the last layer that sets what contains the value. */
+function containing(path: Path, layers: readonly Layer[]): Layer | undefined {
+  const outer = path.slice(0, -1);
+  return outer.length === 0 ? undefined : layers.findLast((candidate) => valueAt(candidate.tree, outer) !== undefined);
+}
+
+/** Variables and options set whole settings; files have a line for each value. */
+function pathIn(layer: Layer, path: Path): Path {
+  if (layer.relation === 'in') return path;
+  const written = formatPath(path);
+  return settings.find((setting) => isWithin(written, setting.path))?.path.split('.') ?? path;
 }
 
 function isWithin(path: string, setting: string): boolean {
   return path === setting || path.startsWith(`${setting}.`) || path.startsWith(`${setting}[`);
+}
+
+/** Returns the places of each setting that a layer sets, by its path. Maps that several files merge have several. */
+export function settingOrigins(layers: readonly Layer[]): ReadonlyMap<string, string> {
+  const found = settings.flatMap(({ path }) => {
+    const places = placesOf(path.split('.'), layers);
+    return places.length === 0 ? [] : [[path, places.join(', ')] as const];
+  });
+  return new Map(found);
+}
+
+function placesOf(path: Path, layers: readonly Layer[]): readonly string[] {
+  const places: string[] = [];
+  for (const layer of layers.toReversed()) {
+    const value = valueAt(layer.tree, path);
+    if (value === undefined) continue;
+    places.unshift(layer.originOf(path));
+    if (!layer.mergesMaps || !isTree(value)) break;
+  }
+  return places;
 }

@@ -145,7 +145,7 @@ describe('pgway generate', () => {
     expect(client).toContain('export async function appVersion(');
   });
 
-  test('exits with 1 for a path that cannot be written, and without files to generate', async () => {
+  test('exits with 1 for a path that cannot be written, and with 2 without files to generate', async () => {
     const { folder, generate } = await workshop({ typescriptClient: { filePath: 'taken' } });
     await mkdir(join(folder, 'taken'));
     const [code, , error] = await generate();
@@ -153,7 +153,7 @@ describe('pgway generate', () => {
 
     const idle = await workshop({});
     expect(await idle.generate()).toEqual([
-      1,
+      2,
       '',
       'pgway: there is nothing to generate: set typescriptClient.filePath, httpFile.folder or openApi.filePath\n',
     ]);
@@ -162,7 +162,7 @@ describe('pgway generate', () => {
   test('unknown options of the sections are named', async () => {
     const { generate } = await workshop({ typescriptClient: { filepath: 'x' } });
     expect((await generate())[2]).toBe(
-      'pgway: typescriptClient.filepath: unknown; did you mean typescriptClient.filePath? (in pgway.json)\n',
+      'pgway: typescriptClient.filepath: unknown; did you mean typescriptClient.filePath? (in pgway.json:1)\n',
     );
     expect((await generate('--typescriptClient.commentHeader=Full'))[2]).toContain(
       'typescriptClient.commentHeader: must be one of none, simple, full (did you mean full?), not "Full" (from --typescriptClient.commentHeader)',
@@ -250,6 +250,6 @@ test.each([
   [['generate', '--check', '--watch'], 'pgway: --check and --watch: pass only one of them\n'],
 ])('%j', async (words, message) => {
   const streams = createTestProcess(await folderWith());
-  expect(await run(words, {}, streams)).toBe(1);
+  expect(await run(words, {}, streams)).toBe(2);
   expect(streams.text.stderr).toBe(message);
 });

@@ -117,6 +117,6 @@ test.runIf(process.platform !== 'win32')(
 test('the exit code and the error message reach the shell', async () => {
   const failing = start(await folderWith({ 'pgway.json': '{' }), program);
 
-  expect([await failing.ended, failing.text.stdout]).toEqual([1, '']);
+  expect([await failing.ended, failing.text.stdout]).toEqual([2, '']);
   expect(failing.text.stderr).toBe('pgway: pgway.json:1:2: "," or "}" expected, found the end of the file\n');
 });

@@ -152,21 +152,34 @@ describe('serving', () => {
   }
 });
 
-describe('errors at the start: one line on stderr and exit code 1', () => {
-  async function fail(...argv: readonly string[]): Promise<string> {
+describe('errors at the start: one line on stderr and exit code 1, or 2 for the configuration', () => {
+  const fail = (...argv: readonly string[]): Promise<string> => failWith(1, argv);
+  const refuse = (...argv: readonly string[]): Promise<string> => failWith(2, argv);
+
+  async function failWith(code: number, argv: readonly string[]): Promise<string> {
     const streams = createTestProcess(await folderWith());
-    expect(await run(argv, {}, streams)).toBe(1);
+    expect(await run(argv, {}, streams)).toBe(code);
     // Warnings with a code are unrelated: the superuser of the tests, a public address.
     expect(streams.text.stdout.replace(/^.* code=[\w-]+\n/gm, '')).not.toContain('warn');
     return streams.text.stderr;
   }
 
   test('an unknown option', async () => {
-    expect(await fail('--prot=1')).toBe('pgway: --prot: unknown option; did you mean --port?\n');
+    expect(await refuse('--prot=1')).toBe('pgway: --prot: unknown option; did you mean --port?\n');
   });
 
   test('an invalid connection string', async () => {
-    expect(await fail('--connectionString=nonsense')).toMatch(/^pgway: the connection string .*\n$/);
+    expect(await refuse('--connectionString=nonsense')).toMatch(/^pgway: the connection string .*\n$/);
+  });
+
+  test('options that the gateway refuses', async () => {
+    expect(await refuse('--authentication.antiforgeryPath=x', `--connectionString=${database.connectionString}`)).toBe(
+      'pgway: antiforgeryPath: "x" must begin with a slash\n',
+    );
+  });
+
+  test.each([['generate'], ['validate'], ['config'], ['init']])('an invalid configuration with %s', async (command) => {
+    expect(await refuse(command, '--port=x')).toMatch(/^pgway: .*--port/);
   });
 
   test('an unreachable server', async () => {
@@ -235,7 +248,7 @@ describe('errors at the start: one line on stderr and exit code 1', () => {
     ],
     ['--port=postgres://u:geheim@h/d', 'pgway: port: must be a number, not "postgres://u:***@h/d" (from --port)\n'],
   ])('a password in the wrong place, which is not shown: %s', async (argument, line) => {
-    expect(await fail(argument)).toBe(line);
+    expect(await refuse(argument)).toBe(line);
   });
 
   test('an unusable data directory, with the option that sets it', async () => {

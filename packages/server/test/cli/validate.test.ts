@@ -83,8 +83,8 @@ test('an optional service that does not work is a warning', async () => {
 test('an invalid configuration is reported at once, without a database', async () => {
   const streams = createTestProcess(await folderWith({ 'pgway.json': { prot: 1, gateway: { poolSize: 'many' } } }));
 
-  expect(await run(['validate'], {}, streams)).toBeGreaterThan(0);
+  expect(await run(['validate'], {}, streams)).toBe(2);
   expect(streams.text.stderr).toBe(
-    'pgway: the configuration has 2 errors:\n  gateway.poolSize: must be a number, not "many" (in pgway.json)\n  prot: unknown; did you mean port? (in pgway.json)\n',
+    'pgway: the configuration has 2 errors:\n  gateway.poolSize: must be a number, not "many" (in pgway.json:1)\n  prot: unknown; did you mean port? (in pgway.json:1)\n',
   );
 });

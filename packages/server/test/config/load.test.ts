@@ -1,49 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigurationError } from '../../src/config/configuration-error.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
-import type { LoadedConfiguration, ConfigurationSources } from '../../src/config/load.ts';
-import { parseArguments } from '../../src/cli/arguments.ts';
 import { settings } from '../../src/config/settings.ts';
+import { type Given, issuesOf, load } from '../support/configuration.ts';
 import { folderWith } from '../support/folder.ts';
 
 const secrets = settings.filter((setting) => setting.secret);
 const secretSections = new Set(secrets.filter(({ path }) => path.includes('.')).map(({ path }) => path.split('.')[0]!));
 
-interface Given {
-  readonly files?: Readonly<Record<string, unknown>>;
-  readonly environment?: ConfigurationSources['environment'];
-  readonly arguments?: readonly string[];
-}
-
-async function load(given: Given): Promise<LoadedConfiguration> {
-  const { file, overrides } = parseArguments(given.arguments ?? []);
-  return loadConfiguration({
-    workingDirectory: await folderWith(given.files),
-    file,
-    environment: given.environment ?? {},
-    overrides,
-    otherOptions: ['help', 'version', 'check', 'config'],
-  });
-}
-
-async function issuesOf(given: Given): Promise<readonly string[]> {
-  try {
-    await load(given);
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.issues;
-    throw error;
-  }
-  throw new Error('the configuration was accepted');
-}
-
 describe('sources of values', () => {
   test('no source: the defaults and the embedded PostgreSQL', async () => {
     const workingDirectory = await folderWith();
-    const places = { workingDirectory, file: null, environment: {}, overrides: [], otherOptions: [] };
+    const places = { workingDirectory, files: [], environment: {}, overrides: [], otherOptions: [], commandNames: [] };
 
-    const { configuration, file, warnings } = await loadConfiguration(places);
+    const { configuration, files, warnings } = await loadConfiguration(places);
 
-    expect({ file, warnings }).toEqual({ file: null, warnings: [] });
+    expect({ files, warnings }).toEqual({ files: [], warnings: [] });
     expect(configuration).toMatchObject({ connectionString: null, host: '127.0.0.1', port: 8080 });
     expect(configuration.gateway).toMatchObject({
       commentsMode: 'onlyWithHttpTag',
@@ -63,13 +34,16 @@ describe('sources of values', () => {
     expect(configuration).toMatchObject({ host: 'a', port: 3, gateway: { poolSize: 2, strict: true, bufferRows: 7 } });
   });
 
-  test.each([['other.json'], ['--config=other.json']])('another file: %s', async (argument) => {
-    const files = { 'pgway.json': { port: 1 }, 'other.json': { port: 2 } };
+  test.each([[['other.json']], [['--config=other.json']], [['--config', 'other.json']]])(
+    'another file: %j',
+    async (words) => {
+      const given = { 'pgway.json': { port: 1 }, 'other.json': { port: 2 } };
 
-    const { configuration, file } = await load({ files, arguments: [argument] });
+      const { configuration, files } = await load({ files: given, arguments: words });
 
-    expect({ file, port: configuration.port }).toEqual({ file: 'other.json', port: 2 });
-  });
+      expect({ files, port: configuration.port }).toEqual({ files: ['other.json'], port: 2 });
+    },
+  );
 
   test('all spellings of a key on the command line', async () => {
     const { configuration } = await load({
@@ -205,22 +179,22 @@ describe('all issues are reported at once, with their places', () => {
       '--prot: unknown option; did you mean --port?',
       '--host: needs a value, as in --host=127.0.0.1',
       'port: must be at most 65535, not 70000 (from --port)',
-      'gateway.commentsMode: must be one of ignore, parseAll, onlyWithHttpTag (did you mean parseAll?), not "parseall" (in pgway.json)',
-      'gateway.includeNames[1]: must be a string, not 1 (in pgway.json)',
-      'gateway.bufferRows: must be an integer, not 1.5 (in pgway.json)',
+      'gateway.commentsMode: must be one of ignore, parseAll, onlyWithHttpTag (did you mean parseAll?), not "parseall" (in pgway.json:1)',
+      'gateway.includeNames[1]: must be a string, not 1 (in pgway.json:1)',
+      'gateway.bufferRows: must be an integer, not 1.5 (in pgway.json:1)',
       'gateway.poolSize: must be a number, not "many" (from PGWAY_GATEWAY_POOL_SIZE)',
       'gateway.strict: must be true or false, not "yes" (from --gateway.strict)',
-      'gateway.comentsMode: unknown; did you mean gateway.commentsMode? (in pgway.json)',
-      'log: must be an object, not 3 (in pgway.json)',
+      'gateway.comentsMode: unknown; did you mean gateway.commentsMode? (in pgway.json:1)',
+      'log: must be an object, not 3 (in pgway.json:1)',
       'limits.maxConnections: must be at least 1, not 0 (from PGWAY_LIMITS_MAX_CONNECTIONS)',
-      'lmits: unknown; did you mean limits? (in pgway.json)',
-      'nothingLikeIt: unknown; --help lists all options (in pgway.json)',
-      'bufferRows: unknown; did you mean gateway.bufferRows? (in pgway.json)',
+      'lmits: unknown; did you mean limits? (in pgway.json:1)',
+      'nothingLikeIt: unknown; --help lists all options (in pgway.json:1)',
+      'bufferRows: unknown; did you mean gateway.bufferRows? (in pgway.json:1)',
     ]);
   });
 
   test.each([
-    ['{\n  "port": 1,\n}', 'pgway.json:3:1: a key in double quotes expected, found "}"'],
+    ['{\n  "port": 1,,\n}', 'pgway.json:2:13: a key in double quotes expected, found ","'],
     ['{"port": 1, "port": 2}', 'pgway.json:1:13: duplicate key "port"'],
     ['[]', 'pgway.json: the configuration must be a JSON object'],
     ['', 'pgway.json:1:1: a value expected, found the end of the file'],
@@ -231,7 +205,9 @@ describe('all issues are reported at once, with their places', () => {
   test('a file that refers to an unset variable', async () => {
     expect(
       await issuesOf({ files: { 'pgway.json': { host: 'x', gateway: { nameSimilarTo: '${NO_SUCH}' } } } }),
-    ).toEqual(['gateway.nameSimilarTo: the variable NO_SUCH is not set (in pgway.json)']);
+    ).toEqual([
+      'gateway.nameSimilarTo: the variable NO_SUCH is not set (in pgway.json:1); set it, or write a default, as in ${NO_SUCH:value}',
+    ]);
   });
 
   test('a missing file; a folder', async () => {
@@ -280,20 +256,23 @@ describe('all issues are reported at once, with their places', () => {
       '--authentication.databaseRole.anonymus: unknown option; did you mean --authentication.databaseRole.anonymous?',
       'allowedHosts[1]: must be a host name without scheme and port, such as api.example.org, not "https://b" (from PGWAY_ALLOWED_HOSTS)',
       'authentication.databaseRole.claim: must not be empty, not "" (from --authentication.databaseRole.claim)',
-      'authentication.databaseRole.clam: unknown; did you mean authentication.databaseRole.claim? (in pgway.json)',
+      'authentication.databaseRole.clam: unknown; did you mean authentication.databaseRole.claim? (in pgway.json:1)',
     ]);
   });
 
-  test('two files, a flag with a value, a hyphen alone', async () => {
-    expect(await issuesOf({ arguments: ['a.json', '--config=b.json', '--help=1'] })).toEqual([
+  test('a flag with a value, a flag of another command, a file option without a file', async () => {
+    expect(await issuesOf({ arguments: ['--help=1', '--json', '--watch', '--config', '--optional-config='] })).toEqual([
       '--help: takes no value',
-      'more than one configuration file: a.json and b.json; pass only one',
+      '--config: needs a file, as in --config=pgway.json',
+      '--optional-config: needs a file, as in --optional-config=pgway.json',
+      '--json: only valid as in pgway config --json',
+      '--watch: only valid as in pgway generate --watch',
     ]);
   });
 
   test('a connection string is never shown', async () => {
     expect(await issuesOf({ files: { 'pgway.json': { connectionString: ['postgres://u:geheim@h/d'] } } })).toEqual([
-      'connectionString: must be a string (in pgway.json)',
+      'connectionString: must be a string (in pgway.json:1)',
     ]);
   });
 
@@ -304,7 +283,7 @@ describe('all issues are reported at once, with their places', () => {
     [{ gateway: { customRequestHeaders: { a: { b: 'geheim' } } } }, 'gateway.customRequestHeaders.a: Invalid input'],
     [{ gateway: [{ connectionStrings: { a: 'geheim' } }] }, 'gateway: must be an object'],
   ])('a value inside a secret setting is never shown: %j', async (configuration, issue) => {
-    expect(await issuesOf({ files: { 'pgway.json': configuration } })).toEqual([`${issue} (in pgway.json)`]);
+    expect(await issuesOf({ files: { 'pgway.json': configuration } })).toEqual([`${issue} (in pgway.json:1)`]);
   });
 
   test('the secret settings', () => {
@@ -314,7 +293,7 @@ describe('all issues are reported at once, with their places', () => {
       'gateway.connectionStrings',
       'gateway.customRequestHeaders',
       'events.redisUrl',
-      'cache.redisUrl',
+      'redisCache.url',
       'jwt.secret',
       'jwt.signingKey',
       'basic.hash',
@@ -326,12 +305,12 @@ describe('all issues are reported at once, with their places', () => {
   test.each(secrets)('a secret of the wrong type is never shown: $path', async ({ path }) => {
     const tree = path.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), ['geheim']);
     const [issue] = await issuesOf({ files: { 'pgway.json': tree } });
-    expect(issue).toMatch(new RegExp(String.raw`^${path}: must be (a string|an object) \(in pgway\.json\)$`));
+    expect(issue).toMatch(new RegExp(String.raw`^${path}: must be (a string|an object) \(in pgway\.json:1\)$`));
   });
 
   test.each([...secretSections])('a section of the wrong type with a secret is never shown: %s', async (path) => {
     const issues = await issuesOf({ files: { 'pgway.json': { [path]: ['geheim'] } } });
-    expect(issues).toEqual([`${path}: must be an object (in pgway.json)`]);
+    expect(issues).toEqual([`${path}: must be an object (in pgway.json:1)`]);
   });
 
   test('a variable that names a section is a warning', async () => {

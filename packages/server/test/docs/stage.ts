@@ -160,7 +160,7 @@ export class Stage {
     const variables = [...this.#config.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name!, 'x'] as const);
     return loadConfiguration({
       workingDirectory: this.#folder,
-      file: null,
+      files: [],
       environment: Object.fromEntries(variables),
       overrides: [
         { key: 'connectionString', value: this.#database.connectionString },
@@ -169,6 +169,7 @@ export class Stage {
         { key: 'host', value: '127.0.0.1' },
       ],
       otherOptions: [],
+      commandNames: [],
     });
   }
 

@@ -1,5 +1,5 @@
 import type { EventsOptions, GatewayOptions, ResolvedOptions, EndpointSource } from './options.ts';
-import { StartError } from '../start-error.ts';
+import { OptionsError } from '../start-error.ts';
 import type { Broadcast, Cache, DataSource, Logger } from '../../ports/ports.ts';
 import { methods } from '../../endpoints/endpoint.ts';
 import {
@@ -153,5 +153,5 @@ const gatewayOptions = optionGroup(gatewayOptionTable);
  */
 export function validateOptions(options: GatewayOptions): void {
   const faults = gatewayOptions.validate(options, '');
-  if (faults.length > 0) throw new StartError(faults.join('\n'));
+  if (faults.length > 0) throw new OptionsError(faults.join('\n'));
 }

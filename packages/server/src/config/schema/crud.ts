@@ -72,8 +72,13 @@ export const crudSection = z
       false,
       'Enables sorting, pagination, filter operators, counts and row versions for every table; false: where the comment says `listing`.',
     ),
-    listingDefaultLimit: count(100, 'Rows in a page of a listing when the request sets no limit.'),
-    listingMaxLimit: count(1_000, 'Maximum rows in a page of a listing.'),
+    listingLimits: z
+      .strictObject({
+        defaultLimit: count(100, 'Rows in a page of a listing when the request sets no limit.'),
+        maxLimit: count(1_000, 'Maximum rows in a page of a listing.'),
+      })
+      .prefault({})
+      .describe('The size of pages of a listing.'),
   })
   .prefault({})
   .describe('Tables and views as endpoints (CRUD).');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cacheSettings } from './cache.ts';
 import { flag, optionalPattern, optionalText, optionalTextList, secret, textList } from './fields.ts';
 
 const methods = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'CONNECT'] as const;
@@ -220,6 +221,7 @@ export const gatewaySection = z
     ...errorsAndLimits,
     ...logging,
     ...requestHeaders,
+    ...cacheSettings,
     compositeColumns: z
       .enum(['nested', 'flat'])
       .default('nested')

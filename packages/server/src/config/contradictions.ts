@@ -1,0 +1,74 @@
+/** Settings that are valid by themselves and contradict each other, or need one another. */
+import { GeneratorError } from '@pgway/core';
+import { generateFileSets } from '../generated-files.ts';
+import type { Configuration } from './schema.ts';
+
+/** Returns one line for each contradiction. */
+export function contradictions(configuration: Configuration): readonly string[] {
+  return [
+    ...databaseIssues(configuration),
+    ...listingIssues(configuration.crud.listingLimits),
+    ...broadcastIssues(configuration.events),
+    ...databaseRoleIssues(configuration.authentication),
+    ...jwtIssues(configuration.jwt),
+    ...sessionIssues(configuration.sessions),
+    ...generatorIssues(configuration),
+  ];
+}
+
+function databaseIssues({ connectionString, embedded }: Configuration): readonly string[] {
+  if (connectionString === null || embedded.enabled !== true) return [];
+  return ['embedded.enabled: a connection is configured as well; set only one of them'];
+}
+
+function listingIssues({ defaultLimit, maxLimit }: Configuration['crud']['listingLimits']): readonly string[] {
+  if (defaultLimit <= maxLimit) return [];
+  return [
+    `crud.listingLimits.defaultLimit: ${defaultLimit} exceeds crud.listingLimits.maxLimit, ${maxLimit}; lower it, or raise maxLimit`,
+  ];
+}
+
+function broadcastIssues({ broadcast, redisUrl }: Configuration['events']): readonly string[] {
+  return broadcast === 'redis' && redisUrl === null
+    ? ['events.redisUrl: missing; events.broadcast redis needs it']
+    : [];
+}
+
+function databaseRoleIssues({ databaseRole }: Configuration['authentication']): readonly string[] {
+  if (databaseRole.claim !== null || databaseRole.anonymous === null) return [];
+  return ['authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim'];
+}
+
+function jwtIssues({
+  enabled,
+  jwksUrl,
+  secret,
+  publicKey,
+  signingKey,
+  signWithSecret,
+}: Configuration['jwt']): string[] {
+  if (!enabled) return [];
+  const isKeyless = [jwksUrl, secret, publicKey, signingKey].every((key) => key === null);
+  return [
+    ...(isKeyless ? ['jwt: set jwksUrl, secret, publicKey or signingKey'] : []),
+    ...(signWithSecret && secret === null ? ['jwt.signWithSecret: set jwt.secret'] : []),
+  ];
+}
+
+function sessionIssues(sessions: Configuration['sessions']): readonly string[] {
+  const { beginCommand, checkCommand, endCommand, refreshCommand, channel } = sessions;
+  const commands = [beginCommand, checkCommand, endCommand].filter((command) => command !== null);
+  const isUsed = commands.length > 0 || refreshCommand !== null || channel !== null;
+  return isUsed && commands.length < 3 ? ['sessions: set beginCommand, checkCommand and endCommand together'] : [];
+}
+
+/** The generators check their options when they run, also without endpoints. */
+function generatorIssues(configuration: Configuration): readonly string[] {
+  try {
+    generateFileSets([], configuration, '');
+    return [];
+  } catch (error) {
+    if (error instanceof GeneratorError) return [error.message];
+    throw error;
+  }
+}

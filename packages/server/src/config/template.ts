@@ -1,0 +1,77 @@
+/** The configuration file that `pgway init` writes: the settings of most projects as comments, with their defaults. */
+import { wrap } from '../terminal-text.ts';
+import { sections, type Setting } from './settings.ts';
+
+/** The settings that the file shows, by section. Others are in the reference. */
+const shownSettings: Readonly<Record<string, readonly string[]>> = {
+  '': ['connectionString', 'host', 'port', 'allowedHosts'],
+  gateway: [
+    'commentsMode',
+    'includeSchemas',
+    'excludeSchemas',
+    'urlPathPrefix',
+    'requiresAuthorization',
+    'poolSize',
+    'commandTimeout',
+    'startRetry',
+    'refreshOnNotify',
+    'returnGatewayExceptionMessage',
+    'maxBodySize',
+    'logCommands',
+  ],
+  crud: ['enabled', 'includeSchemas', 'listing'],
+  authentication: ['useUserContext', 'useUserParameters', 'trustedProxies', 'allowedOrigins'],
+  cookie: ['enabled', 'cookieName', 'lifetime'],
+  bearer: ['enabled', 'accessLifetime'],
+  jwt: ['enabled', 'jwksUrl', 'issuer', 'audience'],
+  dataProtection: ['folder', 'secret'],
+  uploadOptions: ['uploadHandlers', 'maxFileSize'],
+  log: ['level', 'format'],
+  typescriptClient: ['filePath', 'fileOverwrite'],
+  httpFile: ['folder'],
+  openApi: ['filePath', 'path', 'docsPath'],
+};
+
+const columns = 100;
+
+const introduction = `// The configuration of pgway. Each line with a key shows a default: remove its slashes to change it.
+// Values may contain variables: "\${NAME}", or "\${NAME:default}". Keep secrets in variables or in a .env file.
+// All settings: npx pgway --help. The values that take effect: npx pgway config --all
+`;
+
+/** Returns the text of the file. Without its comments, it sets nothing. */
+export function configurationTemplate(): string {
+  const parts = Object.entries(shownSettings).map(([path, names]) => sectionLines(path, names).join('\n'));
+  const schema = '  "$schema": "./node_modules/pgway/pgway.schema.json",';
+  return `${introduction}{\n${[schema, ...parts].join('\n\n')}\n}\n`;
+}
+
+function sectionLines(path: string, names: readonly string[]): readonly string[] {
+  const section = sections.find((candidate) => candidate.path === path)!;
+  const shown = names.map((name) => section.settings.find((setting) => lastKey(setting) === name)!);
+  if (path === '') return spaced(shown.map((setting) => settingLines(setting, '  ')));
+  return [
+    ...comment(section.description, '  '),
+    `  ${JSON.stringify(path)}: {`,
+    ...spaced(shown.map((setting) => settingLines(setting, '    '))),
+    '  },',
+  ];
+}
+
+/** Separates the groups of lines by empty lines. */
+function spaced(groups: readonly (readonly string[])[]): readonly string[] {
+  return groups.flatMap((group, index) => (index === 0 ? group : ['', ...group]));
+}
+
+function lastKey({ path }: Setting): string {
+  return path.slice(path.lastIndexOf('.') + 1);
+}
+
+function settingLines(setting: Setting, indent: string): readonly string[] {
+  const value = JSON.stringify(setting.defaultValue);
+  return [...comment(setting.description, indent), `${indent}// ${JSON.stringify(lastKey(setting))}: ${value},`];
+}
+
+function comment(text: string, indent: string): readonly string[] {
+  return wrap(text.replaceAll('`', ''), columns - indent.length - 3).map((line) => `${indent}// ${line}`);
+}
