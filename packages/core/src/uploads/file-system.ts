@@ -1,12 +1,12 @@
 import { constants as fileConstants } from 'node:fs';
 import { lstat, mkdir, open, realpath, rm } from 'node:fs/promises';
-import { constants } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '../http/problem.ts';
 import type { UploadContext, UploadFile, UploadHandler } from '../ports/upload-handler.ts';
 import { safeFileName, uniqueFileName } from './file-name.ts';
 import { FilePublisher, temporaryPath } from './publish-file.ts';
+import { isStorageFull } from './storage-error.ts';
 
 /** Options of the upload handler `file_system`. */
 export interface FileSystemUploadOptions {
@@ -142,19 +142,16 @@ async function store(
   }
 }
 
-const storageErrors: readonly number[] = [constants.errno.ENOSPC, constants.errno.EDQUOT, constants.errno.EFBIG];
-
 /** Returns the error for the response, which does not contain paths of the server. */
 function toUploadError(error: unknown, { fileName }: UploadFile, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (!isFileError(error)) return error;
-  // Node has no code for EDQUOT, but every error has its number.
-  return storageErrors.includes(-error.errno)
+  return isStorageFull(error)
     ? new Problem('insufficient-storage', { detail: `No space is left for "${fileName}".`, cause: error })
     : new Problem('internal', { detail: `"${fileName}" could not be stored.`, cause: error });
 }
 
 /** Returns whether an operation on the file system has failed. Only the content is read: that is an error of the network. */
-function isFileError(error: unknown): error is Error & { readonly errno: number } {
+function isFileError(error: unknown): error is Error {
   return error instanceof Error && 'errno' in error && 'syscall' in error && error.syscall !== 'read';
 }

@@ -11,7 +11,7 @@ export interface FormLimits {
   readonly maxFiles: number;
   /** Files and fields together. */
   readonly maxParts: number;
-  /** Bytes per second. */
+  /** Bytes per second; 0: no minimum. */
   readonly minUploadRate: number;
   /** Milliseconds that a sender may be behind the minimum rate. */
   readonly maxSenderDelay: number;
@@ -220,6 +220,7 @@ class SenderPace {
   /** @throws Problem 408 */
   async wait(next: Promise<IteratorResult<Uint8Array>>): Promise<IteratorResult<Uint8Array>> {
     const { minUploadRate, maxSenderDelay } = this.#limits;
+    if (minUploadRate === 0) return next;
     const start = performance.now();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

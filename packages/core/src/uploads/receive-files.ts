@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { Problem } from '../http/problem.ts';
 import type { StoredUpload, UploadContext, UploadFile, UploadHandler, UploadStatus } from '../ports/upload-handler.ts';
 import { checkFile, type FileHead, needsMoreBytes } from './checks.ts';
 import type { FormFile } from './multipart.ts';
+import { isStorageFull } from './storage-error.ts';
 
 /** A handler of an endpoint, with the context of one request. */
 export interface RequestHandler {
@@ -163,7 +165,12 @@ class TemporaryCopy {
       stream.destroy();
       await written.catch(() => undefined);
       await copy.remove();
-      throw error;
+      throw isStorageFull(error)
+        ? new Problem('insufficient-storage', {
+            detail: `The temporary folder has no space for "${reading.fileName}".`,
+            cause: error,
+          })
+        : error;
     }
   }
 
@@ -192,14 +199,18 @@ const streamBuffer = 256 * 1024;
 class FileReading {
   readonly #file: FormFile;
   readonly #chunks: AsyncIterator<Buffer>;
-  /** Chunks that the checks have read. */
-  readonly #head: Buffer[] = [];
+  /** The bytes that the checks have read. */
+  #head: Buffer = Buffer.alloc(0);
   #size = 0;
   #isComplete = false;
 
   constructor(file: FormFile) {
     this.#file = file;
     this.#chunks = file.content[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  }
+
+  get fileName(): string {
+    return this.#file.fileName;
   }
 
   toFile(content: Readable): UploadFile {
@@ -212,19 +223,32 @@ class FileReading {
   /** Reads until the checks have enough bytes. */
   async readHead(needsMore: (head: FileHead) => boolean): Promise<FileHead> {
     const { contentType } = this.#file;
-    let head: FileHead = { contentType, bytes: Buffer.alloc(0), isWhole: false };
+    let head: FileHead = { contentType, bytes: this.#head, isWhole: false };
     while (needsMore(head)) {
       // oxlint-disable-next-line no-await-in-loop
-      const chunk = await this.#next();
-      if (chunk !== null) this.#head.push(chunk);
-      head = { contentType, bytes: Buffer.concat(this.#head), isWhole: this.#isComplete };
+      await this.#doubleHead();
+      head = { contentType, bytes: this.#head, isWhole: this.#isComplete };
     }
     return head;
   }
 
+  /** Reads at least as many bytes as before: joining and checking them after each small chunk would take quadratic time. */
+  async #doubleHead(): Promise<void> {
+    const chunks = [this.#head];
+    const size = Math.max(1, 2 * this.#head.length);
+    while (this.#size < size && !this.#isComplete) {
+      // oxlint-disable-next-line no-await-in-loop
+      const chunk = await this.#next();
+      if (chunk !== null) chunks.push(chunk);
+    }
+    this.#head = Buffer.concat(chunks);
+  }
+
   /** Writes the whole file to the streams that are not closed, and ends them. */
   async copyTo(streams: readonly PassThrough[]): Promise<void> {
-    for (const chunk of this.#head.splice(0)) await writeToAll(streams, chunk);
+    const head = this.#head;
+    this.#head = Buffer.alloc(0);
+    if (head.length > 0) await writeToAll(streams, head);
     // Each chunk waits for the streams.
     // oxlint-disable-next-line no-await-in-loop
     for (let chunk = await this.#next(); chunk !== null; chunk = await this.#next()) await writeToAll(streams, chunk);

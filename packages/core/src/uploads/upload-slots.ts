@@ -38,6 +38,8 @@ class SlotQueue {
   }
 
   acquire(timeoutMs: number, signal: AbortSignal): Promise<() => void> {
+    // Its event does not come again.
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#free > 0) {
       this.#free--;
       return Promise.resolve(() => this.#release());

@@ -1,7 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, rmdirSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { defaultUploadHandlers, type UploadHandler } from '@pgway/core';
 import { startGateway, useGateway } from '@pgway/testing';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { plain, problem, problemOf } from '../behaviour/support.ts';
 import { beginUpload, endUpload, fileHead, form, type FormEntry, formEnd, largeObjects, leftovers } from './forms.ts';
 
@@ -201,8 +206,6 @@ describe('stop_after_first_success', () => {
   });
 
   test('no temporary file stays', async () => {
-    const { readdirSync } = await import('node:fs');
-    const { tmpdir } = await import('node:os');
     const folders = (): number => readdirSync(tmpdir()).filter((name) => name.startsWith('pgway-upload-')).length;
     const before = folders();
     await upload('until-success', ['a.txt', 'bad one']);
@@ -211,6 +214,27 @@ describe('stop_after_first_success', () => {
     await expect.poll(folders).toBe(before + 1);
     slow.socket.destroy();
     await expect.poll(folders).toBe(before);
+  });
+
+  test('a full temporary folder is a 507, and nothing stays', async ({ skip }) => {
+    skip(process.getuid?.() !== 0 || process.platform !== 'linux', 'mounting a file system needs root');
+    const folder = await mkdtemp(join(tmpdir(), 'pgway-test-'));
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' });
+    } catch {
+      skip('this system does not allow mounts');
+    }
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      execFileSync('umount', ['-l', folder]);
+      rmdirSync(folder);
+    });
+
+    const answer = await gateway.send('POST /api/until-success', { body: form(['a.txt', 'x'.repeat(2_000_000)]) });
+
+    expect(problem(answer)).toMatchObject(problemOf(507, { detail: 'The temporary folder has no space for "a.txt".' }));
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

@@ -164,6 +164,18 @@ describe('the pace of the sender', () => {
     upload.socket.destroy();
   });
 
+  test('without a minimum rate, a sender may stop for any time', async () => {
+    slow = await startGateway(sql, { slowClientTimeout: 0.001, uploadOptions: { minUploadRate: 0 } });
+    const upload = beginUpload(slow, '/api/store');
+    upload.write(`${fileHead('a.txt')}hello`);
+    const { database } = slow;
+    await expect.poll(async () => (await leftovers(database)).transactions).toBe(1);
+    upload.write(formEnd);
+    endUpload(upload);
+    expect(await upload.response).toMatch(/^HTTP\/1\.1 200 [^]*"size":5/);
+    upload.socket.destroy();
+  });
+
   test('a slow sender above the minimum rate is served', async () => {
     slow = await startGateway(sql, { slowClientTimeout: 0.5, uploadOptions: { minUploadRate: 10 } });
     const upload = beginUpload(slow, '/api/store');

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Problem } from '../../http/problem.ts';
+import { isStorageFull } from '../storage-error.ts';
 
 /** A temporary file that has no name any more, or loses it when it is closed. */
 export interface TemporaryFile {
   readonly fd: number;
   close(): Promise<void>;
 }
-
-const storageErrors: readonly number[] = [constants.errno.ENOSPC, constants.errno.EDQUOT, constants.errno.EFBIG];
 
 /**
  * Writes a stream to a temporary file.
@@ -32,8 +31,7 @@ export async function writeTemporaryFile(content: AsyncIterable<Uint8Array>): Pr
     await writeAll(file, content);
   } catch (error) {
     await close();
-    const number = (error as NodeJS.ErrnoException).errno;
-    if (number === undefined || !storageErrors.includes(Math.abs(number))) throw error;
+    if (!isStorageFull(error)) throw error;
     throw new Problem('insufficient-storage', {
       detail: 'The temporary folder has no space for the workbook.',
       cause: error,
