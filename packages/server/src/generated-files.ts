@@ -16,6 +16,7 @@ import type {
 } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
 import { serverUrl } from './http/address.ts';
+import { isTls } from './tls/certificate.ts';
 
 /** The files of one generator. */
 export interface FileSet {
@@ -91,8 +92,8 @@ export function toOpenApiOptions({ openApi, gateway }: Configuration): Partial<O
   return { ...options, urlPathPrefix: gateway.urlPathPrefix };
 }
 
-function hostUrl({ host, port }: Configuration): string {
-  return serverUrl(host, port);
+function hostUrl({ host, port, tls }: Configuration): string {
+  return serverUrl(host, port, isTls(tls) ? 'https' : 'http');
 }
 
 /** Returns the database of a URL or of a `key=value;` connection string. */

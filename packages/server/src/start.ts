@@ -7,8 +7,10 @@ import { openExampleDatabase } from './example/example-database.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
 import { isLoopbackHost } from './http/address.ts';
 import { createApp } from './http/app.ts';
-import { type HttpServer, listen } from './http/http-server.ts';
+import type { Handler } from './http/http-server.ts';
 import type { DocumentHandler } from './http/send-document.ts';
+import { listenWithTls, type ServersWithRedirect } from './tls/listen-with-tls.ts';
+import type { CertificateStore } from './tls/certificate-store.ts';
 import type { Lifecycle } from './lifecycle.ts';
 
 /** Timeouts in milliseconds. */
@@ -76,24 +78,32 @@ export function startGateway(
   });
 }
 
-/** @param handlers serve documents beside the endpoints */
+/** What the HTTP server has besides the gateway. */
+export interface HttpServices {
+  /** Serve documents beside the endpoints. */
+  readonly handlers: readonly DocumentHandler[];
+  /** Null: HTTP without TLS. */
+  readonly certificates: CertificateStore | null;
+}
+
 export function startHttpServer(
   lifecycle: Lifecycle,
   configuration: Configuration,
   gateway: Gateway,
-  handlers: readonly DocumentHandler[],
-): Promise<HttpServer> {
+  { handlers, certificates }: HttpServices,
+): Promise<ServersWithRedirect> {
   return lifecycle.start({
     name: 'the HTTP server',
     startTimeoutMs: timeouts.startServer,
     start: async () => {
       const app = await createApp(configuration, gateway);
-      const server = await listen(configuration, (request, response) => {
+      const handle: Handler = (request, response) => {
         const isServed = handlers.some((serve) => serve(gateway.endpoints, request, response));
         if (!isServed) app.handle(request, response);
-      });
+      };
+      const server = await listenWithTls(configuration, handle, certificates);
       return {
-        port: server.port,
+        ...server,
         stop: async (graceMs: number, force: AbortSignal) => {
           await server.stop(graceMs, force);
           await app.close();

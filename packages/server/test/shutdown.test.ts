@@ -29,7 +29,7 @@ test('the server does not wait for open event streams when it stops', async () =
   });
   const lifecycle = new Lifecycle();
   const gateway = await startGateway(lifecycle, configuration, database.connectionString, {});
-  const { port } = await startHttpServer(lifecycle, configuration, gateway, []);
+  const { port } = await startHttpServer(lifecycle, configuration, gateway, { handlers: [], certificates: null });
   const stream = await fetch(`http://127.0.0.1:${port}/api/say/info`);
   expect([stream.status, stream.headers.get('x-custom')]).toEqual([200, 'a']);
   expect((await fetch(`http://127.0.0.1:${port}/api/say`, { method: 'POST' })).status).toBe(204);

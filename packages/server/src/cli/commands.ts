@@ -5,6 +5,7 @@ import { apiDocsDiagnostics, needsDefinitions } from '../generated-files.ts';
 import { createExamplePageHandler } from '../example/example-page.ts';
 import { Lifecycle, StartInterrupted, whenAborted } from '../lifecycle.ts';
 import { hasExample, startHttpServer } from '../start.ts';
+import { openCertificateStore } from '../tls/certificate-store.ts';
 import type { CommandContext, Task } from './command-context.ts';
 import { errorMessage } from './error-message.ts';
 import { runGenerate } from './generate-command.ts';
@@ -50,6 +51,8 @@ async function runServer(context: CommandContext): Promise<number> {
   const { lifecycle, loaded, reporter } = context;
   const begin = performance.now();
   for (const warning of loaded.warnings) reporter.warning(warning);
+  const certificates = await openCertificateStore(loaded.configuration, context.process.workingDirectory, reporter);
+  for (const warning of certificates?.warnings ?? []) reporter.warning(warning);
   const { gateway, connectionString } = await openGateway(context, {
     observer: reporter.observer,
     readDefinitions: needsDefinitions(loaded.configuration),
@@ -57,12 +60,17 @@ async function runServer(context: CommandContext): Promise<number> {
   });
   const handlers = [createApiDocsHandler(loaded.configuration, connectionString)];
   if (hasExample(loaded.configuration)) handlers.push(createExamplePageHandler(loaded.configuration));
-  const server = await startHttpServer(lifecycle, loaded.configuration, gateway, handlers);
+  const server = await startHttpServer(lifecycle, loaded.configuration, gateway, {
+    handlers,
+    certificates,
+  });
   for (const { id, path } of shadowedEndpoints(gateway.endpoints, loaded.configuration)) {
     reporter.warning(`${id} cannot be reached: the API docs are served at its path, ${path}`);
   }
   reporter.loaded(gateway);
   reporter.ready(gateway, server.port, performance.now() - begin);
+  if (server.redirectPort !== null)
+    reporter.progress(`Requests to port ${server.redirectPort} are redirected to HTTPS.`);
   await whenAborted(lifecycle.stopSignal);
   reporter.stopping();
   return 0;

@@ -2,6 +2,7 @@ import { type Endpoint, logObserver, type Observation, type Observer } from '@pg
 import type { Configuration } from '../config/schema.ts';
 import { isLoopbackHost, serverUrl } from '../http/address.ts';
 import { createLogger } from '../log/logger.ts';
+import { isTls } from '../tls/certificate.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import type { ProcessContext } from './process-context.ts';
 import { endpointLines, type EndpointReport, readyLines } from './startup-banner.ts';
@@ -10,7 +11,9 @@ import { endpointLines, type EndpointReport, readyLines } from './startup-banner
 export interface StartupReporter {
   readonly observer: Observer;
   readonly progress: (line: string) => void;
+  readonly info: (line: string) => void;
   readonly warning: (line: string) => void;
+  readonly error: (line: string) => void;
   readonly loaded: (endpoints: EndpointReport) => void;
   readonly ready: (endpoints: EndpointReport, port: number, startupMs: number) => void;
   readonly stopping: () => void;
@@ -22,7 +25,7 @@ export function createStartupReporter(
   process: ProcessContext,
   force: boolean,
 ): StartupReporter {
-  const { log, host } = configuration;
+  const { log, host, tls } = configuration;
   const logger = createLogger({ ...log, write: (text) => process.stdout.write(text), now: () => new Date() });
   const observe = logObserver(logger, configuration.gateway);
   const isBanner = log.format === 'pretty';
@@ -37,14 +40,16 @@ export function createStartupReporter(
       if (!(isBanner && !isReady && isReportedElsewhere(observation, configuration))) observe(observation);
     },
     progress: (line) => (isBanner ? print(escapeControlCharacters(line)) : logger.info({}, line)),
+    info: (line) => logger.info({}, line),
     warning: (line) => logger.warn({}, line),
+    error: (line) => logger.error({}, line),
     loaded: (loaded) => {
       if (isBanner) print(...endpointLines(loaded, process.columns ?? Number.POSITIVE_INFINITY));
       else logger.info({ endpoints: loaded.endpoints.length }, 'endpoints loaded');
     },
     ready: ({ endpoints }, port, startupMs) => {
       isReady = true;
-      const url = serverUrl(host, port);
+      const url = serverUrl(host, port, isTls(tls) ? 'https' : 'http');
       if (!isLoopbackHost(host)) logger.warn({ host }, openEndpointsWarning(endpoints));
       if (isBanner) print('', ...readyLines(endpoints, url, startupMs));
       else logger.info({ url, milliseconds: Math.round(startupMs) }, 'ready');

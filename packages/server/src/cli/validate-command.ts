@@ -3,6 +3,7 @@ import type { Observation } from '@pgway/core';
 import { shadowedEndpoints } from '../api-docs/api-docs.ts';
 import { apiDocsDiagnostics, fileDiagnostics } from '../generated-files.ts';
 import { redactText } from '../log/redact.ts';
+import { openCertificateStore } from '../tls/certificate-store.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import type { CommandContext } from './command-context.ts';
 import { openGateway } from './open-gateway.ts';
@@ -13,7 +14,8 @@ export async function runValidate(context: CommandContext): Promise<number> {
   const { loaded, process } = context;
   const { configuration } = loaded;
   const print = (line: string): void => process.stdout.write(`${line}\n`);
-  const warnings = [...loaded.warnings];
+  const certificates = await openCertificateStore(configuration, process.workingDirectory, context.reporter);
+  const warnings = [...loaded.warnings, ...(certificates?.warnings ?? [])];
   const { gateway } = await openGateway(context, {
     observer: (observation) => warnings.push(...serviceWarnings(observation)),
     // Otherwise, the first kind of error would hide the others.

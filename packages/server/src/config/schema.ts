@@ -11,6 +11,7 @@ import { count, flag, optionalText, secret, text } from './schema/fields.ts';
 import { gatewaySection } from './schema/gateway.ts';
 import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
 import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
+import { tlsSection } from './schema/tls.ts';
 import { uploadsSection } from './schema/uploads.ts';
 
 /** A DNS name or an IPv4 address; IPv6 in brackets. */
@@ -91,6 +92,7 @@ export const configurationSchema = z.strictObject({
   embedded,
   log,
   limits,
+  tls: tlsSection,
   cors: corsSection,
   compression: compressionSection,
   securityHeaders: securityHeadersSection,

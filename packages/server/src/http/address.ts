@@ -21,7 +21,7 @@ export function isPublicAddress(host: string): boolean {
 }
 
 /** Returns a URL that a browser on this machine can open. */
-export function serverUrl(host: string, port: number): string {
-  if (host === '0.0.0.0' || host === '::' || host === '') return `http://localhost:${port}`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+export function serverUrl(host: string, port: number, scheme: 'http' | 'https' = 'http'): string {
+  if (host === '0.0.0.0' || host === '::' || host === '') return `${scheme}://localhost:${port}`;
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

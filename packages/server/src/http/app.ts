@@ -66,6 +66,7 @@ async function addPlugins(app: FastifyInstance, configuration: Configuration): P
   const { cors, compression, securityHeaders } = configuration;
   // Imported when needed: most starts need none of them.
   if (securityHeaders.enabled) await app.register(import('@fastify/helmet'), helmetOptions(configuration));
+  if (securityHeaders.enabled && securityHeaders.hstsMaxAge > 0) addStrictTransportSecurity(app, configuration);
   if (cors.enabled) await app.register(import('@fastify/cors'), corsOptions(cors));
   if (compression.enabled) await addCompression(app, compression);
 }
@@ -118,15 +119,34 @@ function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credent
 const defaultPolicy = "default-src 'self'; base-uri 'self'; frame-ancestors 'none'; object-src 'none'";
 
 function helmetOptions({ securityHeaders, cors }: Configuration) {
-  const { contentSecurityPolicy, referrerPolicy, hstsMaxAge } = securityHeaders;
+  const { contentSecurityPolicy, referrerPolicy } = securityHeaders;
   return {
     contentSecurityPolicy: { useDefaults: false, directives: parsePolicy(contentSecurityPolicy ?? defaultPolicy) },
     referrerPolicy: { policy: referrerPolicy },
-    strictTransportSecurity: hstsMaxAge === 0 ? false : { maxAge: hstsMaxAge },
+    strictTransportSecurity: false,
     // Pages of other origins would not get the responses that CORS allows.
     crossOriginResourcePolicy: { policy: cors.enabled ? ('cross-origin' as const) : ('same-origin' as const) },
     xFrameOptions: { action: 'deny' as const },
   };
+}
+
+/** Adds the header to responses over TLS only (RFC 6797, section 7.2), which a proxy in front may have decrypted. */
+function addStrictTransportSecurity(app: FastifyInstance, { securityHeaders, authentication }: Configuration): void {
+  const value = `max-age=${securityHeaders.hstsMaxAge}; includeSubDomains`;
+  const isBehindProxy = authentication.trustedProxies.length > 0;
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    const isEncrypted = 'encrypted' in raw.socket && raw.socket.encrypted === true;
+    if (isEncrypted || (isBehindProxy && isForwardedFromTls(raw))) reply.header('strict-transport-security', value);
+    done();
+  });
+}
+
+/** Browsers ignore the header on connections without TLS, so that a wrong value of a client has no effect. */
+function isForwardedFromTls(request: IncomingMessage): boolean {
+  return (
+    headerOf(request, 'x-forwarded-proto') === 'https' ||
+    /\bproto="?https\b/i.test(headerOf(request, 'forwarded') ?? '')
+  );
 }
 
 /** Parses the text of a policy into directives: `default-src 'self'; img-src *`. */

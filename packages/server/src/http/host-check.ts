@@ -1,9 +1,9 @@
 /** Protection against DNS rebinding: requests for unknown host names are answered 421. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { isLoopbackAddress, isLoopbackHost } from './address.ts';
 
-/** Returns true when the host is allowed; otherwise sends the 421 response. */
-export type HostCheck = (request: IncomingMessage, response: ServerResponse) => boolean;
+/** Returns whether the value of `Host` is allowed. */
+export type HostCheck = (host: string) => boolean;
 
 const allowEveryHost: HostCheck = () => true;
 
@@ -28,22 +28,18 @@ export function hostCheck(address: string, allowedHosts: readonly string[]): Hos
     if (cached.size < maxCachedHosts) cached.add(host);
     return true;
   };
-  return (request, response) => {
-    const { host = '' } = request.headers;
-    if (cached.has(host) || accepts(host)) return true;
-    sendMisdirected(response, host);
-    return false;
-  };
+  return (host) => cached.has(host) || accepts(host);
 }
 
 /** Returns the normalized name of a `Host` value; null for an invalid value. */
-function parseHost(host: string): string | null {
+export function parseHost(host: string): string | null {
   const url = `http://${host}`;
   if (!/^[^/?#@\\\s,]+$/.test(host) || !URL.canParse(url)) return null;
   return new URL(url).hostname.replace(/\.$/, '');
 }
 
-function sendMisdirected(response: ServerResponse, host: string): void {
+/** Sends the 421 response. */
+export function sendMisdirected(response: ServerResponse, host: string): void {
   const quoted = JSON.stringify(host.slice(0, maxQuotedLength));
   const body = JSON.stringify({
     type: 'urn:pgway:problem:unknown-host',

@@ -1,9 +1,11 @@
 /** The HTTP server around the gateway: limits, listen errors, graceful shutdown. */
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Configuration } from '../config/schema.ts';
-import { type HostCheck, hostCheck } from './host-check.ts';
+import { createTlsServer, type TlsOptions, trackHandshakes } from '../tls/tls-server.ts';
+import { type HostCheck, hostCheck, sendMisdirected } from './host-check.ts';
 import { LingeringResponse } from './lingering-response.ts';
 import { applyBodyPolicy } from './request-body.ts';
 
@@ -25,8 +27,18 @@ const busyResponse = `HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/pla
 // Connections beyond the limit that still get the 503; further ones are dropped.
 const rejectableConnections = 100;
 
+/** What the server has besides its handler. */
+export interface ListenOptions {
+  /** Null: HTTP without TLS. */
+  readonly tls: TlsOptions | null;
+}
+
 /** @throws ListenError */
-export async function listen(configuration: Configuration, handler: Handler): Promise<HttpServer> {
+export async function listen(
+  configuration: Configuration,
+  handler: Handler,
+  { tls }: ListenOptions = { tls: null },
+): Promise<HttpServer> {
   const { limits, host, port } = configuration;
   const running = new Set<ServerResponse>();
   let stopping = false;
@@ -38,26 +50,19 @@ export async function listen(configuration: Configuration, handler: Handler): Pr
       running.delete(response);
       if (stopping) server.closeIdleConnections();
     });
-    if (!isAllowedHost(request, response)) return;
+    const name = request.headers.host ?? '';
+    if (!isAllowedHost(name)) return sendMisdirected(response, name);
     applyBodyPolicy(request, response, { timeoutMs: limits.requestTimeout * 1000, expectsContinue });
     handler(request, response);
   };
-  const server = createServer(
-    {
-      ServerResponse: LingeringResponse,
-      headersTimeout: limits.headersTimeout * 1000,
-      // Node's timeout would end uploads too. `applyBodyPolicy` limits the time of the other bodies.
-      requestTimeout: 0,
-      keepAliveTimeout: limits.keepAliveTimeout * 1000,
-      maxHeaderSize: limits.maxHeaderSize,
-      connectionsCheckingInterval: 1000,
-    },
-    (request, response) => serve(request, response, false),
-  );
+  const server = tls === null ? createServer(httpOptions(limits)) : createTlsServer(httpOptions(limits), tls);
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => serve(request, response, false));
   // With the listener, Node does not send `100 Continue` itself.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => serve(request, response, true));
-  limitConnections(server, limits.maxConnections);
+  limitConnections(server, tls === null ? 'connection' : 'secureConnection', limits.maxConnections);
+  const closeHandshakes = tls === null ? () => undefined : trackHandshakes(server);
   await startListening(server, host, port);
+  const unwatch = tls?.watch((certificate) => (server as TlsServer).setSecureContext(certificate.secureContext));
   const address = server.address() as AddressInfo;
   isAllowedHost = hostCheck(address.address, configuration.allowedHosts);
 
@@ -65,25 +70,42 @@ export async function listen(configuration: Configuration, handler: Handler): Pr
     port: address.port,
     stop: (graceMs, force) => {
       stopping = true;
+      unwatch?.();
       for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
+      closeHandshakes();
       return closeServer(server, graceMs, force);
     },
   };
 }
 
-function limitConnections(server: Server, max: number): void {
+/** The options of Node's server for HTTP/1.1. */
+export function httpOptions(limits: Configuration['limits']): ServerOptions {
+  return {
+    ServerResponse: LingeringResponse,
+    headersTimeout: limits.headersTimeout * 1000,
+    // Node's timeout would end uploads too. `applyBodyPolicy` limits the time of the other bodies.
+    requestTimeout: 0,
+    keepAliveTimeout: limits.keepAliveTimeout * 1000,
+    maxHeaderSize: limits.maxHeaderSize,
+    connectionsCheckingInterval: 1000,
+  };
+}
+
+/** @param event emitted for connections that can be answered: with TLS, after the handshake */
+export function limitConnections(server: Server, event: 'connection' | 'secureConnection', max: number): void {
   let open = 0;
   server.maxConnections = max + rejectableConnections;
-  server.prependListener('connection', (socket: Socket) => {
+  server.prependListener(event, (socket: Socket) => {
     open += 1;
     socket.once('close', () => (open -= 1));
     if (open > max) socket.end(busyResponse, () => socket.destroySoon());
   });
 }
 
-function startListening(server: Server, host: string, port: number): Promise<void> {
+/** @param setting that has the port */
+export function startListening(server: Server, host: string, port: number, setting = 'port'): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, { host, port, setting })));
     server.listen(port, host, () => {
       server.removeAllListeners('error');
       resolve();
@@ -91,15 +113,21 @@ function startListening(server: Server, host: string, port: number): Promise<voi
   });
 }
 
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): ListenError {
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly setting: string;
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port, setting }: ListenAddress): ListenError {
   switch (error.code) {
     case 'EADDRINUSE':
       return new ListenError(
-        `port ${port} on ${host} is already in use; stop the other process or pass --port=${port < 65_535 ? port + 1 : 8080}`,
+        `port ${port} on ${host} is already in use; stop the other process or pass --${setting}=${port < 65_535 ? port + 1 : 8080}`,
       );
     case 'EACCES':
       return new ListenError(
-        `no permission to listen on port ${port} of ${host}; pass --port=8080 or another port from 1024`,
+        `no permission to listen on port ${port} of ${host}; pass --${setting}=8080 or another port from 1024`,
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
@@ -111,7 +139,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
-function closeServer(server: Server, graceMs: number, force: AbortSignal): Promise<void> {
+export function closeServer(server: Server, graceMs: number, force: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const closeConnections = (): void => server.closeAllConnections();
     const timer = setTimeout(closeConnections, graceMs);

@@ -179,7 +179,10 @@ export class Stage {
       const lifecycle = new Lifecycle();
       const gateway = await startGateway(lifecycle, configuration, this.#database.connectionString, {});
       const documents = createApiDocsHandler(configuration, this.#database.connectionString);
-      const { port } = await startHttpServer(lifecycle, configuration, gateway, [documents]);
+      const { port } = await startHttpServer(lifecycle, configuration, gateway, {
+        handlers: [documents],
+        certificates: null,
+      });
       this.#served = { gateway, port, lifecycle };
     } else if (this.#stale) {
       await this.#served.gateway.refresh();

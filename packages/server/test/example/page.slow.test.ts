@@ -21,7 +21,10 @@ let origin: string;
 beforeAll(async () => {
   const configuration = configurationSchema.parse({ port: 0, host: '127.0.0.1' });
   const handlers = [createExamplePageHandler(configuration)];
-  const { port } = await startHttpServer(lifecycle, configuration, library.gateway, handlers);
+  const { port } = await startHttpServer(lifecycle, configuration, library.gateway, {
+    handlers,
+    certificates: null,
+  });
   origin = `http://127.0.0.1:${port}`;
 });
 afterAll(() => lifecycle.stop());

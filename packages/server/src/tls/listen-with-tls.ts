@@ -1,0 +1,38 @@
+import type { Configuration } from '../config/schema.ts';
+import { type Handler, type HttpServer, listen } from '../http/http-server.ts';
+import type { CertificateStore } from './certificate-store.ts';
+import { listenForRedirects } from './redirect-server.ts';
+
+/**
+ * Starts the HTTP server; with certificates, as an HTTPS server, beside which `tls.redirectPort` redirects to it.
+ * @throws ListenError
+ */
+export async function listenWithTls(
+  configuration: Configuration,
+  handler: Handler,
+  certificates: CertificateStore | null,
+): Promise<ServersWithRedirect> {
+  if (certificates === null) return { ...(await listen(configuration, handler)), redirectPort: null };
+  const server = await listen(configuration, handler, {
+    tls: { certificate: certificates.current, watch: (renewed) => certificates.watch(renewed) },
+  });
+  if (configuration.tls.redirectPort === null) return { ...server, redirectPort: null };
+  try {
+    const redirects = await listenForRedirects(configuration, certificates, server.port);
+    return {
+      port: server.port,
+      redirectPort: redirects.port,
+      stop: async (graceMs, force) => {
+        await Promise.all([server.stop(graceMs, force), redirects.stop(graceMs, force)]);
+      },
+    };
+  } catch (error) {
+    await server.stop(0, AbortSignal.abort());
+    throw error;
+  }
+}
+
+export interface ServersWithRedirect extends HttpServer {
+  /** The port that redirects to HTTPS, or null. */
+  readonly redirectPort: number | null;
+}

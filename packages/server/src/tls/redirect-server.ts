@@ -1,0 +1,63 @@
+/** The HTTP server of `tls.redirectPort`: redirects requests to HTTPS. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Configuration } from '../config/schema.ts';
+import { hostCheck, parseHost, sendMisdirected } from '../http/host-check.ts';
+import { closeServer, type HttpServer, httpOptions, limitConnections, startListening } from '../http/http-server.ts';
+import { isNameOf } from './certificate.ts';
+import type { CertificateStore } from './certificate-store.ts';
+
+/** Returns whether the host, a name or an address, is one of this server. */
+type KnownHost = (host: string) => boolean;
+
+/**
+ * Starts the server.
+ * @param targetPort of the HTTPS server
+ * @throws ListenError
+ */
+export async function listenForRedirects(
+  configuration: Configuration,
+  store: CertificateStore,
+  targetPort: number,
+): Promise<HttpServer> {
+  const { host, limits, allowedHosts, tls } = configuration;
+  let isKnown: KnownHost = () => false;
+  const server = createServer(httpOptions(limits), (request, response) => {
+    redirect(request, response, { isKnown, port: tls.redirectTargetPort ?? targetPort });
+  });
+  limitConnections(server, 'connection', limits.maxConnections);
+  await startListening(server, host, tls.redirectPort!, 'tls.redirectPort');
+  const address = server.address() as AddressInfo;
+  const isAllowed = hostCheck(address.address, allowedHosts);
+  // Without `allowedHosts`, a redirect could lead to any host: those of the certificate are known.
+  isKnown = (name) => isAllowed(name) && (allowedHosts.length > 0 || isNameOf(store.current, name));
+  return { port: address.port, stop: (graceMs, force) => closeServer(server, graceMs, force) };
+}
+
+interface RedirectTarget {
+  readonly isKnown: KnownHost;
+  readonly port: number;
+}
+
+function redirect(request: IncomingMessage, response: ServerResponse, { isKnown, port }: RedirectTarget): void {
+  const { host = '' } = request.headers;
+  const name = parseHost(host);
+  if (name === null || !isKnown(name)) return sendMisdirected(response, host);
+  const target = originForm(request.url ?? '/');
+  response.writeHead(target === null ? 400 : 308, {
+    ...(target === null ? {} : { location: `https://${name}${port === 443 ? '' : `:${port}`}${target}` }),
+    'content-length': 0,
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  });
+  response.end();
+}
+
+/** Returns path and query; null for a target without them, such as `*`. */
+function originForm(url: string): string | null {
+  if (url.startsWith('/')) return url;
+  const absolute = /^https?:\/\/[^/?#]*(\/?[^#]*)$/i.exec(url);
+  if (absolute === null) return null;
+  const target = absolute[1]!;
+  return target.startsWith('/') ? target : `/${target}`;
+}

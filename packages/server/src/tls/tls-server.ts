@@ -1,0 +1,38 @@
+/** The HTTPS server. */
+import type { Server as HttpServer, ServerOptions } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Certificate } from './certificate.ts';
+
+export interface TlsOptions {
+  readonly certificate: Certificate;
+  /** Calls the listener with renewed certificates; returns a function that ends it. */
+  readonly watch: (renewed: (certificate: Certificate) => void) => () => void;
+}
+
+export function createTlsServer(options: ServerOptions, { certificate }: TlsOptions): Server {
+  const { secureContext } = certificate;
+  return createServer({
+    ...options,
+    ...secureContext,
+    handshakeTimeout: options.headersTimeout!,
+    requestCert: secureContext.ca !== undefined,
+    rejectUnauthorized: secureContext.ca !== undefined,
+  });
+}
+
+/** Returns a function that closes connections whose handshake has not finished: a server does not close them itself. */
+export function trackHandshakes(server: HttpServer | Server): () => void {
+  const sockets = new Map<string, Socket>();
+  const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+  server.prependListener('connection', (socket: Socket) => {
+    const key = keyOf(socket);
+    sockets.set(key, socket);
+    socket.once('close', () => sockets.delete(key));
+  });
+  server.prependListener('secureConnection', (socket: TLSSocket) => sockets.delete(keyOf(socket)));
+  return () => {
+    for (const socket of sockets.values()) socket.destroy();
+  };
+}
