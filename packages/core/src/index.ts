@@ -121,6 +121,9 @@ export type {
 export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
 export type { EndpointAuthenticationOptions, EndpointOptions } from './endpoints/options.ts';
 export type { Diagnostic } from './endpoints/diagnostic.ts';
+export type { LineExplanation } from './endpoints/comment/comment-trace.ts';
+export type { EndpointExplanation } from './endpoints/explanation.ts';
+export type { ValueExplanation } from './endpoints/explain-values.ts';
 export type {
   CommandHookContext,
   CommandResponse,

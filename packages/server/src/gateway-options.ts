@@ -7,7 +7,7 @@ import { uploadOptions } from './upload-options.ts';
 /** Options that the command sets, not the configuration. */
 export type CommandOptions = Pick<
   GatewayOptions,
-  'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers' | 'strict'
+  'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers' | 'endpointsExplained' | 'strict'
 >;
 
 export async function gatewayOptions(

@@ -2,6 +2,7 @@ import type { Routine } from '../catalog/routine.ts';
 import { resolveResultShape, resolveOutputConversion, resolveRawFormat, findTextOutputs } from './result-shape.ts';
 import { type RoutineIndex, indexRoutines, resolveCachePolicy, resolveInvalidations } from './cache-policy.ts';
 import { resolveBodyParameter, resolveRequestHeaders } from './request-parameters.ts';
+import { CommentTrace } from './comment/comment-trace.ts';
 import { parseComment } from './comment/parse-comment.ts';
 import { type Diagnostic, display } from './diagnostic.ts';
 import { EndpointBuilder } from './endpoint-builder.ts';
@@ -11,6 +12,7 @@ import { deepFreeze } from './deep-freeze.ts';
 import { callNameOption } from './naming.ts';
 import { createTypeConverter } from './named-type.ts';
 import type { EndpointOptions } from './options.ts';
+import type { TracedRoutine } from './explanation.ts';
 import { type NameConverter, buildParameters } from './parameters.ts';
 import { resolveBasicAuthentication, resolveLoginOrLogout } from './authentication.ts';
 import { resolveInjectedValues } from './injected-values.ts';
@@ -26,11 +28,25 @@ export interface BuildResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** The endpoints of routines, and the material of their explanation. */
+export interface EndpointPlan extends BuildResult {
+  /** Every routine, with or without an endpoint. Empty unless an explanation was asked for. */
+  readonly traced: readonly TracedRoutine[];
+  /** The diagnostics about several endpoints, which are part of `diagnostics`. */
+  readonly conflicts: readonly Diagnostic[];
+}
+
 /**
  * Builds one endpoint per routine from its comment and the options, in the order of the routines. Omits endpoints with a
- * diagnostic of severity `error`. The result is deeply frozen.
+ * diagnostic of severity `error`. The endpoints and diagnostics are deeply frozen.
+ * @param explain whether to record how each comment is read
  */
-export function buildEndpoints(routines: readonly Routine[], options: EndpointOptions): BuildResult {
+export function buildEndpoints(
+  routines: readonly Routine[],
+  options: EndpointOptions,
+  explain: boolean = false,
+): EndpointPlan {
+  const traced: TracedRoutine[] = [];
   const diagnostics: RoutineDiagnostic[] = [];
   const built: Endpoint[] = [];
   const { nameConverter } = options;
@@ -38,24 +54,27 @@ export function buildEndpoints(routines: readonly Routine[], options: EndpointOp
   const names: NameConverter = { convertName: convert, convertType: createTypeConverter(convert) };
   const known = indexRoutines(routines);
   for (const routine of routines) {
-    const builder = new EndpointBuilder(routine, options);
+    const builder = new EndpointBuilder(routine, options, explain ? new CommentTrace() : null);
     const endpoint = buildEndpoint(builder, names, known);
     if (endpoint !== null && !builder.hasErrors) built.push(endpoint);
+    if (explain) traced.push({ builder, endpoint });
     diagnostics.push(...builder.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
   }
   const routed = excludeDuplicateRoutes(built);
   const streamed = excludeDuplicateStreams(routed.endpoints);
-  return deepFreeze({
+  const conflicts = [...routed.diagnostics, ...streamed.diagnostics];
+  const result = deepFreeze({
     endpoints: streamed.endpoints,
-    diagnostics: [...mergeTableDiagnostics(diagnostics), ...routed.diagnostics, ...streamed.diagnostics],
+    diagnostics: [...mergeTableDiagnostics(diagnostics), ...conflicts],
   });
+  return Object.freeze({ ...result, traced: Object.freeze(traced), conflicts: Object.freeze(conflicts) });
 }
 
 /** Returns null for a routine that is not published. An endpoint with errors in its builder must not be published. */
 function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint | null {
   const { routine } = builder;
   const commentsMode = routine.commentsMode ?? builder.options.commentsMode;
-  if (commentsMode === 'ignore') builder.description.push(routine.comment ?? '');
+  if (commentsMode === 'ignore') describeComment(builder, routine.comment ?? '');
   else parseComment(builder, routine.comment ?? '');
 
   const isPublished = commentsMode !== 'onlyWithHttpTag' || builder.hasHttpAnnotation;
@@ -64,6 +83,12 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: Ro
   if (!builder.hasHttpAnnotation) builder.diagnostics.push(...builder.hints);
   if (!isPublished || !builder.overrides.enabled) return null;
   return checkTypes(builder) ? assembleEndpoint(builder, names, known) : null;
+}
+
+/** Reads a comment without annotations. */
+function describeComment(builder: EndpointBuilder, comment: string): void {
+  builder.description.push(comment);
+  builder.trace?.addProse(comment);
 }
 
 /** Reports pseudo-types (`anyelement`, `internal`, `trigger`), which no request or response can contain. Returns whether there are none. */

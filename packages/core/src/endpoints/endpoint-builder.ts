@@ -12,6 +12,7 @@ import type {
 import type { EndpointOptions } from './options.ts';
 import { hasAnyTag, getTags, findUnknownTags } from './tags.ts';
 import type { AnnotationContext } from './comment/annotation-context.ts';
+import type { CommentTrace } from './comment/comment-trace.ts';
 import type { ParsedAnnotation } from './comment/parsed-annotation.ts';
 
 /** Values that annotations set. Null when the comment does not set the value. */
@@ -67,6 +68,8 @@ export interface TagScope {
   readonly applies: boolean;
   /** Tags that no endpoint has. The `for` line may be a sentence. */
   readonly unknown: readonly string[];
+  /** The line of the `for` line; null for the first scope. */
+  readonly line: number | null;
 }
 
 /** The authorization set by a comment. The scope numbers reveal contradictory lines. */
@@ -156,10 +159,13 @@ export class EndpointBuilder {
   httpScope: number | null = null;
   /** The last annotation that set each value. */
   readonly #annotations = new Map<keyof Overrides, ParsedAnnotation>();
-  scope: TagScope = { number: 0, applies: true, unknown: [] };
+  scope: TagScope = { number: 0, applies: true, unknown: [], line: null };
+  /** How each line was read. Null unless an explanation was asked for. */
+  readonly trace: CommentTrace | null;
 
-  constructor(routine: Routine, options: EndpointOptions) {
+  constructor(routine: Routine, options: EndpointOptions, trace: CommentTrace | null = null) {
     this.routine = routine;
+    this.trace = trace;
     this.options = options;
     this.tags = getTags(routine);
   }
@@ -192,6 +198,7 @@ export class EndpointBuilder {
 
   /** Reports the effect of an annotation when `logAnnotationSetInfo` is on. */
   logEffect(parsed: ParsedAnnotation, effect: string): void {
+    this.trace?.addEffect(parsed.line, effect);
     if (this.options.logAnnotationSetInfo)
       this.report('info', 'annotation-set', `${parsed.name} ${effect}`, parsed.line);
   }
@@ -204,11 +211,12 @@ export class EndpointBuilder {
     this.hints.push({ severity: 'warning', code, routine: this.routine.signature, line, message });
   }
 
-  enterScope(tags: readonly string[]): void {
+  enterScope(tags: readonly string[], line: number): void {
     this.scope = {
       number: this.scope.number + 1,
       applies: hasAnyTag(this.tags, tags),
       unknown: findUnknownTags(tags),
+      line,
     };
   }
 

@@ -13,6 +13,7 @@ import type { Observer } from '../ports/ports.ts';
 import { requestHeaderOptions } from '../request/request-headers.ts';
 import { sqlstateStatuses } from '../request/sqlstate.ts';
 import { buildEndpoints } from '../endpoints/build-endpoints.ts';
+import { explainEndpoints } from '../endpoints/explanation.ts';
 import { validateEndpointChanges, type EndpointChange } from '../endpoints/endpoint-changes.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -62,7 +63,7 @@ export async function loadEndpoints(
   const main = await readSessionEffects(connections.main, warnOfUnreadable(observe));
   const connectionNames = [...connections.named.keys()];
   const uploads = services.uploads.endpointOptions;
-  const plan = buildEndpoints(routines, { ...options, connectionNames, uploads });
+  const plan = buildEndpoints(routines, { ...options, connectionNames, uploads }, options.endpointsExplained !== null);
   report(plan.diagnostics, options, observe);
   const created = await runEndpointCreated(plan.endpoints, options);
   const changed = validateEndpointChanges(created, { connectionNames, uploads });
@@ -84,15 +85,14 @@ export async function loadEndpoints(
   for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
   const generated = await runCreateHandlers(endpoints, options);
   report(generated, options, observe);
+  const later = [...changed.diagnostics, ...reachable.diagnostics, ...checked, ...generated];
+  const steps = { changes: created, endpoints, diagnostics: [...plan.conflicts, ...later] };
+  await runHook('endpointsExplained', () =>
+    options.endpointsExplained?.(deepFreeze(explainEndpoints(plan.traced, steps))),
+  );
   return {
     endpoints,
-    diagnostics: deepFreeze([
-      ...plan.diagnostics,
-      ...changed.diagnostics,
-      ...reachable.diagnostics,
-      ...checked,
-      ...generated,
-    ]),
+    diagnostics: deepFreeze([...plan.diagnostics, ...later]),
     altersSession: (sql) => needsReset(main.statement(sql), options),
     pipeline: createPipeline(services, compileEndpoints(endpoints, sources, services), options, observe),
   };

@@ -3,7 +3,7 @@ import type { NamedFile } from '../config/configuration-files.ts';
 import type { Override } from '../config/layers.ts';
 
 /** A command that needs a configuration and a database. `serve` is the program without a command. */
-export type DatabaseCommand = 'serve' | 'generate' | 'validate';
+export type DatabaseCommand = 'serve' | 'generate' | 'validate' | 'endpoints';
 export type Command = DatabaseCommand | 'config' | 'hash' | 'init';
 
 const flagNames = ['all', 'check', 'force', 'json', 'verify', 'watch'] as const;
@@ -33,6 +33,7 @@ const syntaxes: Readonly<Record<Command, Syntax>> = {
   validate: { flags: [], argument: 'file' },
   config: { flags: ['all', 'json'], argument: 'file' },
   init: { flags: ['force'], argument: 'file' },
+  endpoints: { flags: ['all', 'json'], argument: 'filter' },
   hash: { flags: ['verify'], argument: null },
 };
 

@@ -7,6 +7,7 @@ import { Lifecycle, StartInterrupted, whenAborted } from '../lifecycle.ts';
 import { hasExample, startHttpServer } from '../start.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
 import type { CommandContext, Task } from './command-context.ts';
+import { runEndpoints } from './endpoints-command.ts';
 import { errorMessage } from './error-message.ts';
 import { runGenerate } from './generate-command.ts';
 import { openGateway } from './open-gateway.ts';
@@ -44,6 +45,8 @@ function dispatch(context: CommandContext): Promise<number> {
       return runGenerate(context);
     case 'validate':
       return runValidate(context);
+    case 'endpoints':
+      return runEndpoints(context);
   }
 }
 

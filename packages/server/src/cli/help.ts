@@ -20,6 +20,9 @@ Commands:
       --all               print defaults too
       --json              print JSON
   pgway validate [file]   check configuration, database and comments, and exit with 1 when there is an error
+  pgway endpoints [text]  print each endpoint whose path or routine contains the text, with the reason for it
+      --all               also print the routines without an endpoint
+      --json              print JSON
   pgway hash              hash a password of the terminal or of the standard input
       --verify            read a password and a hash, and exit with 1 when they do not match
 

@@ -28,6 +28,7 @@ function warnOfSecondHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): v
 function applyHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
   warnOfSecondHttp(parsed, builder);
   builder.hasHttpAnnotation = true;
+  builder.trace?.addEffect(parsed.line, 'publishes the routine');
   const method = parseMethod(parsed.args[0] ?? '');
   if (method !== null) builder.set(parsed, 'method', method);
   const [path, ...leftover] = method === null ? parsed.args : parsed.args.slice(1);

@@ -5,7 +5,11 @@ import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annota
 
 function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
   // A `for` line without tags ends the current scope.
-  builder.enterScope(parsed.args.length === 0 ? builder.tags : parsed.args);
+  builder.enterScope(parsed.args.length === 0 ? builder.tags : parsed.args, parsed.line);
+  builder.trace?.addEffect(
+    parsed.line,
+    `the lines after it ${builder.scope.applies ? 'apply' : 'do not apply'} to this endpoint`,
+  );
   if (parsed.args.length === 0) {
     return { code: 'bad-argument', message: `${parsed.name} needs a tag; the lines after it apply to every endpoint` };
   }

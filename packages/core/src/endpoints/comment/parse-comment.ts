@@ -5,6 +5,7 @@ import { responseHeaderNames } from './header-names.ts';
 import { suggestAnnotation, type Suggestion } from './suggestions.ts';
 import { suggestBindingWithoutKeyword } from './parameter-binding.ts';
 import type { AnnotationContext } from './annotation-context.ts';
+import type { LineReading } from './comment-trace.ts';
 import { isUploadOptionName, readUploadOptionKey } from './upload-option-line.ts';
 import { looksLikeProse } from './prose.ts';
 import { findAnnotation } from './registry.ts';
@@ -135,6 +136,7 @@ function suggestFirstWord(words: readonly string[], context: AnnotationContext):
 function parseLine(builder: EndpointBuilder, line: CommentLine): void {
   const match = matchLine(line, builder.context);
   if (match.kind === 'prose') builder.description.push(line.written);
+  builder.trace?.addLine(line, describeMatch(match), builder.scope);
   if (match.kind === 'annotation' && match.annotation === tags) {
     reportResult(builder, match.annotation, match.parsed, tags.apply(match.parsed, builder));
     return;
@@ -152,6 +154,12 @@ function parseLine(builder: EndpointBuilder, line: CommentLine): void {
   }
   if (match.kind === 'annotation')
     reportResult(builder, match.annotation, match.parsed, match.annotation.apply(match.parsed, builder));
+}
+
+/** Returns the kind of the line, and the name of its annotation. */
+function describeMatch(match: LineMatch): LineReading {
+  if (match.kind !== 'annotation') return { kind: match.kind, annotation: null };
+  return { kind: match.kind, annotation: match.annotation.names[0] ?? match.parsed.name };
 }
 
 /**

@@ -15,6 +15,7 @@ import type {
 import { type LogOptions, logDefaults } from '../../logging/log-observer.ts';
 import type { Diagnostic } from '../../endpoints/diagnostic.ts';
 import type { Endpoint, Method } from '../../endpoints/endpoint.ts';
+import type { EndpointExplanation } from '../../endpoints/explanation.ts';
 import type { EndpointOptions } from '../../endpoints/options.ts';
 
 /** A source of endpoints: it lists routines, and may build the query of each request in place of the call of the routine. */
@@ -32,6 +33,11 @@ export interface StartHooks {
     | null;
   /** Called once with all endpoints. */
   readonly endpointsCreated: ((endpoints: readonly Endpoint[]) => void | Promise<void>) | null;
+  /**
+   * Called at the end of each load with an explanation of every routine that the sources contain: how each line of its comment was read,
+   * where its values come from, why it is an endpoint or not. Explanations are made only when this is set.
+   */
+  readonly endpointsExplained: ((explanations: readonly EndpointExplanation[]) => void | Promise<void>) | null;
   /**
    * Run one after the other after all endpoints are created, such as for code generation. Diagnostics that a handler returns become
    * diagnostics of the gateway.
@@ -320,6 +326,7 @@ export const generalDefaults: Omit<
   sourcesCreated: null,
   endpointCreated: null,
   endpointsCreated: null,
+  endpointsExplained: null,
   endpointCreateHandlers: [],
   validateParameters: null,
   commandCallback: null,

@@ -115,6 +115,7 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   sourcesCreated: nullable(callback()),
   endpointCreated: nullable(callback()),
   endpointsCreated: nullable(callback()),
+  endpointsExplained: nullable(callback()),
   endpointCreateHandlers: arrayOf(callback<ResolvedOptions['endpointCreateHandlers'][number]>()),
   validateParameters: nullable(callback()),
   commandCallback: nullable(callback()),

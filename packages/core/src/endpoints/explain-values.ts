@@ -1,0 +1,153 @@
+import type { EndpointBuilder, Overrides } from './endpoint-builder.ts';
+import type { Endpoint } from './endpoint.ts';
+import { endpointDefaults, type EndpointOptions } from './options.ts';
+
+/** A value of an endpoint, and where it comes from. */
+export interface ValueExplanation {
+  readonly name: string;
+  readonly value: string;
+  /**
+   * - `comment`: a line of the comment
+   * - `routine`: the name, kind or volatility of the routine, or the operation on a table
+   * - `option`: an option of the gateway that differs from its default
+   * - `default`: a default of the gateway
+   * - `hook`: the hook `endpointCreated`
+   */
+  readonly origin: 'comment' | 'routine' | 'option' | 'default' | 'hook';
+  /** The line of the comment; null for other origins. */
+  readonly line: number | null;
+  /** Why, as in `the name begins with get_`. */
+  readonly reason: string;
+}
+
+type Origin = Pick<ValueExplanation, 'origin' | 'line' | 'reason'>;
+
+const byRoutine = (reason: string): Origin => ({ origin: 'routine', line: null, reason });
+const byOption = (reason: string): Origin => ({ origin: 'option', line: null, reason });
+const byDefault = (reason: string): Origin => ({ origin: 'default', line: null, reason });
+const byHook: Origin = { origin: 'hook', line: null, reason: 'set by endpointCreated' };
+
+/**
+ * Explains method, path, parameters, authorization, and values that options can set.
+ * @param built the endpoint before the hook `endpointCreated`
+ */
+export function explainValues(
+  builder: EndpointBuilder,
+  endpoint: Endpoint,
+  built: Endpoint,
+): readonly ValueExplanation[] {
+  const origins: Readonly<Record<ValueName, Origin>> = {
+    method: explainMethod(builder),
+    path: explainPath(builder, built),
+    parameterSource: explainSource(builder, built),
+    authorization: explainAuthorization(builder),
+    userContext: explainUserContext(builder),
+    requestHeaders: explainOption(builder, 'requestHeadersMode'),
+    bufferRows: explainOption(builder, 'bufferRows'),
+    textResponseNullHandling: explainOption(builder, 'textResponseNullHandling'),
+    queryStringNullHandling: explainOption(builder, 'queryStringNullHandling'),
+  };
+  const before = describeValues(built);
+  return Object.entries(describeValues(endpoint)).map(([key, value]) => {
+    const name = key as ValueName;
+    return { name, value, ...(before[name] === value ? origins[name] : byHook) };
+  });
+}
+
+type ValueName = keyof ReturnType<typeof describeValues>;
+
+function describeValues(endpoint: Endpoint): {
+  readonly method: string;
+  readonly path: string;
+  readonly parameterSource: string;
+  readonly authorization: string;
+  readonly userContext: string;
+  readonly requestHeaders: string;
+  readonly bufferRows: string;
+  readonly textResponseNullHandling: string;
+  readonly queryStringNullHandling: string;
+} {
+  const { method, path, parameterSource, textResponseNullHandling, queryStringNullHandling } = endpoint;
+  return {
+    method,
+    path,
+    parameterSource,
+    authorization: describeAccess(endpoint),
+    userContext: String(endpoint.userContext),
+    requestHeaders: endpoint.requestHeaders.mode,
+    bufferRows: String(endpoint.bufferRows),
+    textResponseNullHandling,
+    queryStringNullHandling,
+  };
+}
+
+function describeAccess({ authorization: { required, roles }, basicAuthentication }: Endpoint): string {
+  const needs = [...(basicAuthentication === null ? [] : ['HTTP Basic']), ...(required ? [roles.join(', ')] : [])];
+  return needs.length === 0 ? 'anonymous' : needs.map((need) => need || 'signed in').join(', ');
+}
+
+function byComment(builder: EndpointBuilder, key: keyof Overrides, reason: string): Origin {
+  return { origin: 'comment', line: builder.annotationFor(key)?.line ?? null, reason };
+}
+
+/** The cases of `resolveMethod`, in its order. */
+function explainMethod(builder: EndpointBuilder): Origin {
+  const { overrides, routine, options } = builder;
+  if (overrides.upload !== null) return byComment(builder, 'upload', 'uploads are POST');
+  if (overrides.method !== null) return byComment(builder, 'method', 'set by the comment');
+  if (overrides.loginOrLogout !== null)
+    return byComment(builder, 'loginOrLogout', `a ${overrides.loginOrLogout} is POST`);
+  if (routine.table !== undefined) return byRoutine(`the operation ${routine.table.operation}`);
+  if (routine.route !== undefined) return byRoutine('the route of its source');
+  if (options.defaultHttpMethod !== null) return byOption('defaultHttpMethod');
+  if (routine.kind === 'procedure') return byRoutine('procedures are POST');
+  const part = /^get_|_get_|_get$/i.exec(routine.name)?.[0];
+  if (part !== undefined) return byRoutine(`the name contains ${part}`);
+  return byRoutine(
+    `the function is ${routine.volatility}${routine.volatility === 'volatile' ? ', and its name does not contain get' : ''}`,
+  );
+}
+
+function explainPath(builder: EndpointBuilder, endpoint: Endpoint): Origin {
+  const { overrides, options } = builder;
+  if (overrides.path !== null) return byComment(builder, 'path', 'set by the comment');
+  if (options.urlPathBuilder !== endpointDefaults.urlPathBuilder) return byOption('urlPathBuilder');
+  const name = `${endpoint.schema === 'public' ? '' : ', the schema'} and the name of the ${endpoint.kind}`;
+  if (options.urlPathPrefix === endpointDefaults.urlPathPrefix) return byRoutine(`the prefix${name}`);
+  return byOption(`urlPathPrefix${name}`);
+}
+
+/** The cases of `resolveParameterSource`, in its order, after a parameter for the whole body. */
+function explainSource(builder: EndpointBuilder, { method, bodyParameter }: Endpoint): Origin {
+  const { overrides, options, routine } = builder;
+  if (bodyParameter !== null) return byComment(builder, 'bodyParameterName', 'the body is one parameter');
+  if (overrides.upload !== null) return byComment(builder, 'upload', 'the body of an upload is a form');
+  if (overrides.parameterSource !== null) return byComment(builder, 'parameterSource', 'set by the comment');
+  const isForced = options.defaultRequestParamType !== null && overrides.method === null && routine.table === undefined;
+  return isForced ? byOption('defaultRequestParamType') : byDefault(`the method is ${method}`);
+}
+
+function explainAuthorization(builder: EndpointBuilder): Origin {
+  const { access, overrides, options, trace } = builder;
+  if (overrides.loginOrLogout === 'login') return byComment(builder, 'loginOrLogout', 'a login needs no authorization');
+  const lastLine = (name: string): number | null =>
+    trace?.lines.findLast(({ kind, annotation }) => kind === 'annotation' && annotation === name)?.line ?? null;
+  if (access.required) return { origin: 'comment', line: lastLine('authorize'), reason: 'set by the comment' };
+  if (access.anonymousIn !== null)
+    return { origin: 'comment', line: lastLine('allow_anonymous'), reason: 'set by the comment' };
+  if (builder.basicAuthentication !== null) {
+    return { origin: 'comment', line: lastLine('basic_authentication'), reason: 'set by the comment' };
+  }
+  return options.requiresAuthorization ? byOption('requiresAuthorization') : byDefault('no authorize line');
+}
+
+function explainUserContext(builder: EndpointBuilder): Origin {
+  if (builder.overrides.userContext !== null) return byComment(builder, 'userContext', 'set by the comment');
+  const { useUserContext } = builder.options.authentication;
+  return useUserContext ? byOption('useUserContext') : byDefault('useUserContext');
+}
+
+function explainOption(builder: EndpointBuilder, name: keyof Overrides & keyof EndpointOptions): Origin {
+  if (builder.overrides[name] !== null) return byComment(builder, name, 'set by the comment');
+  return builder.options[name] === endpointDefaults[name] ? byDefault(name) : byOption(name);
+}
