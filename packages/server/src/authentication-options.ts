@@ -44,15 +44,21 @@ function omit<Section extends object, Key extends keyof Section>(section: Sectio
 
 function jwtOptions({ jwt, authentication }: Configuration): Option<'jwt'> {
   if (!jwt.enabled) return null;
-  const { jwksUrl, issuer, audience } = jwt;
+  const { name, realm, jwks, lifetime, clockTolerance, requireExpiry, maxTokenAge, type, claims, issuer, audience } =
+    jwt;
   return {
     ...jwtKeys(jwt),
-    jwks: jwksUrl === null ? null : { url: jwksUrl },
+    jwks: jwks.url === null ? null : { ...jwks, url: jwks.url },
     // Not derived from the host: behind a local proxy, too, tokens issued for other services must be rejected.
     production: authentication.production ?? true,
-    lifetime: jwt.lifetime,
-    clockTolerance: jwt.clockTolerance,
-    claims: jwt.claims,
+    name,
+    realm,
+    lifetime,
+    clockTolerance,
+    requireExpiry,
+    maxTokenAge,
+    type,
+    claims,
     ...(issuer === null ? {} : { issuer }),
     ...(audience === null ? {} : { audience }),
   };

@@ -25,7 +25,6 @@ export async function gatewayOptions(
     uploadOptions: await uploadOptions(configuration),
     authentication: authenticationOptions(configuration),
     connectionString,
-    requestIdHeader: true,
     ...commandOptions,
     ...(crud.enabled ? { sourcesCreated: (sources) => addTableSource(sources, crud) } : {}),
   };

@@ -30,7 +30,7 @@ describe('options from the sections', () => {
     [{ cookie: { enabled: true, lifetime: 60 } }, { cookie: { lifetime: 60, cookieName: 'pgway', sameSite: 'lax' } }],
     [{ bearer: { enabled: true, refreshPath: '/r' } }, { bearer: { refreshPath: '/r', accessLifetime: 3600 } }],
     [
-      { jwt: { enabled: true, jwksUrl: 'https://id.example/jwks', issuer: ['i'], audience: ['a'] } },
+      { jwt: { enabled: true, jwks: { url: 'https://id.example/jwks' }, issuer: ['i'], audience: ['a'] } },
       { jwt: { jwks: { url: 'https://id.example/jwks' }, issuer: ['i'], audience: ['a'], signingKey: null } },
     ],
     [{ jwt: { enabled: true, secret: 's' } }, { jwt: { keys: [{ secret: 's' }], signingKey: null, production: true } }],
@@ -56,8 +56,8 @@ describe('options from the sections', () => {
   });
 
   test.each([
-    [{ jwt: { enabled: true } }, 'jwt: set jwksUrl, secret, publicKey or signingKey'],
-    [{ jwt: { enabled: true, jwksUrl: 'x', signWithSecret: true } }, 'jwt.signWithSecret: set jwt.secret'],
+    [{ jwt: { enabled: true } }, 'jwt: set jwks.url, secret, publicKey or signingKey'],
+    [{ jwt: { enabled: true, jwks: { url: 'x' }, signWithSecret: true } }, 'jwt.signWithSecret: set jwt.secret'],
     [{ sessions: { beginCommand: 'x' } }, 'sessions: set beginCommand, checkCommand and endCommand together'],
     [{ sessions: { channel: 'x' } }, 'sessions: set beginCommand, checkCommand and endCommand together'],
   ])('%j is refused: %s', async (file, issue) => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss, CacheState } from '../ports/ports.ts';
-import { optionGroup, number, secret, string } from '../validation/validators.ts';
+import { optionGroup, number, secret, string, type Validator } from '../validation/validators.ts';
 import { RedisConnection, type SendCommand } from './redis-connection.ts';
 
 export interface RedisCacheOptions {
@@ -14,7 +14,8 @@ export interface RedisCacheOptions {
   readonly maxAge?: number;
 }
 
-const redisCacheOptions = optionGroup<RedisCacheOptions>(
+/** The validator of the options. */
+export const redisCacheOptions: Validator<RedisCacheOptions> = optionGroup<RedisCacheOptions>(
   { url: secret, prefix: string, timeout: number({ above: 0, max: 3600 }), maxAge: number({ above: 0 }) },
   ['url'],
 );

@@ -65,7 +65,7 @@ const limitValidators: OptionValidators<PageLimits> = {
 };
 
 /** One validator per option of `CrudOptions`; the type makes a missing one a compile error. */
-const optionValidators: OptionValidators<CrudOptions> = {
+export const crudOptionTable: OptionValidators<CrudOptions> = {
   crudTypes: union(crudType, arrayOf(crudType)),
   returningUrlPattern: string,
   onConflictDoNothingUrlPattern: string,
@@ -88,7 +88,7 @@ const optionValidators: OptionValidators<CrudOptions> = {
   nameNotSimilarTo: similarTo,
 };
 
-const crudOptionsValidator: Validator<CrudOptions> = optionGroup(optionValidators);
+const crudOptionsValidator: Validator<CrudOptions> = optionGroup(crudOptionTable);
 
 const defaultLimits: PageLimits = { defaultLimit: 100, maxLimit: 1_000 };
 

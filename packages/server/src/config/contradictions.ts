@@ -39,18 +39,11 @@ function databaseRoleIssues({ databaseRole }: Configuration['authentication']): 
   return ['authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim'];
 }
 
-function jwtIssues({
-  enabled,
-  jwksUrl,
-  secret,
-  publicKey,
-  signingKey,
-  signWithSecret,
-}: Configuration['jwt']): string[] {
+function jwtIssues({ enabled, jwks, secret, publicKey, signingKey, signWithSecret }: Configuration['jwt']): string[] {
   if (!enabled) return [];
-  const isKeyless = [jwksUrl, secret, publicKey, signingKey].every((key) => key === null);
+  const isKeyless = [jwks.url, secret, publicKey, signingKey].every((key) => key === null);
   return [
-    ...(isKeyless ? ['jwt: set jwksUrl, secret, publicKey or signingKey'] : []),
+    ...(isKeyless ? ['jwt: set jwks.url, secret, publicKey or signingKey'] : []),
     ...(signWithSecret && secret === null ? ['jwt.signWithSecret: set jwt.secret'] : []),
   ];
 }

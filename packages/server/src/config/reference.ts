@@ -46,9 +46,39 @@ export function referencePage(): string {
   return [introduction, ...sections.map(sectionTable)].join('\n');
 }
 
+interface SchemaNode {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+}
+
+const variable = { type: 'string', pattern: String.raw`\$\{[A-Za-z_][A-Za-z0-9_]*(:[^}]*)?\}` };
+/** The keywords that stay beside `anyOf`: editors show them. */
+const shownKeywords = new Set(['default', 'description', 'writeOnly']);
+
+/** Accepts texts with variables, such as `"${PORT:8080}"`, for settings of any type. */
+function withVariables(node: SchemaNode): SchemaNode {
+  if (node.properties !== undefined) {
+    const members = Object.entries(node.properties).map(([name, member]) => [name, withVariables(member)] as const);
+    return { ...node, properties: Object.fromEntries(members) };
+  }
+  const variants = node.anyOf ?? [node];
+  if (variants.some(({ type, enum: choices, pattern }) => type === 'string' && !choices && !pattern)) return node;
+  const entries = Object.entries(node);
+  const shown = entries.filter(([keyword]) => shownKeywords.has(keyword));
+  const rest = entries.filter(([keyword]) => !shownKeywords.has(keyword));
+  return { ...Object.fromEntries(shown), anyOf: [...(node.anyOf ?? [Object.fromEntries(rest)]), variable] };
+}
+
 /** Returns `pgway.schema.json`. */
 export function jsonSchemaFile(): string {
-  // Editors read these two keywords.
-  const schema = { ...configurationJsonSchema(), allowComments: true, allowTrailingCommas: true };
+  // Editors read the two keywords at the end.
+  const schema = {
+    ...withVariables(configurationJsonSchema() as SchemaNode),
+    allowComments: true,
+    allowTrailingCommas: true,
+  };
   return `${JSON.stringify(schema, null, 2)}\n`;
 }

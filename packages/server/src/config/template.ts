@@ -1,8 +1,8 @@
 /** The configuration file that `pgway init` writes: the settings of most projects as comments, with their defaults. */
 import { wrap } from '../terminal-text.ts';
-import { sections, type Setting } from './settings.ts';
+import { sections, type Setting, settings } from './settings.ts';
 
-/** The settings that the file shows, by section. Others are in the reference. */
+/** The settings that the file shows, by section, with keys such as `jwks.url`. Others are in the reference. */
 const shownSettings: Readonly<Record<string, readonly string[]>> = {
   '': ['connectionString', 'host', 'port', 'allowedHosts'],
   gateway: [
@@ -23,7 +23,7 @@ const shownSettings: Readonly<Record<string, readonly string[]>> = {
   authentication: ['useUserContext', 'useUserParameters', 'trustedProxies', 'allowedOrigins'],
   cookie: ['enabled', 'cookieName', 'lifetime'],
   bearer: ['enabled', 'accessLifetime'],
-  jwt: ['enabled', 'jwksUrl', 'issuer', 'audience'],
+  jwt: ['enabled', 'jwks.url', 'issuer', 'audience'],
   dataProtection: ['folder', 'secret'],
   uploadOptions: ['uploadHandlers', 'maxFileSize'],
   log: ['level', 'format'],
@@ -47,15 +47,18 @@ export function configurationTemplate(): string {
 }
 
 function sectionLines(path: string, names: readonly string[]): readonly string[] {
-  const section = sections.find((candidate) => candidate.path === path)!;
-  const shown = names.map((name) => section.settings.find((setting) => lastKey(setting) === name)!);
-  if (path === '') return spaced(shown.map((setting) => settingLines(setting, '  ')));
-  return [
-    ...comment(section.description, '  '),
-    `  ${JSON.stringify(path)}: {`,
-    ...spaced(shown.map((setting) => settingLines(setting, '    '))),
-    '  },',
-  ];
+  const indent = path === '' ? '  ' : '    ';
+  const shown = names.map((name) => {
+    const whole = path === '' ? name : `${path}.${name}`;
+    return settingLines(
+      name,
+      settings.find((setting) => setting.path === whole)!,
+      indent,
+    );
+  });
+  if (path === '') return spaced(shown);
+  const { description } = sections.find((section) => section.path === path)!;
+  return [...comment(description, '  '), `  ${JSON.stringify(path)}: {`, ...spaced(shown), '  },'];
 }
 
 /** Separates the groups of lines by empty lines. */
@@ -63,13 +66,14 @@ function spaced(groups: readonly (readonly string[])[]): readonly string[] {
   return groups.flatMap((group, index) => (index === 0 ? group : ['', ...group]));
 }
 
-function lastKey({ path }: Setting): string {
-  return path.slice(path.lastIndexOf('.') + 1);
-}
-
-function settingLines(setting: Setting, indent: string): readonly string[] {
-  const value = JSON.stringify(setting.defaultValue);
-  return [...comment(setting.description, indent), `${indent}// ${JSON.stringify(lastKey(setting))}: ${value},`];
+/** @param name the key, or the keys to a setting of a section within, as in `jwks.url` */
+function settingLines(name: string, setting: Setting, indent: string): readonly string[] {
+  const [first, ...inner] = name.split('.');
+  const value = inner.reduceRight(
+    (text, key) => `{ ${JSON.stringify(key)}: ${text} }`,
+    JSON.stringify(setting.defaultValue),
+  );
+  return [...comment(setting.description, indent), `${indent}// ${JSON.stringify(first)}: ${value},`];
 }
 
 function comment(text: string, indent: string): readonly string[] {

@@ -29,7 +29,7 @@ const files = {
     "loggerName": "a\\u001b\\u009b31m",
     "connectionStrings": { "reports": "postgres://u:geheim@h/r" }
   },
-  "jwt": { "jwksUrl": "https://u:geheim@idp.example/keys" }
+  "jwt": { "jwks": { "url": "https://u:geheim@idp.example/keys" } }
 }`,
   'pgway.production.json': { log: { format: 'json' }, gateway: { connectionStrings: { other: 'geheim' } } },
   '.env': 'DB_PASSWORD=geheim\nPGWAY_GATEWAY_STRICT=true\n',
@@ -49,7 +49,7 @@ gateway.poolSize           20                                pgway.json:5
 gateway.connectionStrings  {"reports":"***","other":"***"}   pgway.json:7, pgway.production.json:1
 gateway.strict             true                              PGWAY_GATEWAY_STRICT in .env
 gateway.loggerName         "a\\u001b\\u009b31m"                pgway.json:6
-jwt.jwksUrl                "https://u:***@idp.example/keys"  pgway.json:9
+jwt.jwks.url               "https://u:***@idp.example/keys"  pgway.json:9
 log.format                 "json"                            pgway.production.json:1
 limits.maxConnections      50                                PGWAY_LIMITS_MAX_CONNECTIONS
 
@@ -75,7 +75,7 @@ test('--json is the same for programs', async () => {
       },
       'gateway.strict': { value: true, origin: 'PGWAY_GATEWAY_STRICT in .env' },
       'gateway.loggerName': { value: 'a\u001b\u009b31m', origin: 'pgway.json:6' },
-      'jwt.jwksUrl': { value: 'https://u:***@idp.example/keys', origin: 'pgway.json:9' },
+      'jwt.jwks.url': { value: 'https://u:***@idp.example/keys', origin: 'pgway.json:9' },
       'log.format': { value: 'json', origin: 'pgway.production.json:1' },
       'limits.maxConnections': { value: 50, origin: 'PGWAY_LIMITS_MAX_CONNECTIONS' },
     },

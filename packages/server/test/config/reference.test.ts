@@ -14,3 +14,26 @@ test('every setting is described', () => {
   expect(settings.length).toBeGreaterThan(35);
   expect(settings.filter((setting) => setting.description === '').map((setting) => setting.path)).toEqual([]);
 });
+
+test('editors accept variables in settings of every type, and complete the values of others', () => {
+  const { properties } = JSON.parse(jsonSchemaFile()) as { properties: Record<string, unknown> };
+  const variable = { type: 'string', pattern: String.raw`\$\{[A-Za-z_][A-Za-z0-9_]*(:[^}]*)?\}` };
+
+  expect(properties['host']).toEqual({
+    type: 'string',
+    minLength: 1,
+    default: '127.0.0.1',
+    description: expect.any(String) as string,
+  });
+  expect(properties['port']).toEqual({
+    anyOf: [{ type: 'integer', minimum: 0, maximum: 65_535 }, variable],
+    default: 8080,
+    description: expect.any(String) as string,
+  });
+  expect(properties['gateway']).toMatchObject({
+    properties: {
+      commentsMode: { anyOf: [{ type: 'string', enum: ['ignore', 'parseAll', 'onlyWithHttpTag'] }, variable] },
+      poolSize: { anyOf: [{ type: 'integer' }, { type: 'null' }, variable] },
+    },
+  });
+});

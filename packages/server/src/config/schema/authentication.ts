@@ -1,10 +1,17 @@
 import { z } from 'zod';
-import { count, flag, optionalText, optionalTextList, secret, text, textList, textMap } from './fields.ts';
+import { count, flag, optionalText, optionalTextList, secret, text, type Text, textList, textMap } from './fields.ts';
 
 const lifetime = (byDefault: number, description: string): z.ZodDefault<z.ZodNumber> =>
   count(byDefault, description, 3_153_600_000);
 
+const duration = (byDefault: number, description: string): z.ZodDefault<z.ZodNumber> =>
+  z.number().positive().max(31_536_000).default(byDefault).describe(description);
+
 const day = 86_400;
+
+const schemeName = (byDefault: string): Text => text(byDefault, 'The name by which a login selects the scheme.');
+const realm = text('pgway', 'The realm that the challenge names.');
+const cacheSize = z.int().min(0).max(1_000_000).default(5_000).describe('Maximum number of tokens in the cache.');
 
 const login = {
   production: z
@@ -91,18 +98,24 @@ const protection = {
     .strictObject({
       perUser: count(5, 'Failed logins of a user from an address.'),
       perAddress: count(50, 'Failed logins from an address.'),
+      window: duration(900, 'Seconds that a failed login counts.'),
+      firstWait: duration(1, 'Seconds of the first wait; each further failure doubles it.'),
+      longestWait: duration(900, 'Seconds of the longest wait.'),
+      capacity: count(10_000, 'Maximum number of users and of addresses that are remembered.'),
     })
     .prefault({})
     .describe(
-      'Failed logins before further ones are throttled: `perUser` (5) of a user from an address, `perAddress` (50) of all users.',
+      'Failed logins before further ones are throttled: `perUser` of a user from an address, `perAddress` of all users.',
     ),
   hashRateLimit: z
     .strictObject({
-      perAddress: count(20, 'Requests of an address per minute.'),
+      perAddress: count(20, 'Requests of an address in a window.'),
+      window: duration(60, 'Seconds of a window.'),
+      capacity: count(10_000, 'Maximum number of addresses that are remembered.'),
     })
     .prefault({})
     .describe(
-      'Maximum requests per minute that hash a parameter (`param … is hash of …`), such as sign-ups: `perAddress` (20).',
+      'Requests that hash a parameter (`param … is hash of …`), such as sign-ups, before further ones are throttled.',
     ),
 };
 
@@ -114,6 +127,9 @@ const authentication = z
 const cookie = z
   .strictObject({
     enabled: flag(false, 'Enables logins with a session cookie.'),
+    name: schemeName('cookie'),
+    realm,
+    cacheSize,
     cookieName: text('pgway', 'The name of the cookie; prefer `__Host-pgway` if every client uses TLS.'),
     lifetime: lifetime(14 * day, 'Seconds from login to the end of the session.'),
     sliding: z
@@ -139,6 +155,9 @@ const cookie = z
 const bearer = z
   .strictObject({
     enabled: flag(false, 'Enables logins with bearer tokens.'),
+    name: schemeName('bearer'),
+    realm,
+    cacheSize,
     accessLifetime: lifetime(3600, 'Seconds that an access token is valid.'),
     refreshLifetime: lifetime(14 * day, 'Seconds that a refresh token is valid.'),
     sessionLifetime: lifetime(90 * day, 'Seconds from login in which tokens can be refreshed.'),
@@ -147,18 +166,47 @@ const bearer = z
   .prefault({})
   .describe('The scheme `bearer`: opaque tokens.');
 
+const jwks = z
+  .strictObject({
+    url: optionalText('The URL of the public keys of the issuer (JWKS).'),
+    algorithms: z
+      .array(z.enum(['RS256', 'ES256']))
+      .default(['RS256', 'ES256'])
+      .describe('The algorithms of the keys.'),
+    timeout: duration(5, 'Seconds before a request of the keys times out.'),
+    cooldown: z
+      .number()
+      .min(0)
+      .max(86_400)
+      .default(30)
+      .describe('Minimum seconds between two requests because of unknown keys.'),
+    cacheMaxAge: duration(600, 'Maximum seconds that keys are cached; removed keys are refused after that.'),
+  })
+  .prefault({})
+  .describe('The public keys of an issuer.');
+
 const jwt = z
   .strictObject({
     enabled: flag(false, 'Accepts signed tokens (JWT).'),
-    jwksUrl: optionalText('The URL of the public keys of the issuer (JWKS).'),
-    secret: secret(optionalText('Instead of `jwksUrl`: the secret of HS256, at least 32 bytes.')),
-    publicKey: optionalText('Instead of `jwksUrl`: a public key or certificate (PEM).'),
+    name: schemeName('jwt'),
+    realm,
+    jwks,
+    secret: secret(optionalText('Instead of `jwks.url`: the secret of HS256, at least 32 bytes.')),
+    publicKey: optionalText('Instead of `jwks.url`: a public key or certificate (PEM).'),
     signingKey: secret(optionalText('A private key (PEM) that signs the tokens of logins.')),
     signWithSecret: flag(false, 'Signs the tokens of logins with `secret`.'),
     issuer: optionalTextList('Accepted issuers; the first one is the issuer of the tokens of logins.'),
     audience: optionalTextList('Accepted audiences; a token must name one of them.'),
     lifetime: lifetime(3600, 'Seconds that the tokens of logins are valid.'),
     clockTolerance: z.int().min(0).max(3600).default(30).describe('Seconds of clock skew that are tolerated.'),
+    requireExpiry: flag(true, 'Refuses tokens without an expiry.'),
+    maxTokenAge: z
+      .number()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe('Maximum seconds since a token was issued, besides its own expiry; null: no maximum.'),
+    type: optionalText('The required `typ` of the header, such as `at+jwt`; null: any.'),
     claims: textMap('Paths of claims in a token: `{"id": "sub", "roles": "realm_access.roles"}`.'),
   })
   .prefault({})
@@ -171,7 +219,7 @@ const basic = z
     command: optionalText(
       'SQL that authenticates a user and returns claims: `$1` user, `$2` password, `$3` realm, `$4` path.',
     ),
-    realm: text('pgway', 'The realm that the challenge names.'),
+    realm,
   })
   .prefault({})
   .describe('The scheme `basic` (HTTP Basic), for all endpoints; enabled when a user or a command is set.');

@@ -43,6 +43,10 @@ const endpoints = {
 };
 
 const requestsAndResponses = {
+  requestIdHeader: flag(
+    true,
+    'Every response has an `X-Request-Id`, as log lines have it: that of the request, or a new one. False by default in the library.',
+  ),
   unknownParameters: z
     .enum(['reject', 'ignore'])
     .default('reject')

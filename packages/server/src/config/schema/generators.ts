@@ -120,6 +120,14 @@ export const openApiSection = z
     description: optionalText('The description of the API, in Markdown.'),
     license: optionalText('The licence of the API as an SPDX expression, as in `MIT`.'),
     servers: textList(api.servers, 'Base URLs of the API; empty: the host that served the document.'),
+    securitySchemes: z
+      .record(z.string(), z.record(z.string(), z.unknown()))
+      .default({ ...(api.securitySchemes as Readonly<Record<string, Record<string, unknown>>>) })
+      .describe('Security Scheme Objects by name, for endpoints that require an authenticated caller.'),
+    useRoutineNameInsteadOfEndpoint: flag(
+      api.useRoutineNameInsteadOfEndpoint,
+      'Operations are named after routines instead of paths.',
+    ),
   })
   .prefault({})
   .describe('The OpenAPI 3.1 document.');
