@@ -58,7 +58,10 @@ export interface UploadContext {
    * It belongs to the caller's role and settings.
    */
   readonly transaction: () => Promise<UploadTransaction>;
-  /** Registers how to remove what was stored. Called when the request fails afterwards, in reverse order. Its errors are logged. */
+  /**
+   * Registers how to remove what was stored. Called when the request fails afterwards, in reverse order. Its errors are logged. When
+   * the connection is lost during the commit, neither this nor `onCommit` is called: the routine may refer to what was stored.
+   */
   readonly onRollback: (remove: () => void | Promise<void>) => void;
   /** Registers what follows the successful end of the call, such as the removal of a replaced file. Its errors are logged. */
   readonly onCommit: (finish: () => void | Promise<void>) => void;

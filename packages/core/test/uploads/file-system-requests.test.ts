@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { useGateway } from '@pgway/testing';
+import { holdLock, useGateway } from '@pgway/testing';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { filesIn, openFilesIn } from './file-store.ts';
 
@@ -34,6 +34,17 @@ const gateway = useGateway(
   upload for file_system
   param _files is upload metadata
   file_system_unique_name = false';
+
+  create table entry (files json);
+  create function wait() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock(1); return null; end $$;
+  create constraint trigger at_commit after insert on entry deferrable initially deferred
+    for each row execute function wait();
+  create function commit_slowly(_files json) returns void language sql as 'insert into entry values (_files)';
+  comment on function commit_slowly is 'HTTP POST /commit-slowly
+  upload for file_system
+  param _files is upload metadata
+  unique_name = false';
 
   create function store_for(_tenant text, _name text, _files json) returns json language sql as 'select _files';
   comment on function store_for is 'HTTP POST /store-for
@@ -96,6 +107,20 @@ describe('uploads to the file system', () => {
 
     expect(await post('/fail', ['a.txt', 'new'], ['b.txt', 'new'], ['a.txt', 'newer'])).toMatchObject({ status: 400 });
     expect(filesIn(folder)).toEqual({ 'a.txt': 'old' });
+  });
+
+  test('the files stay when the connection is lost during the commit: the routine may have stored their paths', async () => {
+    const { connectionString } = gateway.database;
+    const lock = await holdLock(connectionString, 1);
+    const response = post('/commit-slowly', ['a.txt', 'new']);
+    await expect.poll(() => lock.waiting()).toBe(1);
+    await gateway.database.query(
+      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted`,
+    );
+
+    expect(await response).toMatchObject({ status: 503, body: { type: 'urn:pgway:problem:outcome-unknown' } });
+    expect(filesIn(folder)).toEqual({ 'a.txt': 'new' });
+    await lock.release();
   });
 
   test('a file past the limit removes those before it', async () => {

@@ -32,7 +32,10 @@ export interface UploadOptions {
   readonly maxFiles: number;
   /** The maximum number of files and fields of a form together; a further one gets a 413. Default 100. */
   readonly maxParts: number;
-  /** Bytes per second; a client that sends less is disconnected, as its upload holds a connection. 0: no minimum. Default 1,024. */
+  /**
+   * Bytes per second; a client that is more than `slowClientTimeout` behind gets a 408, as its upload holds a connection. 0: no
+   * minimum. Default 1,024.
+   */
   readonly minUploadRate: number;
   /** The maximum number of connections to each database that uploads hold; null: half of its connections, at least one. */
   readonly maxUploadConnections: number | null;

@@ -140,7 +140,7 @@ export const uploadsSection = z
       .max(1_073_741_824)
       .default(1024)
       .describe(
-        'Bytes per second; a client that sends less is disconnected, as its upload holds a connection. 0: no minimum.',
+        'Bytes per second; a client that is more than `gateway.slowClientTimeout` behind is answered 408, as its upload holds a connection. 0: no minimum.',
       ),
     maxUploadConnections: z
       .int()
