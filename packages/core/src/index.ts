@@ -1,4 +1,5 @@
-export { type FetchHandler, type Gateway, type Health, type NodeMiddleware, createGateway } from './gateway/gateway.ts';
+export { type FetchHandler, type Gateway, type NodeMiddleware, createGateway } from './gateway/gateway.ts';
+export type { CatalogHealth, DatabaseProbe, Health, PoolHealth } from './gateway/health.ts';
 export type {
   AuthenticationResult,
   ClaimValues,

@@ -1,10 +1,12 @@
 /** Starts the components in order: database, gateway, HTTP server. */
+import { setTimeout } from 'node:timers/promises';
 import { createGateway, type Gateway, type Observer } from '@pgway/core';
 import { authenticationOptions, hasScheme } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
 import { resolveDataDirectory, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { openExampleDatabase } from './example/example-database.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
+import { createHealthHandler } from './health/health-handler.ts';
 import { isLoopbackHost } from './http/address.ts';
 import { createApp } from './http/app.ts';
 import type { Handler } from './http/http-server.ts';
@@ -92,6 +94,7 @@ export function startHttpServer(
   gateway: Gateway,
   { handlers, certificates }: HttpServices,
 ): Promise<ServersWithRedirect> {
+  const shutdownDelayMs = configuration.shutdownDelay * 1000;
   return lifecycle.start({
     name: 'the HTTP server',
     startTimeoutMs: timeouts.startServer,
@@ -101,7 +104,8 @@ export function startHttpServer(
         const isServed = handlers.some((serve) => serve(gateway.endpoints, request, response));
         if (!isServed) app.handle(request, response);
       };
-      const server = await listenWithTls(configuration, handle, certificates);
+      const serveHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal);
+      const server = await listenWithTls(configuration, handle, { certificates, serveHealth });
       return {
         ...server,
         stop: async (graceMs: number, force: AbortSignal) => {
@@ -110,13 +114,20 @@ export function startHttpServer(
         },
       };
     },
-    stopTimeoutMs: timeouts.drain + 2000,
-    stop: (server, force) => {
+    stopTimeoutMs: shutdownDelayMs + timeouts.drain + 2000,
+    stop: async (server, force) => {
+      // Readiness is 503 already; a load balancer needs some time to notice it.
+      if (lifecycle.failure === null) await delay(shutdownDelayMs, force);
       // Event streams do not end by themselves.
       gateway.endStreams();
       return server.stop(timeouts.drain, force);
     },
   });
+}
+
+/** Waits until the time has passed or the signal is aborted. */
+async function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (milliseconds > 0) await setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 
 /** Warns when the server listens on a public address without an authentication scheme. */

@@ -36,6 +36,10 @@ export interface Connections {
   readonly listen: (channel: string, receive: (event: ChannelEvent) => void, connection?: string | null) => () => void;
   /** Returns the main database with a separate connection, for statements that must not wait behind requests. */
   readonly notifyDatabase: () => Database;
+  /** Returns the main database (null) and the named ones. */
+  readonly all: () => ReadonlyMap<string | null, Database>;
+  /** Returns the same databases with a separate connection each, for probes that must not wait behind requests. */
+  readonly probes: () => ReadonlyMap<string | null, Database>;
   close(): Promise<void>;
 }
 
@@ -53,11 +57,16 @@ export function openConnections(options: ResolvedOptions, observe: Observer): Co
     }),
   );
   const listener = openListener(options, observe);
-  const all = [main, ...named.values(), ...(listener === null ? [] : [listener])];
+  const opened = [main, ...named.values(), ...(listener === null ? [] : [listener])];
   const notifyDatabase = once(() => {
     const database = openMain({ ...options, poolSize: 1 }, observe);
-    all.push(database);
+    opened.push(database);
     return database;
+  });
+  const probes = once(() => {
+    const databases = openProbes(options);
+    opened.push(...databases.values());
+    return databases;
   });
   const selectListener = (connection: string | null): Database => {
     if (connection === null && listener !== null) return listener;
@@ -73,8 +82,10 @@ export function openConnections(options: ResolvedOptions, observe: Observer): Co
       connectionProvider === null ? [] : Object.entries(baseSettings(databaseOptions(options, observe))),
     listen: (channel, receive, connection = null) => selectListener(connection).listen(channel, receive),
     notifyDatabase,
+    all: () => new Map<string | null, Database>([[null, main], ...named]),
+    probes,
     close: async () => {
-      await Promise.all(all.map((database) => database.close()));
+      await Promise.all(opened.map((database) => database.close()));
     },
   };
 }
@@ -88,6 +99,16 @@ function openMain(options: ResolvedOptions, observe: Observer): Database {
   if (options.dataSource !== null) return connectDataSource(options.dataSource, databaseOptions(options, observe));
   if (typeof options.connectionString === 'string') return open({ text: options.connectionString, options, observe });
   throw new OptionsError('no connection string; pass one such as postgres://user:password@localhost:5432/database');
+}
+
+/** A failure is the result of a probe, so it is not observed as well. */
+function openProbes(options: ResolvedOptions): ReadonlyMap<string | null, Database> {
+  const single = { ...options, poolSize: 1 };
+  const ignore = (): void => undefined;
+  const named = Object.entries(options.connectionStrings).map(([name, text]) => {
+    return [name, open({ text, name, options: single, observe: ignore })] as const;
+  });
+  return new Map<string | null, Database>([[null, openMain(single, ignore)], ...named]);
 }
 
 /** LISTEN needs a session, which a pooler in transaction mode does not provide. */

@@ -19,6 +19,7 @@ import { endpointDefaults } from '../endpoints/options.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { logObserver } from '../logging/log-observer.ts';
+import { CatalogState, type DatabaseProbe, type Health, probeDatabases, readHealth } from './health.ts';
 import { loadEndpoints, type LoadedEndpoints } from './load-endpoints.ts';
 import { antiforgeryRoute, refreshRoute, withBuiltInRoutes } from './built-in-routes.ts';
 import {
@@ -48,18 +49,17 @@ export interface Gateway extends HostAuthentication {
   readonly fetch: FetchHandler;
   /** Reads the catalog again and replaces all endpoints at once. When it fails, the old endpoints stay. */
   refresh(): Promise<void>;
-  /** Returns which optional services work. The gateway serves requests without them and reconnects automatically. */
+  /** Returns the state of services, pools and endpoints without a call of the database. Lost services reconnect automatically. */
   health(): Health;
+  /**
+   * Queries each database on a connection of its own, which waits for no request. Never rejects.
+   * @param timeoutMs milliseconds, including the time to connect
+   */
+  probeDatabases(timeoutMs: number): Promise<readonly DatabaseProbe[]>;
   /** Ends all event streams and refuses new ones, so that a server can then wait for its running requests. */
   endStreams(): void;
   /** Ends all event streams, waits some seconds for running calls, and closes every connection. */
   close(): Promise<void>;
-}
-
-/** Null for a service that works; otherwise the reason why it does not. */
-export interface Health {
-  /** The broadcast to other instances of the gateway. */
-  readonly broadcast: string | null;
 }
 
 /**
@@ -75,7 +75,8 @@ export async function createGateway(input: string | GatewayOptions): Promise<Gat
   let loaded: LoadedEndpoints | undefined;
   const services = await openServices(options, observe, (sql) => loaded?.altersSession(sql) ?? true);
   const { authentication, events, cache, notifications } = services;
-  const load = async (): Promise<void> => {
+  const catalog = new CatalogState();
+  const loadOnce = async (): Promise<void> => {
     const routes = builtInRoutes(load, options, authentication);
     const parts = { ...services, streams: events.streams, builtInRoutes: routes };
     const next = await loadEndpoints(parts, options, observe);
@@ -83,6 +84,7 @@ export async function createGateway(input: string | GatewayOptions): Promise<Gat
     loaded = next;
     await cache.update(next.endpoints);
   };
+  const load = (): Promise<void> => catalog.record(loadOnce);
   await load().catch(async (error: unknown) => {
     await services.close();
     throw toStartError(error);
@@ -113,7 +115,8 @@ export async function createGateway(input: string | GatewayOptions): Promise<Gat
       observe,
     }),
     refresh: shared.refresh,
-    health: () => ({ broadcast: events.broadcast.health() }),
+    health: () => readHealth(services, catalog.read(loaded!.endpoints.length)),
+    probeDatabases: (timeoutMs) => probeDatabases(services.connections, timeoutMs),
     endStreams: () => events.streams.close(),
     close: () => {
       shared.stop();

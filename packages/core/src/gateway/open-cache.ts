@@ -4,7 +4,7 @@ import type { Step } from '../postgres/port.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import type { ResponseCache } from '../request/cache/cached-execution.ts';
 import type { Invalidation } from '../request/execute.ts';
-import type { Cache, Observer } from '../ports/ports.ts';
+import type { Cache, CacheState, Observer } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { type RoutineIndex, indexRoutines, findRoutineNames } from '../endpoints/cache-policy.ts';
 import { MemoryCache } from '../cache/memory-cache.ts';
@@ -17,6 +17,8 @@ export interface GatewayCache {
   readonly invalidation: Invalidation;
   /** Takes the endpoints just loaded. A refresh invalidates all their responses, as the body of a routine may have changed. */
   update(endpoints: readonly Endpoint[]): Promise<void>;
+  /** Null while the cache works; otherwise the reason why it does not. */
+  health(): string | null;
   close(): Promise<void>;
 }
 
@@ -34,7 +36,11 @@ export async function openCache(
 ): Promise<GatewayCache> {
   const { cacheInvalidateChannel: channel, maxCacheableRows, maxCacheableSize } = options;
   const cache = options.defaultRoutineCache ?? createMemoryCache(options);
-  await openStore(cache, observe);
+  let failure: string | null = null;
+  await openStore(cache, ({ unavailable: error }) => {
+    failure = error === null ? null : error.message;
+    observe(error === null ? { kind: 'cache-available' } : { kind: 'cache-unavailable', error });
+  });
   // The memory cache has the responses of one gateway.
   const scope = options.defaultRoutineCache === null ? '' : await identifyDatabase(connections);
   const invalidator = new Invalidator(cache);
@@ -61,6 +67,7 @@ export async function openCache(
       warnOfProvider(endpoints, options, observe);
       await invalidator.update(endpoints);
     },
+    health: () => failure,
     close: async () => {
       stop();
       await cache.close();
@@ -87,11 +94,9 @@ async function identifyDatabase({ main }: Connections): Promise<string> {
   return JSON.stringify([row?.[0], server?.[0]]);
 }
 
-async function openStore(cache: Cache, observe: Observer): Promise<void> {
+async function openStore(cache: Cache, report: (state: CacheState) => void): Promise<void> {
   try {
-    await cache.open?.(({ unavailable: error }) =>
-      observe(error === null ? { kind: 'cache-available' } : { kind: 'cache-unavailable', error }),
-    );
+    await cache.open?.(report);
   } catch (error) {
     throw new StartError(`defaultRoutineCache: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,

@@ -11,6 +11,7 @@ import {
   type Database,
   type ChannelEvent,
   type Notice,
+  type PoolStatistics,
   type QueryOptions,
   type TextTable,
   type Transaction,
@@ -68,6 +69,7 @@ export class Pool implements Database {
   #failures = 0;
   #retryAt = 0;
   #lastFailure: Error | null = null;
+  #acquireTimeouts = 0;
   #listener: Listener | null = null;
   #closing: (() => void) | null = null;
   #closed: Promise<void> | null = null;
@@ -82,6 +84,17 @@ export class Pool implements Database {
 
   get size(): number {
     return this.#options.size;
+  }
+
+  statistics(): PoolStatistics {
+    return {
+      size: this.#options.size,
+      open: this.#sessions.size,
+      idle: this.#idle.length,
+      waiting: this.#queue.length,
+      maxWaiting: this.#options.maxQueueLength,
+      acquireTimeouts: this.#acquireTimeouts,
+    };
   }
 
   run(call: Call): CallHandle {
@@ -150,6 +163,7 @@ export class Pool implements Database {
 
   #enqueue(queued: QueuedCall): void {
     if (this.#queue.length >= this.#options.maxQueueLength) {
+      this.#acquireTimeouts++;
       return this.#failLater(queued, new AcquireTimeout('too many requests wait for a database connection'));
     }
     this.#queue.push(queued);
@@ -292,6 +306,7 @@ export class Pool implements Database {
   }
 
   #acquireTimeout(): AcquireTimeout {
+    this.#acquireTimeouts++;
     const reason = this.#lastFailure === null ? '' : `: ${this.#lastFailure.message}`;
     return new AcquireTimeout(`no connection became free within ${this.#options.acquireTimeout} ms${reason}`);
   }

@@ -162,9 +162,26 @@ export interface QueryOptions {
 /** A connection that the host provides for one request. */
 export interface ProvidedRunner extends ExclusiveRunner, TransactionSource {}
 
+/** The state of a connection pool. */
+export interface PoolStatistics {
+  /** The maximum number of connections. */
+  readonly size: number;
+  /** Open connections. */
+  readonly open: number;
+  /** Open connections that execute no call. */
+  readonly idle: number;
+  /** Calls that wait for a connection. */
+  readonly waiting: number;
+  /** The maximum number of waiting calls; further ones fail at once. */
+  readonly maxWaiting: number;
+  /** Calls that got no connection in time, or found too many calls waiting, since the start. */
+  readonly acquireTimeouts: number;
+}
+
 export interface Database extends Runner, TransactionSource {
   /** The maximum number of connections. */
   readonly size: number;
+  statistics(): PoolStatistics;
   /**
    * Returns all rows of one statement as text; for start-up and maintenance, not for requests.
    * Rejects with CallTimeout when no response arrives in time, even on a dead connection.

@@ -1,5 +1,5 @@
 /** The commands of the program that need a configuration. */
-import { createApiDocsHandler, shadowedEndpoints } from '../api-docs/api-docs.ts';
+import { createApiDocsHandler } from '../api-docs/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { apiDocsDiagnostics, needsDefinitions } from '../generated-files.ts';
 import { createExamplePageHandler } from '../example/example-page.ts';
@@ -11,6 +11,7 @@ import { runEndpoints } from './endpoints-command.ts';
 import { errorMessage } from './error-message.ts';
 import { runGenerate } from './generate-command.ts';
 import { openGateway } from './open-gateway.ts';
+import { unreachableEndpoints } from './unreachable-endpoints.ts';
 import type { ProcessContext } from './process-context.ts';
 import { createStartupReporter } from './startup-reporter.ts';
 import { runValidate } from './validate-command.ts';
@@ -67,9 +68,7 @@ async function runServer(context: CommandContext): Promise<number> {
     handlers,
     certificates,
   });
-  for (const { id, path } of shadowedEndpoints(gateway.endpoints, loaded.configuration)) {
-    reporter.warning(`${id} cannot be reached: the API docs are served at its path, ${path}`);
-  }
+  for (const warning of unreachableEndpoints(gateway.endpoints, loaded.configuration)) reporter.warning(warning);
   reporter.loaded(gateway);
   reporter.ready(gateway, server.port, performance.now() - begin);
   if (server.redirectPort !== null)

@@ -1,12 +1,13 @@
 /** `pgway validate`: checks configuration, database and comments. */
 import type { Observation } from '@pgway/core';
-import { shadowedEndpoints } from '../api-docs/api-docs.ts';
+
 import { apiDocsDiagnostics, fileDiagnostics } from '../generated-files.ts';
 import { redactText } from '../log/redact.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import type { CommandContext } from './command-context.ts';
 import { openGateway } from './open-gateway.ts';
+import { unreachableEndpoints } from './unreachable-endpoints.ts';
 import { diagnosticLine } from './startup-banner.ts';
 
 /** Prints every error and warning with its routine and line, then a summary. Returns 1 when there is an error. */
@@ -24,9 +25,7 @@ export async function runValidate(context: CommandContext): Promise<number> {
       (endpoints) => [...apiDocsDiagnostics(endpoints, configuration), ...fileDiagnostics(endpoints, configuration)],
     ],
   });
-  for (const { id, path } of shadowedEndpoints(gateway.endpoints, configuration)) {
-    warnings.push(`${id} cannot be reached: the API docs are served at its path, ${path}`);
-  }
+  for (const warning of unreachableEndpoints(gateway.endpoints, configuration)) warnings.push(warning);
   for (const warning of warnings) print(`warning: ${escapeControlCharacters(redactText(warning))}`);
   const problems = gateway.diagnostics.filter(({ severity }) => severity !== 'info');
   for (const problem of problems) print(diagnosticLine(problem));

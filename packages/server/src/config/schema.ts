@@ -9,6 +9,7 @@ import { crudSection } from './schema/crud.ts';
 import { eventsSection } from './schema/events.ts';
 import { count, flag, optionalText, secret, text } from './schema/fields.ts';
 import { gatewaySection } from './schema/gateway.ts';
+import { healthSection } from './schema/health.ts';
 import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
 import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
 import { tlsSection } from './schema/tls.ts';
@@ -83,6 +84,14 @@ export const configurationSchema = z.strictObject({
       'Host names that requests may use in `Host`. On a loopback `host`, loopback names are always accepted and every other name must be listed; elsewhere an empty list accepts every name.',
     ),
   port: z.int().min(0).max(65_535).default(8080).describe('The port to listen on; 0: any free port.'),
+  shutdownDelay: z
+    .number()
+    .min(0)
+    .max(3600)
+    .default(0)
+    .describe(
+      'Seconds between a stop signal, after which `/health/ready` answers 503, and the shutdown of the listener. Give load balancers this time to notice.',
+    ),
   gateway: gatewaySection,
   crud: crudSection,
   events: eventsSection,
@@ -93,6 +102,7 @@ export const configurationSchema = z.strictObject({
   log,
   limits,
   tls: tlsSection,
+  health: healthSection,
   cors: corsSection,
   compression: compressionSection,
   securityHeaders: securityHeadersSection,

@@ -31,6 +31,12 @@ export function hostCheck(address: string, allowedHosts: readonly string[]): Hos
   return (host) => cached.has(host) || accepts(host);
 }
 
+/** Whether a `Host` value names this machine by a loopback name or address. */
+export function hasLoopbackHost(host: string): boolean {
+  const name = parseHost(host);
+  return name !== null && isLoopbackHost(name);
+}
+
 /** Returns the normalized name of a `Host` value; null for an invalid value. */
 export function parseHost(host: string): string | null {
   const url = `http://${host}`;

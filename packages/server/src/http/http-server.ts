@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Configuration } from '../config/schema.ts';
+import type { HealthHandler } from '../health/health-handler.ts';
 import { createTlsServer, type TlsOptions, trackHandshakes } from '../tls/tls-server.ts';
 import { type HostCheck, hostCheck, sendMisdirected } from './host-check.ts';
 import { LingeringResponse } from './lingering-response.ts';
@@ -30,14 +31,16 @@ const rejectableConnections = 100;
 /** What the server has besides its handler. */
 export interface ListenOptions {
   /** Null: HTTP without TLS. */
-  readonly tls: TlsOptions | null;
+  readonly tls?: TlsOptions | null;
+  /** Serves health checks, whatever the host name of the request. */
+  readonly serveHealth?: HealthHandler;
 }
 
 /** @throws ListenError */
 export async function listen(
   configuration: Configuration,
   handler: Handler,
-  { tls }: ListenOptions = { tls: null },
+  { tls = null, serveHealth = () => false }: ListenOptions = {},
 ): Promise<HttpServer> {
   const { limits, host, port } = configuration;
   const running = new Set<ServerResponse>();
@@ -50,6 +53,7 @@ export async function listen(
       running.delete(response);
       if (stopping) server.closeIdleConnections();
     });
+    if (serveHealth(request, response)) return;
     const name = request.headers.host ?? '';
     if (!isAllowedHost(name)) return sendMisdirected(response, name);
     applyBodyPolicy(request, response, { timeoutMs: limits.requestTimeout * 1000, expectsContinue });

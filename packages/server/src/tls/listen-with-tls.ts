@@ -1,7 +1,12 @@
 import type { Configuration } from '../config/schema.ts';
-import { type Handler, type HttpServer, listen } from '../http/http-server.ts';
+import { type Handler, type HttpServer, listen, type ListenOptions } from '../http/http-server.ts';
 import type { CertificateStore } from './certificate-store.ts';
 import { listenForRedirects } from './redirect-server.ts';
+
+interface ListenWithTlsOptions extends Omit<ListenOptions, 'tls'> {
+  /** Null: HTTP without TLS. */
+  readonly certificates: CertificateStore | null;
+}
 
 /**
  * Starts the HTTP server; with certificates, as an HTTPS server, beside which `tls.redirectPort` redirects to it.
@@ -10,10 +15,11 @@ import { listenForRedirects } from './redirect-server.ts';
 export async function listenWithTls(
   configuration: Configuration,
   handler: Handler,
-  certificates: CertificateStore | null,
+  { certificates, ...options }: ListenWithTlsOptions,
 ): Promise<ServersWithRedirect> {
-  if (certificates === null) return { ...(await listen(configuration, handler)), redirectPort: null };
+  if (certificates === null) return { ...(await listen(configuration, handler, options)), redirectPort: null };
   const server = await listen(configuration, handler, {
+    ...options,
     tls: { certificate: certificates.current, watch: (renewed) => certificates.watch(renewed) },
   });
   if (configuration.tls.redirectPort === null) return { ...server, redirectPort: null };

@@ -35,7 +35,7 @@ export interface Page {
 }
 
 /** Languages of blocks that are shown and not run. */
-const shown = new Set(['sh', 'text', 'ts', 'ini']);
+const shown = new Set(['sh', 'text', 'ts', 'ini', 'yaml']);
 
 export function readPage(root: string, file: string): Page {
   const lines = readFileSync(join(root, file), 'utf8').split(/\r?\n/);

@@ -65,7 +65,7 @@ async function serve(
   };
   const app = await createApp(configuration, gateway);
   const store = await openCertificateStore(configuration, folder, lines);
-  const servers = await listenWithTls(configuration, app.handle, store);
+  const servers = await listenWithTls(configuration, app.handle, { certificates: store });
   onTestFinished(async () => {
     await servers.stop(0, AbortSignal.abort());
     await app.close();

@@ -1,0 +1,15 @@
+import type { Endpoint } from '@pgway/core';
+import { shadowedEndpoints } from '../api-docs/api-docs.ts';
+import type { Configuration } from '../config/schema.ts';
+import { endpointsBehindHealth } from '../health/health-handler.ts';
+
+/** Returns a warning for each endpoint at a path that the server itself answers. */
+export function unreachableEndpoints(endpoints: readonly Endpoint[], configuration: Configuration): readonly string[] {
+  const docs = shadowedEndpoints(endpoints, configuration).map(({ id, path }) => {
+    return `${id} cannot be reached: the API docs are served at its path, ${path}`;
+  });
+  const health = endpointsBehindHealth(endpoints, configuration).map(({ id, path }) => {
+    return `${id} cannot be reached: health checks are answered at its path, ${path}; set health.path to another one`;
+  });
+  return [...docs, ...health];
+}

@@ -1,0 +1,99 @@
+/** The responses of `/health`, `/health/live` and `/health/ready`. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Endpoint, Gateway } from '@pgway/core';
+import type { Configuration } from '../config/schema.ts';
+import { isLoopbackAddress } from '../http/address.ts';
+import { hasLoopbackHost } from '../http/host-check.ts';
+import { type HealthReport, HealthChecks } from './checks.ts';
+
+/** Serves a health check. Returns false for other requests. */
+export type HealthHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Seconds after which a client may try again. */
+const retryAfter = 1;
+const methods = 'GET, HEAD';
+
+/**
+ * Creates the handler. It runs before the host check, as probes name the server by its address. The responses change nothing and contain
+ * no data of callers.
+ * @param stopSignal aborted when the shutdown begins
+ */
+export function createHealthHandler(
+  configuration: Configuration,
+  gateway: Gateway,
+  stopSignal: AbortSignal,
+): HealthHandler {
+  const { enabled, path } = configuration.health;
+  if (!enabled) return () => false;
+  const checks = new HealthChecks(configuration, gateway);
+  const live = `${path}/live`;
+  const ready = `${path}/ready`;
+  return (request, response) => {
+    if (request.url?.startsWith(path) !== true) return false;
+    const requested = request.url.split('?', 1)[0]!.replace(/\/$/, '');
+    if (requested !== path && requested !== live && requested !== ready) return false;
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      send(response, 405, { type: 'about:blank', title: 'Method not allowed', status: 405 }, { allow: methods });
+      return true;
+    }
+    if (requested === live) {
+      send(response, 200, { status: 'ok' });
+      return true;
+    }
+    const showsDetails = requested === path && maySeeDetails(request, configuration);
+    void checks.run(stopSignal.aborted).then((report) => {
+      const isReady = report.status === 'ok' || report.status === 'degraded';
+      send(response, isReady ? 200 : 503, toBody(report, showsDetails), isReady ? {} : { 'retry-after': retryAfter });
+    });
+    return true;
+  };
+}
+
+/** Returns the endpoints whose path is taken by the health checks. */
+export function endpointsBehindHealth(
+  endpoints: readonly Endpoint[],
+  { health: { enabled, path } }: Configuration,
+): readonly Endpoint[] {
+  const taken = [path, `${path}/live`, `${path}/ready`];
+  return enabled ? endpoints.filter((endpoint) => taken.includes(endpoint.path.replace(/\/$/, ''))) : [];
+}
+
+/** Headers that proxies add. */
+const proxyHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+
+/** A page of another site can reach a loopback address (DNS rebinding), but not with a loopback name in `Host`. */
+function maySeeDetails(request: IncomingMessage, { health: { details } }: Configuration): boolean {
+  if (details !== 'loopback') return details === 'always';
+  const { headers, socket } = request;
+  return (
+    isLoopbackAddress(socket.remoteAddress ?? '') &&
+    hasLoopbackHost(headers.host ?? '') &&
+    proxyHeaders.every((name) => headers[name] === undefined)
+  );
+}
+
+function toBody({ status, checks }: HealthReport, showsDetails: boolean): object {
+  const results = checks.map(({ name, isOk, details }) => {
+    const result = isOk ? 'ok' : 'failed';
+    return [name, showsDetails ? { status: result, ...details } : result] as const;
+  });
+  return { status, checks: Object.fromEntries(results) };
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string | number>> = {},
+): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    'content-type': status === 405 ? 'application/problem+json' : 'application/json',
+    'content-length': bytes.length,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  });
+  // Node.js sends no body in a response to HEAD.
+  response.end(bytes);
+}
