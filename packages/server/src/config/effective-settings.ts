@@ -13,7 +13,7 @@ export interface EffectiveSetting {
 
 const mask = '***';
 /** The password of a URL, also in settings that are no secrets. */
-const urlPassword = /(:\/\/[^\s:/@]*):[^\s/@]*@/g;
+const urlPassword = /(:\/\/[^\s:/@]*):[^\s/]*@/g;
 
 /** @param all includes the settings that no source sets */
 export function effectiveSettings(

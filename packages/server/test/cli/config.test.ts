@@ -29,7 +29,7 @@ const files = {
     "loggerName": "a\\u001b\\u009b31m",
     "connectionStrings": { "reports": "postgres://u:geheim@h/r" }
   },
-  "jwt": { "jwks": { "url": "https://u:geheim@idp.example/keys" } }
+  "jwt": { "jwks": { "url": "https://u:geh@eim@idp.example/keys" } }
 }`,
   'pgway.production.json': { log: { format: 'json' }, gateway: { connectionStrings: { other: 'geheim' } } },
   '.env': 'DB_PASSWORD=geheim\nPGWAY_GATEWAY_STRICT=true\n',
