@@ -3,6 +3,7 @@ export type { CatalogHealth, DatabaseProbe, Health, PoolHealth } from './gateway
 export type {
   AuthenticationResult,
   ClaimValues,
+  HostAntiforgeryToken,
   HostAuthentication,
   HostRequest,
 } from './gateway/host-authentication.ts';

@@ -38,6 +38,8 @@ export interface AntiforgeryToken {
 }
 
 export interface CsrfTokenGuard extends CsrfGuard {
+  /** Whether there are tokens; otherwise the origin decides alone. */
+  readonly issuesTokens: boolean;
   /**
    * Whether a request that may change data is allowed. Always true for credentials that browsers do not send by themselves. A request
    * with a cookie needs an origin of this site or the token.
@@ -71,6 +73,7 @@ export function csrfGuard(options: CsrfGuardOptions): CsrfTokenGuard {
     return payload !== null && 'caller' in payload && payload.caller === callerBinding(caller);
   };
   return Object.freeze({
+    issuesTokens: encryption !== null,
     source,
     allowsAnonymous: anonymous === 'allow' ? () => true : (request: GatewayRequest) => source(request) !== 'cross-site',
     allows: async (request: GatewayRequest, caller: Caller): Promise<boolean> => {

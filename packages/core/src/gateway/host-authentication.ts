@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { FetchRequest } from '../adapters/fetch.ts';
 import { NodeRequest } from '../adapters/node.ts';
-import { authorize } from '../auth/authorize.ts';
+import { authorize, type ProtectedEndpoint } from '../auth/authorize.ts';
 import { selectScheme } from '../auth/login-options.ts';
 import { logout } from '../auth/logout.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Caller, Claim, Observer } from '../ports/ports.ts';
 import type { ResolveClientOrigin } from './client-origin.ts';
-import { optionGroup, string } from '../validation/validators.ts';
+import { arrayOf, optionGroup, string } from '../validation/validators.ts';
 import type { Authentication } from './open-authentication.ts';
 
 /** A request that the host answers itself: of `node:http` (Express, Fastify's `request.raw`), of WHATWG fetch, or the gateway's own. */
@@ -27,6 +27,12 @@ export interface AuthenticationResult {
   readonly body: string | null;
 }
 
+/** A token that the pages of a caller send in the header `X-XSRF-TOKEN` with requests that may change data. */
+export interface HostAntiforgeryToken {
+  readonly token: string;
+  readonly headers: AuthenticationResult['headers'];
+}
+
 /** The gateway's authentication for the host's own routes. */
 export interface HostAuthentication {
   /**
@@ -34,6 +40,17 @@ export interface HostAuthentication {
    * @throws Problem 401 for a token that is refused; 503 when the sessions cannot be checked
    */
   authenticate(request: HostRequest): Promise<Caller | null>;
+  /**
+   * Returns the caller of a request to a route for signed-in callers.
+   * @param options `roles`: the caller needs one of them; default: any caller that is signed in
+   * @throws Problem 401, with the challenges of the schemes, for an anonymous caller; 403 for one without the roles; 503 as `authenticate`
+   */
+  authorize(request: HostRequest, options?: { readonly roles?: readonly string[] }): Promise<Caller>;
+  /**
+   * Returns an antiforgery token for the caller, and the headers of its cookie; null without a scheme that needs one.
+   * @param caller the result of `authenticate` or `authorize` for the same request
+   */
+  antiforgeryToken(request: HostRequest, caller: Caller): Promise<HostAntiforgeryToken | null>;
   /**
    * Signs a caller in whom the host has authenticated: starts a session and returns its cookie or tokens.
    * @param options `scheme`: the name of the scheme; default the gateway's default scheme
@@ -57,7 +74,7 @@ interface HostAuthenticationServices {
 }
 
 export function hostAuthentication({
-  authentication: { access, login },
+  authentication: { access, login, csrfGuard },
   resolveClient,
   endSession,
   observe,
@@ -67,6 +84,17 @@ export function hostAuthentication({
     (await authorize([anyCaller], request, access)).caller;
   return {
     authenticate: (request) => identify(convert(request)),
+    authorize: async (request, options = {}) => {
+      const faults = authorizeOptions.validate(options, '');
+      if (faults.length > 0) throw new TypeError(`authorize: ${faults.join('; ')}`);
+      const { caller } = await authorize([signedInCaller(options.roles ?? [])], convert(request), access);
+      return caller!;
+    },
+    antiforgeryToken: async (request, caller) => {
+      if (!csrfGuard.issuesTokens || !caller.sentByBrowser) return null;
+      const { token, headers } = await csrfGuard.issue(caller, convert(request));
+      return { token, headers: pairs(headers) };
+    },
     signIn: async (request, claims, options = {}) => {
       const faults = signInOptions.validate(options, '');
       if (faults.length > 0) throw new TypeError(`signIn: ${faults.join('; ')}`);
@@ -88,6 +116,7 @@ export function hostAuthentication({
 }
 
 const signInOptions = optionGroup<{ readonly scheme?: string }>({ scheme: string });
+const authorizeOptions = optionGroup<{ readonly roles?: readonly string[] }>({ roles: arrayOf(string) });
 
 /** An authorization that every caller passes, used to identify the caller only. */
 const anyCaller = {
@@ -96,6 +125,11 @@ const anyCaller = {
   changesData: false,
   endpointScheme: null,
 };
+
+/** An authorization that signed-in callers with one of the roles pass. */
+function signedInCaller(roles: readonly string[]): ProtectedEndpoint {
+  return { ...anyCaller, endpoint: { authorization: { required: true, roles }, basicAuthentication: null } };
+}
 
 /** @throws TypeError for a value that is no request */
 function toGatewayRequest(request: HostRequest): GatewayRequest {

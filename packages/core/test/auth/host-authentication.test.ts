@@ -15,6 +15,9 @@ user_context';
   create function news() returns void language sql as $$ select $$;
   comment on function news is 'HTTP
 info_path';
+  create function rename() returns void language sql as $$ select $$;
+  comment on function rename is 'HTTP POST
+authorize';
 `;
 
 let database: TestDatabase;
@@ -44,6 +47,16 @@ const routes: Readonly<Record<string, (request: IncomingMessage, response: Serve
   '/me': async (request, response) => {
     const caller = await gateway.authenticate(request);
     response.end(JSON.stringify(caller === null ? null : { scheme: caller.scheme, claims: caller.claims }));
+  },
+  '/staff': async (request, response) => {
+    const caller = await gateway.authorize(request, { roles: ['Writer'] });
+    response.end(caller.scheme);
+  },
+  '/members': async (request, response) => {
+    const caller = await gateway.authorize(request);
+    const issued = await gateway.antiforgeryToken(request, caller);
+    for (const [name, value] of issued?.headers ?? []) response.appendHeader(name, value);
+    response.end(issued?.token ?? 'no token');
   },
   '/bye': async (request, response) => {
     const { headers } = await gateway.signOut(request);
@@ -121,6 +134,37 @@ describe('a login by the host', () => {
     // Otherwise the stream would end at its next heartbeat.
     await stream.text();
   }, 3_000);
+
+  test('routes for signed-in callers, and for one of several roles', async () => {
+    const cookie = await cookieOf('/sso');
+    const visit = async (path: string, headers: Record<string, string>): Promise<readonly [number, string]> => {
+      const response = await fetch(url + path, { headers });
+      return [response.status, await response.text()];
+    };
+    expect(await visit('/staff', { cookie })).toEqual([200, 'cookie']);
+    expect(await visit('/staff', {})).toEqual([401, 'Authentication is required']);
+    const tokens = (await (await fetch(`${url}/tokens`, { method: 'POST' })).json()) as Record<string, string>;
+    const authorization = `Bearer ${Object.values(tokens).find((value) => typeof value === 'string' && value.length > 40)!}`;
+    expect(await visit('/staff', { authorization })).toEqual([403, 'The caller has none of the required roles']);
+    // Tokens protect credentials that browsers send by themselves.
+    expect(await visit('/members', { authorization })).toEqual([200, 'no token']);
+    expect(await visit('/members', {})).toEqual([401, 'Authentication is required']);
+    await expect(gateway.authorize(new Request('http://localhost/'), { role: [] } as object)).rejects.toThrow(
+      'authorize: role: unknown option; did you mean roles?',
+    );
+  });
+
+  test('an antiforgery token lets a page of another site use the cookie', async () => {
+    const cookie = await cookieOf('/sso');
+    const issued = await fetch(`${url}/members`, { headers: { cookie } });
+    const token = await issued.text();
+    expect(issued.headers.getSetCookie()[0]).toContain(`XSRF-TOKEN=${token};`);
+    const origin = 'https://elsewhere.example';
+    const post = (headers: Record<string, string>): Promise<Response> =>
+      fetch(`${url}/api/rename`, { method: 'POST', headers: { origin, cookie, ...headers } });
+    expect((await post({})).status).toBe(403);
+    expect((await post({ 'x-xsrf-token': token })).status).toBe(204);
+  });
 
   test('WHATWG fetch requests are accepted too', async () => {
     const signedIn = await gateway.signIn(new Request('http://localhost/sso'), { id: '9' });
