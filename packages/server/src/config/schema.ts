@@ -12,6 +12,7 @@ import { gatewaySection } from './schema/gateway.ts';
 import { healthSection } from './schema/health.ts';
 import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
 import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
+import { staticFilesSection } from './schema/static-files.ts';
 import { tlsSection } from './schema/tls.ts';
 import { uploadsSection } from './schema/uploads.ts';
 
@@ -106,6 +107,7 @@ export const configurationSchema = z.strictObject({
   cors: corsSection,
   compression: compressionSection,
   securityHeaders: securityHeadersSection,
+  staticFiles: staticFilesSection,
   typescriptClient: typescriptClientSection,
   httpFile: httpFileSection,
   openApi: openApiSection,

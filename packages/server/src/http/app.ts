@@ -7,6 +7,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { Configuration } from '../config/schema.ts';
 import type { Handler } from './http-server.ts';
+import { addStaticFiles } from './static-files.ts';
 
 export interface App {
   readonly handle: Handler;
@@ -16,9 +17,14 @@ export interface App {
 /**
  * Creates the application. Fastify serves what the gateway does not have. It also serves the endpoints when the configuration adds something
  * to responses; otherwise the gateway answers before Fastify, which is faster.
+ * @param workingDirectory the folder that relative paths of static files begin at
  * @throws ConfigurationError for settings that contradict each other
  */
-export async function createApp(configuration: Configuration, gateway: Gateway): Promise<App> {
+export async function createApp(
+  configuration: Configuration,
+  gateway: Gateway,
+  workingDirectory: string = process.cwd(),
+): Promise<App> {
   const app = fastify({
     genReqId: (request) => requestId(headerOf(request, 'x-request-id')),
     // The gateway reads bodies itself, with limits of its own.
@@ -33,7 +39,11 @@ export async function createApp(configuration: Configuration, gateway: Gateway):
   });
   await addPlugins(app, configuration);
   await app.register(gatewayPlugin, { gateway });
-  app.setNotFoundHandler((_request, reply) => {
+  const serveFile = configuration.staticFiles.enabled
+    ? await addStaticFiles(app, configuration, gateway, workingDirectory)
+    : null;
+  app.setNotFoundHandler(async (request, reply) => {
+    if ((await serveFile?.(request, reply)) === true) return reply;
     const { errorFormat } = configuration.gateway;
     if (errorFormat === 'text') return reply.code(404).type('text/plain; charset=utf-8').send('Not found');
     return reply.code(404).header('content-type', 'application/problem+json').send(Buffer.from(notFound));

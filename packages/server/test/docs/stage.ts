@@ -27,6 +27,8 @@ export const root: string = fileURLToPath(new URL('../../../../', import.meta.ur
 const shownDatabase = 'postgres://user:password@localhost:5432/mydb';
 /** The folder of uploaded files; in the test, a folder of the stage. */
 const shownFolder = '/srv/uploads';
+/** The folder of static files; files of a page whose name begins with `site/` are in it. */
+const shownSite = '/srv/site';
 const gatewayPort = '8080';
 const programPort = '3000';
 /** The Host header of requests to a program of the page. */
@@ -129,6 +131,7 @@ export class Stage {
         await this.#runSql(this.#withRealFolder(step.text));
         return '';
       case 'file':
+        await mkdir(dirname(join(this.#folder, step.name)), { recursive: true });
         await writeFile(join(this.#folder, step.name), await contentOf(step.content));
         return '';
       case 'config':
@@ -208,7 +211,9 @@ export class Stage {
   }
 
   #withRealFolder(text: string): string {
-    return text.replaceAll(shownFolder, this.#uploadFolder);
+    return text
+      .replaceAll(shownFolder, this.#uploadFolder)
+      .replaceAll(shownSite, join(this.#folder, 'site').replaceAll('\\', '/'));
   }
 
   async #runServer(words: readonly string[]): Promise<string> {
