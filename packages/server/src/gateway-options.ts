@@ -8,12 +8,15 @@ import { uploadOptions } from './upload-options.ts';
 export type CommandOptions = Pick<
   GatewayOptions,
   'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers' | 'endpointsExplained' | 'strict'
->;
+> & {
+  /** May replace sources, after all of them are in the list. */
+  readonly wrapSources?: (sources: EndpointSource[]) => void;
+};
 
 export async function gatewayOptions(
   configuration: Configuration,
   connectionString: string,
-  commandOptions: CommandOptions,
+  { wrapSources, ...commandOptions }: CommandOptions,
 ): Promise<GatewayOptions> {
   const { gateway, crud, events } = configuration;
   const { nameConverter, ...options } = gateway;
@@ -26,7 +29,10 @@ export async function gatewayOptions(
     authentication: authenticationOptions(configuration),
     connectionString,
     ...commandOptions,
-    ...(crud.enabled ? { sourcesCreated: (sources) => addTableSource(sources, crud) } : {}),
+    sourcesCreated: (sources) => {
+      if (crud.enabled) addTableSource(sources, crud);
+      wrapSources?.(sources);
+    },
   };
 }
 

@@ -28,7 +28,7 @@ interface Syntax {
 }
 
 const syntaxes: Readonly<Record<Command, Syntax>> = {
-  serve: { flags: [], argument: 'file' },
+  serve: { flags: ['watch'], argument: 'file' },
   generate: { flags: ['check', 'watch'], argument: 'file' },
   validate: { flags: [], argument: 'file' },
   config: { flags: ['all', 'json'], argument: 'file' },

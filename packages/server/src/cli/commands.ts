@@ -1,4 +1,5 @@
 /** The commands of the program that need a configuration. */
+import type { Gateway } from '@pgway/core';
 import { createApiDocsHandler } from '../api-docs/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { apiDocsDiagnostics, needsDefinitions } from '../generated-files.ts';
@@ -8,9 +9,10 @@ import { hasExample, startHttpServer } from '../start.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
 import type { CommandContext, Task } from './command-context.ts';
 import { runEndpoints } from './endpoints-command.ts';
+import { type CatalogWatch, createCatalogWatch } from './catalog-watch.ts';
 import { errorMessage } from './error-message.ts';
 import { runGenerate } from './generate-command.ts';
-import { openGateway } from './open-gateway.ts';
+import { openGateway, type OpenedGateway } from './open-gateway.ts';
 import { unreachableEndpoints } from './unreachable-endpoints.ts';
 import type { ProcessContext } from './process-context.ts';
 import { createStartupReporter } from './startup-reporter.ts';
@@ -51,17 +53,37 @@ function dispatch(context: CommandContext): Promise<number> {
   }
 }
 
+function openServedGateway(context: CommandContext, watch: CatalogWatch | null): Promise<OpenedGateway> {
+  const { configuration } = context.loaded;
+  return openGateway(context, {
+    observer: context.reporter.observer,
+    readDefinitions: needsDefinitions(configuration),
+    endpointCreateHandlers: [
+      (endpoints) => apiDocsDiagnostics(endpoints, configuration),
+      ...(watch === null ? [] : [watch.compare]),
+    ],
+    ...watch?.options,
+  });
+}
+
+/** Waits for the stop signal. With `--watch`, polls the catalog until then, unless notifications tell of changes. */
+function waitForStop(
+  { lifecycle: { stopSignal }, loaded }: CommandContext,
+  gateway: Gateway,
+  watch: CatalogWatch | null,
+): Promise<void> {
+  const needsPolls = watch !== null && loaded.configuration.gateway.refreshOnNotify === null;
+  return needsPolls ? watch.poll(gateway, stopSignal) : whenAborted(stopSignal);
+}
+
 async function runServer(context: CommandContext): Promise<number> {
   const { lifecycle, loaded, reporter } = context;
   const begin = performance.now();
   for (const warning of loaded.warnings) reporter.warning(warning);
   const certificates = await openCertificateStore(loaded.configuration, context.process.workingDirectory, reporter);
   for (const warning of certificates?.warnings ?? []) reporter.warning(warning);
-  const { gateway, connectionString } = await openGateway(context, {
-    observer: reporter.observer,
-    readDefinitions: needsDefinitions(loaded.configuration),
-    endpointCreateHandlers: [(endpoints) => apiDocsDiagnostics(endpoints, loaded.configuration)],
-  });
+  const watch = context.task.flags.has('watch') ? createCatalogWatch(reporter.progress) : null;
+  const { gateway, connectionString } = await openServedGateway(context, watch);
   const handlers = [createApiDocsHandler(loaded.configuration, connectionString)];
   if (hasExample(loaded.configuration)) handlers.push(createExamplePageHandler(loaded.configuration));
   const server = await startHttpServer(lifecycle, loaded.configuration, gateway, {
@@ -73,7 +95,7 @@ async function runServer(context: CommandContext): Promise<number> {
   reporter.ready(gateway, server.port, performance.now() - begin);
   if (server.redirectPort !== null)
     reporter.progress(`Requests to port ${server.redirectPort} are redirected to HTTPS.`);
-  await whenAborted(lifecycle.stopSignal);
+  await waitForStop(context, gateway, watch);
   reporter.stopping();
   return 0;
 }

@@ -27,6 +27,7 @@ Commands:
       --verify            read a password and a hash, and exit with 1 when they do not match
 
 Options:
+  --watch                    reload the endpoints whenever the database changes, and print what has changed
   --config=<file>            a configuration file; several are merged, later ones win
   --optional-config=<file>   the same, and the file may be missing
   --help, -h                 print this text

@@ -242,7 +242,7 @@ describe('pgway generate --watch', () => {
 });
 
 test.each([
-  [['--watch'], 'pgway: --watch: only valid as in pgway generate --watch\n'],
+  [['validate', '--watch'], 'pgway: --watch: only valid as in pgway --watch or pgway generate --watch\n'],
   [
     ['--check'],
     'pgway: --check: only valid as in pgway generate --check; pgway validate checks configuration, database and comments\n',

@@ -265,8 +265,7 @@ describe('all issues are reported at once, with their places', () => {
       '--help: takes no value',
       '--config: needs a file, as in --config=pgway.json',
       '--optional-config: needs a file, as in --optional-config=pgway.json',
-      '--json: only valid as in pgway config --json',
-      '--watch: only valid as in pgway generate --watch',
+      '--json: only valid as in pgway config --json or pgway endpoints --json',
     ]);
   });
 

@@ -1,0 +1,128 @@
+/** `pgway --watch`: reloads the catalog when it changes, and prints the changes of endpoints. */
+import { setTimeout } from 'node:timers/promises';
+import { type Endpoint, type EndpointSource, type Gateway, StartError } from '@pgway/core';
+import type { CommandOptions } from '../gateway-options.ts';
+import { errorMessage } from './error-message.ts';
+
+type Database = Parameters<EndpointSource['read']>[0];
+
+const pollIntervalMs = 1000;
+
+/**
+ * Sums the transaction ids that wrote the rows of the catalog: each new, changed or removed row changes a sum or a count. Leaves out
+ * the rows of PostgreSQL itself and of temporary tables, which calls may create.
+ */
+const fingerprintSql = `
+  with relations as (
+    select oid, xmin from pg_catalog.pg_class where oid operator(pg_catalog.>=) 16384 and relpersistence operator(pg_catalog.<>) 't'
+  ), changes (xmin) as (
+    select xmin from pg_catalog.pg_proc where oid operator(pg_catalog.>=) 16384
+    union all select xmin from relations
+    union all select xmin from pg_catalog.pg_attribute where attrelid operator(pg_catalog.=) any (select oid from relations)
+    union all select xmin from pg_catalog.pg_attrdef where adrelid operator(pg_catalog.=) any (select oid from relations)
+    union all select xmin from pg_catalog.pg_constraint where conrelid operator(pg_catalog.=) any (select oid from relations)
+    union all select xmin from pg_catalog.pg_rewrite where ev_class operator(pg_catalog.=) any (select oid from relations)
+    union all select t.xmin from pg_catalog.pg_type t where t.oid operator(pg_catalog.>=) 16384
+      and not exists (
+        select from pg_catalog.pg_class c
+        where c.reltype operator(pg_catalog.=) any (array[t.oid, t.typelem]) and c.relpersistence operator(pg_catalog.=) 't'
+      )
+    union all select xmin from pg_catalog.pg_enum
+    union all select xmin from pg_catalog.pg_namespace where nspname operator(pg_catalog.!~) '^pg_'
+    union all select xmin from pg_catalog.pg_description where objoid operator(pg_catalog.>=) 16384
+  )
+  select pg_catalog.count(*), pg_catalog.sum(xmin::pg_catalog.text::bigint) from changes`;
+
+async function readFingerprint(database: Database): Promise<string> {
+  return JSON.stringify(await database.query(fingerprintSql));
+}
+
+export interface CatalogWatch {
+  /** Options of the gateway, which must be opened with them. */
+  readonly options: Pick<CommandOptions, 'wrapSources'>;
+  /** Prints the endpoints that a load adds, changes or removes. */
+  readonly compare: (endpoints: readonly Endpoint[]) => void;
+  /** Refreshes the gateway at each change of the catalog, until the stop signal. */
+  readonly poll: (gateway: Gateway, stopSignal: AbortSignal) => Promise<void>;
+}
+
+/** @param print receives one line per change */
+export function createCatalogWatch(print: (line: string) => void): CatalogWatch {
+  let database: Database | null = null;
+  let loaded = '';
+  let previous: ReadonlyMap<string, Endpoint> | null = null;
+  const errors = createErrorPrinter(print);
+
+  /** The fingerprint is read before the sources: a change during a load is found by the next poll. */
+  const wrapSources = (sources: EndpointSource[]): void => {
+    let reading: Promise<string> | null = null;
+    for (const [index, source] of sources.entries()) {
+      const read: EndpointSource['read'] = async (main, options) => {
+        database = main;
+        reading ??= readFingerprint(main);
+        loaded = await reading;
+        return source.read(main, options);
+      };
+      sources[index] = { ...source, read };
+    }
+  };
+
+  const checkOnce = async (gateway: Gateway): Promise<void> => {
+    try {
+      if (database !== null && (await readFingerprint(database)) !== loaded) await gateway.refresh();
+      errors.clear();
+    } catch (error) {
+      errors.print(error);
+      // An error of a comment stays until the next change; a lost connection is no reason to miss this one.
+      if (!(error instanceof StartError)) loaded = '';
+    }
+  };
+
+  return {
+    options: { wrapSources },
+    compare: (endpoints) => {
+      const current = new Map(endpoints.map((endpoint) => [`${endpoint.source} ${endpoint.id}`, endpoint]));
+      if (previous !== null) for (const line of describeChanges(previous, current)) print(line);
+      previous = current;
+    },
+    poll: async (gateway, stopSignal) => {
+      while (!stopSignal.aborted) {
+        // oxlint-disable-next-line no-await-in-loop
+        await setTimeout(pollIntervalMs, undefined, { signal: stopSignal }).catch(() => {});
+        // oxlint-disable-next-line no-await-in-loop
+        if (!stopSignal.aborted) await checkOnce(gateway);
+      }
+    },
+  };
+}
+
+function describeChanges(
+  before: ReadonlyMap<string, Endpoint>,
+  after: ReadonlyMap<string, Endpoint>,
+): readonly string[] {
+  const line = (what: string, { method, path, id }: Endpoint): string => `${what} ${method} ${path} (${id})`;
+  return [
+    ...[...before].flatMap(([key, endpoint]) => (after.has(key) ? [] : [line('removed', endpoint)])),
+    ...[...after].flatMap(([key, endpoint]) => {
+      const old = before.get(key);
+      if (old === undefined) return [line('added', endpoint)];
+      return JSON.stringify(old) === JSON.stringify(endpoint) ? [] : [line('changed', endpoint)];
+    }),
+  ];
+}
+
+/** Prints an error unless it equals the previous one. */
+function createErrorPrinter(print: (line: string) => void): {
+  readonly print: (error: unknown) => void;
+  readonly clear: () => void;
+} {
+  let previous = '';
+  return {
+    print: (error) => {
+      const text = errorMessage(error);
+      if (text !== previous) print(`the catalog could not be reloaded: ${text}`);
+      previous = text;
+    },
+    clear: () => void (previous = ''),
+  };
+}
