@@ -297,6 +297,7 @@ describe('all issues are reported at once, with their places', () => {
       'jwt.signingKey',
       'basic.hash',
       'dataProtection.secret',
+      'tls.passphrase',
       'typescriptClient.customHeaders',
     ]);
   });

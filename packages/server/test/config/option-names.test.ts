@@ -60,6 +60,7 @@ const notInServer: Readonly<Record<string, string>> = {
   'gateway.endpointCreated': hostFunction,
   'gateway.endpointsCreated': hostFunction,
   'gateway.endpointCreateHandlers': hostFunction,
+  'gateway.endpointsExplained': hostFunction,
   'gateway.validateParameters': hostFunction,
   'gateway.commandCallback': hostFunction,
   'gateway.urlPathBuilder': hostFunction,
