@@ -129,7 +129,7 @@ test('another name; a folder that does not exist; two files; settings', async ()
   );
   expect((await init(folder, 'a.json', 'b.json', '--port=1', '--json')).stderr).toBe(`\
 pgway: the configuration has 3 errors:
-  --json: only valid as in pgway config --json
+  --json: only valid as in pgway config --json or pgway endpoints --json
   --port: pgway init takes no settings; edit the file that it writes
   init: writes one file, not 2; pass only one
 `);
