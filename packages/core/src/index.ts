@@ -170,6 +170,7 @@ export type {
   SignInResponse,
   ValueSource,
 } from './ports/ports.ts';
+export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
 export type { FetchConnection } from './adapters/fetch.ts';
 export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';

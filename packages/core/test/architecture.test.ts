@@ -114,7 +114,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     postgres: ['postgres/literal.ts'],
     endpoints: ['endpoints/endpoint.ts', 'endpoints/named-type.ts', 'endpoints/diagnostic.ts'],
   },
-  logging: { endpoints: ['endpoints/endpoint.ts', 'endpoints/diagnostic.ts'] },
+  logging: { endpoints: ['endpoints/endpoint.ts', 'endpoints/diagnostic.ts', 'endpoints/secret-names.ts'] },
   index: { validation: ['validation/suggestion.ts'], request: ['request/hooks.ts'] },
 };
 

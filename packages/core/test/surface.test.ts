@@ -35,6 +35,7 @@ test('the names that a host can import', () => {
     'openApiDiagnostics',
     'openApiDocument',
     'openApiFiles',
+    'openBatchCommand',
     'redisCache',
     'requestId',
     'typescriptClient',

@@ -40,6 +40,10 @@ export class FetchRequest implements GatewayRequest {
     this.#request = request;
   }
 
+  get raw(): Request {
+    return this.#request;
+  }
+
   get id(): string {
     return (this.#id ??= requestId(this.header('x-request-id')));
   }

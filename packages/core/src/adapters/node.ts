@@ -49,6 +49,10 @@ export class NodeRequest implements GatewayRequest {
     this.#body = body;
   }
 
+  get raw(): IncomingMessage {
+    return this.#incoming;
+  }
+
   get id(): string {
     return (this.#id ??= requestId(this.header('x-request-id')));
   }

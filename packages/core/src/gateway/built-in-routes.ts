@@ -5,6 +5,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, Handle } from '../http/response.ts';
 import type { Caller, Observer, SchemeRoute } from '../ports/ports.ts';
 import { problemResponse, type ProblemOptions } from '../request/problem-response.ts';
+import { observeHandled } from '../request/request-observation.ts';
 import type { Authentication } from './open-authentication.ts';
 import type { AuthenticationOptions } from './options/authentication-options.ts';
 import type { ResolvedOptions } from './options/options.ts';
@@ -27,7 +28,14 @@ export function withBuiltInRoutes(handle: Handle, routes: readonly SchemeRoute[]
     const matches = byPath.get(withoutTrailingSlash(request.path));
     if (matches === undefined) return handle(request);
     const route = matches.find(({ method }) => method === request.method);
-    if (route !== undefined) return respond(route, request, context);
+    if (route !== undefined) {
+      return respond(route, request, context).then((response) => {
+        const { observe, options } = context;
+        const handled = { request, endpoint: null, caller: null, targets: [] };
+        observeHandled({ observe, observesRequests: options.observeRequests }, handled);
+        return response;
+      });
+    }
     // A routine may have another method at the same path.
     return handle(request).then((response) => response ?? methodNotAllowed(request, matches, context.options));
   };

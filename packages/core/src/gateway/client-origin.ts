@@ -29,6 +29,7 @@ function withOrigin(request: GatewayRequest, readOrigin: OriginReader): GatewayR
     get id() {
       return request.id;
     },
+    ...(request.raw === undefined ? {} : { raw: request.raw }),
     method: request.method,
     path: request.path,
     query: request.query,

@@ -241,6 +241,10 @@ function createPipeline(
     timeout: commandTimeoutMs(options),
     slowClientTimeout: options.slowClientTimeout * 1_000,
     onNotice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
+    onCallCompleted: options.observeRequests
+      ? (request, endpoint, milliseconds, rows) =>
+          observe({ kind: 'call-completed', request, endpoint, milliseconds, rows })
+      : null,
     onSettingLeaked: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router: createRouter(endpoints),
     streamDefinitions: indexStreams(endpoints),
@@ -273,5 +277,6 @@ function createPipeline(
     uploads: uploads.execution,
     observe,
     logsCommands: options.logCommands,
+    observesRequests: options.observeRequests,
   };
 }

@@ -5,6 +5,8 @@
 export interface GatewayRequest {
   /** The correlation id in log lines and responses: a safe `X-Request-Id`, else a generated id. */
   readonly id: string;
+  /** The request of the host: an `IncomingMessage` (`node:http`, Express, Fastify) or a `Request` (fetch), if the adapter has one. */
+  readonly raw?: object;
   /** Upper case. */
   readonly method: string;
   /** The path as sent: percent-encoded, with its leading slash, without the query. */

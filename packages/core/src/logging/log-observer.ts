@@ -1,6 +1,7 @@
 import { type Logger, type Observation, type Observer, Problem } from '../ports/ports.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import { hidesPath, isSecretName } from '../endpoints/secret-names.ts';
 
 /** Which observations become log lines. */
 export interface LogOptions {
@@ -35,7 +36,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function logObserver(logger: Logger, options: LogOptions): Observer {
   const name = options.loggerName ?? 'Gateway';
   const line = (level: Level, fields: Fields, message: string): void => logger[level]({ name, ...fields }, message);
-  return (observation) => {
+  const log = (observation: Exclude<Observation, RequestObservation>): void => {
     switch (observation.kind) {
       case 'endpoint-created':
         if (options.logEndpointCreatedInfo) line('info', endpointFields(observation), 'endpoint created');
@@ -61,6 +62,16 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
         return line(...stateLine(observation));
     }
   };
+  return (observation) => {
+    if (!isRequest(observation)) log(observation);
+  };
+}
+
+type RequestObservation = ObservationWith<'request-handled' | 'call-completed'>;
+
+/** Requests that have succeeded have no line: they are for access logs and metrics of the host. */
+function isRequest(observation: Observation): observation is RequestObservation {
+  return observation.kind === 'request-handled' || observation.kind === 'call-completed';
 }
 
 type State = ObservationWith<
@@ -188,9 +199,6 @@ function noticeLine(
   return [where.length === 0 ? fields : { ...fields, where: where.join('\n') }, notice.message];
 }
 
-/** Parameters with such names are masked at every endpoint. */
-const secret = /pass|pwd|secret|token/i;
-
 function commandFields(
   { endpoint, request, sql, parameters }: ObservationWith<'command'>,
   options: LogOptions,
@@ -199,7 +207,7 @@ function commandFields(
   if (!options.logCommandParameters) return fields;
   const headers = headersParameter(endpoint);
   const shown = parameters.map(({ name, value }) => {
-    const masked = endpoint.sensitive || name === headers || secret.test(name);
+    const masked = endpoint.sensitive || name === headers || isSecretName(name);
     return [name, masked ? '***' : value instanceof Uint8Array ? `${value.length} bytes` : value] as const;
   });
   return { ...fields, parameters: Object.fromEntries(shown) };
@@ -247,11 +255,6 @@ function codeFrom(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null;
   if ('diagnostics' in error) return codeFrom(error.diagnostics);
   return 'code' in error && typeof error.code === 'string' ? error.code : null;
-}
-
-/** Whether paths of this endpoint may contain secrets. */
-function hidesPath({ sensitive, parameters }: Endpoint): boolean {
-  return sensitive || parameters.some(({ inPath, name }) => inPath && secret.test(name));
 }
 
 /** A client may send any length. */

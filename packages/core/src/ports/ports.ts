@@ -356,6 +356,28 @@ export type Observation =
       readonly sql: string;
       readonly parameters: readonly { readonly name: string; readonly value: Value }[];
     }
+  /**
+   * The gateway has the response to a request, or none (404); the response may be a stream that begins. `caller` is null for an anonymous or
+   * unknown caller, and `path` has no secrets. Only with `observeRequests`.
+   */
+  | {
+      readonly kind: 'request-handled';
+      readonly request: GatewayRequest;
+      readonly endpoint: Endpoint | null;
+      readonly caller: Caller | null;
+      readonly path: string;
+    }
+  /**
+   * The call of a request has completed in the database, after `milliseconds` there. `rows`: of the response. Only with
+   * `observeRequests`.
+   */
+  | {
+      readonly kind: 'call-completed';
+      readonly request: GatewayRequest;
+      readonly endpoint: Endpoint;
+      readonly milliseconds: number;
+      readonly rows: number;
+    }
   | {
       readonly kind: 'request-failed';
       readonly request: GatewayRequest;

@@ -42,7 +42,7 @@ export async function handleError(
 }
 
 /** The endpoint that the request called; null while there are several overloads to select from. */
-function findEndpoint({ call, targets }: FailedRequest): Endpoint | null {
+export function findEndpoint({ call, targets }: FailedRequest): Endpoint | null {
   const [candidate = null] = call !== null ? [call.candidate] : targets.length === 1 ? targets : [];
   return candidate?.endpoint ?? null;
 }

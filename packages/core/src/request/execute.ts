@@ -64,6 +64,10 @@ export interface ExecutionContext extends NoticeEventContext {
   /** Milliseconds without progress after which a stream is aborted. */
   readonly slowClientTimeout: number;
   onNotice(endpoint: Endpoint, notice: Notice): void;
+  /** A call has completed, after `elapsedMs` in the database. Null: not observed. */
+  readonly onCallCompleted:
+    | ((request: GatewayRequest, endpoint: Endpoint, elapsedMs: number, rows: number) => void)
+    | null;
   /** A call has left a session setting changed. */
   onSettingLeaked(endpoint: Endpoint, setting: string): void;
   readonly invalidation: Invalidation;
@@ -201,6 +205,7 @@ function runOn(
         if (counter?.rows === 0) writer.failed(call.noRowProblem!);
         else writer.done();
         latency.record(elapsed, writer.bytesOut);
+        context.onCallCompleted?.(request, endpoint, elapsed, writer.rows);
       },
       failed: (error) => writer.failed(error),
     };

@@ -31,4 +31,6 @@ export interface RequestPipeline extends CachedExecutionContext, InjectOptions {
   readonly uploads: UploadExecution;
   readonly observe: Observer;
   readonly logsCommands: boolean;
+  /** Whether the observer receives each request and its call. */
+  readonly observesRequests: boolean;
 }

@@ -3,9 +3,11 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { RouteLookup } from './route-lookup.ts';
 import type { StreamDefinition } from '../events/stream.ts';
-import { handleError } from './error-handler.ts';
+import type { Caller } from '../ports/ports.ts';
+import { findEndpoint, handleError } from './error-handler.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { problemResponse } from './problem-response.ts';
+import { observeHandled } from './request-observation.ts';
 import { readStreamExecutionId } from '../events/execution-id.ts';
 import type { EventStreams } from '../events/event-streams.ts';
 
@@ -17,12 +19,23 @@ export async function respondWithoutCall(
 ): Promise<GatewayResponse | undefined> {
   switch (route.kind) {
     case 'not-found':
+      observeHandled(pipeline, { request, endpoint: null, caller: null, targets: [] });
       return undefined;
     case 'method-not-allowed':
+      if (pipeline.observesRequests) observeOtherMethod(request, route.allowed, pipeline);
       return respondToOtherMethod(request, route.allowed, pipeline);
     case 'stream':
       return respondWithStream(route.definition, request, pipeline);
   }
+}
+
+/** The endpoints of other methods tell whether the path may contain secrets. */
+function observeOtherMethod(request: GatewayRequest, allowed: readonly string[], pipeline: RequestPipeline): void {
+  const targets = allowed.flatMap((method) => {
+    const route = pipeline.router.match(method, request.path);
+    return route.kind === 'match' ? route.targets : [];
+  });
+  observeHandled(pipeline, { request, endpoint: null, caller: null, targets });
 }
 
 /** Answers OPTIONS and 405 as a fallback: the host may have a handler for the method. */
@@ -45,11 +58,22 @@ async function respondWithStream(
   request: GatewayRequest,
   pipeline: RequestPipeline,
 ): Promise<GatewayResponse> {
+  const targets = definition.endpoints;
+  const endpoint = findEndpoint({ call: null, targets });
   try {
-    return await openEventStream(definition, request, pipeline.streams);
+    const { response, caller } = await openEventStream(definition, request, pipeline.streams);
+    observeHandled(pipeline, { request, endpoint, caller, targets });
+    return response;
   } catch (error) {
-    return handleError(error, request, { call: null, targets: definition.endpoints }, pipeline);
+    const response = await handleError(error, request, { call: null, targets }, pipeline);
+    observeHandled(pipeline, { request, endpoint, caller: null, targets });
+    return response;
   }
+}
+
+interface OpenedStream {
+  readonly response: GatewayResponse;
+  readonly caller: Caller | null;
 }
 
 /**
@@ -60,12 +84,13 @@ async function openEventStream(
   definition: StreamDefinition,
   request: GatewayRequest,
   streams: EventStreams,
-): Promise<GatewayResponse> {
+): Promise<OpenedStream> {
   const executionId = readStreamExecutionId(request);
   const authorized = await streams.authorize(definition, request);
-  const headers = [...streams.headers, ...(authorized.caller?.headers ?? [])];
-  if (request.method === 'HEAD') return { kind: 'whole', status: 200, headers, body: null };
+  const { caller } = authorized;
+  const headers = [...streams.headers, ...(caller?.headers ?? [])];
+  if (request.method === 'HEAD') return { response: { kind: 'whole', status: 200, headers, body: null }, caller };
   const subscriber = streams.subscribe(definition, request, authorized, executionId);
   request.onDisconnect(() => subscriber.cancel());
-  return { kind: 'stream', status: 200, headers, body: subscriber };
+  return { response: { kind: 'stream', status: 200, headers, body: subscriber }, caller };
 }

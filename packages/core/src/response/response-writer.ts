@@ -68,6 +68,11 @@ export class ResponseWriter implements RowSink, ByteSource {
     this.#out.append(format.open);
   }
 
+  /** The rows with content so far. */
+  get rows(): number {
+    return this.#rows;
+  }
+
   /** Sets the call to resume and cancel. */
   attachCall(handle: CallHandle): void {
     this.#handle = handle;

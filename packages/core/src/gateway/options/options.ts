@@ -267,6 +267,8 @@ export interface GeneralOptions extends GatewayConnectionOptions {
   readonly logger: Logger | null;
   /** Receives all observations, for logs and metrics. */
   readonly observer: Observer | null;
+  /** Whether the observer receives each handled request and completed call, for access logs and metrics. */
+  readonly observeRequests: boolean;
 }
 
 /** All options, with their defaults. */
@@ -323,6 +325,7 @@ export const generalDefaults: Omit<
   refreshRoles: null,
   logger: null,
   observer: null,
+  observeRequests: false,
   sourcesCreated: null,
   endpointCreated: null,
   endpointsCreated: null,

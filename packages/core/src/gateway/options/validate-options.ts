@@ -98,6 +98,7 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   refreshRoles: nullable(arrayOf(string)),
   logger: nullable(objectWithMethods<Logger>('debug', 'info', 'warn', 'error')),
   observer: nullable(callback()),
+  observeRequests: boolean,
   cacheEnabled: boolean,
   defaultRoutineCache: nullable(objectWithMethods<Cache>('get', 'set', 'invalidate', 'close')),
   maxCacheableRows: count,
