@@ -7,7 +7,13 @@ import { uploadOptions } from './upload-options.ts';
 /** Options that the command sets, not the configuration. */
 export type CommandOptions = Pick<
   GatewayOptions,
-  'observer' | 'readDefinitions' | 'refreshOnNotify' | 'endpointCreateHandlers' | 'endpointsExplained' | 'strict'
+  | 'observer'
+  | 'observeRequests'
+  | 'readDefinitions'
+  | 'refreshOnNotify'
+  | 'endpointCreateHandlers'
+  | 'endpointsExplained'
+  | 'strict'
 > & {
   /** May replace sources, after all of them are in the list. */
   readonly wrapSources?: (sources: EndpointSource[]) => void;

@@ -14,6 +14,8 @@ import type { DocumentHandler } from './http/send-document.ts';
 import { listenWithTls, type ServersWithRedirect } from './tls/listen-with-tls.ts';
 import type { CertificateStore } from './tls/certificate-store.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { LogOutputs } from './log/log-outputs.ts';
+import type { RequestLog } from './log/request-log.ts';
 
 /** Timeouts in milliseconds. */
 const timeouts = {
@@ -22,6 +24,7 @@ const timeouts = {
   stopEmbedded: 15_000,
   startGateway: 60_000,
   stopGateway: 5000,
+  stopLog: 5000,
   startServer: 10_000,
   drain: 10_000,
 } as const;
@@ -65,6 +68,17 @@ export async function startDatabase(
   return connectionString;
 }
 
+/** Begins to write lines and requests into the database. The last ones are written after gateway and HTTP server have stopped. */
+export function openLogDatabases(lifecycle: Lifecycle, outputs: LogOutputs, connectionString: string): Promise<void> {
+  return lifecycle.start({
+    name: 'the log in the database',
+    startTimeoutMs: timeouts.startServer,
+    start: () => Promise.resolve(connectionString).then(outputs.openDatabases),
+    stopTimeoutMs: timeouts.stopLog,
+    stop: () => outputs.closeDatabases(),
+  });
+}
+
 export function startGateway(
   lifecycle: Lifecycle,
   configuration: Configuration,
@@ -86,13 +100,15 @@ export interface HttpServices {
   readonly handlers: readonly DocumentHandler[];
   /** Null: HTTP without TLS. */
   readonly certificates: CertificateStore | null;
+  /** Null or absent: requests are neither logged nor tracked. */
+  readonly requestLog?: RequestLog | null;
 }
 
 export function startHttpServer(
   lifecycle: Lifecycle,
   configuration: Configuration,
   gateway: Gateway,
-  { handlers, certificates }: HttpServices,
+  { handlers, certificates, requestLog }: HttpServices,
 ): Promise<ServersWithRedirect> {
   const shutdownDelayMs = configuration.shutdownDelay * 1000;
   return lifecycle.start({
@@ -105,7 +121,8 @@ export function startHttpServer(
         if (!isServed) app.handle(request, response);
       };
       const serveHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal);
-      const server = await listenWithTls(configuration, handle, { certificates, serveHealth });
+      const onRequest = requestLog?.begin;
+      const server = await listenWithTls(configuration, handle, { certificates, serveHealth, onRequest });
       return {
         ...server,
         stop: async (graceMs: number, force: AbortSignal) => {

@@ -36,6 +36,7 @@ export async function runCommand(task: Task, loaded: LoadedConfiguration, proces
     throw error;
   } finally {
     for (const failure of await lifecycle.stop()) process.stderr.write(`pgway: ${errorMessage(failure)}\n`);
+    await reporter.outputs.close();
     removeListener();
   }
 }
@@ -57,6 +58,7 @@ function openServedGateway(context: CommandContext, watch: CatalogWatch | null):
   const { configuration } = context.loaded;
   return openGateway(context, {
     observer: context.reporter.observer,
+    observeRequests: context.reporter.requestLog !== null,
     readDefinitions: needsDefinitions(configuration),
     endpointCreateHandlers: [
       (endpoints) => apiDocsDiagnostics(endpoints, configuration),
@@ -89,6 +91,7 @@ async function runServer(context: CommandContext): Promise<number> {
   const server = await startHttpServer(lifecycle, loaded.configuration, gateway, {
     handlers,
     certificates,
+    requestLog: reporter.requestLog,
   });
   for (const warning of unreachableEndpoints(gateway.endpoints, loaded.configuration)) reporter.warning(warning);
   reporter.loaded(gateway);

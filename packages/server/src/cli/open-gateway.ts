@@ -1,6 +1,6 @@
 import type { Gateway, Observer } from '@pgway/core';
 import type { CommandOptions } from '../gateway-options.ts';
-import { startDatabase, startGateway, warnWithoutAuthentication } from '../start.ts';
+import { openLogDatabases, startDatabase, startGateway, warnWithoutAuthentication } from '../start.ts';
 import type { CommandContext } from './command-context.ts';
 
 export interface OpenedGateway {
@@ -17,6 +17,7 @@ export async function openGateway(
     workingDirectory: process.workingDirectory,
     progress: reporter.progress,
   });
+  await openLogDatabases(lifecycle, reporter.outputs, connectionString);
   warnWithoutAuthentication(configuration, options.observer);
   return { gateway: await startGateway(lifecycle, configuration, connectionString, options), connectionString };
 }

@@ -1,8 +1,13 @@
 import { type Endpoint, logObserver, type Observation, type Observer } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { isLoopbackHost, serverUrl } from '../http/address.ts';
-import { createLogger } from '../log/logger.ts';
 import { isTls } from '../tls/certificate.ts';
+import { logSources, type LogSource, sourceOf } from '../log/log-level.ts';
+import { createLoggers, type Loggers } from '../log/logger.ts';
+import { createLogOutputs, type LogOutputs, noOutputs } from '../log/log-outputs.ts';
+import { prettyLine } from '../log/pretty-line.ts';
+import { redactText } from '../log/redact.ts';
+import { accessFields, createRequestLog, type RequestEntry, type RequestLog } from '../log/request-log.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import type { ProcessContext } from './process-context.ts';
 import { endpointLines, type EndpointReport, readyLines } from './startup-banner.ts';
@@ -17,18 +22,34 @@ export interface StartupReporter {
   readonly loaded: (endpoints: EndpointReport) => void;
   readonly ready: (endpoints: EndpointReport, port: number, startupMs: number) => void;
   readonly stopping: () => void;
+  /** Null: requests are neither logged nor tracked. */
+  readonly requestLog: RequestLog | null;
+  readonly outputs: LogOutputs;
 }
 
-/** @param force prints the banner at every log level */
+/** @param force prints the banner at every log level, and writes to no other output */
 export function createStartupReporter(
   configuration: Configuration,
   process: ProcessContext,
   force: boolean,
 ): StartupReporter {
   const { log, host, tls } = configuration;
-  const logger = createLogger({ ...log, write: (text) => process.stdout.write(text), now: () => new Date() });
-  const observe = logObserver(logger, configuration.gateway);
   const isBanner = log.format === 'pretty';
+  const outputs = force ? noOutputs : createLogOutputs(configuration, outputsContext(process));
+  const write = (line: string): void => process.stdout.write(isBanner ? prettyLine(line) : line);
+  const now = (): Date => new Date();
+  const loggers = createLoggers({
+    targets: [{ level: log.level, write }, ...outputs.targets],
+    levels: log.levels,
+    now,
+  });
+  /** For what the banner shows on the console. */
+  const others = createLoggers({ targets: isBanner ? outputs.targets : [], levels: log.levels, now });
+  const observe = createLogObserver(loggers, configuration);
+  const observeElsewhere = createLogObserver(others, configuration);
+  const requestLog = openRequestLog(configuration, loggers, outputs);
+  const logger = loggers.start;
+  const bannerLogger = isBanner ? others.start : logger;
   const isEnabled = force || log.level === 'debug' || log.level === 'info';
   const print = (...lines: readonly string[]): void => {
     if (isEnabled) for (const line of lines) process.stdout.write(`${line}\n`);
@@ -36,26 +57,68 @@ export function createStartupReporter(
   let isReady = false;
 
   return {
+    requestLog,
+    outputs,
     observer: (observation) => {
-      if (!(isBanner && !isReady && isReportedElsewhere(observation, configuration))) observe(observation);
+      const isInBanner = isBanner && !isReady && isReportedElsewhere(observation, configuration);
+      if (isInBanner) observeElsewhere(observation);
+      else observe(observation);
+      requestLog?.observe(observation);
     },
-    progress: (line) => (isBanner ? print(escapeControlCharacters(line)) : logger.info({}, line)),
+    progress: (line) => {
+      if (isBanner) print(escapeControlCharacters(line));
+      bannerLogger.info({}, line);
+    },
     info: (line) => logger.info({}, line),
     warning: (line) => logger.warn({}, line),
     error: (line) => logger.error({}, line),
     loaded: (loaded) => {
       if (isBanner) print(...endpointLines(loaded, process.columns ?? Number.POSITIVE_INFINITY));
-      else logger.info({ endpoints: loaded.endpoints.length }, 'endpoints loaded');
+      bannerLogger.info({ endpoints: loaded.endpoints.length }, 'endpoints loaded');
     },
     ready: ({ endpoints }, port, startupMs) => {
       isReady = true;
       const url = serverUrl(host, port, isTls(tls) ? 'https' : 'http');
       if (!isLoopbackHost(host)) logger.warn({ host }, openEndpointsWarning(endpoints));
       if (isBanner) print('', ...readyLines(endpoints, url, startupMs));
-      else logger.info({ url, milliseconds: Math.round(startupMs) }, 'ready');
+      bannerLogger.info({ url, milliseconds: Math.round(startupMs) }, 'ready');
     },
-    stopping: () => (isBanner ? print('stopping') : logger.info({}, 'stopping')),
+    stopping: () => {
+      if (isBanner) print('stopping');
+      bannerLogger.info({}, 'stopping');
+    },
   };
+}
+
+/** Failures of log outputs go to standard error alone: as log lines they would cause further ones. */
+function outputsContext({ workingDirectory, stderr }: ProcessContext) {
+  const report = (message: string): void => stderr.write(`pgway: ${escapeControlCharacters(redactText(message))}\n`);
+  return { workingDirectory, report };
+}
+
+function createLogObserver(loggers: Loggers, { gateway }: Configuration): Observer {
+  const bySource = Object.fromEntries(
+    logSources.map((source) => [source, logObserver(loggers[source], gateway)]),
+  ) as Record<LogSource, Observer>;
+  return (observation) => bySource[sourceOf(observation)](observation);
+}
+
+function openRequestLog(
+  { log, authentication }: Configuration,
+  { access }: Loggers,
+  { track }: LogOutputs,
+): RequestLog | null {
+  const { enabled, skipPaths } = log.access;
+  if (!enabled && track === null) return null;
+  return createRequestLog({
+    skipPaths,
+    userClaims: [authentication.defaultNameClaimType, authentication.defaultUserIdClaimType],
+    now: () => new Date(),
+    consumers: [
+      ...(enabled ? [(entry: RequestEntry) => access.info(accessFields(entry), 'request')] : []),
+      ...(track === null ? [] : [track]),
+    ],
+  });
 }
 
 /** The banner shows endpoints and diagnostics; a failed main connection is the error that ends the start. */

@@ -14,6 +14,7 @@ import { httpFileSection, openApiSection, typescriptClientSection } from './sche
 import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
 import { staticFilesSection } from './schema/static-files.ts';
 import { tlsSection } from './schema/tls.ts';
+import { logSection, requestTrackingSection } from './schema/log.ts';
 import { uploadsSection } from './schema/uploads.ts';
 
 /** A DNS name or an IPv4 address; IPv6 in brackets. */
@@ -33,20 +34,6 @@ const embedded = z
   })
   .prefault({})
   .describe('The embedded PostgreSQL, for a start without a database server.');
-
-const log = z
-  .strictObject({
-    level: z
-      .enum(['debug', 'info', 'warn', 'error', 'silent'])
-      .default('info')
-      .describe('The lowest level of lines to write.'),
-    format: z
-      .enum(['pretty', 'json'])
-      .default('pretty')
-      .describe('Readable lines, with the table of endpoints at the start, or one JSON object per line.'),
-  })
-  .prefault({})
-  .describe('The log on standard output.');
 
 const seconds = (byDefault: number, description: string): z.ZodDefault<z.ZodNumber> =>
   z.number().positive().max(86_400).default(byDefault).describe(description);
@@ -100,7 +87,8 @@ export const configurationSchema = z.strictObject({
   uploadOptions: uploadsSection,
   ...authenticationSections,
   embedded,
-  log,
+  log: logSection,
+  requestTracking: requestTrackingSection,
   limits,
   tls: tlsSection,
   health: healthSection,

@@ -34,19 +34,22 @@ export interface ListenOptions {
   readonly tls?: TlsOptions | null;
   /** Serves health checks, whatever the host name of the request. */
   readonly serveHealth?: HealthHandler;
+  /** Called at the begin of each request, for the access log. */
+  readonly onRequest?: Handler | undefined;
 }
 
 /** @throws ListenError */
 export async function listen(
   configuration: Configuration,
   handler: Handler,
-  { tls = null, serveHealth = () => false }: ListenOptions = {},
+  { tls = null, serveHealth = () => false, onRequest }: ListenOptions = {},
 ): Promise<HttpServer> {
   const { limits, host, port } = configuration;
   const running = new Set<ServerResponse>();
   let stopping = false;
   let isAllowedHost: HostCheck = () => false;
   const serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    onRequest?.(request, response);
     running.add(response);
     if (stopping) response.shouldKeepAlive = false;
     response.once('close', () => {

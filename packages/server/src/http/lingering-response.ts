@@ -14,6 +14,19 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
  * section 9.6).
  */
 export class LingeringResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  /** Bytes of the body so far. */
+  bodySize = 0;
+
+  override write(chunk: unknown, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
+    this.bodySize += sizeOf(chunk, encoding);
+    return super.write(chunk, encoding as BufferEncoding, callback);
+  }
+
+  override end(chunk?: unknown, encoding?: BufferEncoding | (() => void), callback?: () => void): this {
+    this.bodySize += sizeOf(chunk, encoding);
+    return super.end(chunk, encoding as BufferEncoding, callback);
+  }
+
   override writeHead(status: number, reasonOrHeaders?: string | Headers, headers?: Headers): this {
     if (!this.req.complete && hasBody(this.req)) {
       this.shouldKeepAlive = false;
@@ -21,6 +34,15 @@ export class LingeringResponse<Request extends IncomingMessage = IncomingMessage
     }
     return super.writeHead(status, reasonOrHeaders as string, headers);
   }
+}
+
+type Callback = (error?: Error | null) => void;
+
+function sizeOf(chunk: unknown, encoding: unknown): number {
+  if (typeof chunk === 'string') {
+    return Buffer.byteLength(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
+  }
+  return chunk instanceof Uint8Array ? chunk.byteLength : 0;
 }
 
 /** Replaces the method by which Node closes a connection after its last response. */

@@ -1,7 +1,7 @@
-import { escapeControlCharacters } from '../terminal-text.ts';
+import { type Logger as PinoLogger, multistream, pino } from 'pino';
+import { type LogLevel, type LogSource, logSources, type SourceLevels } from './log-level.ts';
 import { redact, redactText } from './redact.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Compatible with pino: fields, then the message. */
@@ -12,47 +12,72 @@ export interface ServerLogger {
   readonly error: (fields: Fields, message: string) => void;
 }
 
+/** Where log lines go. */
+export interface LogTarget {
+  readonly level: LogLevel;
+  /** Receives a JSON object and a line feed. */
+  readonly write: (line: string) => void;
+}
+
 export interface LoggerOptions {
-  readonly level: LogLevel | 'silent';
-  readonly format: 'pretty' | 'json';
-  /** Receives complete lines. */
-  readonly write: (text: string) => void;
+  readonly targets: readonly LogTarget[];
+  readonly levels: SourceLevels;
   readonly now: () => Date;
 }
 
-const ranks: Readonly<Record<LogLevel | 'silent', number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+/** A logger for each source. */
+export type Loggers = Readonly<Record<LogSource, ServerLogger>>;
+
+/** Creates the loggers of all sources. Their lines have no secrets and no control characters. */
+export function createLoggers({ targets, levels, now }: LoggerOptions): Loggers {
+  const byTargets = createPino(targets, now);
+  const entries = logSources.map((source): [LogSource, PinoLogger] => {
+    const level = levels[source];
+    // `silent` ends a target whatever the source.
+    const own = targets.map((target) =>
+      target.level === 'silent' ? target : { ...target, level: level ?? target.level },
+    );
+    const logger = level === null ? byTargets : createPino(own, now);
+    return [source, logger.child({ source }, source === 'access' ? { formatters: { log: unchanged } } : undefined)];
+  });
+  return Object.fromEntries(entries) as Record<LogSource, PinoLogger>;
+}
+
+/** The fields of access lines are redacted where they are made, which is faster. */
+const unchanged = (fields: object): object => fields;
+
+function createPino(targets: readonly LogTarget[], now: () => Date): PinoLogger {
+  const streams = targets.flatMap(({ level, write }) =>
+    level === 'silent' ? [] : [{ level, stream: { write: (line: string) => write(escapeC1(line)) } }],
+  );
+  return pino(
+    {
+      base: null,
+      level: lowest(streams.map(({ level }) => level)),
+      timestamp: () => `,"time":"${now().toISOString()}"`,
+      formatters: {
+        level: (level) => ({ level }),
+        log: (fields) => redact(fields) as Record<string, unknown>,
+      },
+      hooks: {
+        logMethod([fields, message], method) {
+          method.call(this, fields, redactText(message ?? ''));
+        },
+      },
+    },
+    multistream(streams),
+  );
+}
+
+const ranks: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+
+function lowest(levels: readonly LogLevel[]): LogLevel {
+  return levels.reduce<LogLevel>((least, level) => (ranks[level] < ranks[least] ? level : least), 'silent');
+}
 
 /** C1 control characters: JSON does not escape them, and some terminals interpret them. */
 const c1Controls = /[\u007f-\u009f]/g;
 
-function jsonLine(time: Date, level: LogLevel, fields: Fields, message: string): string {
-  const line = { time: time.toISOString(), level, ...(redact(fields) as Fields), msg: redactText(message) };
-  return JSON.stringify(line).replace(c1Controls, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
-}
-
-function prettyLine(time: Date, level: LogLevel, fields: Fields, message: string): string {
-  const clock = time.toISOString().slice(11, 23);
-  // All lines have the same name, which matters for collected (JSON) logs only.
-  const { name: _, ...rest } = redact(fields) as Fields;
-  const pairs = Object.entries(rest).map(([key, value]) => {
-    return ` ${key}=${escapeControlCharacters(typeof value === 'string' ? value : (formatValue(value) ?? ''))}`;
-  });
-  return `${clock} ${level.padEnd(5)} ${escapeControlCharacters(redactText(message))}${pairs.join('')}`;
-}
-
-/** Returns the message of an error without its stack, and JSON for other values. */
-function formatValue(value: unknown): string | undefined {
-  const isError = typeof value === 'object' && value !== null && 'stack' in value && 'message' in value;
-  return isError ? String(value.message) : JSON.stringify(value);
-}
-
-export function createLogger(options: LoggerOptions): ServerLogger {
-  const render = options.format === 'json' ? jsonLine : prettyLine;
-  const at =
-    (level: LogLevel): ServerLogger[LogLevel] =>
-    (fields, message) => {
-      if (ranks[level] < ranks[options.level]) return;
-      options.write(`${render(options.now(), level, fields, message)}\n`);
-    };
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+function escapeC1(line: string): string {
+  return line.replace(c1Controls, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }

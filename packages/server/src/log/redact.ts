@@ -5,15 +5,20 @@ const secretKey = /pass(word|wd)?$|^pwd$|secret|token|authorization|cookie|api[-
 const urlPassword = /(:\/\/[^\s:/@]*):[^\s/]*@/g;
 const truncatedUrlPassword = /(:\/\/[^\s:/@]*):[^\s/]*$/;
 const keyedPassword = /(password|pwd)\s*=\s*('[^']*(?:'|$)|"[^"]*(?:"|$)|[^;\s]+)/gi;
+/** A half of a character: PostgreSQL takes none in `jsonb`. */
+const loneSurrogate = /\p{Surrogate}/gu;
 const placeholder = '***';
 const maxDepth = 6;
 const maxLength = 4096;
 
-/** Removes the passwords of connection strings, and truncates the text to 4096 characters. */
+/** Removes the passwords of connection strings and halves of characters, and truncates the text to 4096 characters. */
 export function redactText(text: string): string {
-  if (text.length <= maxLength) return removePasswords(text);
+  if (text.length <= maxLength) return removePasswords(text.replaceAll(loneSurrogate, '\ufffd'));
   // The cut may remove the `@` after a password.
-  const kept = text.slice(0, maxLength).replace(truncatedUrlPassword, `$1:${placeholder}`);
+  const kept = text
+    .slice(0, maxLength)
+    .replaceAll(loneSurrogate, '\ufffd')
+    .replace(truncatedUrlPassword, `$1:${placeholder}`);
   return `${removePasswords(kept)}… (truncated, ${text.length} characters)`;
 }
 

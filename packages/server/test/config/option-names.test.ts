@@ -66,6 +66,7 @@ const notInServer: Readonly<Record<string, string>> = {
   'gateway.urlPathBuilder': hostFunction,
   'gateway.defaultRoutineCache': 'an object of the host program; redisCache in the server',
   'gateway.readDefinitions': 'the generators set it',
+  'gateway.observeRequests': 'the access log and request tracking set it',
   'authentication.schemes': hostObject,
   'authentication.passwordHasher': hostObject,
   'authentication.loginRateLimit.now': hostFunction,

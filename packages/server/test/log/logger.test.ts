@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
-import { createLogger } from '../../src/log/logger.ts';
-import type { LoggerOptions } from '../../src/log/logger.ts';
+import { type LogLevel, logSources, type SourceLevels } from '../../src/log/log-level.ts';
+import { createLoggers } from '../../src/log/logger.ts';
+import { prettyLine } from '../../src/log/pretty-line.ts';
 
-function logger(format: 'pretty' | 'json', level: LoggerOptions['level'] = 'info') {
+const noLevels = Object.fromEntries(logSources.map((source) => [source, null])) as Record<string, null> as SourceLevels;
+const now = (): Date => new Date('2026-01-02T03:04:05.678Z');
+
+function logger(format: 'pretty' | 'json', level: LogLevel = 'info') {
   const lines: string[] = [];
-  const now = (): Date => new Date('2026-01-02T03:04:05.678Z');
-  return { lines, log: createLogger({ format, level, now, write: (text) => lines.push(text) }) };
+  const write = (line: string): void => void lines.push(format === 'pretty' ? prettyLine(line) : line);
+  return { lines, log: createLoggers({ targets: [{ level, write }], levels: noLevels, now }).request };
 }
 
 test('a pretty line', () => {
@@ -25,6 +29,7 @@ test('a JSON line', () => {
     {
       time: '2026-01-02T03:04:05.678Z',
       level: 'info',
+      source: 'request',
       status: 500,
       nested: { list: ['1', null] },
       msg: 'request failed',
@@ -77,4 +82,50 @@ test('an error keeps its code, the SQLSTATE of a database error too, and never i
 
   const { error: logged } = JSON.parse(lines[0]!) as { error: object };
   expect(logged).toEqual({ type: 'Error', message: 'duplicate key', code: '23505', stack: error.stack });
+});
+
+test('several targets have levels of their own; the level of a source replaces them, except silent', () => {
+  const lines: string[] = [];
+  const target = (name: string, level: LogLevel) => ({
+    level,
+    write: (line: string) => {
+      const { level: written, source, msg } = JSON.parse(line) as Record<string, string>;
+      lines.push(`${name} ${source} ${written} ${msg}`);
+    },
+  });
+  const loggers = createLoggers({
+    targets: [target('console', 'warn'), target('file', 'debug'), target('nothing', 'silent')],
+    levels: { ...noLevels, notice: 'error', auth: 'debug', cache: 'silent' },
+    now,
+  });
+
+  for (const source of ['start', 'notice', 'auth', 'cache'] as const) {
+    loggers[source].debug({}, 'a');
+    loggers[source].warn({}, 'b');
+    loggers[source].error({}, 'c');
+  }
+
+  expect(lines).toEqual([
+    'file start debug a',
+    'file start warn b',
+    'console start warn b',
+    'file start error c',
+    'console start error c',
+    'file notice error c',
+    'console notice error c',
+    'file auth debug a',
+    'console auth debug a',
+    'file auth warn b',
+    'console auth warn b',
+    'file auth error c',
+    'console auth error c',
+  ]);
+});
+
+test('half a character is replaced: PostgreSQL takes none in jsonb', () => {
+  const { lines, log } = logger('json');
+
+  log.info({ value: 'a\ud800b' }, '\udc00');
+
+  expect(JSON.parse(lines[0]!)).toMatchObject({ value: 'a\ufffdb', msg: '\ufffd' });
 });

@@ -1,0 +1,165 @@
+/** A bounded queue in front of a slow output. Adding to it never waits. */
+
+export interface BatchSink<Item> {
+  /**
+   * Writes the items.
+   * @returns how many of them are lost for good
+   * @throws Error when none can be written now; the queue writes them again later
+   */
+  write(items: readonly Item[]): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface BatchQueueOptions<Item> {
+  /** The output in messages, as in `the log file pgway.log`. */
+  readonly name: string;
+  readonly sink: BatchSink<Item>;
+  readonly sizeOf: (item: Item) => number;
+  /** Beyond it, the oldest items are dropped. */
+  readonly maxItems: number;
+  readonly batchSize: number;
+  /** Milliseconds that an item waits for others. */
+  readonly delayMs: number;
+  /** Milliseconds between the attempts to write after a failure. */
+  readonly retryMs: number;
+  /** Receives each failure, each recovery and the number of lost lines, one line each. */
+  readonly report: (message: string) => void;
+}
+
+/** The size of all items in a queue, in the unit of `sizeOf`. */
+const maxSize = 16 * 1024 * 1024;
+/** Milliseconds between two reports of lost lines. */
+const lossReportMs = 60_000;
+
+export class BatchQueue<Item> {
+  readonly #options: BatchQueueOptions<Item>;
+  #items: Item[] = [];
+  /** The index of the oldest item: removing it from the array would move all others. */
+  #first = 0;
+  #size = 0;
+  #lost = 0;
+  #lossReportedAt = Number.NEGATIVE_INFINITY;
+  #isFailing = false;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<void> | null = null;
+
+  constructor(options: BatchQueueOptions<Item>) {
+    this.#options = options;
+  }
+
+  push(item: Item): void {
+    if (this.#isClosed) return;
+    this.#items.push(item);
+    this.#size += this.#options.sizeOf(item);
+    this.#dropOldest();
+    if (this.#running !== null || this.#isFailing) return;
+    if (this.#length >= this.#options.batchSize) this.#run();
+    else this.#schedule(this.#options.delayMs);
+  }
+
+  /** Writes what is queued, for at most the given time, and closes the output. */
+  async close(timeoutMs: number): Promise<void> {
+    this.#isClosed = true;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)));
+    await Promise.race([this.#finish(), timeout]);
+    this.#clearTimer();
+    this.#lost += this.#length;
+    this.#reportLoss(true);
+    await Promise.race([this.#options.sink.close().catch(() => undefined), timeout]);
+    clearTimeout(timer);
+  }
+
+  async #finish(): Promise<void> {
+    await this.#running;
+    this.#clearTimer();
+    // The last attempt, also after a failure.
+    if (this.#length > 0) this.#run();
+    await this.#running;
+  }
+
+  get #length(): number {
+    return this.#items.length - this.#first;
+  }
+
+  #schedule(delayMs: number): void {
+    this.#timer ??= setTimeout(() => this.#run(), delayMs).unref();
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #run(): void {
+    this.#clearTimer();
+    this.#running = this.#writeAll().finally(() => (this.#running = null));
+  }
+
+  async #writeAll(): Promise<void> {
+    const { sink, name, report, retryMs } = this.#options;
+    while (this.#length > 0) {
+      const batch = this.#take();
+      try {
+        // One batch at a time: lines keep their order.
+        // oxlint-disable-next-line no-await-in-loop
+        const lost = await sink.write(batch);
+        this.#lost += lost;
+      } catch (error) {
+        this.#putBack(batch);
+        if (!this.#isFailing) report(`${name} cannot be written, and lines may be lost: ${messageOf(error)}`);
+        this.#isFailing = true;
+        if (!this.#isClosed) this.#schedule(retryMs);
+        return;
+      }
+      if (this.#isFailing) report(`${name} is written again`);
+      this.#reportLoss(this.#isFailing);
+      this.#isFailing = false;
+    }
+  }
+
+  #take(): readonly Item[] {
+    const batch = this.#items.slice(this.#first, this.#first + this.#options.batchSize);
+    this.#first += batch.length;
+    for (const item of batch) this.#size -= this.#options.sizeOf(item);
+    this.#compact();
+    return batch;
+  }
+
+  #putBack(batch: readonly Item[]): void {
+    this.#items = [...batch, ...this.#items.slice(this.#first)];
+    this.#first = 0;
+    for (const item of batch) this.#size += this.#options.sizeOf(item);
+    this.#dropOldest();
+  }
+
+  #dropOldest(): void {
+    while (this.#length > this.#options.maxItems || (this.#size > maxSize && this.#length > 1)) {
+      this.#size -= this.#options.sizeOf(this.#items[this.#first]!);
+      this.#first += 1;
+      this.#lost += 1;
+    }
+    this.#compact();
+  }
+
+  /** Frees the items that were taken, once they are the larger part. */
+  #compact(): void {
+    if (this.#first === 0 || this.#first * 2 < this.#items.length) return;
+    this.#items = this.#items.slice(this.#first);
+    this.#first = 0;
+  }
+
+  /** @param always whether to report what was lost since the last report, however short ago */
+  #reportLoss(always: boolean): void {
+    const now = performance.now();
+    if (this.#lost === 0 || (!always && now - this.#lossReportedAt < lossReportMs)) return;
+    this.#options.report(`${this.#options.name}: ${this.#lost} ${this.#lost === 1 ? 'line was' : 'lines were'} lost`);
+    this.#lost = 0;
+    this.#lossReportedAt = now;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

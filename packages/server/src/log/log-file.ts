@@ -1,0 +1,93 @@
+/** A log file that is rotated by size and time. */
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { createStream, type RotatingFileStream } from 'rotating-file-stream';
+import type { BatchSink } from './batch-queue.ts';
+
+export interface LogFileOptions {
+  /** An absolute path. */
+  readonly path: string;
+  /** Bytes after which a new file is begun. */
+  readonly maxSize: number;
+  /** When a new file is begun besides; null: by size only. */
+  readonly interval: 'hour' | 'day' | null;
+  /** The number of older files that are kept: `pgway.log.1` is the newest of them. */
+  readonly maxFiles: number;
+}
+
+/** Not for other users: lines have names and addresses of clients. */
+const modes = { file: 0o640, directory: 0o750 } as const;
+
+/** Writes lines to the file, and opens it again after a failure. */
+export class LogFile implements BatchSink<string> {
+  readonly #options: LogFileOptions;
+  #stream: RotatingFileStream | null = null;
+  /** Whether the last write has failed: it may have left a part of a line. */
+  #hasFailed = false;
+
+  constructor(options: LogFileOptions) {
+    this.#options = options;
+  }
+
+  async write(lines: readonly string[]): Promise<number> {
+    await mkdir(dirname(this.#options.path), { recursive: true, mode: modes.directory });
+    if (this.#stream?.destroyed === true) this.#stream = null;
+    const stream = (this.#stream ??= this.#open());
+    const bytes = Buffer.from(`${this.#hasFailed ? '\n' : ''}${lines.join('')}`);
+    this.#hasFailed = true;
+    const before = await sizeOf(this.#options.path);
+    const isRotated = await write(stream, bytes);
+    // On a full disk, a write may store a part of the bytes without an error.
+    if (!isRotated && (await sizeOf(this.#options.path)) < before + bytes.length) {
+      stream.destroy();
+      throw new Error('ENOSPC: no space left on device, write');
+    }
+    this.#hasFailed = false;
+    return 0;
+  }
+
+  async close(): Promise<void> {
+    const stream = this.#stream;
+    if (stream === null || stream.destroyed) return;
+    await new Promise<void>((resolve) => {
+      stream.once('error', () => resolve());
+      stream.end(() => resolve());
+    });
+  }
+
+  #open(): RotatingFileStream {
+    const { path, maxSize, interval, maxFiles } = this.#options;
+    const stream = createStream(path, {
+      mode: modes.file,
+      size: `${maxSize}B`,
+      rotate: maxFiles,
+      ...(interval === null ? {} : { interval: interval === 'day' ? '1d' : '1h' }),
+    });
+    // Without a listener, an error between two writes would end the process.
+    stream.on('error', () => undefined);
+    return stream;
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => null))?.size ?? 0;
+}
+
+/** Returns whether the file has become an older one meanwhile. */
+async function write(stream: RotatingFileStream, bytes: Buffer): Promise<boolean> {
+  let isRotated = false;
+  const onRotated = (): void => void (isRotated = true);
+  stream.on('rotation', onRotated);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      stream.write(bytes, (error) => {
+        if (error === null || error === undefined) resolve();
+        // For a stream that has failed before, the cause.
+        else reject(stream.errored ?? error);
+      });
+    });
+  } finally {
+    stream.off('rotation', onRotated);
+  }
+  return isRotated;
+}

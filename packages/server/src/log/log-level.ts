@@ -1,0 +1,55 @@
+import type { Observation } from '@pgway/core';
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** The lowest level of lines that are written; `silent`: none. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** The parts of the server that write log lines. */
+export const logSources = [
+  'start',
+  'request',
+  'access',
+  'command',
+  'notice',
+  'database',
+  'auth',
+  'upload',
+  'cache',
+  'events',
+] as const;
+
+export type LogSource = (typeof logSources)[number];
+
+/** The levels of sources, in place of those of the targets; null: those of the targets. */
+export type SourceLevels = Readonly<Record<LogSource, LogLevel | null>>;
+
+const observationSources: Readonly<Record<Observation['kind'], LogSource>> = {
+  'endpoint-created': 'start',
+  diagnostic: 'start',
+  'start-warning': 'start',
+  'connection-failed': 'database',
+  'endpoint-stale': 'database',
+  'refresh-failed': 'database',
+  'setting-leaked': 'database',
+  'cache-unavailable': 'cache',
+  'cache-available': 'cache',
+  'token-refused': 'auth',
+  'authentication-error': 'auth',
+  notice: 'notice',
+  'unknown-hint': 'events',
+  'stream-dropped': 'events',
+  'broadcast-messages-rejected': 'events',
+  'broadcast-unavailable': 'events',
+  'broadcast-available': 'events',
+  upload: 'upload',
+  'upload-cleanup-failed': 'upload',
+  command: 'command',
+  'request-handled': 'access',
+  'call-completed': 'access',
+  'request-failed': 'request',
+};
+
+export function sourceOf({ kind }: Observation): LogSource {
+  return observationSources[kind];
+}

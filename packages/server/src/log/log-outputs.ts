@@ -1,0 +1,164 @@
+/** The outputs of log lines and requests besides the console: files and the database. */
+import { resolve } from 'node:path';
+import { type BatchCommandOptions, StartError } from '@pgway/core';
+import type { Configuration } from '../config/schema.ts';
+import { BatchQueue } from './batch-queue.ts';
+import { LogDatabase, type Row, sizeOfRow, storableJson, storableText } from './log-database.ts';
+import { LogFile } from './log-file.ts';
+import type { LogTarget } from './logger.ts';
+import { type RequestEntry, trackingParameters, trackingRow } from './request-log.ts';
+
+export interface LogOutputs {
+  readonly targets: readonly LogTarget[];
+  /** Runs the command of request tracking; null: requests are not tracked. */
+  readonly track: ((entry: RequestEntry) => void) | null;
+  /**
+   * Begins to write into the database; lines wait until then.
+   * @throws StartError for a command or connection string that can never work
+   */
+  readonly openDatabases: (connectionString: string) => void;
+  /** Writes what is queued into the database, for some seconds. */
+  closeDatabases(): Promise<void>;
+  /** As `closeDatabases`, and closes the files. */
+  close(): Promise<void>;
+}
+
+export interface LogOutputsContext {
+  readonly workingDirectory: string;
+  /** Receives failures of the outputs, one line each. */
+  readonly report: (message: string) => void;
+}
+
+/** Milliseconds. */
+const timings = { fileDelay: 10, databaseDelay: 200, retry: 5000, close: 3000 } as const;
+const batchSizes = { file: 500, database: 200 } as const;
+const maxQueuedFileLines = 100_000;
+
+export const noOutputs: LogOutputs = {
+  targets: [],
+  track: null,
+  openDatabases: () => undefined,
+  closeDatabases: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
+
+export function createLogOutputs(configuration: Configuration, context: LogOutputsContext): LogOutputs {
+  const { log, requestTracking } = configuration;
+  const file = log.file.path === null ? null : openFile(log.file, context);
+  const lines = openQueue(
+    { ...log.database, path: 'log.database', name: 'the log in the database', parameters: 1 },
+    configuration,
+    context,
+  );
+  const requests = openQueue(
+    {
+      ...requestTracking,
+      path: 'requestTracking',
+      name: 'request tracking',
+      parameters: trackingParameters.length,
+    },
+    configuration,
+    context,
+  );
+  const databases = [lines, requests].filter((output) => output !== null);
+  const closeDatabases = async (): Promise<void> => {
+    await Promise.all(databases.map((database) => database.close()));
+  };
+  return {
+    targets: [
+      ...(file === null ? [] : [{ level: log.file.level, write: (line: string) => file.push(line) }]),
+      ...(lines === null
+        ? []
+        : [{ level: log.database.level, write: (line: string) => lines.push([storableJson(line)]) }]),
+    ],
+    track: requests === null ? null : (entry) => requests.push(trackingRow(entry).map(storable)),
+    openDatabases: (connectionString) => {
+      for (const database of databases) database.open(connectionString);
+    },
+    closeDatabases,
+    close: async () => {
+      await closeDatabases();
+      await file?.close(timings.close);
+    },
+  };
+}
+
+function storable(value: string | null): string | null {
+  return value === null ? null : storableText(value);
+}
+
+function openFile(
+  { path, maxSize, interval, maxFiles }: Configuration['log']['file'],
+  { workingDirectory, report }: LogOutputsContext,
+): BatchQueue<string> {
+  return new BatchQueue({
+    name: `the log file ${path!}`,
+    sink: new LogFile({ path: resolve(workingDirectory, path!), maxSize, interval, maxFiles }),
+    sizeOf: (line) => line.length,
+    maxItems: maxQueuedFileLines,
+    batchSize: batchSizes.file,
+    delayMs: timings.fileDelay,
+    retryMs: timings.retry,
+    report,
+  });
+}
+
+interface DatabaseOutput {
+  push(row: Row): void;
+  open(connectionString: string): void;
+  close(): Promise<void>;
+}
+
+interface DatabaseSection {
+  /** The section of the configuration. */
+  readonly path: string;
+  /** The output in messages. */
+  readonly name: string;
+  readonly command: string | null;
+  readonly connectionString: string | null;
+  readonly maxQueued: number;
+  readonly parameters: number;
+}
+
+function openQueue(
+  section: DatabaseSection,
+  { gateway }: Configuration,
+  { report }: LogOutputsContext,
+): DatabaseOutput | null {
+  const { command, parameters, name, path } = section;
+  if (command === null) return null;
+  const database = new LogDatabase();
+  const queue = new BatchQueue<Row>({
+    name,
+    sink: database,
+    sizeOf: sizeOfRow,
+    maxItems: section.maxQueued,
+    batchSize: batchSizes.database,
+    delayMs: timings.databaseDelay,
+    retryMs: timings.retry,
+    report,
+  });
+  let closing: Promise<void> | null = null;
+  return {
+    push: (row) => queue.push(row),
+    open: (connectionString) => {
+      const { pooler, preparedStatements } = gateway;
+      const options = { command, parameters, applicationName: `pgway ${path}`, pooler, preparedStatements };
+      openWithPath(database, path, { ...options, connectionString: section.connectionString ?? connectionString });
+    },
+    close: () => {
+      database.abandon();
+      return (closing ??= queue.close(timings.close));
+    },
+  };
+}
+
+/** Names the section in errors. */
+function openWithPath(database: LogDatabase, path: string, options: BatchCommandOptions): void {
+  try {
+    database.open(options);
+  } catch (error) {
+    if (error instanceof StartError) throw new StartError(`${path}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}

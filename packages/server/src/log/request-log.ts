@@ -1,0 +1,206 @@
+/** What the HTTP server and the gateway know about each request, for access log and request tracking. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller, Observation, Observer } from '@pgway/core';
+import { redactText } from './redact.ts';
+
+/** A request whose response has ended. */
+export interface RequestEntry {
+  readonly startedAt: Date;
+  readonly method: string;
+  /** Without the query string, and without secrets. */
+  readonly path: string;
+  /** 499: the client has disconnected before the response began. */
+  readonly status: number;
+  /** Whether the response has begun, but did not reach its end. */
+  readonly isIncomplete: boolean;
+  readonly durationMs: number;
+  /** Milliseconds in the database; null: no call has completed. */
+  readonly databaseMs: number | null;
+  readonly rows: number | null;
+  /** The size of the body of the response. */
+  readonly bytes: number | null;
+  readonly user: string | null;
+  /** Null: the gateway has not received the request. */
+  readonly requestId: string | null;
+  readonly address: string | null;
+  /** The id of the endpoint; null: none, or the request failed before one was selected. */
+  readonly routine: string | null;
+  readonly traceparent: string | null;
+}
+
+export interface RequestLogOptions {
+  /** Paths whose requests are left out. */
+  readonly skipPaths: readonly string[];
+  /** The claims with the name and the id of a user. */
+  readonly userClaims: readonly string[];
+  readonly now: () => Date;
+  readonly consumers: readonly ((entry: RequestEntry) => void)[];
+}
+
+/** Collects the facts about requests from their begin to the end of their responses. */
+export interface RequestLog {
+  /** Called at the begin of a request. */
+  readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly observe: Observer;
+}
+
+/** What is known of a request whose response has not ended. */
+interface OpenRequest {
+  /** In the time of `performance.now()`. */
+  readonly startedAt: number;
+  path: string;
+  address: string | null;
+  user: string | null;
+  requestId: string | null;
+  traceparent: string | null;
+  routine: string | null;
+  databaseMs: number | null;
+  rows: number | null;
+}
+
+/** A response that counts the bytes of its body. */
+type CountingResponse = ServerResponse & { readonly bodySize?: number };
+
+const clientClosedRequest = 499;
+const maxTraceparentLength = 128;
+
+export function createRequestLog({ skipPaths, userClaims, now, consumers }: RequestLogOptions): RequestLog {
+  const skipped = new Set(skipPaths);
+  const open = new WeakMap<object, OpenRequest>();
+  return {
+    begin: (request, response) => {
+      const record = openRequest(request);
+      if (skipped.has(record.path)) return;
+      open.set(request, record);
+      response.once('close', () => {
+        const entry = toEntry(record, request, response, now());
+        for (const consume of consumers) consume(entry);
+      });
+    },
+    observe: (observation) => {
+      if (observation.kind !== 'request-handled' && observation.kind !== 'call-completed') return;
+      const { raw } = observation.request;
+      const record = raw === undefined ? undefined : open.get(raw);
+      if (record !== undefined) add(record, observation, userClaims);
+    },
+  };
+}
+
+function openRequest(request: IncomingMessage): OpenRequest {
+  return {
+    startedAt: performance.now(),
+    path: pathOf(request),
+    address: request.socket.remoteAddress ?? null,
+    user: null,
+    requestId: null,
+    traceparent: null,
+    routine: null,
+    databaseMs: null,
+    rows: null,
+  };
+}
+
+type RequestObservation = Extract<Observation, { readonly kind: 'request-handled' | 'call-completed' }>;
+
+function add(record: OpenRequest, observation: RequestObservation, userClaims: readonly string[]): void {
+  if (observation.kind === 'call-completed') {
+    // The call of a request may run a second time, after a refresh.
+    record.databaseMs = (record.databaseMs ?? 0) + observation.milliseconds;
+    record.rows = observation.rows;
+    return;
+  }
+  const { request, path, caller, endpoint } = observation;
+  record.requestId = request.id;
+  record.path = path;
+  // The address behind trusted proxies.
+  record.address = request.remoteAddress ?? null;
+  record.traceparent = request.header('traceparent')?.slice(0, maxTraceparentLength) ?? null;
+  record.user = caller === null ? null : userOf(caller, userClaims);
+  record.routine = endpoint?.id ?? null;
+}
+
+function toEntry(
+  { startedAt, path, databaseMs, ...known }: OpenRequest,
+  request: IncomingMessage,
+  response: CountingResponse,
+  now: Date,
+): RequestEntry {
+  const durationMs = round(performance.now() - startedAt);
+  const { headersSent, statusCode, writableFinished } = response;
+  return {
+    ...known,
+    startedAt: new Date(now.getTime() - durationMs),
+    method: request.method ?? 'GET',
+    path: redactText(path),
+    status: headersSent ? statusCode : clientClosedRequest,
+    isIncomplete: headersSent && !writableFinished,
+    durationMs,
+    databaseMs: databaseMs === null ? null : round(databaseMs),
+    bytes: response.bodySize ?? null,
+  };
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+}
+
+function userOf({ claims }: Caller, names: readonly string[]): string | null {
+  for (const wanted of names) {
+    const claim = claims.find(([name]) => name === wanted);
+    if (claim !== undefined) return redactText(claim[1]);
+  }
+  return null;
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100;
+}
+
+/** Returns the fields of an access line; unknown ones are undefined, which the logger leaves out. */
+export function accessFields(entry: RequestEntry): Readonly<Record<string, unknown>> {
+  return {
+    method: entry.method,
+    path: entry.path,
+    status: entry.status,
+    durationMs: entry.durationMs,
+    databaseMs: entry.databaseMs ?? undefined,
+    rows: entry.rows ?? undefined,
+    bytes: entry.bytes ?? undefined,
+    user: entry.user ?? undefined,
+    requestId: entry.requestId ?? undefined,
+    address: entry.address ?? undefined,
+    routine: entry.routine ?? undefined,
+    traceparent: entry.traceparent ?? undefined,
+    incomplete: entry.isIncomplete || undefined,
+  };
+}
+
+/** The parameters `$1` to `$10` of the command of request tracking. */
+export const trackingParameters = [
+  'method',
+  'path',
+  'status',
+  'duration in milliseconds',
+  'user',
+  'address',
+  'endpoint',
+  'request id',
+  'time of the request',
+  'milliseconds in the database',
+] as const;
+
+export function trackingRow(entry: RequestEntry): readonly (string | null)[] {
+  return [
+    entry.method,
+    entry.path,
+    String(entry.status),
+    String(entry.durationMs),
+    entry.user,
+    entry.address,
+    entry.routine,
+    entry.requestId,
+    entry.startedAt.toISOString(),
+    entry.databaseMs === null ? null : String(entry.databaseMs),
+  ];
+}
