@@ -47,6 +47,7 @@ const limits = z
     ),
     keepAliveTimeout: seconds(65, 'Seconds that an idle keep-alive connection stays open.'),
     maxConnections: count(10_000, 'Maximum number of client connections; another one is answered 503.'),
+    maxConcurrentStreams: count(100, 'Maximum number of concurrent requests on a connection of HTTP/2.'),
     maxHeaderSize: z
       .int()
       .min(1024)

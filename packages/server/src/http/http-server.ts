@@ -3,9 +3,11 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Configuration } from '../config/schema.ts';
 import type { HealthHandler } from '../health/health-handler.ts';
-import { createTlsServer, type TlsOptions, trackHandshakes } from '../tls/tls-server.ts';
+import { createHttp2Connections } from '../tls/http2-server.ts';
+import { createTlsServer, dispatchHttp2, type TlsOptions, trackHandshakes } from '../tls/tls-server.ts';
 import { type HostCheck, hostCheck, sendMisdirected } from './host-check.ts';
 import { LingeringResponse } from './lingering-response.ts';
 import { applyBodyPolicy } from './request-body.ts';
@@ -66,7 +68,9 @@ export async function listen(
   server.on('request', (request: IncomingMessage, response: ServerResponse) => serve(request, response, false));
   // With the listener, Node does not send `100 Continue` itself.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => serve(request, response, true));
-  limitConnections(server, tls === null ? 'connection' : 'secureConnection', limits.maxConnections);
+  const http2 = tls?.http2 === true ? createHttp2Connections(limits, serve) : null;
+  if (http2 !== null) dispatchHttp2(server, (socket) => http2.open(socket, isBusy(socket)));
+  const isBusy = limitConnections(server, tls === null ? 'connection' : 'secureConnection', limits.maxConnections);
   const closeHandshakes = tls === null ? () => undefined : trackHandshakes(server);
   await startListening(server, host, port);
   const unwatch = tls?.watch((certificate) => (server as TlsServer).setSecureContext(certificate.secureContext));
@@ -80,7 +84,8 @@ export async function listen(
       unwatch?.();
       for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
       closeHandshakes();
-      return closeServer(server, graceMs, force);
+      http2?.close();
+      return closeServer(server, graceMs, force, () => http2?.destroy());
     },
   };
 }
@@ -98,15 +103,31 @@ export function httpOptions(limits: Configuration['limits']): ServerOptions {
   };
 }
 
-/** @param event emitted for connections that can be answered: with TLS, after the handshake */
-export function limitConnections(server: Server, event: 'connection' | 'secureConnection', max: number): void {
+/**
+ * Answers 503 to connections beyond the limit. Returns whether a connection is one of those; the requests of HTTP/2 are answered
+ * elsewhere.
+ * @param event emitted for connections that can be answered: with TLS, after the handshake
+ */
+export function limitConnections(
+  server: Server,
+  event: 'connection' | 'secureConnection',
+  max: number,
+): (socket: Socket) => boolean {
+  const busy = new WeakSet<Socket>();
   let open = 0;
   server.maxConnections = max + rejectableConnections;
   server.prependListener(event, (socket: Socket) => {
     open += 1;
     socket.once('close', () => (open -= 1));
-    if (open > max) socket.end(busyResponse, () => socket.destroySoon());
+    if (open <= max) return;
+    busy.add(socket);
+    if (!isHttp2(socket)) socket.end(busyResponse, () => socket.destroySoon());
   });
+  return (socket) => busy.has(socket);
+}
+
+function isHttp2(socket: Socket & { readonly alpnProtocol?: TLSSocket['alpnProtocol'] }): boolean {
+  return socket.alpnProtocol === 'h2';
 }
 
 /** @param setting that has the port */
@@ -146,9 +167,18 @@ function listenError(error: NodeJS.ErrnoException, { host, port, setting }: List
   }
 }
 
-export function closeServer(server: Server, graceMs: number, force: AbortSignal): Promise<void> {
+/** @param alsoClose closes connections that the server does not know */
+export function closeServer(
+  server: Server,
+  graceMs: number,
+  force: AbortSignal,
+  alsoClose?: () => void,
+): Promise<void> {
   return new Promise((resolve) => {
-    const closeConnections = (): void => server.closeAllConnections();
+    const closeConnections = (): void => {
+      server.closeAllConnections();
+      alsoClose?.();
+    };
     const timer = setTimeout(closeConnections, graceMs);
     server.close(() => {
       clearTimeout(timer);

@@ -1,5 +1,6 @@
 /** Bodies of requests: `100 Continue`, and the time within which they must arrive. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import { onBodyRead, Problem } from '@pgway/core';
 
 export interface BodyPolicy {
@@ -9,7 +10,10 @@ export interface BodyPolicy {
   readonly expectsContinue: boolean;
 }
 
-export function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody(request: IncomingMessage): boolean {
+  // A body of HTTP/2 needs no header.
+  if (request.httpVersionMajor === 2) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
+  const { headers } = request;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 

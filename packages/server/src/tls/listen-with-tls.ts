@@ -20,7 +20,11 @@ export async function listenWithTls(
   if (certificates === null) return { ...(await listen(configuration, handler, options)), redirectPort: null };
   const server = await listen(configuration, handler, {
     ...options,
-    tls: { certificate: certificates.current, watch: (renewed) => certificates.watch(renewed) },
+    tls: {
+      certificate: certificates.current,
+      http2: configuration.tls.http2,
+      watch: (renewed) => certificates.watch(renewed),
+    },
   });
   if (configuration.tls.redirectPort === null) return { ...server, redirectPort: null };
   try {

@@ -7,18 +7,30 @@ import type { Certificate } from './certificate.ts';
 
 export interface TlsOptions {
   readonly certificate: Certificate;
+  readonly http2: boolean;
   /** Calls the listener with renewed certificates; returns a function that ends it. */
   readonly watch: (renewed: (certificate: Certificate) => void) => () => void;
 }
 
-export function createTlsServer(options: ServerOptions, { certificate }: TlsOptions): Server {
+export function createTlsServer(options: ServerOptions, { certificate, http2 }: TlsOptions): Server {
   const { secureContext } = certificate;
   return createServer({
     ...options,
     ...secureContext,
+    ALPNProtocols: http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
     handshakeTimeout: options.headersTimeout!,
     requestCert: secureContext.ca !== undefined,
     rejectUnauthorized: secureContext.ca !== undefined,
+  });
+}
+
+/** Passes connections that negotiated HTTP/2 to `open`. */
+export function dispatchHttp2(server: HttpServer | Server, open: (socket: TLSSocket) => void): void {
+  const listeners = server.listeners('secureConnection');
+  server.removeAllListeners('secureConnection');
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === 'h2') open(socket);
+    else for (const listener of listeners) listener.call(server, socket);
   });
 }
 

@@ -39,11 +39,11 @@ test('serves HTTPS at the printed URL, redirects to it, and warns of an expired 
   expect([response.statusCode, await response.setEncoding('utf8').toArray()]).toEqual([200, ['Hello']]);
 });
 
-test.each(['serve', 'validate'])('%s: a key of another certificate is one line, and exit code 1', async (command) => {
+test.each(['serve', 'validate'])('%s: a key of another certificate is one line, and exit code 2', async (command) => {
   const [{ certificate }, { key }] = [await createCertificate(), await createCertificate()];
   const process = createTestProcess(await folderWith({ 'server.crt': certificate, 'server.key': key }));
   const argv = [...(command === 'serve' ? [] : [command]), '--connectionString=postgres://127.0.0.1:1/none', ...tls];
-  expect(await run(argv, {}, process)).toBe(1);
+  expect(await run(argv, {}, process)).toBe(2);
   expect(process.text.stderr).toBe(
     'pgway: tls.key: the private key in server.key does not belong to the certificate in server.crt\n',
   );

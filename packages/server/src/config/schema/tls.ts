@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { optionalText, secret } from './fields.ts';
+import { flag, optionalText, secret } from './fields.ts';
 
 const port = (description: string): z.ZodDefault<z.ZodNullable<z.ZodInt>> =>
   z.int().min(0).max(65_535).nullable().default(null).describe(description);
@@ -17,6 +17,7 @@ export const tlsSection = z
       'The PEM file of the certificate authorities that sign client certificates. Connections without such a certificate are refused.',
     ),
     minVersion: z.enum(['TLSv1.2', 'TLSv1.3']).default('TLSv1.2').describe('The lowest version of TLS.'),
+    http2: flag(true, 'Serves HTTP/2 to clients that support it; HTTP/1.1 to others.'),
     reloadInterval: z
       .number()
       .min(0.01)

@@ -1,0 +1,99 @@
+/** HTTP/2 connections of the HTTPS server. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { constants, createServer, type Http2Session, type ServerHttp2Stream } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import type { Configuration } from '../config/schema.ts';
+import { Http2Request, Http2Response } from './http2-messages.ts';
+
+/** Frames that violate the protocol, and streams that were refused, after which a connection is closed. */
+const maxSessionInvalidFrames = 100;
+const maxSessionRejectedStreams = 100;
+
+export type ServeRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void;
+
+export interface Http2Connections {
+  /** @param busy whether requests are answered 503, because there are too many connections */
+  open(socket: TLSSocket, busy: boolean): void;
+  /** Closes each connection after its running requests. */
+  close(): void;
+  /** Closes all connections at once. */
+  destroy(): void;
+}
+
+/** Returns the handler of connections that negotiated HTTP/2. Node ends connections that reset many streams (CVE-2023-44487). */
+export function createHttp2Connections(limits: Configuration['limits'], serve: ServeRequest): Http2Connections {
+  const sessions = new Set<Http2Session>();
+  const busySessions = new WeakSet<Http2Session>();
+  // Does not listen itself.
+  const server = createServer({
+    Http2ServerRequest: Http2Request,
+    Http2ServerResponse: Http2Response,
+    maxSessionInvalidFrames,
+    maxSessionRejectedStreams,
+    settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderSize },
+  });
+  const handle = (request: Http2Request, response: Http2Response, expectsContinue: boolean): void => {
+    const { session } = request.stream;
+    endBodyAfterResponse(request.stream as ServerHttp2Stream);
+    if (request.hasConflictingHost) return refuse(response, 400, {});
+    if (session !== undefined && busySessions.has(session)) {
+      refuse(response, 503, { 'retry-after': '1' });
+      return session.close();
+    }
+    // The classes make them compatible.
+    serve(request as unknown as IncomingMessage, response as unknown as ServerResponse, expectsContinue);
+  };
+  server.on('request', (request, response) => handle(request as Http2Request, response as Http2Response, false));
+  server.on('checkContinue', (request, response) => handle(request as Http2Request, response as Http2Response, true));
+  return {
+    open: (socket, busy) => {
+      server.once('session', (session) => {
+        sessions.add(session);
+        if (busy) busySessions.add(session);
+        session.once('close', () => sessions.delete(session));
+        closeWhenIdle(session, limits);
+      });
+      server.emit('connection', socket);
+    },
+    close: () => sessions.forEach((session) => session.close()),
+    destroy: () => sessions.forEach((session) => session.destroy()),
+  };
+}
+
+function refuse(response: Http2Response, status: number, headers: Readonly<Record<string, string>>): void {
+  response.writeHead(status, { ...headers, 'content-length': 0, 'x-content-type-options': 'nosniff' });
+  response.end();
+}
+
+/** Tells the client to stop sending a body after the response (RFC 9113, section 8.1), and discards what has arrived. */
+function endBodyAfterResponse(stream: ServerHttp2Stream): void {
+  if (stream.endAfterHeaders) return;
+  stream.once('finish', () => {
+    // After the last frame of the response.
+    setImmediate(() => {
+      if (stream.destroyed || stream.closed || stream.readableEnded) return;
+      stream.close(constants.NGHTTP2_NO_ERROR);
+      stream.resume();
+    });
+  });
+}
+
+/** Closes a session that has had no stream for some time; frames such as PING do not count. */
+function closeWhenIdle(session: Http2Session, { headersTimeout, keepAliveTimeout }: Configuration['limits']): void {
+  let streams = 0;
+  let timer: NodeJS.Timeout;
+  const wait = (seconds: number): void => {
+    timer = setTimeout(() => session.destroy(), seconds * 1000);
+    timer.unref();
+  };
+  wait(headersTimeout);
+  session.on('stream', (stream) => {
+    streams += 1;
+    clearTimeout(timer);
+    stream.once('close', () => {
+      streams -= 1;
+      if (streams === 0 && !session.destroyed) wait(keepAliveTimeout);
+    });
+  });
+  session.once('close', () => clearTimeout(timer));
+}
