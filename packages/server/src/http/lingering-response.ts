@@ -38,7 +38,8 @@ export class LingeringResponse<Request extends IncomingMessage = IncomingMessage
 
 type Callback = (error?: Error | null) => void;
 
-function sizeOf(chunk: unknown, encoding: unknown): number {
+/** Returns the bytes of a chunk of a body. */
+export function sizeOf(chunk: unknown, encoding: unknown): number {
   if (typeof chunk === 'string') {
     return Buffer.byteLength(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
   }

@@ -1,6 +1,7 @@
 /** Requests and responses of HTTP/2 for handlers of HTTP/1.1. */
 import type { IncomingHttpHeaders, OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
 import { constants, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { sizeOf } from '../http/lingering-response.ts';
 
 /** A request with `Host`, and without the pseudo-header fields. */
 export class Http2Request extends Http2ServerRequest {
@@ -40,6 +41,7 @@ function withHost(fields: IncomingHttpHeaders): IncomingHttpHeaders {
   return headers;
 }
 
+type WriteCallback = (error: Error) => void;
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
 /** Header fields that belong to a connection of HTTP/1.1 (RFC 9113, section 8.2.2). */
@@ -47,6 +49,9 @@ const connectionHeaders = new Set(['connection', 'keep-alive', 'proxy-connection
 
 /** A response that leaves out connection headers, and resets the stream when it is cut off. */
 export class Http2Response extends Http2ServerResponse<Http2Request> {
+  /** Bytes of the body so far. */
+  bodySize = 0;
+
   constructor(...message: ConstructorParameters<typeof Http2ServerResponse<Http2Request>>) {
     super(...message);
     const { stream } = this;
@@ -55,6 +60,15 @@ export class Http2Response extends Http2ServerResponse<Http2Request> {
       writableFinished: { get: () => this.writableEnded && !stream.aborted && stream.writableFinished },
       destroyed: { get: () => stream.destroyed },
     });
+  }
+
+  override write(
+    chunk: string | Uint8Array,
+    encoding?: BufferEncoding | WriteCallback,
+    callback?: WriteCallback,
+  ): boolean {
+    this.bodySize += sizeOf(chunk, encoding);
+    return super.write(chunk, encoding as BufferEncoding, callback);
   }
 
   override setHeader(name: string, value: number | string | readonly string[]): this {

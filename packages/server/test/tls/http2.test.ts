@@ -441,3 +441,15 @@ test('tls.http2=false: HTTP/1.1 only', async () => {
   expect(socket.alpnProtocol).toBe('http/1.1');
   socket.destroy();
 });
+
+test('the access log has the bytes of a response', async () => {
+  const sizes: unknown[] = [];
+  const server = await serve({}, (_request, response) => {
+    response.once('close', () => sizes.push((response as { readonly bodySize?: number }).bodySize));
+    response.write('héllo ');
+    response.end(Buffer.from('you'));
+  });
+  const { closed } = begin(open(server), { ':path': '/' });
+  expect(await closed).toEqual([200, 'héllo you', NGHTTP2_NO_ERROR]);
+  await expect.poll(() => sizes).toEqual([10]);
+});
