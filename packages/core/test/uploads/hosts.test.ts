@@ -106,7 +106,10 @@ const hosts: readonly Host[] = [
   },
   { name: 'Fastify', start: () => listenFastify() },
   { name: 'Fastify with plugins', start: () => listenFastify(registerPlugins) },
-  { name: 'Hono', start: () => listen(createAdaptorServer({ fetch: hono().fetch }) as Server) },
+  {
+    name: 'Hono',
+    start: () => listen(createAdaptorServer({ fetch: hono().fetch, overrideGlobalObjects: false }) as Server),
+  },
 ];
 
 const megabyte = Buffer.alloc(1_000_000, 'abcdefg');
