@@ -24,7 +24,7 @@ interface Outcome {
   readonly series: readonly Series[];
 }
 
-/** What the command line selects: a report as text, and its data. */
+/** The result of the selected benchmark: a report as text, and its data. */
 interface Result {
   readonly date: string;
   readonly text: string;

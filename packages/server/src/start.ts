@@ -94,7 +94,7 @@ export function startGateway(
   });
 }
 
-/** What the HTTP server has besides the gateway. */
+/** The parts of the HTTP server beside the gateway. */
 export interface HttpServices {
   /** Serve documents beside the endpoints. */
   readonly handlers: readonly DocumentHandler[];

@@ -14,7 +14,7 @@ export interface EndpointChange {
   readonly endpoint: Endpoint;
 }
 
-/** What an endpoint can refer to by name. */
+/** The connections and upload handlers that an endpoint can name. */
 export interface AvailableNames {
   readonly connectionNames: readonly string[];
   /** Null: uploads are disabled. */

@@ -1,4 +1,4 @@
-/** What health checks and metrics read about a gateway: plain data, without a call of the database. */
+/** The state of a gateway for health checks, as plain data. Reading it calls no database. */
 import type { PoolStatistics } from '../postgres/port.ts';
 import type { GatewayCache } from './open-cache.ts';
 import type { Connections } from './connections.ts';

@@ -1,16 +1,17 @@
-import type { EndpointUploadOptions } from '../endpoints/upload-option.ts';
+import type { EndpointUploadOptions, UploadOptionDefinitions } from '../endpoints/upload-option.ts';
 import type { UploadHandler } from '../ports/upload-handler.ts';
 import type { AvailableHandler } from '../request/upload/compile-upload.ts';
 import type { UploadExecution } from '../request/upload/execute-upload.ts';
+import { commonUploadDefaults, commonUploadOptions } from '../uploads/common-options.ts';
 import { defaultUploadHandlers } from '../uploads/default-handlers.ts';
 import { UploadSlots } from '../uploads/upload-slots.ts';
-import { endpointUploadOptions } from './endpoint-upload-options.ts';
 import type { ResolvedOptions } from './options/options.ts';
+import type { UploadOptions } from './options/upload-options.ts';
 import { OptionsError } from './start-error.ts';
 
 /** The upload handlers of a gateway. Refreshes keep them. */
 export interface Uploads {
-  /** What comments can say about uploads; null: uploads are disabled. */
+  /** The handlers and options that comments can name; null: uploads are disabled. */
   readonly endpointOptions: EndpointUploadOptions | null;
   /** The handlers that endpoints can name. */
   readonly handlers: ReadonlyMap<string, AvailableHandler>;
@@ -49,4 +50,37 @@ function makeHandler(name: string, make: () => UploadHandler): UploadHandler {
   } catch (error) {
     throw new OptionsError(`uploadOptions.uploadHandlers["${name}"]: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/**
+ * Returns the handlers and options that comments can name, or null without a handler.
+ *
+ * @param handlers the handlers that the factories made, by name
+ * @throws StartError for an option of a handler with an invalid name
+ */
+function endpointUploadOptions(
+  handlers: Readonly<Record<string, UploadHandler>>,
+  options: UploadOptions,
+): EndpointUploadOptions | null {
+  const names = Object.keys(handlers);
+  if (!options.enabled || names.length === 0) return null;
+  const given = Object.entries(options.defaultUploadHandlerOptions ?? {}).filter(([, value]) => value !== undefined);
+  const common = commonUploadOptions({ ...commonUploadDefaults, ...Object.fromEntries(given) });
+  return {
+    handlers: Object.fromEntries(
+      names.map((name) => [name, { ...common, ...checkNames(name, handlers[name]!.options ?? {}) }]),
+    ),
+    defaultHandler: options.defaultUploadHandler,
+    metadataParameterName: options.useDefaultUploadMetadataParameter
+      ? options.defaultUploadMetadataParameterName
+      : null,
+  };
+}
+
+function checkNames(handler: string, definitions: UploadOptionDefinitions): UploadOptionDefinitions {
+  const invalid = Object.keys(definitions).find((name) => !/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(name));
+  if (invalid === undefined) return definitions;
+  throw new OptionsError(
+    `uploadOptions.uploadHandlers["${handler}"]: the option ${JSON.stringify(invalid)} of the handler must have a name in snake case, such as check_text`,
+  );
 }

@@ -346,7 +346,7 @@ export type Observation =
       readonly size: number;
       readonly status: UploadStatus;
     }
-  /** What an upload has stored could not be removed, or what it has replaced. */
+  /** A callback of an upload handler has failed: a stored file may remain, or a replaced one. */
   | { readonly kind: 'upload-cleanup-failed'; readonly endpoint: Endpoint; readonly error: Error }
   /** A command that is about to run; only with `logCommands`. */
   | {

@@ -150,7 +150,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   override readyForQuery(now: number, changedSetting: string | null): void {
     if (this.isRequeued) return;
-    if (this.isAbandoned) this.call.failed(new CallCancelled('the caller abandoned the call', this.error === null));
+    if (this.isAbandoned) this.call.failed(this.#cancelled('executed'));
     else if (this.error !== null) this.#failOrRetry(this.error, now);
     else if (this.#hasDroppedRows) this.call.failed(this.#taintedError());
     else this.call.done(now - this.startedAt, changedSetting);
@@ -176,7 +176,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   override connectionLost(error: ConnectionLost, outcome: TransactionOutcome): void {
     if (this.isRequeued) return;
-    if (this.isAbandoned) this.call.failed(new CallCancelled('the caller abandoned the call'));
+    if (this.isAbandoned) this.call.failed(this.#cancelled(outcome === 'unknown' ? 'unknown' : 'not executed'));
     else if (this.error !== null) this.call.failed(this.error);
     else if (outcome === 'unknown' && this.call.idempotent !== true)
       this.call.failed(new OutcomeUnknown(error.message, { cause: error }));
@@ -185,6 +185,11 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   protected override databaseError(diagnostics: Diagnostics): DatabaseError {
     return new DatabaseError(diagnostics, this.step - this.leadingSteps, this.phase);
+  }
+
+  /** @param outcome that of a call without an error of the server */
+  #cancelled(outcome: CallCancelled['outcome']): CallCancelled {
+    return new CallCancelled('the caller abandoned the call', this.error === null ? outcome : 'not executed');
   }
 
   #taintedError(): ConnectionLost {

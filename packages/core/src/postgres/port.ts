@@ -296,12 +296,12 @@ export class CallTimeout extends Error {
 /** The caller abandoned the call. */
 export class CallCancelled extends Error {
   override readonly name = 'CallCancelled';
-  /** Whether the call was executed to its end nevertheless. */
-  readonly hasCompleted: boolean;
+  /** `unknown`: the connection was lost after the call was sent. */
+  readonly outcome: 'not executed' | 'executed' | 'unknown';
 
-  constructor(message: string, hasCompleted = false) {
+  constructor(message: string, outcome: CallCancelled['outcome'] = 'not executed') {
     super(message);
-    this.hasCompleted = hasCompleted;
+    this.outcome = outcome;
   }
 }
 

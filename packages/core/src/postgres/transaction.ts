@@ -168,7 +168,7 @@ export class CallTransaction implements Transaction {
       failed: (error) => {
         this.#running.delete(queued);
         if (error instanceof ConnectionLost) this.#end(error, error);
-        else if (isLast && error instanceof CallCancelled && error.hasCompleted) this.#end(error);
+        else if (isLast && error instanceof CallCancelled && error.outcome === 'executed') this.#end(error);
         else this.#abort(error);
         call.failed(isLast ? error : this.#endError!);
         this.#proceed();

@@ -4,7 +4,7 @@ import type { Observation } from '@pgway/core';
 import { startGateway, useGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 
-/** What an access log gets to know about requests: `observeRequests`. */
+/** Observations for access logs: the option `observeRequests`. */
 
 const sql = `
   create function numbers(_to int) returns setof int language sql as $$ select generate_series(1, _to) $$;

@@ -67,7 +67,7 @@ test.each([
   expect(() => open(command)).toThrow(message);
 });
 
-test('a parameter number in a string is none', async () => {
+test('text in a string that looks like a parameter does not count', async () => {
   expect(await open(`select '$9', $1`).run([['a', 'b', 'c']])).toBe(0);
 });
 

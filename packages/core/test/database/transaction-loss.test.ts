@@ -121,6 +121,27 @@ describe('a connection that is lost', () => {
     expect(await entries()).toEqual([1, 2]);
   });
 
+  test('after the commit of a call that was abandoned: the outcome is unknown', async () => {
+    const proxy = await startProxy(db.connectionString);
+    const { transaction } = await started(proxy.connectionString);
+    proxy.swallow();
+    let cancel = (): void => undefined;
+    const error = new Promise<Error>((resolve) => {
+      const last = transaction.commit.run({
+        steps: [step(add, '2')],
+        mayShare: false,
+        timeout: 0,
+        done: () => resolve(new Error('done')),
+        failed: resolve,
+      });
+      cancel = () => last.cancel();
+    });
+    await until('it is committed', async () => (await entries()).length > 0);
+    cancel();
+    await proxy.off();
+    expect(await error).toMatchObject({ name: 'CallCancelled', outcome: 'unknown' });
+  });
+
   test('after any number of bytes: no row of a transaction that failed, and every row of others', async () => {
     await db.query('truncate entry');
     const proxy = await startProxy(db.connectionString);

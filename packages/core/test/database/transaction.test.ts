@@ -178,6 +178,8 @@ describe('after its end', () => {
       const [row] = await rowsWithin(transaction, state);
       expect(row!.slice(0, 2)).toEqual(['ann', 't']);
       await end(transaction);
+      // Does nothing after the end, but waits until the connection is free.
+      await transaction.rollback();
       const after = await Promise.all(Array.from({ length: poolSize * 3 }, () => database.query(state)));
       expect(new Set(after.map(([found]) => found!.slice(0, 2).join()))).toEqual(new Set([',t']));
       expect(after.some(([found]) => found![2] === row![2])).toBe(true);

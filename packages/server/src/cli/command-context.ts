@@ -4,7 +4,7 @@ import type { DatabaseCommand, Flag } from './arguments.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { StartupReporter } from './startup-reporter.ts';
 
-/** What a command line asks for. */
+/** A command with its flags, as the command line names them. */
 export interface Task {
   readonly command: DatabaseCommand;
   readonly flags: ReadonlySet<Flag>;

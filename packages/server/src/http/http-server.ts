@@ -30,7 +30,7 @@ const busyResponse = `HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/pla
 // Connections beyond the limit that still get the 503; further ones are dropped.
 const rejectableConnections = 100;
 
-/** What the server has besides its handler. */
+/** Options of the server beside its handler. */
 export interface ListenOptions {
   /** Null: HTTP without TLS. */
   readonly tls?: TlsOptions | null;

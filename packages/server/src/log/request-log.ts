@@ -1,4 +1,4 @@
-/** What the HTTP server and the gateway know about each request, for access log and request tracking. */
+/** Entries of the access log and of request tracking: data of the HTTP server and of the gateway about each request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller, Observation, Observer } from '@pgway/core';
 import { redactText } from './redact.ts';
@@ -44,7 +44,7 @@ export interface RequestLog {
   readonly observe: Observer;
 }
 
-/** What is known of a request whose response has not ended. */
+/** The data of a request whose response has not ended. */
 interface OpenRequest {
   /** In the time of `performance.now()`. */
   readonly startedAt: number;

@@ -237,10 +237,9 @@ class Upload {
       },
       failed: (error) => {
         this.#release();
-        const isUnknown = error instanceof OutcomeUnknown;
-        const isCommitted = commits && error instanceof CallCancelled && error.hasCompleted;
-        if (isUnknown) this.#effects.unknown();
-        const ended = isCommitted ? this.#effects.committed() : this.#effects.rolledBack();
+        const cancelled = commits && error instanceof CallCancelled ? error.outcome : null;
+        if (error instanceof OutcomeUnknown || cancelled === 'unknown') this.#effects.unknown();
+        const ended = cancelled === 'executed' ? this.#effects.committed() : this.#effects.rolledBack();
         void ended.then(() => call.failed(error));
       },
     };

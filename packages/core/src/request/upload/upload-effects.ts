@@ -1,4 +1,4 @@
-/** What is to be done when the request of an upload has ended. */
+/** The callbacks of upload handlers for the end of a request: one list for a commit, one for a rollback. */
 export class UploadEffects {
   readonly #onRollback: (() => void | Promise<void>)[] = [];
   readonly #onCommit: (() => void | Promise<void>)[] = [];
