@@ -31,7 +31,7 @@ export function withBuiltInRoutes(handle: Handle, routes: readonly SchemeRoute[]
     if (route !== undefined) {
       return respond(route, request, context).then((response) => {
         const { observe, options } = context;
-        const handled = { request, endpoint: null, caller: null, targets: [] };
+        const handled = { request, endpoint: null, caller: null, targets: [], route: route.path };
         observeHandled({ observe, observesRequests: options.observeRequests }, handled);
         return response;
       });

@@ -18,16 +18,28 @@ interface HandledRequest {
   readonly caller: Caller | null;
   /** The endpoints with the path of the request, for any method. */
   readonly targets: readonly Target[];
+  /** The path of an event stream or built-in route; absent: that of the targets. */
+  readonly route?: string | null;
+  /** Default false. */
+  readonly isEventStream?: boolean;
 }
 
 /** Reports a request with its response, if the host observes requests. */
 export function observeHandled(
   { observe, observesRequests }: ObservationOptions,
-  { request, endpoint, caller, targets }: HandledRequest,
+  {
+    request,
+    endpoint,
+    caller,
+    targets,
+    route = targets[0]?.endpoint.path ?? null,
+    isEventStream = false,
+  }: HandledRequest,
 ): void {
   if (!observesRequests) return;
   const hidden = targets.find((target) => hidesPath(target.endpoint));
-  observe({ kind: 'request-handled', request, endpoint, caller, path: hidden?.endpoint.path ?? request.path });
+  const path = hidden?.endpoint.path ?? request.path;
+  observe({ kind: 'request-handled', request, endpoint, caller, path, route, isEventStream });
 }
 
 /** A response with the call that it comes from; null: a request without a call, which has been reported. */

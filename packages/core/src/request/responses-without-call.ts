@@ -60,13 +60,14 @@ async function respondWithStream(
 ): Promise<GatewayResponse> {
   const targets = definition.endpoints;
   const endpoint = findEndpoint({ call: null, targets });
+  const handled = { request, endpoint, targets, route: definition.path, isEventStream: true };
   try {
     const { response, caller } = await openEventStream(definition, request, pipeline.streams);
-    observeHandled(pipeline, { request, endpoint, caller, targets });
+    observeHandled(pipeline, { ...handled, caller });
     return response;
   } catch (error) {
     const response = await handleError(error, request, { call: null, targets }, pipeline);
-    observeHandled(pipeline, { request, endpoint, caller: null, targets });
+    observeHandled(pipeline, { ...handled, caller: null });
     return response;
   }
 }

@@ -42,8 +42,9 @@ async function observe(line: string, headers: Readonly<Record<string, string>> =
 function describeObservation(observation: Observation): readonly Line[] {
   switch (observation.kind) {
     case 'request-handled': {
-      const { path, endpoint, caller } = observation;
-      return [['handled', path, endpoint?.id ?? null, caller?.claims.find(([name]) => name === 'name')?.[1] ?? null]];
+      const { path, endpoint, caller, route, isEventStream } = observation;
+      const name = caller?.claims.find(([claim]) => claim === 'name')?.[1] ?? null;
+      return [['handled', path, endpoint?.id ?? null, name, route, ...(isEventStream ? ['stream'] : [])]];
     }
     case 'call-completed':
       return [['call', observation.endpoint.id, observation.rows]];
@@ -57,7 +58,7 @@ const numbers = 'public.numbers(_to integer)';
 test('a call: rows, time in the database, endpoint', async () => {
   expect(await observe('GET /api/numbers?to=3')).toEqual([
     ['call', numbers, 3],
-    ['handled', '/api/numbers', numbers, null],
+    ['handled', '/api/numbers', numbers, null, '/api/numbers'],
   ]);
   const call = gateway.observations.find((each) => each.kind === 'call-completed');
   expect(call?.milliseconds).toBeGreaterThan(0);
@@ -65,36 +66,36 @@ test('a call: rows, time in the database, endpoint', async () => {
 
 test('a streamed response: its call ends after its begin', async () => {
   expect(await observe('GET /api/numbers?to=100000')).toEqual([
-    ['handled', '/api/numbers', numbers, null],
+    ['handled', '/api/numbers', numbers, null, '/api/numbers'],
     ['call', numbers, 100_000],
   ]);
 });
 
 test('refused requests have no call, and an endpoint where it is known', async () => {
-  expect(await observe('GET /api/numbers?to=x')).toEqual([['handled', '/api/numbers', numbers, null]]);
-  expect(await observe('GET /api/mine')).toEqual([['handled', '/api/mine', 'public.mine()', null]]);
-  expect(await observe('GET /none?x=1')).toEqual([['handled', '/none', null, null]]);
-  expect(await observe('POST /api/numbers')).toEqual([['handled', '/api/numbers', null, null]]);
+  expect(await observe('GET /api/numbers?to=x')).toEqual([['handled', '/api/numbers', numbers, null, '/api/numbers']]);
+  expect(await observe('GET /api/mine')).toEqual([['handled', '/api/mine', 'public.mine()', null, '/api/mine']]);
+  expect(await observe('GET /none?x=1')).toEqual([['handled', '/none', null, null, null]]);
+  expect(await observe('POST /api/numbers')).toEqual([['handled', '/api/numbers', null, null, '/api/numbers']]);
 });
 
 test('the caller of a call', async () => {
   const headers = { authorization: `Bearer ${tokenOf('ada')}` };
   expect(await observe('GET /api/mine', headers)).toEqual([
     ['call', 'public.mine()', 1],
-    ['handled', '/api/mine', 'public.mine()', 'ada'],
+    ['handled', '/api/mine', 'public.mine()', 'ada', '/api/mine'],
   ]);
   expect(await observe('HEAD /api/mine/info', headers)).toEqual([
-    ['handled', '/api/mine/info', 'public.mine()', 'ada'],
+    ['handled', '/api/mine/info', 'public.mine()', 'ada', '/api/mine/info', 'stream'],
   ]);
 });
 
 test('a path with a secret is that of the endpoint, whatever the method and the outcome', async () => {
   const id = 'public.reset(_token text, _x integer)';
   const path = '/reset/{_token}';
-  expect((await observe('GET /reset/geheim?x=1')).at(-1)).toEqual(['handled', path, id, null]);
-  expect(await observe('GET /reset/geheim?x=a')).toEqual([['handled', path, id, null]]);
-  expect(await observe('DELETE /reset/geheim')).toEqual([['handled', path, null, null]]);
-  expect(await observe('OPTIONS /reset/geheim')).toEqual([['handled', path, null, null]]);
+  expect((await observe('GET /reset/geheim?x=1')).at(-1)).toEqual(['handled', path, id, null, path]);
+  expect(await observe('GET /reset/geheim?x=a')).toEqual([['handled', path, id, null, path]]);
+  expect(await observe('DELETE /reset/geheim')).toEqual([['handled', path, null, null, path]]);
+  expect(await observe('OPTIONS /reset/geheim')).toEqual([['handled', path, null, null, path]]);
 });
 
 test('the observations have the request of the host, and the address behind trusted proxies', async () => {
@@ -120,7 +121,9 @@ test('the observations have the request of the host, and the address behind trus
 test('the refresh route', async () => {
   const own = await startGateway(sql, { observeRequests: true, refreshEndpointEnabled: true });
   await own.send('POST /api/gateway/refresh');
-  expect(own.observations.flatMap(describeObservation)).toEqual([['handled', '/api/gateway/refresh', null, null]]);
+  expect(own.observations.flatMap(describeObservation)).toEqual([
+    ['handled', '/api/gateway/refresh', null, null, '/api/gateway/refresh'],
+  ]);
   await own.close();
 });
 

@@ -25,16 +25,22 @@ export interface RequestEntry {
   readonly address: string | null;
   /** The id of the endpoint; null: none, or the request failed before one was selected. */
   readonly routine: string | null;
+  /** The path of the endpoint or event stream as configured, such as `/books/{_id}`; null: none has the path of the request. */
+  readonly route: string | null;
+  readonly isEventStream: boolean;
   readonly traceparent: string | null;
 }
 
+/** Receives each request when its response has ended. */
+export type RequestConsumer = (entry: RequestEntry, request: IncomingMessage) => void;
+
 export interface RequestLogOptions {
-  /** Paths whose requests are left out. */
+  /** Paths whose requests the consumers do not receive. */
   readonly skipPaths: readonly string[];
   /** The claims with the name and the id of a user. */
   readonly userClaims: readonly string[];
   readonly now: () => Date;
-  readonly consumers: readonly ((entry: RequestEntry) => void)[];
+  readonly consumers: readonly RequestConsumer[];
 }
 
 /** Collects the facts about requests from their begin to the end of their responses. */
@@ -42,6 +48,8 @@ export interface RequestLog {
   /** Called at the begin of a request. */
   readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
   readonly observe: Observer;
+  /** Adds a consumer of all requests, also of the skipped paths. */
+  readonly addConsumer: (consume: RequestConsumer) => void;
 }
 
 /** The data of a request whose response has not ended. */
@@ -54,6 +62,8 @@ interface OpenRequest {
   requestId: string | null;
   traceparent: string | null;
   routine: string | null;
+  route: string | null;
+  isEventStream: boolean;
   databaseMs: number | null;
   rows: number | null;
 }
@@ -66,15 +76,18 @@ const maxTraceparentLength = 128;
 
 export function createRequestLog({ skipPaths, userClaims, now, consumers }: RequestLogOptions): RequestLog {
   const skipped = new Set(skipPaths);
+  const consumersOfAll: RequestConsumer[] = [];
   const open = new WeakMap<object, OpenRequest>();
   return {
     begin: (request, response) => {
       const record = openRequest(request);
-      if (skipped.has(record.path)) return;
+      const isSkipped = skipped.has(record.path);
+      if (isSkipped && consumersOfAll.length === 0) return;
       open.set(request, record);
       response.once('close', () => {
         const entry = toEntry(record, request, response, now());
-        for (const consume of consumers) consume(entry);
+        if (!isSkipped) for (const consume of consumers) consume(entry, request);
+        for (const consume of consumersOfAll) consume(entry, request);
       });
     },
     observe: (observation) => {
@@ -83,6 +96,7 @@ export function createRequestLog({ skipPaths, userClaims, now, consumers }: Requ
       const record = raw === undefined ? undefined : open.get(raw);
       if (record !== undefined) add(record, observation, userClaims);
     },
+    addConsumer: (consume) => void consumersOfAll.push(consume),
   };
 }
 
@@ -95,6 +109,8 @@ function openRequest(request: IncomingMessage): OpenRequest {
     requestId: null,
     traceparent: null,
     routine: null,
+    route: null,
+    isEventStream: false,
     databaseMs: null,
     rows: null,
   };
@@ -109,7 +125,7 @@ function add(record: OpenRequest, observation: RequestObservation, userClaims: r
     record.rows = observation.rows;
     return;
   }
-  const { request, path, caller, endpoint } = observation;
+  const { request, path, caller, endpoint, route, isEventStream } = observation;
   record.requestId = request.id;
   record.path = path;
   // The address behind trusted proxies.
@@ -117,6 +133,8 @@ function add(record: OpenRequest, observation: RequestObservation, userClaims: r
   record.traceparent = request.header('traceparent')?.slice(0, maxTraceparentLength) ?? null;
   record.user = caller === null ? null : userOf(caller, userClaims);
   record.routine = endpoint?.id ?? null;
+  record.route = route;
+  record.isEventStream = isEventStream;
 }
 
 function toEntry(
