@@ -124,6 +124,7 @@ function connect({
         pooler,
         preparedStatements,
         poolSize: 1,
+        minPoolSize: 0,
         acquireTimeout: timeouts.acquire,
         shareConnections: false,
         onNotice: () => undefined,

@@ -59,7 +59,7 @@ export function openConnections(options: ResolvedOptions, observe: Observer): Co
   const listener = openListener(options, observe);
   const opened = [main, ...named.values(), ...(listener === null ? [] : [listener])];
   const notifyDatabase = once(() => {
-    const database = openMain({ ...options, poolSize: 1 }, observe);
+    const database = openMain({ ...options, ...singleConnection }, observe);
     opened.push(database);
     return database;
   });
@@ -101,9 +101,12 @@ function openMain(options: ResolvedOptions, observe: Observer): Database {
   throw new OptionsError('no connection string; pass one such as postgres://user:password@localhost:5432/database');
 }
 
+/** The limits of pools besides those of the requests. They keep no connection open that is not used. */
+const singleConnection = { poolSize: 1, minPoolSize: 0 } as const;
+
 /** A failure is the result of a probe, so it is not observed as well. */
 function openProbes(options: ResolvedOptions): ReadonlyMap<string | null, Database> {
-  const single = { ...options, poolSize: 1 };
+  const single = { ...options, ...singleConnection };
   const ignore = (): void => undefined;
   const named = Object.entries(options.connectionStrings).map(([name, text]) => {
     return [name, open({ text, name, options: single, observe: ignore })] as const;
@@ -115,7 +118,7 @@ function openProbes(options: ResolvedOptions): ReadonlyMap<string | null, Databa
 function openListener(options: ResolvedOptions, observe: Observer): Database | null {
   const { listenConnectionString, refreshOnNotify, cacheInvalidateChannel, pooler, authentication, events } = options;
   if (listenConnectionString !== null) {
-    return open({ text: listenConnectionString, options: { ...options, pooler: 'session' }, observe });
+    return open({ text: listenConnectionString, options: { ...options, minPoolSize: 0, pooler: 'session' }, observe });
   }
   if (pooler === 'session') return null;
   const consumers = [
@@ -160,14 +163,20 @@ function databaseOptions(options: ResolvedOptions, observe: Observer, name: stri
   const { beforeConnectionOpen } = options;
   return {
     ...options,
+    connectionLifetime: milliseconds(options.connectionLifetime),
+    connectionIdleLifetime: milliseconds(options.connectionIdleLifetime),
     acquireTimeout: options.acquireTimeout * 1_000,
-    statementTimeout: options.commandTimeout === null ? null : options.commandTimeout * 1_000,
+    statementTimeout: milliseconds(options.commandTimeout),
     ...(beforeConnectionOpen === null
       ? {}
       : { beforeOpen: (configuration) => beforeConnectionOpen(configuration, name) }),
     onNotice: () => undefined,
     onConnectionError: (error) => observe({ kind: 'connection-failed', connection: name, error }),
   };
+}
+
+function milliseconds(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1_000;
 }
 
 function createProvide(

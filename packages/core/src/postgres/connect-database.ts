@@ -22,6 +22,14 @@ export interface DatabaseSessionOptions {
 export interface DatabaseOptions extends DatabaseSessionOptions {
   /** Null: the pool size of the connection string, else 10. */
   readonly poolSize: number | null;
+  /** The number of connections that stay open; null: the minimum of the connection string, else 1. At most the pool size. */
+  readonly minPoolSize?: number | null;
+  /** Milliseconds until a connection is replaced, 0 for never; null: the lifetime of the connection string, else an hour. */
+  readonly connectionLifetime?: number | null;
+  /** Milliseconds until an unused connection is closed, 0 for never; null: that of the connection string, else five minutes. */
+  readonly connectionIdleLifetime?: number | null;
+  /** The maximum number of calls that wait for a connection. Default 10,000. */
+  readonly maxWaitingCalls?: number;
   /** Milliseconds. */
   readonly acquireTimeout: number;
   readonly shareConnections: boolean;
@@ -31,11 +39,21 @@ export interface DatabaseOptions extends DatabaseSessionOptions {
   readonly onConnectionError: (error: Error) => void;
 }
 
-const maxQueueLength = 10_000;
-const defaultPoolSize = 10;
-const idleTimeoutMs = 60_000;
-/** The idle timeout of a `pg` pool: other users of the pool of the host may need the connections. */
-const dataSourceIdleTimeoutMs = 10_000;
+type PoolLimits = Pick<
+  ConnectionSettings,
+  'poolSize' | 'minPoolSize' | 'connectionLifetime' | 'connectionIdleLifetime'
+>;
+
+/** The defaults of Npgsql, except for its pool size of 100, and with a connection that stays open for the next call. */
+const defaultLimits = {
+  poolSize: 10,
+  minPoolSize: 1,
+  connectionLifetime: 3_600_000,
+  connectionIdleLifetime: 300_000,
+} satisfies PoolLimits;
+const defaultMaxWaitingCalls = 10_000;
+/** Other users of the pool of the host may need the connections. The idle timeout is that of a `pg` pool. */
+const dataSourceLimits: PoolLimits = { minPoolSize: 0, connectionIdleLifetime: 10_000 };
 /** Less than the five seconds that the standalone server allows for its shutdown. */
 const closeGraceMs = 4_000;
 
@@ -49,7 +67,7 @@ export function connectDatabase(connection: ConnectionSettings, options: Databas
       beforeOpen,
       setsDefaultTimeout: options.statementTimeout === null,
     });
-    return createPool(open, options, { size: connection.poolSize, idleTimeoutMs });
+    return createPool(open, options, connection);
   }
   const { options: startupOptions, ...direct } = connection;
   const settingsPerCall = { ...base, ...startupSettings(startupOptions) };
@@ -62,7 +80,7 @@ export function connectDatabase(connection: ConnectionSettings, options: Databas
       setsDefaultTimeout: options.statementTimeout === null,
     },
   );
-  return createPool(open, options, { size: connection.poolSize, idleTimeoutMs });
+  return createPool(open, options, connection);
 }
 
 /** Creates a database that takes its connections from a `pg` pool of the host. The pool closes each returned connection. */
@@ -76,7 +94,7 @@ export function connectDataSource(source: DataSource, options: DatabaseOptions):
     mode: pooled ? mode : { ...mode, reset: 'close' },
     setsDefaultTimeout,
   });
-  return createPool(open, options, { size: undefined, idleTimeoutMs: dataSourceIdleTimeoutMs });
+  return createPool(open, options, dataSourceLimits);
 }
 
 /** Returns the settings that responses depend on, so that those of the server, role or database have no effect. */
@@ -115,18 +133,23 @@ function startupSettings(options: string | undefined): Settings {
   );
 }
 
-interface Size {
-  readonly size: number | undefined;
-  readonly idleTimeoutMs: number;
-}
-
-function createPool(open: ReturnType<typeof createSessionOpener>, options: DatabaseOptions, size: Size): Database {
+/** @param limits of the connection string or data source, which options override */
+function createPool(
+  open: ReturnType<typeof createSessionOpener>,
+  options: DatabaseOptions,
+  limits: PoolLimits,
+): Database {
+  const limit = (name: keyof PoolLimits): number => options[name] ?? limits[name] ?? defaultLimits[name];
+  const duration = (name: keyof PoolLimits): number => limit(name) || Number.POSITIVE_INFINITY;
+  const size = limit('poolSize');
   return new Pool({
     open,
-    size: options.poolSize ?? size.size ?? defaultPoolSize,
+    size,
+    minSize: Math.min(limit('minPoolSize'), size),
     acquireTimeout: options.acquireTimeout,
-    maxQueueLength,
-    idleTimeoutMs: size.idleTimeoutMs,
+    maxQueueLength: options.maxWaitingCalls ?? defaultMaxWaitingCalls,
+    lifetimeMs: duration('connectionLifetime'),
+    idleTimeoutMs: duration('connectionIdleLifetime'),
     shareConnections: options.shareConnections,
     closeGraceMs,
     onNotice: options.onNotice,

@@ -73,23 +73,26 @@ describe('forms', () => {
       applicationName: 'an app',
       connectTimeout: 7_000,
       poolSize: 12,
+      minPoolSize: 3,
+      connectionLifetime: 600_000,
+      connectionIdleLifetime: 0,
       timeZone: 'Europe/Warsaw',
       options: '-c work_mem=8MB -c geqo=off',
       ssl: 'prefer',
     };
     expect(
       parseConnectionString(
-        'postgres://h?application_name=an%20app&connect_timeout=7&max_pool_size=12&timezone=Europe/Warsaw&options=-c%20work_mem%3D8MB%20-c%20geqo%3Doff',
+        'postgres://h?application_name=an%20app&connect_timeout=7&max_pool_size=12&min_pool_size=3&connection_lifetime=600&connection_idle_lifetime=0&timezone=Europe/Warsaw&options=-c%20work_mem%3D8MB%20-c%20geqo%3Doff',
       ),
     ).toEqual(settings);
     expect(
       parseConnectionString(
-        'Host=h;Application Name=an app;Timeout=7;Maximum Pool Size=12;TimeZone=Europe/Warsaw;Options=-c work_mem=8MB -c geqo=off;Pooling=true;Command Timeout=3;Include Error Detail=true',
+        'Host=h;Application Name=an app;Timeout=7;Maximum Pool Size=12;Minimum Pool Size=3;Connection Lifetime=600;Connection Idle Lifetime=0;Connection Pruning Interval=1;TimeZone=Europe/Warsaw;Options=-c work_mem=8MB -c geqo=off;Pooling=true;Command Timeout=3;Include Error Detail=true',
       ),
     ).toEqual(settings);
     expect(
       parseConnectionString(
-        "host=h application_name='an app' connect_timeout=7 maxpoolsize=12 timezone=Europe/Warsaw options='-c work_mem=8MB -c geqo=off' target_session_attrs=any",
+        "host=h application_name='an app' connect_timeout=7 maxpoolsize=12 minpoolsize=3 connectionlifetime=600 connection_idle_lifetime=0 timezone=Europe/Warsaw options='-c work_mem=8MB -c geqo=off' target_session_attrs=any",
       ),
     ).toEqual(settings);
   });

@@ -27,6 +27,11 @@ export interface ConnectionSettings extends ServerAddress {
   /** Milliseconds. */
   readonly connectTimeout?: number;
   readonly poolSize?: number;
+  readonly minPoolSize?: number;
+  /** Milliseconds; 0 means no limit. */
+  readonly connectionLifetime?: number;
+  /** Milliseconds; 0 means no limit. */
+  readonly connectionIdleLifetime?: number;
   readonly timeZone?: string;
   /** The `options` start-up parameter: `-c name=value …`. */
   readonly options?: string;
@@ -59,6 +64,10 @@ const keys: Readonly<Record<string, Exclude<keyof ConnectionSettings, 'ssl' | 'f
   timeout: 'connectTimeout',
   maximumpoolsize: 'poolSize',
   maxpoolsize: 'poolSize',
+  minimumpoolsize: 'minPoolSize',
+  minpoolsize: 'minPoolSize',
+  connectionlifetime: 'connectionLifetime',
+  connectionidlelifetime: 'connectionIdleLifetime',
   timezone: 'timeZone',
   options: 'options',
   targetsessionattrs: 'target',
@@ -76,8 +85,7 @@ const keys: Readonly<Record<string, Exclude<keyof ConnectionSettings, 'ssl' | 'f
 /** Keywords of other drivers that have no effect here, for strings that are shared with them. */
 const ignoredKeys = new Set([
   'pooling',
-  'minimumpoolsize',
-  'minpoolsize',
+  'connectionpruninginterval',
   'commandtimeout',
   'keepalive',
   'includeerrordetail',
@@ -138,6 +146,23 @@ function checkKeys(pairs: ConnectionParameters): void {
   throw new ConnectionStringError(`the connection string has an unknown key${safe ? ` "${key}"` : ''}`);
 }
 
+interface NumberRange {
+  readonly min: number;
+  readonly max: number;
+  /** Converts seconds to milliseconds. */
+  readonly factor?: number;
+}
+
+const lifetime: NumberRange = { min: 0, max: 2_000_000, factor: 1_000 };
+
+const numbers = {
+  poolSize: { min: 1, max: 10_000 },
+  minPoolSize: { min: 0, max: 10_000 },
+  connectTimeout: { min: 0, max: 86_400, factor: 1_000 },
+  connectionLifetime: lifetime,
+  connectionIdleLifetime: lifetime,
+} satisfies Readonly<Record<string, NumberRange>>;
+
 interface ParseState {
   readonly settings: MutableSettings;
   readonly ssl: Ssl;
@@ -147,6 +172,10 @@ interface ParseState {
 function assign({ settings, ssl, serverLists }: ParseState, key: string, value: string): void {
   const keyword = toKeyword(key);
   if (keyword === undefined) return;
+  if (isNumberKey(keyword)) {
+    settings[keyword] = readNumber(key, value, numbers[keyword]);
+    return;
+  }
   switch (keyword) {
     case 'host':
     case 'port':
@@ -154,12 +183,6 @@ function assign({ settings, ssl, serverLists }: ParseState, key: string, value: 
       return;
     case 'target':
       Object.assign(settings, sessionTarget(value));
-      return;
-    case 'poolSize':
-      settings.poolSize = whole(key, value, 1, 10_000);
-      return;
-    case 'connectTimeout':
-      settings.connectTimeout = whole(key, value, 0, 86_400) * 1_000;
       return;
     case 'sslmode':
     case 'sslrootcert':
@@ -173,9 +196,13 @@ function assign({ settings, ssl, serverLists }: ParseState, key: string, value: 
   }
 }
 
-function whole(key: string, value: string, min: number, max: number): number {
+function isNumberKey(keyword: string): keyword is keyof typeof numbers {
+  return Object.hasOwn(numbers, keyword);
+}
+
+function readNumber(key: string, value: string, { min, max, factor = 1 }: NumberRange): number {
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= min && number <= max) return number;
+  if (number >= min && number <= max) return number * factor;
   throw new ConnectionStringError(`${key} in the connection string must be a whole number from ${min} to ${max}`);
 }
 

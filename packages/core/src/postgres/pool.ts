@@ -34,19 +34,27 @@ const checkIntervalMs = 100;
 const minSizeForReserve = 4;
 /** The maximum delay between attempts to connect, and so the longest wait of a request while the database is unavailable. */
 const maxBackOffMs = 500;
+/** The same for connections that no call waits for. */
+const maxFillBackOffMs = 30_000;
+/** A connection is closed up to this part of its lifetime earlier, so that connections of one moment are not closed in one moment. */
+const lifetimeJitter = 0.1;
 
 export interface PoolOptions {
   readonly open: OpenSession;
   /** The maximum number of connections. */
   readonly size: number;
+  /** The number of connections that stay open, from the first call on. */
+  readonly minSize: number;
   /** Milliseconds that a call may wait for a connection. */
   readonly acquireTimeout: number;
   /** The maximum number of queued calls; further ones fail at once. */
   readonly maxQueueLength: number;
   /** Whether short calls may join the pipeline of a busy connection. */
   readonly shareConnections: boolean;
-  /** Milliseconds until an unused connection is closed. */
+  /** Milliseconds until an unused connection above the minimum is closed; infinite for never. */
   readonly idleTimeoutMs: number;
+  /** Milliseconds until a connection is closed, when no call runs on it; infinite for never. */
+  readonly lifetimeMs: number;
   /** Milliseconds that running calls have to finish when the pool is closed. */
   readonly closeGraceMs: number;
   readonly onNotice: (notice: Notice) => void;
@@ -57,7 +65,8 @@ export interface PoolOptions {
 /** A connection pool that opens connections on demand, queues calls with limits, and pipelines short calls on busy connections. */
 export class Pool implements Database {
   readonly #options: PoolOptions;
-  readonly #sessions = new Set<Session>();
+  /** The open sessions, each with the time at which its lifetime ends, by `performance.now()`. */
+  readonly #sessions = new Map<Session, number>();
   /** The most recently used session is last, so that the others can reach the idle timeout. */
   readonly #idle: { readonly session: Session; readonly since: number }[] = [];
   readonly #queue = new CallQueue();
@@ -68,6 +77,8 @@ export class Pool implements Database {
   #opening = 0;
   #failures = 0;
   #retryAt = 0;
+  /** The time of the next attempt to reach the minimum size. Infinite before the first connection. */
+  #fillAt = Number.POSITIVE_INFINITY;
   #lastFailure: Error | null = null;
   #acquireTimeouts = 0;
   #listener: Listener | null = null;
@@ -179,7 +190,7 @@ export class Pool implements Database {
     const { size } = this.#options;
     if (size < minSizeForReserve) return false;
     let blocking = 0;
-    for (const session of this.#sessions) if (session.mayBlock) blocking++;
+    for (const session of this.#sessions.keys()) if (session.mayBlock) blocking++;
     return blocking >= size - 1;
   }
 
@@ -213,7 +224,7 @@ export class Pool implements Database {
     if (!this.#options.shareConnections || !queued.call.mayShare) return false;
     const now = performance.now();
     let best: Session | null = null;
-    for (const session of this.#sessions) {
+    for (const session of this.#sessions.keys()) {
       if (session.load < (best?.load ?? maxPipelineLength) && session.canShare(queued.call, now)) best = session;
     }
     if (best === null) return false;
@@ -244,10 +255,34 @@ export class Pool implements Database {
     this.#opening--;
     this.#failures = 0;
     this.#lastFailure = null;
-    this.#sessions.add(session);
+    this.#fillAt = 0;
+    const { lifetimeMs } = this.#options;
+    this.#sessions.set(session, performance.now() + lifetimeMs * (1 - lifetimeJitter * Math.random()));
     if (session.isIdle) this.#handleReleased(session);
     else this.#handleClosed(session);
     this.#openIfNeeded();
+    this.#fill();
+  }
+
+  /** The number of sessions that are not about to be closed. */
+  get #lasting(): number {
+    let lasting = 0;
+    for (const session of this.#sessions.keys()) if (!session.state.isRetired) lasting++;
+    return lasting;
+  }
+
+  /** Opens connections up to the minimum size. */
+  #fill(): void {
+    const { size, minSize } = this.#options;
+    if (this.#closed !== null || performance.now() < this.#fillAt) return;
+    const missing = Math.min(minSize - this.#lasting, size - this.#sessions.size) - this.#opening;
+    for (let count = this.#failures > 0 ? Math.min(missing, 1) : missing; count > 0; count--) this.#open();
+  }
+
+  /** Closes a session when its calls have ended. */
+  #retire(session: Session): void {
+    session.state.isRetired = true;
+    if (session.isIdle) session.end();
   }
 
   /**
@@ -257,7 +292,10 @@ export class Pool implements Database {
   #handleConnectError(error: Error): void {
     this.#opening--;
     this.#lastFailure = error;
-    this.#retryAt = performance.now() + Math.min(maxBackOffMs, 50 * 2 ** this.#failures++);
+    const now = performance.now();
+    const backOffMs = 50 * 2 ** this.#failures++;
+    this.#retryAt = now + Math.min(maxBackOffMs, backOffMs);
+    if (this.#fillAt < Number.POSITIVE_INFINITY) this.#fillAt = now + Math.min(maxFillBackOffMs, backOffMs);
     const mustFail = !isTransient(error) || this.#closing !== null;
     if (mustFail && this.#sessions.size === 0 && this.#opening === 0) this.#failQueued(error);
     this.#options.onConnectionError(error);
@@ -265,14 +303,18 @@ export class Pool implements Database {
   }
 
   #handleReleased(session: Session): void {
-    if (!this.#sessions.has(session) || !session.isIdle) return;
+    const expiresAt = this.#sessions.get(session);
+    if (expiresAt === undefined) return;
+    const now = performance.now();
+    if (now >= expiresAt) return this.#retire(session);
+    if (!session.isIdle) return;
     const next = this.#queue.shift(!this.#isBlockingLimitReached());
     if (next !== undefined) {
       next.begin(session);
       return this.#fillPipeline(session);
     }
     if (this.#idle.some((entry) => entry.session === session)) return;
-    this.#idle.push({ session, since: performance.now() });
+    this.#idle.push({ session, since: now });
     this.#closeIfIdle();
   }
 
@@ -293,6 +335,7 @@ export class Pool implements Database {
     const index = this.#idle.findIndex((entry) => entry.session === session);
     if (index !== -1) this.#idle.splice(index, 1);
     this.#openIfNeeded();
+    this.#fill();
     this.#closeIfIdle();
   }
 
@@ -313,14 +356,28 @@ export class Pool implements Database {
 
   #checkTimeouts(): void {
     const now = performance.now();
-    for (const session of this.#sessions) session.checkTimeouts(now);
+    for (const session of this.#sessions.keys()) session.checkTimeouts(now);
     for (const { call } of this.#queue.removeOlderThan(now - this.#options.acquireTimeout))
       call.failed(this.#acquireTimeout());
-    while (this.#idle.length > 0 && now - this.#idle[0]!.since > this.#options.idleTimeoutMs) {
-      this.#idle.shift()!.session.end();
-    }
+    this.#retireIdle(now);
     this.#openIfNeeded();
+    this.#fill();
     this.#closeIfIdle();
+  }
+
+  /** Closes idle connections at the end of their lifetime, and those above the minimum after the idle timeout. */
+  #retireIdle(now: number): void {
+    const { minSize, idleTimeoutMs } = this.#options;
+    let surplus = this.#lasting - minSize;
+    // The least recently used connections are first.
+    for (const { session, since } of this.#idle) {
+      const isUnused = now - since > idleTimeoutMs && surplus > 0;
+      if (!isUnused && now < this.#sessions.get(session)!) continue;
+      this.#retire(session);
+      surplus--;
+    }
+    const { length } = this.#idle;
+    this.#idle.splice(0, length, ...this.#idle.filter(({ session }) => session.isIdle));
   }
 
   /** While closing: closes idle connections, and finishes when no call and no connection remains. */
@@ -333,7 +390,7 @@ export class Pool implements Database {
   /** Ends the grace period: drops the queued calls and all connections. */
   #abort(): void {
     this.#failQueued(new ConnectionLost('the gateway is closing'));
-    for (const session of this.#sessions) session.destroy('the gateway is closing');
+    for (const session of this.#sessions.keys()) session.destroy('the gateway is closing');
     this.#closing?.();
   }
 }

@@ -23,6 +23,8 @@ export class SessionState {
   #role: string | null | undefined = null;
   /** The setting that a call left changed. The connection is closed after the calls in the pipeline. */
   taintedBy: string | null = null;
+  /** Whether the pool is about to close the connection: no further call may share it. */
+  isRetired = false;
 
   constructor(mode: ConnectionMode) {
     this.#mode = mode;

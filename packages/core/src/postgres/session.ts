@@ -143,7 +143,7 @@ export class Session {
    * @param now `performance.now()`: a first request that runs for long may wait for a lock and block the calls behind it
    */
   canShare(call: Call, now: number): boolean {
-    if (!this.#open || this.#isReserved || this.#flow.isPaused) return false;
+    if (!this.#open || this.#isReserved || this.#flow.isPaused || this.state.isRetired) return false;
     if (this.#preparing > 0 || this.state.changedSetting !== null) return false;
     if (!canAppendCall(this.#requests, now) || this.state.switchesRole(call)) return false;
     return this.#mode.unnamed || this.#statements.missing(call.steps).length === 0;

@@ -12,10 +12,12 @@ function poolOf(name: string, options: Partial<PoolOptions> = {}): Pool {
   const pool = new Pool({
     open: createSessionOpener(connection, { DateStyle: 'ISO' }),
     size: 2,
+    minSize: 0,
     acquireTimeout: 5_000,
     maxQueueLength: 100,
     shareConnections: true,
     idleTimeoutMs: 60_000,
+    lifetimeMs: Number.POSITIVE_INFINITY,
     closeGraceMs: 4_000,
     onNotice: () => undefined,
     onConnectionError: () => undefined,
@@ -176,4 +178,62 @@ test('a reset without a response drops the connection, and the next call gets an
   skipTime(11_000);
   expect(await rowsOf(next)).toEqual([[null]]);
   proxy.holdRequests(false);
+});
+
+test('connections are replaced at the end of their lifetime under load: every call runs once, and gets its own rows', async () => {
+  await db.query('create table replaced (number int)');
+  const pool = poolOf('replaced', { size: 3, minSize: 2, lifetimeMs: 5, acquireTimeout: 60_000 });
+  const insert = named(
+    `insert into replaced values ($1) returning number, pg_backend_pid(), (select count(*) from pg_stat_activity where application_name = 'replaced')`,
+  );
+  const backends = new Set<string | null>();
+  let highest = 0;
+  const client = async (first: number): Promise<void> => {
+    for (let number = first; number < 150; number += 15) {
+      // oxlint-disable-next-line no-await-in-loop
+      const [row] = await rowsOf(ask(pool, [[insert, String(number)]], { mayShare: number % 3 !== 0 }));
+      expect(row![0]).toBe(String(number));
+      backends.add(row![1]!);
+      highest = Math.max(highest, Number(row![2]));
+    }
+  };
+  await Promise.all(Array.from({ length: 15 }, (_, first) => client(first)));
+  expect(await db.query('select count(*)::int, count(distinct number)::int as each from replaced')).toEqual([
+    { count: 150, each: 150 },
+  ]);
+  expect(backends.size).toBeGreaterThan(3);
+  expect(highest).toBeLessThanOrEqual(3);
+});
+
+test('a transaction keeps its connection beyond its lifetime', async () => {
+  const pool = poolOf('outlived', { size: 1, lifetimeMs: 1 });
+  const transaction = await pool.begin({
+    settings: null,
+    restoreSettings: null,
+    role: undefined,
+    altersSession: false,
+    timeout: null,
+  });
+  const insert = named('insert into outlived select pg_backend_pid()');
+  await transaction.run([{ statement: named('create table outlived (backend int)'), values: [] }]);
+  const insertAndSleep = [insert, named('select pg_sleep(0.01)')].map((statement) => ({ statement, values: [] }));
+  for (let n = 0; n < 5; n++) {
+    // oxlint-disable-next-line no-await-in-loop
+    await transaction.run(insertAndSleep);
+  }
+  const waiting = ask(pool, ['select count(distinct backend), bool_or(backend = pg_backend_pid()) from outlived']);
+  await new Promise<void>((done, failed) => {
+    transaction.commit.run({ steps: insertAndSleep, mayShare: false, timeout: 0, done: () => done(), failed });
+  });
+  expect(await rowsOf(waiting)).toEqual([['1', 'f']]);
+});
+
+test('the minimum of connections stays open, is opened again after a loss, and is not exceeded by unused connections', async () => {
+  const pool = poolOf('warm', { size: 4, minSize: 2, idleTimeoutMs: 1, shareConnections: false });
+  expect(await connections('warm')).toBe(0);
+  await Promise.all(Array.from({ length: 4 }, () => pool.query('select pg_sleep(0.05)')));
+  await until('the others are closed', async () => (await connections('warm')) === 2);
+  await db.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'warm'`);
+  await until('both are lost', () => pool.statistics().open === 0 || pool.statistics().open === 2);
+  await until('two are open again', async () => pool.statistics().idle === 2 && (await connections('warm')) === 2);
 });

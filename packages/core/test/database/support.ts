@@ -115,6 +115,7 @@ export function open(
   const { parameters, ...rest } = options;
   const opened = connectDatabase(parseConnectionString(parameters === undefined ? text : `${text}?${parameters}`), {
     poolSize: 1,
+    minPoolSize: 0,
     acquireTimeout: 10_000,
     statementTimeout: 20_000,
     shareConnections: true,

@@ -202,6 +202,8 @@ describe('closing the pool', () => {
       maxQueueLength: 100,
       shareConnections: true,
       idleTimeoutMs: 60_000,
+      lifetimeMs: Number.POSITIVE_INFINITY,
+      minSize: 0,
       closeGraceMs: 200,
       onNotice: () => undefined,
       onConnectionError: () => undefined,

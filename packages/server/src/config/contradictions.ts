@@ -7,6 +7,7 @@ import type { Configuration } from './schema.ts';
 export function contradictions(configuration: Configuration): readonly string[] {
   return [
     ...databaseIssues(configuration),
+    ...poolIssues(configuration.gateway),
     ...listingIssues(configuration.crud.listingLimits),
     ...broadcastIssues(configuration.events),
     ...databaseRoleIssues(configuration.authentication),
@@ -19,6 +20,11 @@ export function contradictions(configuration: Configuration): readonly string[] 
 function databaseIssues({ connectionString, embedded }: Configuration): readonly string[] {
   if (connectionString === null || embedded.enabled !== true) return [];
   return ['embedded.enabled: a connection is configured as well; set only one of them'];
+}
+
+function poolIssues({ minPoolSize, poolSize }: Configuration['gateway']): readonly string[] {
+  if (minPoolSize === null || poolSize === null || minPoolSize <= poolSize) return [];
+  return [`gateway.minPoolSize: ${minPoolSize} exceeds gateway.poolSize, ${poolSize}; lower it, or raise poolSize`];
 }
 
 function listingIssues({ defaultLimit, maxLimit }: Configuration['crud']['listingLimits']): readonly string[] {

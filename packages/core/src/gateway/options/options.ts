@@ -84,8 +84,25 @@ export interface GatewayConnectionOptions {
   readonly startRetry: number;
   /** The maximum number of connections to each database; null: `Maximum Pool Size` of its connection string, else 10. */
   readonly poolSize: number | null;
+  /**
+   * The number of connections to each database that stay open from the first call on, at most `poolSize`; null: `Minimum Pool Size` of its
+   * connection string, else 1, and 0 with a `dataSource`.
+   */
+  readonly minPoolSize: number | null;
+  /**
+   * Seconds after which a connection is replaced when its calls have ended, up to a tenth earlier; 0: never. Null: `Connection Lifetime`
+   * of the connection string, else 3,600.
+   */
+  readonly connectionLifetime: number | null;
+  /**
+   * Seconds after which an unused connection above `minPoolSize` is closed; 0: never. Null: `Connection Idle Lifetime` of the connection
+   * string, else 300, and 10 with a `dataSource`.
+   */
+  readonly connectionIdleLifetime: number | null;
   /** Seconds that a request waits for a connection before it gets a 503. Default 5. */
   readonly acquireTimeout: number;
+  /** The maximum number of requests that wait for a connection to each database; a further one gets a 503 at once. Default 10,000. */
+  readonly maxWaitingCalls: number;
   /** Whether short calls may share a busy connection (pipelining); each is a separate transaction. Default true. */
   readonly shareConnections: boolean;
   /**
@@ -115,7 +132,11 @@ export const connectionDefaults: Omit<GatewayConnectionOptions, 'connectionStrin
   preparedStatements: true,
   startRetry: 0,
   poolSize: null,
+  minPoolSize: null,
+  connectionLifetime: null,
+  connectionIdleLifetime: null,
   acquireTimeout: 5,
+  maxWaitingCalls: 10_000,
   shareConnections: true,
   connectionReset: 'auto',
   refreshOnNotify: null,

@@ -88,12 +88,45 @@ const connections = {
     .describe(
       'Maximum number of database connections in the pool; null: `Maximum Pool Size` of the connection string, or 10.',
     ),
+  minPoolSize: z
+    .int()
+    .min(0)
+    .max(10_000)
+    .nullable()
+    .default(null)
+    .describe(
+      'Number of connections that stay open from the first call on; null: `Minimum Pool Size` of the connection string, or 1.',
+    ),
+  connectionLifetime: z
+    .number()
+    .min(0)
+    .max(2_000_000)
+    .nullable()
+    .default(null)
+    .describe(
+      'Seconds after which a connection is replaced when its calls have ended, up to a tenth earlier; 0: never. Null: `Connection Lifetime` of the connection string, or 3,600.',
+    ),
+  connectionIdleLifetime: z
+    .number()
+    .min(0)
+    .max(2_000_000)
+    .nullable()
+    .default(null)
+    .describe(
+      'Seconds after which an unused connection above `minPoolSize` is closed; 0: never. Null: `Connection Idle Lifetime` of the connection string, or 300.',
+    ),
   acquireTimeout: z
     .number()
     .positive()
     .max(3_600)
     .default(5)
     .describe('Seconds that a request waits for a free connection before it is answered 503.'),
+  maxWaitingCalls: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(10_000)
+    .describe('Maximum number of requests that wait for a connection; a further one is answered 503 at once.'),
   pooler: z
     .enum(['session', 'transaction'])
     .default('session')
