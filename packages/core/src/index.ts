@@ -57,6 +57,7 @@ export type {
   UploadOptionType,
   UploadOptionValue,
 } from './endpoints/upload-option.ts';
+export { configuredPoolSize } from './gateway/connections.ts';
 export { createPasswordHasher, type PasswordHasherOptions } from './auth-schemes/password.ts';
 export type { BearerSchemeOptions } from './auth-schemes/bearer.ts';
 export type { CookieSchemeOptions } from './auth-schemes/cookie.ts';
@@ -65,10 +66,20 @@ export type { ClaimPaths } from './auth-schemes/jwt-claims.ts';
 export type { JwtAlgorithm, JwtKey } from './auth-schemes/jwt-keys.ts';
 export type { JwtSchemeOptions, JwtVersions } from './auth-schemes/jwt.ts';
 export type { TokenEncryption } from './auth-schemes/keys/key-ring.ts';
-export type { LoginRateLimitOptions } from './auth-schemes/login-rate-limiter.ts';
-export type { RateLimitOptions } from './auth-schemes/rate-limiter.ts';
+export { type KeyStorage, memoryKeyStorage, type StoredKey } from './auth-schemes/keys/key-storage.ts';
+export {
+  type LocalLoginRateLimiter,
+  loginRateLimiter,
+  type LoginRateLimitOptions,
+} from './auth-schemes/login-rate-limiter.ts';
+export { type LocalRateLimiter, rateLimiter, type RateLimitOptions } from './auth-schemes/rate-limiter.ts';
 export type { SessionSchemeOptions } from './auth-schemes/session-scheme.ts';
-export type { NewSession, SessionStore } from './auth-schemes/sessions.ts';
+export {
+  memorySessions,
+  type MemorySessionsOptions,
+  type NewSession,
+  type SessionStore,
+} from './auth-schemes/sessions.ts';
 export type { DefaultRoute, Routine, RoutineParameter, RoutineResult, SessionEffects } from './catalog/routine.ts';
 export type { Column, JsonForm, TypeFacts } from './catalog/type-facts.ts';
 export { type FunctionsOptions, functionsSource } from './catalog/functions-source.ts';
@@ -165,6 +176,7 @@ export type {
   Observer,
   PasswordHasher,
   ProvidedConnection,
+  RateLimiter,
   RateLimitResult,
   SchemeRoute,
   SignInResponse,
@@ -175,6 +187,7 @@ export type { FetchConnection } from './adapters/fetch.ts';
 export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';
 export type { ByteSink, ByteSource, Handle, StreamResponse, WholeResponse } from './http/response.ts';
+export { memoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts';
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
 export type { CrudOptions, CrudType } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';

@@ -10,6 +10,7 @@ import {
   Problem,
   errorToLoginOutcome,
   type PasswordHasher,
+  type RateLimitResult,
 } from '../ports/ports.ts';
 import { ExpiringMap } from './expiring-map.ts';
 
@@ -146,7 +147,7 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
     };
     if (user !== null && command === null && wasVerified(user.hash))
       return toCaller([[options.nameClaim, credentials.user]]);
-    attempts.begin(digest, attempt);
+    await attempts.begin(digest, attempt);
     let outcome: LoginOutcome = 'failed';
     try {
       const claims = await verifyBasicCredentials(credentials, { ...options, hasher, path: request.path });
@@ -202,25 +203,29 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
+interface PendingAttempt {
+  readonly result: RateLimitResult | Promise<RateLimitResult>;
+  requests: number;
+  completed: boolean;
+}
+
 /** Login attempts. Concurrent requests with the same password are one attempt, since only other passwords are further guesses. */
 class SharedAttempts {
   readonly #limiter: LoginRateLimiter;
-  readonly #pending = new Map<string, { requests: number; completed: boolean }>();
+  readonly #pending = new Map<string, PendingAttempt>();
 
   constructor(limiter: LoginRateLimiter) {
     this.#limiter = limiter;
   }
 
   /** @throws Problem 429 `too-many-attempts` */
-  begin(digest: string, attempt: LoginAttempt): void {
-    const shared = this.#pending.get(digest);
-    if (shared !== undefined) {
-      shared.requests += 1;
-      return;
-    }
-    const result = this.#limiter.consume(attempt);
-    if (!result.ok) throw new Problem('too-many-attempts', { headers: ['retry-after', String(result.retryAfter)] });
-    this.#pending.set(digest, { requests: 1, completed: false });
+  async begin(digest: string, attempt: LoginAttempt): Promise<void> {
+    const shared = this.#pending.get(digest) ?? this.#consume(digest, attempt);
+    shared.requests += 1;
+    const result = await shared.result;
+    if (result.ok) return;
+    this.#release(digest, shared);
+    throw new Problem('too-many-attempts', { headers: ['retry-after', String(result.retryAfter)] });
   }
 
   end(digest: string, attempt: LoginAttempt, outcome: LoginOutcome): void {
@@ -230,6 +235,17 @@ class SharedAttempts {
       shared.completed = true;
       this.#limiter.complete(attempt, outcome);
     }
+    if (shared.requests === 0) this.#pending.delete(digest);
+  }
+
+  #consume(digest: string, attempt: LoginAttempt): PendingAttempt {
+    const shared = { result: this.#limiter.consume(attempt), requests: 0, completed: false };
+    this.#pending.set(digest, shared);
+    return shared;
+  }
+
+  #release(digest: string, shared: PendingAttempt): void {
+    shared.requests -= 1;
     if (shared.requests === 0) this.#pending.delete(digest);
   }
 }

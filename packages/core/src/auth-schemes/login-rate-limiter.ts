@@ -20,6 +20,11 @@ export interface LoginRateLimitOptions {
   readonly now?: () => number;
 }
 
+/** A limiter in the memory of this process. */
+export interface LocalLoginRateLimiter extends LoginRateLimiter {
+  consume(attempt: LoginAttempt): RateLimitResult;
+}
+
 /** Times in milliseconds, in ascending order. */
 interface Attempts {
   readonly failures: readonly number[];
@@ -45,7 +50,7 @@ const excessFailures = 32;
  * Limits failed logins per user and address, and per address. An allowed attempt counts as failed until it completes, so that
  * concurrent attempts cannot exceed the limit.
  */
-export function loginRateLimiter(options: LoginRateLimitOptions = {}): LoginRateLimiter {
+export function loginRateLimiter(options: LoginRateLimitOptions = {}): LocalLoginRateLimiter {
   const { perUser = 5, perAddress = 50, window = 900, firstWait = 1, longestWait = 900, capacity = 10_000 } = options;
   const now = options.now ?? Date.now;
   const shared = { window: window * 1000, firstWait: firstWait * 1000, longestWait: longestWait * 1000, capacity };

@@ -12,6 +12,11 @@ export interface RateLimitOptions {
   readonly now?: () => number;
 }
 
+/** A rate limiter in the memory of this process. */
+export interface LocalRateLimiter extends RateLimiter {
+  consume(address: string | null): RateLimitResult;
+}
+
 interface Bucket {
   readonly tokens: number;
   readonly updatedAt: number;
@@ -21,7 +26,7 @@ interface Bucket {
  * Limits the requests of each client address by a token bucket: a burst, then evenly over the window. The addresses of an IPv6 /64
  * share one bucket. Requests from an unknown address are not limited.
  */
-export function rateLimiter(options: RateLimitOptions = {}): RateLimiter {
+export function rateLimiter(options: RateLimitOptions = {}): LocalRateLimiter {
   const { perAddress = 20, window = 60, capacity = 10_000, now = Date.now } = options;
   /** In the order of use, the least recently used first. */
   const buckets = new Map<string, Bucket>();

@@ -22,7 +22,7 @@ export async function hashParameters<Call extends LoginCall>(
   const originals = endpoint.parameters.flatMap(({ position, hashOf }) =>
     hashOf === undefined ? [] : [[position, textOf(values.get(hashOf) ?? null)] as const],
   );
-  if (originals.some(([, original]) => original !== '')) consumeHashLimit(hashRateLimiter, address);
+  if (originals.some(([, original]) => original !== '')) await consumeHashLimit(hashRateLimiter, address);
   const hashes = new Map<number, Value>();
   for (const [position, original] of originals) {
     // Sequential: parallel hashes of one call would take more of the hashing queue.
@@ -39,8 +39,8 @@ export async function hashParameters<Call extends LoginCall>(
  * Counts a request against the limit, since each hash costs CPU time by design.
  * @throws Problem 429
  */
-function consumeHashLimit(limiter: RateLimiter, address: string | null): void {
-  const result = limiter.consume(address);
+async function consumeHashLimit(limiter: RateLimiter, address: string | null): Promise<void> {
+  const result = await limiter.consume(address);
   if (result.ok) return;
   throw new Problem('too-many-attempts', {
     title: 'Too many requests of this address have had passwords hashed; try again later',

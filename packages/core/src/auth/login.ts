@@ -56,7 +56,7 @@ export async function login(
   const current: Login = { ...call, endpoint, request, login: columnsOfLogin, columns, options, headers };
   const { loginRateLimiter } = options;
   const attempt = attemptOf(current);
-  const result = loginRateLimiter.consume(attempt);
+  const result = await loginRateLimiter.consume(attempt);
   if (!result.ok) throw new Problem('too-many-attempts', { headers: ['retry-after', String(result.retryAfter)] });
   let verdict: Verdict;
   try {

@@ -22,6 +22,11 @@ interface Entry {
 /** Estimated bytes of an entry's objects and its slot in the map. */
 const overhead = 400;
 
+/** Creates the cache that a gateway uses by default. */
+export function memoryCache(options: MemoryCacheOptions): Cache {
+  return new MemoryCache(options);
+}
+
 /** A cache in the memory of this process. It evicts the least recently used entries. */
 export class MemoryCache implements Cache {
   readonly #options: MemoryCacheOptions;

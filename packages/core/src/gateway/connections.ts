@@ -4,6 +4,7 @@ import {
   connectDataSource,
   connectDatabase,
   type DatabaseOptions,
+  totalPoolSize,
 } from '../postgres/connect-database.ts';
 import { type ConnectionSettings, parseConnectionString } from '../postgres/connection-string.ts';
 import { defaultStatementTimeoutMs } from '../postgres/settings.ts';
@@ -46,6 +47,18 @@ export interface Connections {
 /** Returns the timeout of calls on provided connections in milliseconds, as their `statement_timeout` is unknown. */
 export function commandTimeoutMs({ commandTimeout: seconds }: ResolvedOptions): number {
   return seconds === null ? defaultStatementTimeoutMs : seconds * 1_000;
+}
+
+/**
+ * Returns the number of connections in the main pool, of all processes together.
+ * @throws StartError for an invalid connection string
+ */
+export function configuredPoolSize(connectionString: string, poolSize: number | null): number {
+  try {
+    return totalPoolSize(poolSize, parseConnectionString(connectionString).poolSize);
+  } catch (error) {
+    throw new OptionsError(toStartError(error).message, { cause: error });
+  }
 }
 
 /** Creates the pools. Connections open on first use. @throws StartError for an invalid connection string */
@@ -102,7 +115,7 @@ function openMain(options: ResolvedOptions, observe: Observer): Database {
 }
 
 /** The limits of pools besides those of the requests. They keep no connection open that is not used. */
-const singleConnection = { poolSize: 1, minPoolSize: 0 } as const;
+const singleConnection = { poolSize: 1, minPoolSize: 0, processes: 1 } as const;
 
 /** A failure is the result of a probe, so it is not observed as well. */
 function openProbes(options: ResolvedOptions): ReadonlyMap<string | null, Database> {

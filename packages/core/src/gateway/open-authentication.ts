@@ -4,7 +4,14 @@ import type { ResolvedOptions } from './options/options.ts';
 import type { AccessControl } from '../auth/authorize.ts';
 import type { ContextKeys, DatabaseRole } from '../auth/context.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
-import type { LoginRateLimiter, AuthScheme, Observer, PasswordHasher, SchemeRoute } from '../ports/ports.ts';
+import type {
+  LoginRateLimiter,
+  AuthScheme,
+  Observer,
+  PasswordHasher,
+  RateLimiter,
+  SchemeRoute,
+} from '../ports/ports.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { loginRateLimiter } from '../auth-schemes/login-rate-limiter.ts';
@@ -92,7 +99,7 @@ export async function openAuthentication(
       authenticationType: authentication.defaultAuthenticationType ?? (await databaseName(connections)),
       hasher: parts.hasher,
       loginRateLimiter: parts.loginRateLimiter,
-      hashRateLimiter: rateLimiter(authentication.hashRateLimit),
+      hashRateLimiter: hashRateLimiterOf(authentication),
       csrfGuard: guard,
       claimTypes: parts.claimTypes,
       allowNullHash: authentication.allowNullHash,
@@ -138,6 +145,7 @@ function authenticationParts(
       main.query(sql, values, { types: values.map(() => textOid), timeout, altersSession: altersSession(sql) });
   const query = commandRunner(commandTimeoutMs);
   const { loginRateLimit } = options;
+  const sessions = sessionsOf(options, commandRunner(sessionTimeoutMs));
   return {
     options,
     query,
@@ -148,7 +156,7 @@ function authenticationParts(
     },
     hasher: options.passwordHasher ?? createPasswordHasher(),
     loginRateLimiter: 'consume' in loginRateLimit ? loginRateLimit : loginRateLimiter(loginRateLimit),
-    sessions: sessionsOf(options, commandRunner(sessionTimeoutMs)),
+    sessions: options.wrapSessions?.(sessions) ?? sessions,
     report: (error) => observe({ kind: 'authentication-error', error }),
   };
 }
@@ -158,6 +166,10 @@ const textOid = 25;
 const commandTimeoutMs = 30_000;
 /** The time limit of session commands, which most requests wait for. */
 const sessionTimeoutMs = 3_000;
+
+function hashRateLimiterOf({ hashRateLimit }: AuthenticationOptions): RateLimiter {
+  return 'consume' in hashRateLimit ? hashRateLimit : rateLimiter(hashRateLimit);
+}
 
 function sessionsOf({ sessions }: AuthenticationOptions, query: CommandRunner): SessionStore {
   if (sessions === null) return memorySessions();
@@ -176,8 +188,9 @@ const needsKeys = ({ cookie, bearer, antiforgeryPath }: AuthenticationOptions): 
   cookie !== false || bearer !== false || antiforgeryPath !== null;
 
 /** Whether the keys are stored, and so shared by all instances. */
-const hasKeyStorage = ({ dataProtection: { folder = null, readCommand = null } }: AuthenticationOptions): boolean =>
-  folder !== null || readCommand !== null;
+const hasKeyStorage = ({
+  dataProtection: { folder = null, readCommand = null, storage = null },
+}: AuthenticationOptions): boolean => folder !== null || readCommand !== null || storage !== null;
 
 async function openRing(
   { options, query, sessions, report }: AuthenticationParts,
@@ -200,13 +213,17 @@ async function openRing(
 }
 
 function storageOf({ dataProtection }: AuthenticationOptions, query: CommandRunner): KeyStorage {
-  const { folder = null, readCommand = null, writeCommand = null } = dataProtection;
+  const { folder = null, readCommand = null, writeCommand = null, storage = null } = dataProtection;
   if ((readCommand === null) !== (writeCommand === null)) {
     throw new OptionsError('dataProtection: set readCommand and writeCommand together');
   }
   if (folder !== null && readCommand !== null) {
     throw new OptionsError('dataProtection: set either folder or readCommand and writeCommand');
   }
+  if (storage !== null && (folder !== null || readCommand !== null)) {
+    throw new OptionsError('dataProtection: set either storage, or folder or commands');
+  }
+  if (storage !== null) return storage;
   if (readCommand !== null) return databaseKeyStorage({ query, read: readCommand, write: writeCommand! });
   return folder === null ? memoryKeyStorage() : folderKeyStorage(folder);
 }

@@ -98,7 +98,7 @@ export type RateLimitResult = { readonly ok: true } | { readonly ok: false; read
 /** Limits the requests of a client address for something costly. */
 export interface RateLimiter {
   /** Counts a request, and tells whether the limit allows it. A null address is unknown. */
-  consume(address: string | null): RateLimitResult;
+  consume(address: string | null): RateLimitResult | Promise<RateLimitResult>;
 }
 
 /** The outcome of a login attempt; `aborted` when the credentials were not checked. */
@@ -130,7 +130,7 @@ export interface LoginAttempt {
 /** Limits failed logins. An attempt counts as failed until it completes. */
 export interface LoginRateLimiter {
   /** Counts an attempt, and tells whether the limit allows it. Each allowed attempt is completed once. */
-  consume(attempt: LoginAttempt): RateLimitResult;
+  consume(attempt: LoginAttempt): RateLimitResult | Promise<RateLimitResult>;
   /**
    * Sets the outcome of an attempt. A success resets the failures of the user at this address, but not those of the address: one
    * valid account must not help to guess others. An aborted attempt does not count.

@@ -30,6 +30,8 @@ export interface DatabaseOptions extends DatabaseSessionOptions {
   readonly connectionIdleLifetime?: number | null;
   /** The maximum number of calls that wait for a connection. Default 10,000. */
   readonly maxWaitingCalls?: number;
+  /** The number of processes that share the pool: each opens its share of the connections. Default 1. */
+  readonly processes?: number;
   /** Milliseconds. */
   readonly acquireTimeout: number;
   readonly shareConnections: boolean;
@@ -133,6 +135,11 @@ function startupSettings(options: string | undefined): Settings {
   );
 }
 
+/** Returns the number of connections of all processes. */
+export function totalPoolSize(option: number | null, ofConnectionString: number | undefined): number {
+  return option ?? ofConnectionString ?? defaultLimits.poolSize;
+}
+
 /** @param limits of the connection string or data source, which options override */
 function createPool(
   open: ReturnType<typeof createSessionOpener>,
@@ -141,13 +148,14 @@ function createPool(
 ): Database {
   const limit = (name: keyof PoolLimits): number => options[name] ?? limits[name] ?? defaultLimits[name];
   const duration = (name: keyof PoolLimits): number => limit(name) || Number.POSITIVE_INFINITY;
-  const size = limit('poolSize');
+  const { processes = 1 } = options;
+  const size = Math.max(1, Math.floor(totalPoolSize(options.poolSize, limits.poolSize) / processes));
   return new Pool({
     open,
     size,
-    minSize: Math.min(limit('minPoolSize'), size),
+    minSize: Math.min(Math.ceil(limit('minPoolSize') / processes), size),
     acquireTimeout: options.acquireTimeout,
-    maxQueueLength: options.maxWaitingCalls ?? defaultMaxWaitingCalls,
+    maxQueueLength: Math.ceil((options.maxWaitingCalls ?? defaultMaxWaitingCalls) / processes),
     lifetimeMs: duration('connectionLifetime'),
     idleTimeoutMs: duration('connectionIdleLifetime'),
     shareConnections: options.shareConnections,

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { LoginAttempt, LoginRateLimiter } from '../../src/ports/ports.ts';
-import { loginRateLimiter, type LoginRateLimitOptions } from '../../src/auth-schemes/login-rate-limiter.ts';
+import type { LoginAttempt } from '../../src/ports/ports.ts';
+import {
+  type LocalLoginRateLimiter,
+  loginRateLimiter,
+  type LoginRateLimitOptions,
+} from '../../src/auth-schemes/login-rate-limiter.ts';
 import { clockAt } from './request.ts';
 
 const ada: LoginAttempt = { user: 'ada', address: '192.0.2.1' };
@@ -11,7 +15,7 @@ function make(options: LoginRateLimitOptions = {}) {
 }
 
 /** Fails until the limiter demands a wait; returns the number of attempts. */
-function exhaust(limiter: LoginRateLimiter, keys: LoginAttempt): number {
+function exhaust(limiter: LocalLoginRateLimiter, keys: LoginAttempt): number {
   for (let count = 0; count < 1000; count += 1) {
     if (!limiter.consume(keys).ok) return count;
     limiter.complete(keys, 'failed');

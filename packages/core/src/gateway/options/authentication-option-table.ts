@@ -8,7 +8,8 @@ import type {
   JwtOptions,
   SessionOptions,
 } from './authentication-options.ts';
-import type { LoginRateLimiter, AuthScheme, PasswordHasher } from '../../ports/ports.ts';
+import type { LoginRateLimiter, AuthScheme, PasswordHasher, RateLimiter } from '../../ports/ports.ts';
+import type { KeyStorage } from '../../auth-schemes/keys/key-storage.ts';
 import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
 import type { RateLimitOptions } from '../../auth-schemes/rate-limiter.ts';
 import {
@@ -138,6 +139,7 @@ const dataProtection: OptionValidators<DataProtectionOptions> = {
   folder: nullable(string),
   readCommand: nullable(string),
   writeCommand: nullable(string),
+  storage: nullable(objectWithMethods<KeyStorage>('read', 'write', 'warning')),
   secret: nullable(secret),
   application: string,
   keyLifetime: lifetime,
@@ -192,6 +194,7 @@ const authenticationOptions: OptionValidators<AuthenticationOptions> = {
   schemes: arrayOf(objectWithMethods<AuthScheme>('authenticate', 'challenge')),
   dataProtection: optionGroup(dataProtection),
   sessions: nullable(optionGroup(sessions, ['beginCommand', 'checkCommand', 'endCommand'])),
+  wrapSessions: nullable(callback()),
   defaultAuthenticationType: nullable(string),
   defaultNameClaimType: string,
   defaultRoleClaimType: string,
@@ -208,7 +211,7 @@ const authenticationOptions: OptionValidators<AuthenticationOptions> = {
   passwordVerificationSucceededCommand: nullable(string),
   serializeAuthEndpointsResponse: boolean,
   loginRateLimit: union(optionGroup(loginRateLimit), objectWithMethods<LoginRateLimiter>('consume', 'complete')),
-  hashRateLimit: optionGroup(hashRateLimit),
+  hashRateLimit: union(optionGroup(hashRateLimit), objectWithMethods<RateLimiter>('consume')),
   trustedProxies: arrayOf(string),
   allowedOrigins: arrayOf(string),
   crossSiteRequests: oneOf('refuse', 'allow'),

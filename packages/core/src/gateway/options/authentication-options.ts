@@ -1,10 +1,12 @@
-import type { LoginRateLimiter, AuthScheme, PasswordHasher } from '../../ports/ports.ts';
+import type { LoginRateLimiter, AuthScheme, PasswordHasher, RateLimiter } from '../../ports/ports.ts';
 import { type EndpointAuthenticationOptions, endpointAuthenticationDefaults } from '../../endpoints/options.ts';
 import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
 import type { BearerSchemeOptions } from '../../auth-schemes/bearer.ts';
 import type { CookieSchemeOptions } from '../../auth-schemes/cookie.ts';
 import type { JwtSchemeOptions } from '../../auth-schemes/jwt.ts';
+import type { KeyStorage } from '../../auth-schemes/keys/key-storage.ts';
 import type { RateLimitOptions } from '../../auth-schemes/rate-limiter.ts';
+import type { SessionStore } from '../../auth-schemes/sessions.ts';
 
 /** The scheme options that the gateway sets. */
 type GatewayProvided = 'encryption' | 'sessions' | 'userIdClaim' | 'userNameClaim' | 'address' | 'now';
@@ -31,6 +33,8 @@ export interface DataProtectionOptions {
   readonly readCommand?: string | null;
   /** SQL that inserts a key unless it exists: `$1` id, `$2` text. */
   readonly writeCommand?: string | null;
+  /** Instead of the folder and the commands: a custom storage. */
+  readonly storage?: KeyStorage | null;
   /** Encrypts the stored keys; at least 16 characters. */
   readonly secret?: string | null;
   /** Separates the tokens of applications that share a storage. */
@@ -76,6 +80,8 @@ export interface AuthenticationOptions extends EndpointAuthenticationOptions {
   readonly schemes: readonly AuthScheme[];
   readonly dataProtection: DataProtectionOptions;
   readonly sessions: SessionOptions | null;
+  /** Wraps the session store, for a host of several processes that share ended sessions; null: each instance has its own. */
+  readonly wrapSessions: ((sessions: SessionStore) => SessionStore) | null;
   /** The scheme of logins whose routine names none; null: the first scheme, with the database name as authentication type. */
   readonly defaultAuthenticationType: string | null;
   /** The claim that is the user's name. Default `name`. */
@@ -111,8 +117,11 @@ export interface AuthenticationOptions extends EndpointAuthenticationOptions {
   readonly serializeAuthEndpointsResponse: boolean;
   /** The rate limit of failed logins: a custom limiter, or the limits of the built-in one. */
   readonly loginRateLimit: LoginRateLimiter | LoginRateLimitOptions;
-  /** The rate limit of requests that hash a parameter (`param … is hash of …`). Default: 20 per address in 60 seconds. */
-  readonly hashRateLimit: RateLimitOptions;
+  /**
+   * The rate limit of requests that hash a parameter (`param … is hash of …`): a custom limiter, or the limits of the built-in one. Default:
+   * 20 per address in 60 seconds.
+   */
+  readonly hashRateLimit: RateLimiter | RateLimitOptions;
   /** Addresses, CIDR blocks or `loopback` of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
   readonly trustedProxies: readonly string[];
   /** Origins that may send requests with credentials, besides the origin of this host: `https://app.example.org`. */
@@ -138,6 +147,7 @@ export const authenticationDefaults: AuthenticationOptions = Object.freeze({
   schemes: [],
   dataProtection: {},
   sessions: null,
+  wrapSessions: null,
   defaultAuthenticationType: null,
   defaultNameClaimType: 'name',
   defaultRoleClaimType: 'roles',

@@ -99,6 +99,11 @@ export interface GatewayConnectionOptions {
    * string, else 300, and 10 with a `dataSource`.
    */
   readonly connectionIdleLifetime: number | null;
+  /**
+   * The number of processes of the host that serve this gateway together: each opens its share of `poolSize`, at least one connection.
+   * Default 1.
+   */
+  readonly processes: number;
   /** Seconds that a request waits for a connection before it gets a 503. Default 5. */
   readonly acquireTimeout: number;
   /** The maximum number of requests that wait for a connection to each database; a further one gets a 503 at once. Default 10,000. */
@@ -135,6 +140,7 @@ export const connectionDefaults: Omit<GatewayConnectionOptions, 'connectionStrin
   minPoolSize: null,
   connectionLifetime: null,
   connectionIdleLifetime: null,
+  processes: 1,
   acquireTimeout: 5,
   maxWaitingCalls: 10_000,
   shareConnections: true,

@@ -72,6 +72,7 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   minPoolSize: nullable(integer({ min: 0, max: 10_000 })),
   connectionLifetime: nullable(secondsOrZero),
   connectionIdleLifetime: nullable(secondsOrZero),
+  processes: integer({ min: 1, max: 10_000 }),
   acquireTimeout: seconds,
   maxWaitingCalls: count,
   shareConnections: boolean,
