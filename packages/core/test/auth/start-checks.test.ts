@@ -53,7 +53,7 @@ describe('contradictory options stop the start with a message', () => {
     [{ passwordParameterNameContains: '' }, /^passwordParameterNameContains is empty/],
     [{ antiforgeryPath: 'api/x' }, /^antiforgeryPath: "api\/x" must begin with a slash$/],
     [{ dataProtection: { readCommand: 'select 1' }, cookie: true }, /set readCommand and writeCommand together/],
-    [{ dataProtection: { ...kept, folder: '/tmp/x' }, cookie: true }, /set either folder or readCommand/],
+    [{ dataProtection: { ...kept, folder: '/tmp/x' }, cookie: true }, /set either folder, or readCommand/],
     [
       { dataProtection: { secret: 'short' }, cookie: true },
       /the secret of the key ring has 5 characters; give at least 16/,
