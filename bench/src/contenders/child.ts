@@ -18,6 +18,9 @@ const starts: Readonly<Record<ContenderName, Start>> = {
   'pgway-table': async (settings) => (await import('./pgway.ts')).startPgwayTable(settings),
   'pgway-cached': async (settings) => (await import('./pgway.ts')).startPgwayCached(settings),
   'pgway-not-modified': async (settings) => (await import('./pgway.ts')).startPgwayCached(settings),
+  server: async (settings) => (await import('./server.ts')).startServer(settings),
+  'server-quiet': async (settings) =>
+    (await import('./server.ts')).startServer(settings, ['--log.access.enabled=false']),
   fastify: async (settings) => (await import('./fastify.ts')).startFastify(settings),
   express: async (settings) => (await import('./express.ts')).startExpress(settings),
 };
@@ -39,6 +42,7 @@ async function handleRequest(request: ContenderRequest): Promise<ContenderRespon
       listening = await starts[request.name](request.settings);
       return { port: listening.port };
     case 'usage': {
+      if (listening?.usage !== undefined) return listening.usage();
       const { user, system } = process.cpuUsage();
       return { cpu: user + system, rss: process.memoryUsage.rss() };
     }

@@ -7,6 +7,8 @@ export interface ContenderSettings {
 /** A contender that listens on 127.0.0.1. */
 export interface ListeningServer {
   readonly port: number;
+  /** Absent: the server runs in the process of the contender. */
+  usage?(): ResourceUsage;
   close(): Promise<void>;
 }
 
@@ -17,6 +19,8 @@ export const contenderNames = [
   'pgway-table',
   'pgway-cached',
   'pgway-not-modified',
+  'server',
+  'server-quiet',
   'fastify',
   'express',
 ] as const;
@@ -31,6 +35,8 @@ export const contenderTitles: Readonly<Record<ContenderName, string>> = {
   'pgway-table': 'pgway (table endpoint)',
   'pgway-cached': 'pgway (cached response)',
   'pgway-not-modified': 'pgway (304 Not Modified)',
+  server: 'pgway, standalone server',
+  'server-quiet': 'pgway, standalone server without access log',
   fastify: 'Fastify 5 + pg, hand-written',
   express: 'Express 5 + pg, hand-written',
 };
@@ -40,6 +46,8 @@ export const onlyWork: Readonly<Partial<Record<ContenderName, readonly string[]>
   'pgway-table': ['rows-100'],
   'pgway-cached': ['rows-1'],
   'pgway-not-modified': ['rows-1'],
+  server: ['scalar', 'rows-1', 'rows-10'],
+  'server-quiet': ['rows-1'],
 };
 
 /** Headers of the requests of a contender. */

@@ -10,6 +10,8 @@ import type { StreamEvent } from './stream-event.ts';
 export interface StreamEndpoint {
   readonly endpoint: Endpoint;
   readonly endpointScheme: AuthScheme | null;
+  /** Whether the path of a request may have secrets. */
+  readonly hidesPath: boolean;
 }
 
 /** Asks the database which routines a caller may execute. */

@@ -1,4 +1,5 @@
 import type { Statement, Value } from '../postgres/port.ts';
+import { hidesPath } from '../endpoints/secret-names.ts';
 import { Problem } from '../http/problem.ts';
 import type { Endpoint, EndpointParameter, SessionEffects } from '../endpoints/endpoint.ts';
 import {
@@ -61,6 +62,8 @@ export class CompiledEndpoint {
   /** Whether a call depends on its caller. */
   readonly needsCaller: boolean;
   readonly changesData: boolean;
+  /** Whether the path of a request may have secrets. */
+  readonly hidesPath: boolean;
   /** Whether the gateway fills parameters: claims, request headers. */
   readonly injectsValues: boolean;
   /** Whether a parameter takes the hash of another one. */
@@ -92,6 +95,7 @@ export class CompiledEndpoint {
     this.needsCaller = dependsOnCaller(endpoint);
     this.uploadHandlers = compileHandlers(endpoint, uploadHandlers);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
+    this.hidesPath = hidesPath(endpoint);
     this.injectsValues = injectsValues(endpoint);
     this.cachePolicy =
       endpoint.cache === null ? null : compileCachePolicy(endpoint, this.needsCaller || queryBuilder !== null);

@@ -1,13 +1,12 @@
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { hidesPath } from '../endpoints/secret-names.ts';
 import type { Caller } from '../ports/ports.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { ExecutableCall } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { RequestPipeline } from './pipeline.ts';
 
-type Target = Pick<CompiledEndpoint, 'endpoint'>;
+type Target = Pick<CompiledEndpoint, 'endpoint' | 'hidesPath'>;
 
 type ObservationOptions = Pick<RequestPipeline, 'observe' | 'observesRequests'>;
 
@@ -37,7 +36,7 @@ export function observeHandled(
   }: HandledRequest,
 ): void {
   if (!observesRequests) return;
-  const hidden = targets.find((target) => hidesPath(target.endpoint));
+  const hidden = targets.find((target) => target.hidesPath);
   const path = hidden?.endpoint.path ?? request.path;
   observe({ kind: 'request-handled', request, endpoint, caller, path, route, isEventStream });
 }

@@ -1,5 +1,7 @@
 /** The process as the command line sees it: output streams, terminal, working directory, stop signals. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, write } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Readable } from 'node:stream';
 
 interface Output {
@@ -13,6 +15,11 @@ export interface ProcessContext {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Output;
   readonly stderr: Output;
+  /**
+   * Writes to the standard output, without blocking the program while the reader of a pipe does not read.
+   * @throws Error when the output is closed
+   */
+  readonly writeLog: (text: string) => Promise<void>;
   /** Columns of the terminal; null when the output is not a terminal. */
   readonly columns: number | null;
   readonly workingDirectory: string;
@@ -32,10 +39,29 @@ export function createProcessContext(): ProcessContext {
     stdin: process.stdin,
     stdout: { write: (text) => void process.stdout.write(text) },
     stderr: { write: (text) => void process.stderr.write(text) },
+    writeLog: (text) => writeAll(process.stdout.fd, Buffer.from(text)),
     columns: terminalColumns(process.stdout),
     workingDirectory: process.cwd(),
     onStop: listenForStop,
   };
+}
+
+const writeSome = promisify(write);
+const fullPipeRetryMs = 20;
+
+async function writeAll(fd: number, bytes: Buffer): Promise<void> {
+  let rest = bytes;
+  while (rest.length > 0) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- the rest follows
+      const { bytesWritten } = await writeSome(fd, rest);
+      rest = rest.subarray(bytesWritten);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      // oxlint-disable-next-line no-await-in-loop
+      await setTimeout(fullPipeRetryMs);
+    }
+  }
 }
 
 /** Returns null for output that is not a terminal, and for terminals that report 0 columns. */

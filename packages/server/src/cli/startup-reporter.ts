@@ -2,12 +2,13 @@ import { type Endpoint, logObserver, type Observation, type Observer } from '@pg
 import type { Configuration } from '../config/schema.ts';
 import { isLoopbackHost, serverUrl } from '../http/address.ts';
 import { isTls } from '../tls/certificate.ts';
+import { createAccessWriter } from '../log/access-line.ts';
 import { logSources, type LogSource, sourceOf } from '../log/log-level.ts';
-import { createLoggers, type Loggers } from '../log/logger.ts';
-import { createLogOutputs, type LogOutputs, noOutputs } from '../log/log-outputs.ts';
+import { createLoggers, type LoggerOptions, type Loggers } from '../log/logger.ts';
+import { consoleOnly, createLogOutputs, type LogOutputs } from '../log/log-outputs.ts';
 import { prettyLine } from '../log/pretty-line.ts';
 import { redactText } from '../log/redact.ts';
-import { accessFields, createRequestLog, type RequestEntry, type RequestLog } from '../log/request-log.ts';
+import { createRequestLog, type RequestLog } from '../log/request-log.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import type { ProcessContext } from './process-context.ts';
 import { endpointLines, type EndpointReport, readyLines } from './startup-banner.ts';
@@ -35,24 +36,21 @@ export function createStartupReporter(
 ): StartupReporter {
   const { log, host, tls } = configuration;
   const isBanner = log.format === 'pretty';
-  const outputs = force ? noOutputs : createLogOutputs(configuration, outputsContext(process));
-  const write = (line: string): void => process.stdout.write(isBanner ? prettyLine(line) : line);
+  const outputs = force ? consoleOnly(process.stdout) : createLogOutputs(configuration, outputsContext(process));
+  const write = isBanner ? (line: string): void => outputs.console(prettyLine(line)) : outputs.console;
   const now = (): Date => new Date();
-  const loggers = createLoggers({
-    targets: [{ level: log.level, write }, ...outputs.targets],
-    levels: log.levels,
-    now,
-  });
+  const loggerOptions = { targets: [{ level: log.level, write }, ...outputs.targets], levels: log.levels, now };
+  const loggers = createLoggers(loggerOptions);
   /** For what the banner shows on the console. */
   const others = createLoggers({ targets: isBanner ? outputs.targets : [], levels: log.levels, now });
   const observe = createLogObserver(loggers, configuration);
   const observeElsewhere = createLogObserver(others, configuration);
-  const requestLog = openRequestLog(configuration, loggers, outputs);
+  const requestLog = openRequestLog(configuration, loggerOptions, outputs);
   const logger = loggers.start;
   const bannerLogger = isBanner ? others.start : logger;
   const isEnabled = force || log.level === 'debug' || log.level === 'info';
   const print = (...lines: readonly string[]): void => {
-    if (isEnabled) for (const line of lines) process.stdout.write(`${line}\n`);
+    if (isEnabled) for (const line of lines) outputs.console(`${line}\n`);
   };
   let isReady = false;
 
@@ -60,10 +58,10 @@ export function createStartupReporter(
     requestLog,
     outputs,
     observer: (observation) => {
+      if (requestLog?.observe(observation) === true) return;
       const isInBanner = isBanner && !isReady && isReportedElsewhere(observation, configuration);
       if (isInBanner) observeElsewhere(observation);
       else observe(observation);
-      requestLog?.observe(observation);
     },
     progress: (line) => {
       if (isBanner) print(escapeControlCharacters(line));
@@ -91,9 +89,9 @@ export function createStartupReporter(
 }
 
 /** Failures of log outputs go to standard error alone: as log lines they would cause further ones. */
-function outputsContext({ workingDirectory, stderr }: ProcessContext) {
+function outputsContext({ workingDirectory, stderr, writeLog }: ProcessContext) {
   const report = (message: string): void => stderr.write(`pgway: ${escapeControlCharacters(redactText(message))}\n`);
-  return { workingDirectory, report };
+  return { workingDirectory, report, writeLog };
 }
 
 function createLogObserver(loggers: Loggers, { gateway }: Configuration): Observer {
@@ -105,7 +103,7 @@ function createLogObserver(loggers: Loggers, { gateway }: Configuration): Observ
 
 function openRequestLog(
   { log, authentication }: Configuration,
-  { access }: Loggers,
+  loggerOptions: LoggerOptions,
   { track }: LogOutputs,
 ): RequestLog | null {
   const { enabled, skipPaths } = log.access;
@@ -113,11 +111,8 @@ function openRequestLog(
   return createRequestLog({
     skipPaths,
     userClaims: [authentication.defaultNameClaimType, authentication.defaultUserIdClaimType],
-    now: () => new Date(),
-    consumers: [
-      ...(enabled ? [(entry: RequestEntry) => access.info(accessFields(entry), 'request')] : []),
-      ...(track === null ? [] : [track]),
-    ],
+    now: loggerOptions.now,
+    consumers: [...(enabled ? [createAccessWriter(loggerOptions)] : []), ...(track === null ? [] : [track])],
   });
 }
 

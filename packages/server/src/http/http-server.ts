@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Configuration } from '../config/schema.ts';
 import type { HealthHandler } from '../health/health-handler.ts';
+import type { RequestLog } from '../log/request-log.ts';
 import { createHttp2Connections } from '../tls/http2-server.ts';
 import { createTlsServer, dispatchHttp2, type TlsOptions, trackHandshakes } from '../tls/tls-server.ts';
 import { type HostCheck, hostCheck, sendMisdirected } from './host-check.ts';
@@ -36,8 +37,8 @@ export interface ListenOptions {
   readonly tls?: TlsOptions | null;
   /** Serves health checks, whatever the host name of the request. */
   readonly serveHealth?: HealthHandler;
-  /** Called at the begin of each request, for the access log. */
-  readonly onRequest?: Handler | undefined;
+  /** Called at the begin of each request, for the access log; the returned function, when its response has ended. */
+  readonly onRequest?: RequestLog['begin'] | undefined;
 }
 
 /** @throws ListenError */
@@ -51,10 +52,11 @@ export async function listen(
   let stopping = false;
   let isAllowedHost: HostCheck = () => false;
   const serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    onRequest?.(request, response);
+    const onEnd = onRequest?.(request, response);
     running.add(response);
     if (stopping) response.shouldKeepAlive = false;
     response.once('close', () => {
+      onEnd?.();
       running.delete(response);
       if (stopping) server.closeIdleConnections();
     });

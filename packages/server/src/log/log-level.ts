@@ -5,6 +5,17 @@ export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 /** The lowest level of lines that are written; `silent`: none. */
 export type LogLevel = (typeof logLevels)[number];
 
+/** A level is above another one with a lower rank. */
+export const ranks: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+
+/** C1 control characters: JSON does not escape them, and some terminals interpret them. */
+const c1Controls = /[\u007f-\u009f]/g;
+
+/** Escapes the control characters that JSON leaves. */
+export function escapeC1(line: string): string {
+  return line.replace(c1Controls, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+}
+
 /** The parts of the server that write log lines. */
 export const logSources = [
   'start',

@@ -1,14 +1,17 @@
-/** The outputs of log lines and requests besides the console: files and the database. */
+/** The outputs of log lines and requests: console, files, database. */
 import { resolve } from 'node:path';
 import { type BatchCommandOptions, StartError } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
-import { BatchQueue } from './batch-queue.ts';
+import { BatchQueue, type BatchSink } from './batch-queue.ts';
 import { LogDatabase, type Row, sizeOfRow, storableJson, storableText } from './log-database.ts';
 import { LogFile } from './log-file.ts';
 import type { LogTarget } from './logger.ts';
 import { type RequestEntry, trackingParameters, trackingRow } from './request-log.ts';
 
 export interface LogOutputs {
+  /** Writes a text with its line feed to the console. */
+  readonly console: (text: string) => void;
+  /** Those besides the console. */
   readonly targets: readonly LogTarget[];
   /** Runs the command of request tracking; null: requests are not tracked. */
   readonly track: ((entry: RequestEntry) => void) | null;
@@ -19,7 +22,7 @@ export interface LogOutputs {
   readonly openDatabases: (connectionString: string) => void;
   /** Writes what is queued into the database, for some seconds. */
   closeDatabases(): Promise<void>;
-  /** As `closeDatabases`, and closes the files. */
+  /** As `closeDatabases`, and writes what is queued for files and console. */
   close(): Promise<void>;
 }
 
@@ -27,23 +30,30 @@ export interface LogOutputsContext {
   readonly workingDirectory: string;
   /** Receives failures of the outputs, one line each. */
   readonly report: (message: string) => void;
+  /** Writes to the console, without blocking the program. */
+  readonly writeLog: (text: string) => Promise<void>;
 }
 
-/** Milliseconds. */
-const timings = { fileDelay: 10, databaseDelay: 200, retry: 5000, close: 3000 } as const;
-const batchSizes = { file: 500, database: 200 } as const;
-const maxQueuedFileLines = 100_000;
+/** Milliseconds. Requests wait for no output: a line waits for others, as a write costs more than a line. */
+const timings = { lineDelay: 10, databaseDelay: 200, retry: 5000, close: 3000 } as const;
+const batchSizes = { lines: 500, database: 200 } as const;
+const maxQueuedLines = 100_000;
 
-export const noOutputs: LogOutputs = {
-  targets: [],
-  track: null,
-  openDatabases: () => undefined,
-  closeDatabases: () => Promise.resolve(),
-  close: () => Promise.resolve(),
-};
+/** Writes to the console alone, at once. */
+export function consoleOnly(stdout: { write(text: string): void }): LogOutputs {
+  return {
+    console: (text) => stdout.write(text),
+    targets: [],
+    track: null,
+    openDatabases: () => undefined,
+    closeDatabases: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
 
 export function createLogOutputs(configuration: Configuration, context: LogOutputsContext): LogOutputs {
   const { log, requestTracking } = configuration;
+  const console = openConsole(context);
   const file = log.file.path === null ? null : openFile(log.file, context);
   const lines = openQueue(
     { ...log.database, path: 'log.database', name: 'the log in the database', parameters: 1 },
@@ -65,6 +75,7 @@ export function createLogOutputs(configuration: Configuration, context: LogOutpu
     await Promise.all(databases.map((database) => database.close()));
   };
   return {
+    console: (text) => console.push(text),
     targets: [
       ...(file === null ? [] : [{ level: log.file.level, write: (line: string) => file.push(line) }]),
       ...(lines === null
@@ -78,7 +89,7 @@ export function createLogOutputs(configuration: Configuration, context: LogOutpu
     closeDatabases,
     close: async () => {
       await closeDatabases();
-      await file?.close(timings.close);
+      await Promise.all([file?.close(timings.close), console.close(timings.close)]);
     },
   };
 }
@@ -87,17 +98,32 @@ function storable(value: string | null): string | null {
   return value === null ? null : storableText(value);
 }
 
+function openConsole({ writeLog, report }: LogOutputsContext): BatchQueue<string> {
+  return openLines('the log on the standard output', report, {
+    write: async (lines) => {
+      await writeLog(lines.join(''));
+      return 0;
+    },
+    close: () => Promise.resolve(),
+  });
+}
+
 function openFile(
   { path, maxSize, interval, maxFiles }: Configuration['log']['file'],
   { workingDirectory, report }: LogOutputsContext,
 ): BatchQueue<string> {
+  const file = new LogFile({ path: resolve(workingDirectory, path!), maxSize, interval, maxFiles });
+  return openLines(`the log file ${path!}`, report, file);
+}
+
+function openLines(name: string, report: LogOutputsContext['report'], sink: BatchSink<string>): BatchQueue<string> {
   return new BatchQueue({
-    name: `the log file ${path!}`,
-    sink: new LogFile({ path: resolve(workingDirectory, path!), maxSize, interval, maxFiles }),
+    name,
+    sink,
     sizeOf: (line) => line.length,
-    maxItems: maxQueuedFileLines,
-    batchSize: batchSizes.file,
-    delayMs: timings.fileDelay,
+    maxItems: maxQueuedLines,
+    batchSize: batchSizes.lines,
+    delayMs: timings.lineDelay,
     retryMs: timings.retry,
     report,
   });

@@ -1,5 +1,5 @@
 import { type Logger as PinoLogger, multistream, pino } from 'pino';
-import { type LogLevel, type LogSource, logSources, type SourceLevels } from './log-level.ts';
+import { escapeC1, type LogLevel, type LogSource, logSources, ranks, type SourceLevels } from './log-level.ts';
 import { redact, redactText } from './redact.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -38,13 +38,10 @@ export function createLoggers({ targets, levels, now }: LoggerOptions): Loggers 
       target.level === 'silent' ? target : { ...target, level: level ?? target.level },
     );
     const logger = level === null ? byTargets : createPino(own, now);
-    return [source, logger.child({ source }, source === 'access' ? { formatters: { log: unchanged } } : undefined)];
+    return [source, logger.child({ source })];
   });
   return Object.fromEntries(entries) as Record<LogSource, PinoLogger>;
 }
-
-/** The fields of access lines are redacted where they are made, which is faster. */
-const unchanged = (fields: object): object => fields;
 
 function createPino(targets: readonly LogTarget[], now: () => Date): PinoLogger {
   const streams = targets.flatMap(({ level, write }) =>
@@ -69,15 +66,6 @@ function createPino(targets: readonly LogTarget[], now: () => Date): PinoLogger 
   );
 }
 
-const ranks: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
-
 function lowest(levels: readonly LogLevel[]): LogLevel {
   return levels.reduce<LogLevel>((least, level) => (ranks[level] < ranks[least] ? level : least), 'silent');
-}
-
-/** C1 control characters: JSON does not escape them, and some terminals interpret them. */
-const c1Controls = /[\u007f-\u009f]/g;
-
-function escapeC1(line: string): string {
-  return line.replace(c1Controls, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { serverConnectionString } from '@pgway/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
 import { bin, build, closed, isOpen, start } from '../support/program.ts';
@@ -120,3 +121,21 @@ test('the exit code and the error message reach the shell', async () => {
   expect([await failing.ended, failing.text.stdout]).toEqual([2, '']);
   expect(failing.text.stderr).toBe('pgway: pgway.json:1:2: "," or "}" expected, found the end of the file\n');
 });
+
+test('a standard output that is not read delays no response, and its lines are kept', async () => {
+  const folder = await folderWith({ 'pgway.json': { connectionString: serverConnectionString() } });
+  const running = start(folder, [...program, '--log.format=json']);
+  const [, url] = await running.until(/"url":"([^"]+)"/);
+  running.child.stdout!.pause();
+  // More than pipes and streams buffer.
+  const path = `/${'x'.repeat(4000)}`;
+
+  const statuses: number[] = [];
+  for (let count = 0; count < 400; count += 1) statuses.push((await fetch(url! + path)).status);
+  running.child.stdout!.resume();
+  running.child.kill('SIGTERM');
+
+  expect(statuses).toEqual(Array.from({ length: 400 }, () => 404));
+  expect(await running.ended).toBe(0);
+  expect(running.text.stdout.match(/"source":"access"/g)).toHaveLength(400);
+}, 60_000);

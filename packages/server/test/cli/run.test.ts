@@ -115,7 +115,7 @@ describe('serving', () => {
     const { status } = await fetch(`${url}/api/loud`, { method: 'POST' });
 
     expect(status).toBe(204);
-    expect(streams.text.stdout).toMatch(
+    await streams.until(
       /info +a line for the log routine=public\.loud\(\) severity=INFO where=PL\/pgSQL function loud\(\) line \d+ at RAISE\n/,
     );
   });

@@ -21,6 +21,10 @@ export function createTestProcess(
   const until = async (wanted: string | RegExp): Promise<void> => {
     while (text.stdout.match(wanted) === null) await new Promise<void>((resolve) => (written = resolve));
   };
+  const writeOut = (chunk: string): void => {
+    text.stdout += chunk;
+    written();
+  };
   return {
     stdin: typeof input === 'string' ? Readable.from([Buffer.from(input)]) : input,
     text,
@@ -28,12 +32,8 @@ export function createTestProcess(
     columns,
     workingDirectory,
     sendStop: (mode) => listeners.forEach((listener) => listener(mode)),
-    stdout: {
-      write: (chunk) => {
-        text.stdout += chunk;
-        written();
-      },
-    },
+    stdout: { write: writeOut },
+    writeLog: async (chunk) => writeOut(chunk),
     stderr: { write: (chunk) => void (text.stderr += chunk) },
     onStop: (listener) => {
       listeners.add(listener);
