@@ -73,6 +73,11 @@ export {
   type LoginRateLimitOptions,
 } from './auth-schemes/login-rate-limiter.ts';
 export { type LocalRateLimiter, rateLimiter, type RateLimitOptions } from './auth-schemes/rate-limiter.ts';
+export {
+  createTextEncryption,
+  type TextEncryption,
+  type TextEncryptionOptions,
+} from './auth-schemes/keys/text-encryption.ts';
 export type { SessionSchemeOptions } from './auth-schemes/session-scheme.ts';
 export {
   memorySessions,

@@ -129,6 +129,7 @@ const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly str
       'auth-schemes/jwt-verifier.ts',
       'auth-schemes/jwt.ts',
       'auth-schemes/keys/key-encryption.ts',
+      'auth-schemes/keys/text-encryption.ts',
       'auth-schemes/keys/key-ring.ts',
     ],
     cookie: ['auth-schemes/cookie.ts', 'auth-schemes/csrf-guard.ts'],

@@ -4,9 +4,9 @@ import type { Override } from '../config/layers.ts';
 
 /** A command that needs a configuration and a database. `serve` is the program without a command. */
 export type DatabaseCommand = 'serve' | 'generate' | 'validate' | 'endpoints';
-export type Command = DatabaseCommand | 'config' | 'hash' | 'init';
+export type Command = DatabaseCommand | 'config' | 'encrypt' | 'hash' | 'init';
 
-const flagNames = ['all', 'check', 'force', 'json', 'verify', 'watch'] as const;
+const flagNames = ['all', 'check', 'decrypt', 'force', 'json', 'verify', 'watch'] as const;
 
 /** An option of a command that is not a setting. It takes no value. */
 export type Flag = (typeof flagNames)[number];
@@ -35,6 +35,7 @@ const syntaxes: Readonly<Record<Command, Syntax>> = {
   init: { flags: ['force'], argument: 'file' },
   endpoints: { flags: ['all', 'json'], argument: 'filter' },
   hash: { flags: ['verify'], argument: null },
+  encrypt: { flags: ['decrypt'], argument: null },
 };
 
 /** The words that select a command. */
@@ -145,6 +146,7 @@ function findIssues(command: Command, { words, flags, overrides }: Words): reado
     ...(names.some(isCommand) ? [] : flagIssues(command, flags)),
     ...wordIssues(names, syntaxes[command].argument),
     ...(command === 'init' ? initIssues(words, overrides) : []),
+    ...(command === 'encrypt' ? encryptIssues(names) : []),
   ];
 }
 
@@ -178,6 +180,13 @@ function hashIssues(words: readonly Word[], overrides: readonly Override[]): rea
   if (words.length === 0 && overrides.length === 0) return [];
   return [
     'hash: takes no password as argument, because other users of this machine can read arguments; run pgway hash in a terminal, or pass the password to its standard input',
+  ];
+}
+
+function encryptIssues(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  return [
+    'encrypt: takes no value as argument, because other users of this machine can read arguments; run pgway encrypt in a terminal, or pass the value to its standard input. A configuration file is --config=<file>',
   ];
 }
 

@@ -6,7 +6,8 @@ import { ListenError } from '../http/http-server.ts';
 import { LifecycleTimeout } from '../lifecycle.ts';
 import { redactText } from '../log/redact.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
-import { PasswordInputError } from './hash-command.ts';
+import { EncryptionError } from './encrypt-command.ts';
+import { SecretInputError } from './secret-input.ts';
 
 const expectedErrors = [
   StartError,
@@ -15,7 +16,8 @@ const expectedErrors = [
   ExampleError,
   ListenError,
   LifecycleTimeout,
-  PasswordInputError,
+  EncryptionError,
+  SecretInputError,
 ] as const;
 
 /** Returns the message of an expected error, and the stack of any other, redacted. */

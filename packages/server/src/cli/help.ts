@@ -25,6 +25,8 @@ Commands:
       --json              print JSON
   pgway hash              hash a password of the terminal or of the standard input
       --verify            read a password and a hash, and exit with 1 when they do not match
+  pgway encrypt           encrypt a value for a configuration file with dataProtection.secret
+      --decrypt           print the text of an encrypted value
 
 Options:
   --watch                    reload the endpoints whenever the database changes, and print what has changed

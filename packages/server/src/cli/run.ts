@@ -5,6 +5,7 @@ import { loadConfiguration } from '../config/load.ts';
 import { type Arguments, commandNames, type DatabaseCommand, parseArguments, programOptions } from './arguments.ts';
 import { runCommand } from './commands.ts';
 import { runConfig } from './config-command.ts';
+import { runEncrypt } from './encrypt-command.ts';
 import { errorMessage } from './error-message.ts';
 import { runHash, runVerify } from './hash-command.ts';
 import { helpText, version } from './help.ts';
@@ -28,6 +29,7 @@ export async function run(argv: readonly string[], environment: Environment, pro
       commandNames,
     });
     if (command === 'config') return runConfig(loaded, flags, process);
+    if (command === 'encrypt') return await runEncrypt(loaded, flags, process);
     pgVariables = loaded.pgVariables;
     return await runCommand({ command, flags, filter }, loaded, process);
   } catch (error) {
@@ -36,7 +38,7 @@ export async function run(argv: readonly string[], environment: Environment, pro
   }
 }
 
-type PlainCommand = Exclude<Arguments['command'], DatabaseCommand | 'config'>;
+type PlainCommand = Exclude<Arguments['command'], DatabaseCommand | 'config' | 'encrypt'>;
 
 function needsConfiguration(command: Arguments['command']): command is Exclude<Arguments['command'], PlainCommand> {
   return !['help', 'version', 'hash', 'init'].includes(command);

@@ -17,14 +17,14 @@ const urlPassword = /(:\/\/[^\s:/@]*):[^\s/]*@/g;
 
 /** @param all includes the settings that no source sets */
 export function effectiveSettings(
-  { configuration, origins }: Pick<LoadedConfiguration, 'configuration' | 'origins'>,
+  { configuration, origins, encrypted }: Pick<LoadedConfiguration, 'configuration' | 'origins' | 'encrypted'>,
   all: boolean,
 ): readonly EffectiveSetting[] {
   return settings.flatMap(({ path, secret }) => {
     const origin = origins.get(path) ?? null;
     if (origin === null && !all) return [];
     const value = valueAt(configuration, path.split('.'));
-    return [{ path, value: masked(value, secret), origin }];
+    return [{ path, value: masked(value, secret || encrypted.has(path)), origin }];
   });
 }
 

@@ -8,12 +8,14 @@ import {
   selectFiles,
 } from './configuration-files.ts';
 import { contradictions } from './contradictions.ts';
+import { decryptValues } from './encrypted-values.ts';
 import { fileLayer } from './file-layer.ts';
 import { environmentLayer, misspelledVariables, overrideLayer } from './layers.ts';
 import type { Environment, Layer, Override } from './layers.ts';
 import { connectionFromPgVariables, presentPgVariables } from './pg-variables.ts';
 import type { Configuration } from './schema.ts';
-import { settingOrigins, validateLayers } from './validate.ts';
+import { settingAt } from './settings.ts';
+import { mergeLayers, settingOrigins, validateLayers } from './validate.ts';
 
 /** The sources of a configuration. */
 export interface ConfigurationSources {
@@ -36,6 +38,8 @@ export interface LoadedConfiguration {
   readonly environmentName: string | null;
   /** The places of the settings that are not at their defaults, by path. */
   readonly origins: ReadonlyMap<string, string>;
+  /** The settings whose value was encrypted, as a whole or in part. */
+  readonly encrypted: ReadonlySet<string>;
   /** The libpq variables that name the database; empty when another source does. */
   readonly pgVariables: readonly string[];
   /** Probable mistakes, for the log. */
@@ -96,14 +100,15 @@ interface ReadSources {
   readonly selected: SelectedFiles;
 }
 
-function resolved(
+async function resolved(
   layers: readonly Layer[],
   environment: Environment,
   { dotenv, files, selected }: ReadSources,
-): LoadedConfiguration {
-  const { configuration: valid, issues } = validateLayers(layers);
+): Promise<LoadedConfiguration> {
+  const values = await decryptValues(mergeLayers(layers), layers);
+  const { configuration: valid, issues } = validateLayers(layers, values.tree, values.paths);
   // `--port 9000` parses as a file `9000`; the error is the missing value of `--port`, which comes first.
-  const all = [...issues, ...dotenv.issues, ...selected.issues, ...files.issues];
+  const all = [...values.issues, ...issues, ...dotenv.issues, ...selected.issues, ...files.issues];
   if (valid === null || all.length > 0) throw new ConfigurationError(all);
   const configuration = selectDatabase(valid, environment);
   const conflicts = [...missingDatabase(configuration), ...contradictions(valid)];
@@ -117,6 +122,7 @@ function resolved(
     files: files.names,
     environmentName: selected.environmentName,
     origins,
+    encrypted: new Set(values.paths.map((path) => settingAt(path))),
     pgVariables,
     warnings: [...dotenv.warnings, ...files.warnings, ...misspelledVariables(environment)],
   };

@@ -1,4 +1,5 @@
 /** The configuration schema as a flat list of settings, for help, reference, environment and command line. */
+import { formatPath, type Path } from './path.ts';
 import { configurationJsonSchema } from './schema.ts';
 
 export interface Setting {
@@ -79,6 +80,16 @@ export const sections: readonly Section[] = readSections('', {
   description: 'The database, and the address to listen on.',
 });
 export const settings: readonly Setting[] = sections.flatMap((section) => section.settings);
+
+/** Returns the path of the setting that a value belongs to, as `gateway.includeNames` for `gateway.includeNames[1]`. */
+export function settingAt(path: Path): string {
+  const written = formatPath(path);
+  return settings.find((setting) => isWithin(written, setting.path))?.path ?? written;
+}
+
+function isWithin(path: string, setting: string): boolean {
+  return path === setting || path.startsWith(`${setting}.`) || path.startsWith(`${setting}[`);
+}
 
 /** Returns `PGWAY_GATEWAY_COMMENTS_MODE` for `gateway.commentsMode`. */
 export function variableName(path: string): string {

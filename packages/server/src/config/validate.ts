@@ -5,7 +5,7 @@ import { formatPath, type Path, valueAt } from './path.ts';
 import { closestName, didYouMean } from './suggestion.ts';
 import { configurationSchema } from './schema.ts';
 import type { Configuration } from './schema.ts';
-import { sections, settings } from './settings.ts';
+import { sections, settingAt, settings } from './settings.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -19,11 +19,20 @@ export interface ValidConfiguration {
   readonly issues: readonly string[];
 }
 
-/** Merges the layers, later ones over earlier ones, and validates the result. */
-export function validateLayers(layers: readonly Layer[]): ValidConfiguration {
-  const tree = layers.reduce<Tree>((lower, layer) => merge([], lower, layer), {});
+/** Merges the layers, later ones over earlier ones. */
+export function mergeLayers(layers: readonly Layer[]): Tree {
+  return layers.reduce<Tree>((lower, layer) => merge([], lower, layer), {});
+}
+
+/**
+ * Validates the merged layers.
+ * @param hidden the paths of values that were encrypted, which issues do not show
+ */
+export function validateLayers(layers: readonly Layer[], tree: Tree, hidden: readonly Path[] = []): ValidConfiguration {
   const result = configurationSchema.safeParse(tree);
-  const found = result.success ? [] : result.error.issues.flatMap((issue) => issueLines(issue, tree, layers));
+  const found = result.success
+    ? []
+    : result.error.issues.flatMap((issue) => issueLines(issue, { tree, layers, hidden }));
   const issues = [...layers.flatMap((layer) => layer.issues), ...found];
   return { configuration: result.success && issues.length === 0 ? result.data : null, issues };
 }
@@ -48,24 +57,31 @@ function isSection(path: Path): boolean {
   return sections.some((section) => section.path === written);
 }
 
-function issueLines(issue: Issue, tree: Tree, layers: readonly Layer[]): readonly string[] {
+interface ValidatedTree {
+  readonly tree: Tree;
+  readonly layers: readonly Layer[];
+  readonly hidden: readonly Path[];
+}
+
+function issueLines(issue: Issue, { tree, layers, hidden: encrypted }: ValidatedTree): readonly string[] {
   const path = formatPath(issue.path);
   if (issue.code === 'unrecognized_keys') {
     const parent = path === '' ? '' : `${path}.`;
     return issue.keys.map((key) => {
       const whole = `${parent}${key}`;
-      return `${whole}: unknown${didYouMean(whole, candidatesFor(parent)) || '; --help lists all options'}${origin([...issue.path, key], layers)}`;
+      return `${whole}: unknown${didYouMean(whole, candidatesFor(parent)) || '; --help lists all options'}${placeOf([...issue.path, key], layers)}`;
     });
   }
   const value = valueAt(tree, issue.path);
-  const hidden = value === undefined || issue.code === 'invalid_key' || touchesSecret(issue.path);
+  const isSecret = touches(issue.path, secretPaths) || touches(issue.path, encrypted);
+  const hidden = value === undefined || issue.code === 'invalid_key' || isSecret;
   const shown = hidden ? '' : `, not ${JSON.stringify(value)}`;
-  return [`${path}: ${describeIssue(issue, value)}${shown}${origin(issue.path, layers)}`];
+  return [`${path}: ${describeIssue(issue, value)}${shown}${placeOf(issue.path, layers)}`];
 }
 
 /** Whether a secret is at the path, above or below it: a section of the wrong type may still contain one. */
-function touchesSecret(path: Path): boolean {
-  return secretPaths.some((keys) => keys.every((key, index) => index >= path.length || path[index] === key));
+function touches(path: Path, secrets: readonly Path[]): boolean {
+  return secrets.some((keys) => keys.every((key, index) => index >= path.length || path[index] === key));
 }
 
 /** Returns candidates for an unknown key: keys of the same section first. */
@@ -107,8 +123,8 @@ function describeIssue(issue: Issue, value: unknown): string {
   }
 }
 
-/** Names the place of an invalid value: the last layer that sets it, or the setting that contains it. */
-function origin(path: Path, layers: readonly Layer[]): string {
+/** Names the place of a value, as in ` (in pgway.json:3)`: the last layer that sets it, or the setting that contains it. */
+export function placeOf(path: Path, layers: readonly Layer[]): string {
   const layer = layers.findLast((candidate) => valueAt(candidate.tree, path) !== undefined) ?? containing(path, layers);
   return layer === undefined ? '' : ` (${layer.relation} ${layer.originOf(pathIn(layer, path))})`;
 }
@@ -122,12 +138,7 @@ function containing(path: Path, layers: readonly Layer[]): Layer | undefined {
 /** Variables and options set whole settings; files have a line for each value. */
 function pathIn(layer: Layer, path: Path): Path {
   if (layer.relation === 'in') return path;
-  const written = formatPath(path);
-  return settings.find((setting) => isWithin(written, setting.path))?.path.split('.') ?? path;
-}
-
-function isWithin(path: string, setting: string): boolean {
-  return path === setting || path.startsWith(`${setting}.`) || path.startsWith(`${setting}[`);
+  return settingAt(path).split('.');
 }
 
 /** Returns the places of each setting that a layer sets, by its path. Maps that several files merge have several. */

@@ -23,13 +23,17 @@ const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 /** @throws KeyRingError for a secret that is too short */
 export function createKeyEncryption(secret: string | null): KeyEncryption {
   if (secret === null) return plain;
-  if (secret.length < minSecretLength) {
-    throw new KeyRingError(
-      `the secret of the key ring has ${secret.length} characters; give at least ${minSecretLength} random ones ` +
-        `(for example the output of "openssl rand -base64 32")`,
-    );
-  }
+  requireStrongSecret(secret);
   return encrypted(secret);
+}
+
+/** @throws KeyRingError for a secret that is too short */
+export function requireStrongSecret(secret: string): void {
+  if (secret.length >= minSecretLength) return;
+  throw new KeyRingError(
+    `the secret of the key ring has ${secret.length} characters; give at least ${minSecretLength} random ones ` +
+      `(for example the output of "openssl rand -base64 32")`,
+  );
 }
 
 const plain: KeyEncryption = {
@@ -128,7 +132,8 @@ class Derivation {
   }
 }
 
-function deriveKey(secret: string, salt: string): Promise<Uint8Array> {
+/** Derives 256 bits from the secret. */
+export function deriveKey(secret: string, salt: string): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     scrypt(secret, Buffer.from(salt, 'base64url'), 32, cost, (error, key) => {
       if (error === null) resolve(new Uint8Array(key));

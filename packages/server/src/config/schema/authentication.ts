@@ -231,7 +231,11 @@ const dataProtection = z
     ),
     readCommand: optionalText('Instead of the folder: SQL that returns a row with the text of each key.'),
     writeCommand: optionalText('SQL that inserts a key unless it exists: `$1` id, `$2` text.'),
-    secret: secret(optionalText('Encrypts the stored keys; at least 16 characters.')),
+    secret: secret(
+      optionalText(
+        'Encrypts the stored keys, and values of the configuration (`pgway encrypt`); at least 16 characters.',
+      ),
+    ),
     application: text('pgway', 'Separates the keys of several applications in one store.'),
     keyLifetime: lifetime(90 * day, 'Seconds that a key is used for encryption; older keys still decrypt.'),
   })
