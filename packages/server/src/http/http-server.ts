@@ -10,7 +10,7 @@ import type { RequestLog } from '../log/request-log.ts';
 import { createHttp2Connections } from '../tls/http2-server.ts';
 import { createTlsServer, dispatchHttp2, type TlsOptions, trackHandshakes } from '../tls/tls-server.ts';
 import { type HostCheck, hostCheck, sendMisdirected } from './host-check.ts';
-import { LingeringResponse } from './lingering-response.ts';
+import { LingeringResponse, responseClass, type Shutdown } from './lingering-response.ts';
 import { applyBodyPolicy } from './request-body.ts';
 
 /** The server cannot listen on its address; the message says what to do. */
@@ -37,7 +37,7 @@ export interface ListenOptions {
   readonly tls?: TlsOptions | null;
   /** Serves health checks, whatever the host name of the request. */
   readonly serveHealth?: HealthHandler;
-  /** Called at the begin of each request, for the access log; the returned function, when its response has ended. */
+  /** Called at the begin of each request, for the access log. */
   readonly onRequest?: RequestLog['begin'] | undefined;
 }
 
@@ -48,25 +48,18 @@ export async function listen(
   { tls = null, serveHealth = () => false, onRequest }: ListenOptions = {},
 ): Promise<HttpServer> {
   const { limits, host, port } = configuration;
-  const running = new Set<ServerResponse>();
-  let stopping = false;
+  const shutdown: Shutdown = { hasBegun: false };
   let isAllowedHost: HostCheck = () => false;
   const serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    const onEnd = onRequest?.(request, response);
-    running.add(response);
-    if (stopping) response.shouldKeepAlive = false;
-    response.once('close', () => {
-      onEnd?.();
-      running.delete(response);
-      if (stopping) server.closeIdleConnections();
-    });
+    onRequest?.(request, response);
     if (serveHealth(request, response)) return;
     const name = request.headers.host ?? '';
     if (!isAllowedHost(name)) return sendMisdirected(response, name);
     applyBodyPolicy(request, response, { timeoutMs: limits.requestTimeout * 1000, expectsContinue });
     handler(request, response);
   };
-  const server = tls === null ? createServer(httpOptions(limits)) : createTlsServer(httpOptions(limits), tls);
+  const options = { ...httpOptions(limits), ServerResponse: responseClass(shutdown) };
+  const server = tls === null ? createServer(options) : createTlsServer(options, tls);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => serve(request, response, false));
   // With the listener, Node does not send `100 Continue` itself.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => serve(request, response, true));
@@ -82,9 +75,8 @@ export async function listen(
   return {
     port: address.port,
     stop: (graceMs, force) => {
-      stopping = true;
+      shutdown.hasBegun = true;
       unwatch?.();
-      for (const response of running) if (!response.headersSent) response.shouldKeepAlive = false;
       closeHandshakes();
       http2?.close();
       return closeServer(server, graceMs, force, () => http2?.destroy());
@@ -169,6 +161,8 @@ function listenError(error: NodeJS.ErrnoException, { host, port, setting }: List
   }
 }
 
+const idleSweepMs = 50;
+
 /** @param alsoClose closes connections that the server does not know */
 export function closeServer(
   server: Server,
@@ -182,8 +176,11 @@ export function closeServer(
       alsoClose?.();
     };
     const timer = setTimeout(closeConnections, graceMs);
+    // A response that had begun before may leave its connection open.
+    const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs);
     server.close(() => {
       clearTimeout(timer);
+      clearInterval(sweep);
       force.removeEventListener('abort', closeConnections);
       resolve();
     });

@@ -36,6 +36,21 @@ export class LingeringResponse<Request extends IncomingMessage = IncomingMessage
   }
 }
 
+/** Tells the responses of a server that its connections are about to be closed. */
+export interface Shutdown {
+  hasBegun: boolean;
+}
+
+/** Returns the class of the responses of a server, which end their connections once the shutdown has begun. */
+export function responseClass(shutdown: Shutdown): typeof LingeringResponse {
+  return class<Request extends IncomingMessage = IncomingMessage> extends LingeringResponse<Request> {
+    override writeHead(status: number, reasonOrHeaders?: string | Headers, headers?: Headers): this {
+      if (shutdown.hasBegun) this.shouldKeepAlive = false;
+      return super.writeHead(status, reasonOrHeaders, headers);
+    }
+  };
+}
+
 type Callback = (error?: Error | null) => void;
 
 /** Returns the bytes of a chunk of a body. */

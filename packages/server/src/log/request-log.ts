@@ -45,8 +45,8 @@ export interface RequestLogOptions {
 
 /** Collects the facts about requests from their begin to the end of their responses. */
 export interface RequestLog {
-  /** Called at the begin of a request. Returns the function to call when its response has ended; null: the request is left out. */
-  readonly begin: (request: IncomingMessage, response: ServerResponse) => (() => void) | null;
+  /** Called at the begin of a request. */
+  readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
   /** Takes the observations about requests that are handled. Returns false for others. */
   readonly observe: (observation: Observation) => boolean;
   /** Adds a consumer of all requests, also of the skipped paths. */
@@ -57,6 +57,9 @@ export interface RequestLog {
 interface OpenRequest {
   /** In the time of `performance.now()`. */
   readonly startedAt: number;
+  /** The path of the request. */
+  readonly startPath: string;
+  /** Without secrets. */
   path: string;
   address: string | null;
   user: string | null;
@@ -69,7 +72,7 @@ interface OpenRequest {
   rows: number | null;
 }
 
-/** The key of this data in the request, which costs less than a map. */
+/** The key of this data in the request. */
 const openRequestKey = Symbol('open request');
 
 interface LoggedRequest extends IncomingMessage {
@@ -85,17 +88,20 @@ const maxTraceparentLength = 128;
 export function createRequestLog({ skipPaths, userClaims, now, consumers }: RequestLogOptions): RequestLog {
   const skipped = new Set(skipPaths);
   const consumersOfAll: RequestConsumer[] = [];
+  // One listener for all responses, and no map of the requests: this runs at every request.
+  function end(this: CountingResponse): void {
+    const request = this.req as LoggedRequest;
+    const record = request[openRequestKey]!;
+    const entry = toEntry(record, request, this, now());
+    if (!skipped.has(record.startPath)) for (const consume of consumers) consume(entry, request);
+    for (const consume of consumersOfAll) consume(entry, request);
+  }
   return {
     begin: (request: LoggedRequest, response) => {
       const record = openRequest(request);
-      const isSkipped = skipped.has(record.path);
-      if (isSkipped && consumersOfAll.length === 0) return null;
+      if (skipped.has(record.startPath) && consumersOfAll.length === 0) return;
       request[openRequestKey] = record;
-      return () => {
-        const entry = toEntry(record, request, response, now());
-        if (!isSkipped) for (const consume of consumers) consume(entry, request);
-        for (const consume of consumersOfAll) consume(entry, request);
-      };
+      response.on('close', end);
     },
     observe: (observation) => {
       if (observation.kind !== 'request-handled' && observation.kind !== 'call-completed') return false;
@@ -109,9 +115,11 @@ export function createRequestLog({ skipPaths, userClaims, now, consumers }: Requ
 }
 
 function openRequest(request: IncomingMessage): OpenRequest {
+  const path = pathOf(request);
   return {
     startedAt: performance.now(),
-    path: pathOf(request),
+    startPath: path,
+    path,
     address: request.socket.remoteAddress ?? null,
     user: null,
     requestId: null,
