@@ -212,6 +212,8 @@ export {
   openApiDocument,
   type OpenApiDocument,
   openApiFiles,
+  type OpenApiOperation,
+  openApiOperations,
 } from './generators/openapi/document.ts';
 export { openApiDefaults, type OpenApiOptions } from './generators/openapi/options.ts';
 export { withClientParameters } from './generators/client-endpoint.ts';

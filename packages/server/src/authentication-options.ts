@@ -8,14 +8,14 @@ type JwtOptions = Exclude<NonNullable<Authentication['jwt']>, readonly unknown[]
 type Option<Name extends keyof Authentication> = Exclude<Authentication[Name], undefined>;
 
 export function authenticationOptions(configuration: Configuration): Authentication {
-  const { production, crossSiteRequests, databaseRole, ...names } = configuration.authentication;
+  const { production: _, crossSiteRequests, databaseRole, ...names } = configuration.authentication;
   const { cookie, bearer, cors } = configuration;
   return {
     ...names,
     // A page whose requests CORS allows may also change data.
     allowedOrigins: [...names.allowedOrigins, ...(cors.enabled ? cors.origins.filter((origin) => origin !== '*') : [])],
     databaseRole: databaseRoleOptions(databaseRole),
-    production: production ?? !isLoopbackHost(configuration.host),
+    production: isProduction(configuration),
     crossSiteRequests: crossSiteRequests ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),
     cookie: cookie.enabled && omit(cookie, 'enabled'),
     bearer: bearer.enabled && omit(bearer, 'enabled'),
@@ -24,6 +24,11 @@ export function authenticationOptions(configuration: Configuration): Authenticat
     dataProtection: configuration.dataProtection,
     sessions: sessionOptions(configuration),
   };
+}
+
+/** Whether the server is one for the public: configured, or because other machines reach it. */
+export function isProduction({ authentication, host }: Configuration): boolean {
+  return authentication.production ?? !isLoopbackHost(host);
 }
 
 function databaseRoleOptions({

@@ -97,7 +97,7 @@ function hostUrl({ host, port, tls }: Configuration): string {
 }
 
 /** Returns the database of a URL or of a `key=value;` connection string. */
-function databaseOf(connectionString: string): string {
+export function databaseOf(connectionString: string): string {
   if (/^postgres(ql)?:/.test(connectionString)) {
     const path = /^[a-z]+:\/\/[^/?#]*\/([^?#]*)/.exec(connectionString)?.[1] ?? '';
     const named = path === '' ? (/[?&]dbname=([^&#]*)/.exec(connectionString)?.[1] ?? '') : path;

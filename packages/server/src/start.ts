@@ -5,12 +5,13 @@ import { authenticationOptions, hasScheme } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
 import { resolveDataDirectory, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { openExampleDatabase } from './example/example-database.ts';
+import { hasExample } from './example/example-page.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
 import { createHealthHandler } from './health/health-handler.ts';
 import { isLoopbackHost } from './http/address.ts';
 import { createApp } from './http/app.ts';
 import type { Handler } from './http/http-server.ts';
-import type { DocumentHandler } from './http/send-document.ts';
+import type { DocumentHandler, DocumentLookup } from './http/send-document.ts';
 import { listenWithTls, type ServersWithRedirect } from './tls/listen-with-tls.ts';
 import type { CertificateStore } from './tls/certificate-store.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -33,11 +34,6 @@ export interface DatabaseContext {
   readonly workingDirectory: string;
   /** Receives progress messages, one line each. */
   readonly progress: (line: string) => void;
-}
-
-/** Whether the server publishes the example database. */
-export function hasExample({ connectionString, embedded }: Configuration): boolean {
-  return connectionString === null && embedded.example;
 }
 
 /** Returns the configured connection string, or starts the embedded PostgreSQL and returns its own. */
@@ -98,6 +94,8 @@ export function startGateway(
 export interface HttpServices {
   /** Serve documents beside the endpoints. */
   readonly handlers: readonly DocumentHandler[];
+  /** Null or absent: there is no start page. */
+  readonly startPage?: DocumentLookup | null;
   /** Null: HTTP without TLS. */
   readonly certificates: CertificateStore | null;
   /** Null or absent: requests are neither logged nor tracked. */
@@ -108,14 +106,14 @@ export function startHttpServer(
   lifecycle: Lifecycle,
   configuration: Configuration,
   gateway: Gateway,
-  { handlers, certificates, requestLog }: HttpServices,
+  { handlers, startPage = null, certificates, requestLog }: HttpServices,
 ): Promise<ServersWithRedirect> {
   const shutdownDelayMs = configuration.shutdownDelay * 1000;
   return lifecycle.start({
     name: 'the HTTP server',
     startTimeoutMs: timeouts.startServer,
     start: async () => {
-      const app = await createApp(configuration, gateway);
+      const app = await createApp(configuration, gateway, { startPage });
       const handle: Handler = (request, response) => {
         const isServed = handlers.some((serve) => serve(gateway.endpoints, request, response));
         if (!isServed) app.handle(request, response);

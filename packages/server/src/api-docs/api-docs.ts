@@ -1,8 +1,9 @@
 /** The API docs that are served beside the endpoints: OpenAPI document, HTML page, request files. */
 import { type Endpoint, httpDocuments, openApiDocument } from '@pgway/core';
+import type { PageLink } from '../browser/page-data.ts';
 import type { Configuration } from '../config/schema.ts';
 import { toHttpFileOptions, toOpenApiOptions } from '../generated-files.ts';
-import { type DocumentHandler, type ServedDocument, sendDocument } from '../http/send-document.ts';
+import { type DocumentHandler, requestPath, type ServedDocument, sendDocument } from '../http/send-document.ts';
 import { htmlPage } from './html-page.ts';
 
 const html = 'text/html; charset=utf-8';
@@ -16,7 +17,7 @@ const contentSecurityPolicy =
 export function createApiDocsHandler(configuration: Configuration, connectionString: string): DocumentHandler {
   const generated = new WeakMap<readonly Endpoint[], ReadonlyMap<string, ServedDocument>>();
   return (endpoints, request, response) => {
-    const path = (request.url ?? '').split('?', 1)[0]!;
+    const path = requestPath(request);
     if (!isDocsPath(path, configuration) || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
     const files = generated.get(endpoints) ?? generate(endpoints, configuration, connectionString);
     generated.set(endpoints, files);
@@ -25,6 +26,18 @@ export function createApiDocsHandler(configuration: Configuration, connectionStr
     sendDocument(file, request, response);
     return true;
   };
+}
+
+/** Returns the links to the files. One request file per schema has no path that is known before the first request. */
+export function apiDocsLinks(configuration: Configuration): readonly PageLink[] {
+  const { openApi, httpFile } = configuration;
+  const requestFile = httpFile.fileMode === 'database' ? requestFilesPath(configuration) : null;
+  const links = [
+    { label: 'API docs', path: openApi.docsPath },
+    { label: 'OpenAPI', path: openApi.path },
+    { label: 'Request file', path: requestFile },
+  ];
+  return links.flatMap(({ label, path }) => (path === null ? [] : [{ label, path }]));
 }
 
 /** Returns the endpoints whose path is taken by the API docs. */

@@ -3,9 +3,10 @@ import type { Gateway } from '@pgway/core';
 import { createApiDocsHandler } from '../api-docs/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { apiDocsDiagnostics, needsDefinitions } from '../generated-files.ts';
-import { createExamplePageHandler } from '../example/example-page.ts';
+import { createExamplePageHandler, hasExample } from '../example/example-page.ts';
 import { Lifecycle, StartInterrupted, whenAborted } from '../lifecycle.ts';
-import { hasExample, startHttpServer } from '../start.ts';
+import { startHttpServer } from '../start.ts';
+import { createStartPage } from '../start-page/start-page.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
 import type { CommandContext, Task } from './command-context.ts';
 import { runEndpoints } from './endpoints-command.ts';
@@ -90,6 +91,7 @@ async function runServer(context: CommandContext): Promise<number> {
   if (hasExample(loaded.configuration)) handlers.push(createExamplePageHandler(loaded.configuration));
   const server = await startHttpServer(lifecycle, loaded.configuration, gateway, {
     handlers,
+    startPage: createStartPage(loaded.configuration, connectionString),
     certificates,
     requestLog: reporter.requestLog,
   });

@@ -6,6 +6,7 @@ import { createAccessWriter } from '../log/access-line.ts';
 import { logSources, type LogSource, sourceOf } from '../log/log-level.ts';
 import { createLoggers, type LoggerOptions, type Loggers } from '../log/logger.ts';
 import { consoleOnly, createLogOutputs, type LogOutputs } from '../log/log-outputs.ts';
+import { startPagePath } from '../start-page/start-page.ts';
 import { prettyLine } from '../log/pretty-line.ts';
 import { redactText } from '../log/redact.ts';
 import { createRequestLog, type RequestLog } from '../log/request-log.ts';
@@ -78,7 +79,8 @@ export function createStartupReporter(
       isReady = true;
       const url = serverUrl(host, port, isTls(tls) ? 'https' : 'http');
       if (!isLoopbackHost(host)) logger.warn({ host }, openEndpointsWarning(endpoints));
-      if (isBanner) print('', ...readyLines(endpoints, url, startupMs));
+      const pagePath = startPagePath(configuration, endpoints);
+      if (isBanner) print('', ...readyLines(endpoints, { url, pagePath, startupMs }));
       bannerLogger.info({ url, milliseconds: Math.round(startupMs) }, 'ready');
     },
     stopping: () => {

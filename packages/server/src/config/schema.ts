@@ -12,6 +12,7 @@ import { gatewaySection } from './schema/gateway.ts';
 import { healthSection } from './schema/health.ts';
 import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
 import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
+import { startPageSection } from './schema/start-page.ts';
 import { staticFilesSection } from './schema/static-files.ts';
 import { tlsSection } from './schema/tls.ts';
 import { logSection, requestTrackingSection } from './schema/log.ts';
@@ -97,6 +98,7 @@ export const configurationSchema = z.strictObject({
   compression: compressionSection,
   securityHeaders: securityHeadersSection,
   staticFiles: staticFilesSection,
+  startPage: startPageSection,
   typescriptClient: typescriptClientSection,
   httpFile: httpFileSection,
   openApi: openApiSection,

@@ -2,8 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint, Gateway } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
-import { isLoopbackAddress } from '../http/address.ts';
-import { hasLoopbackHost } from '../http/host-check.ts';
+import { isLocalRequest } from '../http/local-request.ts';
 import { type HealthReport, HealthChecks } from './checks.ts';
 
 /** Serves a health check. Returns false for other requests. */
@@ -58,18 +57,8 @@ export function endpointsBehindHealth(
   return enabled ? endpoints.filter((endpoint) => taken.includes(endpoint.path.replace(/\/$/, ''))) : [];
 }
 
-/** Headers that proxies add. */
-const proxyHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
-
-/** A page of another site can reach a loopback address (DNS rebinding), but not with a loopback name in `Host`. */
 function maySeeDetails(request: IncomingMessage, { health: { details } }: Configuration): boolean {
-  if (details !== 'loopback') return details === 'always';
-  const { headers, socket } = request;
-  return (
-    isLoopbackAddress(socket.remoteAddress ?? '') &&
-    hasLoopbackHost(headers.host ?? '') &&
-    proxyHeaders.every((name) => headers[name] === undefined)
-  );
+  return details === 'loopback' ? isLocalRequest(request) : details === 'always';
 }
 
 function toBody({ status, checks }: HealthReport, showsDetails: boolean): object {

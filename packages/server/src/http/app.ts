@@ -7,6 +7,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { Configuration } from '../config/schema.ts';
 import type { Handler } from './http-server.ts';
+import { type DocumentLookup, replyDocument } from './send-document.ts';
 import { addStaticFiles } from './static-files.ts';
 
 export interface App {
@@ -14,16 +15,22 @@ export interface App {
   close(): Promise<void>;
 }
 
+export interface AppContext {
+  /** The folder that relative paths of static files begin at. */
+  readonly workingDirectory?: string;
+  /** Null: there is no start page. Static files take precedence at `/` only: the page of an application answers for all other paths. */
+  readonly startPage?: DocumentLookup | null;
+}
+
 /**
  * Creates the application. Fastify serves what the gateway does not have. It also serves the endpoints when the configuration adds something
  * to responses; otherwise the gateway answers before Fastify, which is faster.
- * @param workingDirectory the folder that relative paths of static files begin at
  * @throws ConfigurationError for settings that contradict each other
  */
 export async function createApp(
   configuration: Configuration,
   gateway: Gateway,
-  workingDirectory: string = process.cwd(),
+  { workingDirectory = process.cwd(), startPage = null }: AppContext = {},
 ): Promise<App> {
   const app = fastify({
     genReqId: (request) => requestId(headerOf(request, 'x-request-id')),
@@ -43,7 +50,10 @@ export async function createApp(
     ? await addStaticFiles(app, configuration, gateway, workingDirectory)
     : null;
   app.setNotFoundHandler(async (request, reply) => {
-    if ((await serveFile?.(request, reply)) === true) return reply;
+    const page = startPage?.(gateway.endpoints, request.raw) ?? null;
+    const precedesFiles = page !== null && request.url.split('?', 1)[0] !== '/';
+    if (!precedesFiles && (await serveFile?.(request, reply)) === true) return reply;
+    if (page !== null) return replyDocument(page, request.raw, reply);
     const { errorFormat } = configuration.gateway;
     if (errorFormat === 'text') return reply.code(404).type('text/plain; charset=utf-8').send('Not found');
     return reply.code(404).header('content-type', 'application/problem+json').send(Buffer.from(notFound));

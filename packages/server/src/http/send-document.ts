@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint } from '@pgway/core';
+import type { FastifyReply } from 'fastify';
 
 /** Serves a request for a document. Returns false for other requests. */
 export type DocumentHandler = (
@@ -7,6 +9,9 @@ export type DocumentHandler = (
   request: IncomingMessage,
   response: ServerResponse,
 ) => boolean;
+
+/** Returns the document that a request asks for; null for other requests. */
+export type DocumentLookup = (endpoints: readonly Endpoint[], request: IncomingMessage) => ServedDocument | null;
 
 /** A document that the server itself serves, beside the endpoints. */
 export interface ServedDocument {
@@ -16,18 +21,51 @@ export interface ServedDocument {
   readonly contentSecurityPolicy?: string;
 }
 
+interface DocumentResponse {
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string | number>>;
+  /** Empty for 304. */
+  readonly bytes: Buffer;
+}
+
 /** Responds to GET or HEAD. */
 export function sendDocument(document: ServedDocument, request: IncomingMessage, response: ServerResponse): void {
+  const { status, headers, bytes } = documentResponse(document, request);
+  response.writeHead(status, headers);
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+/** Responds to GET or HEAD with the headers that plug-ins add. */
+export function replyDocument(document: ServedDocument, request: IncomingMessage, reply: FastifyReply): FastifyReply {
+  const { status, headers, bytes } = documentResponse(document, request);
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(status === 304 ? undefined : bytes);
+}
+
+/** The path of a request, without its query. */
+export function requestPath({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0]!;
+}
+
+function documentResponse(document: ServedDocument, request: IncomingMessage): DocumentResponse {
   const { type, content, contentSecurityPolicy } = document;
   const bytes = Buffer.from(content);
-  response.writeHead(200, {
+  const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  const shared = { etag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' };
+  if (isUnchanged(request, etag)) return { status: 304, headers: shared, bytes: Buffer.alloc(0) };
+  const headers = {
     'content-type': type,
     'content-length': bytes.length,
-    'cache-control': 'no-cache',
-    'x-content-type-options': 'nosniff',
+    ...shared,
     ...(contentSecurityPolicy === undefined
       ? {}
       : { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' }),
-  });
-  response.end(request.method === 'HEAD' ? undefined : bytes);
+  };
+  return { status: 200, headers, bytes };
+}
+
+function isUnchanged({ headers }: IncomingMessage, etag: string): boolean {
+  return (headers['if-none-match'] ?? '').split(',').some((known) => known.trim() === etag);
 }

@@ -70,6 +70,7 @@ describe('serving', () => {
       '',
       `3 endpoints at ${url} after 0.1 s. Press Ctrl-C to stop.`,
       `Try:  curl ${url}/api/get-greeting`,
+      `Or open ${url}/ in a browser.`,
       '00:00:00.000 info  GET /api/get-greeting 200 durationMs=1 databaseMs=1 rows=1 bytes=9 requestId=id address=127.0.0.1 routine=public.get_greeting(_name text)',
       '00:00:00.000 info  GET /nothing 404 durationMs=1 bytes=55 requestId=id address=127.0.0.1',
       'stopping',

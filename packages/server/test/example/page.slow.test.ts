@@ -35,7 +35,7 @@ const largePng = Buffer.concat([png, Buffer.alloc(3_000_000)]);
 
 describe('the server', () => {
   test('serves the page without access to other origins and inline scripts', async () => {
-    const response = await fetch(`${origin}/`);
+    const response = await fetch(`${origin}/library`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -45,7 +45,7 @@ describe('the server', () => {
 
   test('serves the endpoints beside it', async () => {
     expect((await fetch(`${origin}/other`)).status).toBe(404);
-    expect((await fetch(`${origin}/`, { method: 'POST' })).status).toBe(404);
+    expect((await fetch(`${origin}/library`, { method: 'POST' })).status).toBe(404);
     expect(await (await fetch(`${origin}/api/is-available?bookId=9`)).text()).toBe('true');
   });
 });
@@ -70,7 +70,7 @@ describe.skipIf(executable === undefined)('in a browser (skipped where there is 
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
         errors.push(message.text());
     });
-    await page.goto(origin);
+    await page.goto(`${origin}/library`);
     await page.getByLabel('Book', { exact: true }).selectOption({ label: 'Good Omens' });
     return { page, errors };
   }

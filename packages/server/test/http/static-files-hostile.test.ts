@@ -146,7 +146,9 @@ describe('folders that are refused', () => {
     const configuration = configurationSchema.parse({ staticFiles: { enabled: true, ...staticFiles }, ...more });
     const gateway = await createGateway(database.connectionString);
     onTestFinished(() => gateway.close());
-    const error: unknown = await createApp(configuration, gateway, folder).catch((reason: unknown) => reason);
+    const error: unknown = await createApp(configuration, gateway, { workingDirectory: folder }).catch(
+      (reason: unknown) => reason,
+    );
     return (error as ConfigurationError).message.replaceAll(folder, '<folder>');
   }
 
@@ -180,7 +182,9 @@ describe('folders that are refused', () => {
     const configuration = configurationSchema.parse({ staticFiles: { enabled: true } });
     const gateway = await createGateway(database.connectionString);
     onTestFinished(() => gateway.close());
-    await expect(createApp(configuration, gateway, parent)).rejects.toThrow('contains the working directory');
+    await expect(createApp(configuration, gateway, { workingDirectory: parent })).rejects.toThrow(
+      'contains the working directory',
+    );
   });
 
   test('every folder is checked', async () => {

@@ -59,7 +59,7 @@ export async function openSite(
     ...sections,
   });
   const gateway = await createGateway(await gatewayOptions(configuration, connectionString, {}));
-  const app = await createApp(configuration, gateway, folder);
+  const app = await createApp(configuration, gateway, { workingDirectory: folder });
   const server = await listen(configuration, app.handle);
   return {
     site: { url: `http://127.0.0.1:${server.port}`, port: server.port, folder },

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../endpoints/diagnostic.ts';
-import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { Endpoint, Method } from '../../endpoints/endpoint.ts';
 import type { GeneratedFile } from '../generated-file.ts';
 import { nameCollisions, nameEndpoints, numberedName } from '../naming.ts';
 import { escapeLine } from '../source-text.ts';
@@ -77,32 +77,59 @@ interface PathGroup {
   readonly path: string;
   /** The path parameters, in order. */
   readonly names: readonly string[];
-  readonly methods: Map<string, Endpoint[]>;
+  readonly methods: Map<Method, Endpoint[]>;
 }
 
-/** Returns the Paths Object. Paths that differ only in parameter names are the same path in OpenAPI. */
+/** An operation of the document. */
+export interface OpenApiOperation {
+  readonly path: string;
+  readonly method: Method;
+  /** One, or overloads, with the parameters that clients can set. */
+  readonly endpoints: readonly Endpoint[];
+  /** The Operation Object. */
+  readonly object: JsonSchema;
+}
+
+/**
+ * Returns the operations of the OpenAPI document with their endpoints, without event streams.
+ * @throws GeneratorError for invalid options
+ */
+export function openApiOperations(
+  endpoints: readonly Endpoint[],
+  partial: Partial<OpenApiOptions> = {},
+): readonly OpenApiOperation[] {
+  return operations(withClientParameters(endpoints), openApiOptions(partial));
+}
+
+/** Returns the Paths Object. */
 function pathsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): JsonSchema {
+  const items = new Map<string, Record<string, JsonSchema>>();
+  for (const { path, method, object } of operations(endpoints, options)) {
+    items.set(path, { ...items.get(path), [method.toLowerCase()]: object });
+  }
+  return Object.fromEntries(items);
+}
+
+/** Returns the operations by path. Paths that differ only in parameter names are the same path in OpenAPI. */
+function operations(endpoints: readonly Endpoint[], options: OpenApiOptions): readonly OpenApiOperation[] {
   const groups = new Map<string, PathGroup>();
   for (const endpoint of endpoints.filter(({ method }) => methods.has(method))) {
     for (const path of pathVariants(endpoint.path)) {
       const shape = path.replaceAll(/\{[^{}]*\}/g, '{}');
       const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
-      const group = groups.get(shape) ?? { path, names, methods: new Map<string, Endpoint[]>() };
+      const group = groups.get(shape) ?? { path, names, methods: new Map<Method, Endpoint[]>() };
       group.methods.set(endpoint.method, [...(group.methods.get(endpoint.method) ?? []), endpoint]);
       groups.set(shape, group);
     }
   }
   const takeId = operationIds(endpoints, options);
-  return Object.fromEntries(
-    [...groups.values()].map(({ path, names, methods: byMethod }) => [
+  return [...groups.values()].flatMap(({ path, names, methods: byMethod }) =>
+    [...byMethod].map(([method, overloads]) => ({
       path,
-      Object.fromEntries(
-        [...byMethod].map(([method, overloads]) => [
-          method.toLowerCase(),
-          operationObject({ id: takeId(overloads[0]!), endpoints: overloads, pathNames: names }, options),
-        ]),
-      ),
-    ]),
+      method,
+      endpoints: overloads,
+      object: operationObject({ id: takeId(overloads[0]!), endpoints: overloads, pathNames: names }, options),
+    })),
   );
 }
 

@@ -44,3 +44,6 @@ export const optionalPattern = (description: string): OptionalText =>
 /** An integer from 1 to `max`, a million unless given. */
 export const count = (byDefault: number, description: string, max = 1_000_000): Count =>
   z.int().min(1).max(max).default(byDefault).describe(description);
+
+/** A path that the server itself answers. */
+export const servedPath: z.ZodString = z.string().regex(/^\/[^\s?#]*$/, 'must be a path, as in /openapi.json');

@@ -1,20 +1,14 @@
 /** The sections of the generators. Options that a generator takes itself have its names and defaults. */
 import { httpFileDefaults, openApiDefaults, typescriptClientDefaults } from '@pgway/core';
 import { z } from 'zod';
-import { flag, optionalText, type OptionalText, secret, text, textList, textMap } from './fields.ts';
+import { flag, optionalText, type OptionalText, secret, servedPath, text, textList, textMap } from './fields.ts';
 
 const client = typescriptClientDefaults;
 const http = httpFileDefaults;
 const api = openApiDefaults;
 
 const commentHeader = z.enum(['none', 'simple', 'full']);
-const path = (description: string): OptionalText =>
-  z
-    .string()
-    .regex(/^\/[^\s?#]*$/, 'must be a path, as in /openapi.json')
-    .nullable()
-    .default(null)
-    .describe(description);
+const path = (description: string): OptionalText => servedPath.nullable().default(null).describe(description);
 
 export const typescriptClientSection = z
   .strictObject({

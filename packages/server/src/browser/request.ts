@@ -1,0 +1,75 @@
+/** The request of a form: target, headers and body from the texts of the inputs. */
+import type { PageOperation, PageParameter, ValueSchema } from './page-data.ts';
+
+/** The texts of a parameter: several for an array, none for one that is left out. */
+export type ParameterTexts = ReadonlyMap<PageParameter, readonly string[] | null>;
+
+/** Returns path and query. */
+export function requestTarget({ path, parameters }: PageOperation, texts: ParameterTexts): string {
+  const valueOf = (parameter: PageParameter): readonly string[] => texts.get(parameter) ?? [];
+  const byName = new Map(parameters.filter((parameter) => parameter.in === 'path').map((one) => [one.name, one]));
+  const segments = path.split('/').map((segment) => {
+    const parameter = byName.get(/^\{(.*)\}$/.exec(segment)?.[1] ?? '');
+    return parameter === undefined ? encodeText(segment) : encodeURIComponent(valueOf(parameter)[0] ?? '');
+  });
+  const pairs = parameters
+    .filter((parameter) => parameter.in === 'query')
+    .flatMap((parameter) =>
+      valueOf(parameter).map((text) => `${encodeURIComponent(parameter.name)}=${encodeURIComponent(text)}`),
+    );
+  return `${segments.join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
+}
+
+function encodeText(segment: string): string {
+  return encodeURI(segment).replaceAll(/[?#]/g, encodeURIComponent);
+}
+
+/** Returns the headers that are parameters. */
+export function requestHeaders({ parameters }: PageOperation, texts: ParameterTexts): readonly [string, string][] {
+  return parameters
+    .filter((parameter) => parameter.in === 'header')
+    .flatMap((parameter) => (texts.get(parameter) ?? []).map((text): [string, string] => [parameter.name, text]));
+}
+
+/** Returns the text of the body; null for no body, and for files. */
+export function requestBody({ body, parameters }: PageOperation, texts: ParameterTexts): string | null {
+  if (body === null || body.kind === 'files') return null;
+  const inBody = parameters.filter((parameter) => parameter.in === 'body');
+  if (body.kind === 'text') return texts.get(inBody[0]!)?.[0] ?? '';
+  const members = inBody.flatMap((parameter) => {
+    const values = texts.get(parameter) ?? null;
+    return values === null ? [] : [`  ${JSON.stringify(parameter.name)}: ${jsonValue(parameter.schema, values)}`];
+  });
+  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n}`;
+}
+
+/** A number or boolean in JSON. */
+const literal = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
+
+/** Returns the JSON text of a value. Numbers are not parsed, so that they keep all digits. */
+function jsonValue(schema: ValueSchema, texts: readonly string[]): string {
+  const types = typesOf(schema);
+  if (types.includes('array')) {
+    return `[${texts.map((text) => jsonValue(schema.items ?? {}, [text])).join(', ')}]`;
+  }
+  const text = texts[0] ?? '';
+  if (types.includes('string')) return JSON.stringify(text);
+  if (text === '') return 'null';
+  const isJson = types.length === 0 || types.includes('object');
+  return isJson || literal.test(text) ? text : JSON.stringify(text);
+}
+
+/** Returns the types of a schema, without null. */
+export function typesOf({ type }: ValueSchema): readonly string[] {
+  return [type ?? []].flat().filter((name) => name !== 'null');
+}
+
+/** A request that can be sent, or written as a command. */
+export interface PageRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly [string, string][];
+  readonly body: string | null;
+  /** Files of a form; empty for other requests. */
+  readonly files: readonly File[];
+}

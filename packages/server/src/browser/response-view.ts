@@ -1,0 +1,123 @@
+/** A response for readers: status, time, size, headers, body. */
+import { element } from './dom.ts';
+import { formatJson } from './json-text.ts';
+import type { ReceivedResponse } from './send.ts';
+import { durationText, sizeText, visibleText } from './visible-text.ts';
+
+/** Characters of a body that are shown. */
+const shownLength = 60_000;
+
+/** @param objectUrls receives the URLs to revoke when the view is removed */
+export function responseView(response: ReceivedResponse, objectUrls: string[]): HTMLElement {
+  const { status, statusText, headers, totalBytes, milliseconds } = response;
+  const kind = status < 300 ? 'good' : status < 400 ? 'other' : 'bad';
+  const summary = element(
+    'p',
+    { class: 'outcome', role: 'status' },
+    element('strong', { class: `status ${kind}` }, `${status} ${visibleText(statusText)}`.trim()),
+    element('span', {}, durationText(milliseconds)),
+    element('span', {}, sizeText(totalBytes)),
+  );
+  const headerList = element(
+    'dl',
+    {},
+    ...headers.flatMap(([name, value]) => [
+      element('dt', {}, visibleText(name)),
+      element('dd', {}, visibleText(value)),
+    ]),
+  );
+  return element(
+    'div',
+    { class: 'response' },
+    summary,
+    ...bodyView(response, objectUrls),
+    element('details', { class: 'more' }, element('summary', {}, `Headers (${headers.length})`), headerList),
+  );
+}
+
+/** Shows why there is no response. */
+export function failureView(message: string): HTMLElement {
+  const text = element(
+    'p',
+    { class: 'outcome', role: 'status' },
+    element('strong', { class: 'status bad' }, 'No response'),
+  );
+  return element('div', { class: 'response' }, text, element('p', {}, visibleText(message)));
+}
+
+function bodyView(response: ReceivedResponse, objectUrls: string[]): readonly HTMLElement[] {
+  const { bytes, totalBytes } = response;
+  if (totalBytes === 0) return [element('p', { class: 'note' }, 'No body')];
+  const type = mediaType(response);
+  const isWhole = bytes.length === totalBytes;
+  if (isText(type)) return textView(response, type, objectUrls);
+  if (type.startsWith('image/') && isWhole) {
+    const image = element('img', { alt: 'The image of the response', src: objectUrl(response, type, objectUrls) });
+    return [image, saveLink(response, type, objectUrls)];
+  }
+  const note = element(
+    'p',
+    { class: 'note' },
+    `${sizeText(totalBytes)} of ${visibleText(type) || 'an unnamed type'}, not shown`,
+  );
+  return isWhole ? [note, saveLink(response, type, objectUrls)] : [note];
+}
+
+function textView(response: ReceivedResponse, type: string, objectUrls: string[]): readonly HTMLElement[] {
+  const { bytes, totalBytes } = response;
+  const text = new TextDecoder().decode(bytes.subarray(0, shownLength * 4));
+  const body = element('pre', { class: 'body', tabindex: 0, role: 'region', 'aria-label': 'Response body' });
+  const isJson = /[/+](?:json|x-ndjson)$/.test(type);
+  const shown = isJson ? appendJson(body, text) : appendText(body, text);
+  if (shown && bytes.length === totalBytes && text.length < shownLength) return [body];
+  const note = element('p', { class: 'note' }, `Only the begin of ${sizeText(totalBytes)} is shown.`);
+  return bytes.length === totalBytes ? [note, body, saveLink(response, type, objectUrls)] : [note, body];
+}
+
+/** Returns whether the whole text was appended. */
+function appendText(body: HTMLElement, text: string): boolean {
+  body.append(text.slice(0, shownLength));
+  return text.length <= shownLength;
+}
+
+function appendJson(body: HTMLElement, text: string): boolean {
+  let length = 0;
+  let plain = '';
+  for (const { kind, text: token } of formatJson(text)) {
+    length += token.length;
+    if (length > shownLength) {
+      body.append(plain);
+      return false;
+    }
+    if (kind === 'space') {
+      plain += token;
+      continue;
+    }
+    body.append(plain, element('span', { class: kind }, token));
+    plain = '';
+  }
+  body.append(plain);
+  return true;
+}
+
+function mediaType({ headers }: ReceivedResponse): string {
+  const value = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  return value.split(';', 1)[0]!.trim().toLowerCase();
+}
+
+function isText(type: string): boolean {
+  return type.startsWith('text/') || /[/+](?:json|x-ndjson|xml|javascript|yaml)$/.test(type);
+}
+
+function objectUrl({ bytes }: ReceivedResponse, type: string, objectUrls: string[]): string {
+  const url = URL.createObjectURL(new Blob([bytes], { type }));
+  objectUrls.push(url);
+  return url;
+}
+
+/** Saves the bytes. As another type than text or image, a browser would not open them. */
+function saveLink(response: ReceivedResponse, type: string, objectUrls: string[]): HTMLElement {
+  const extension = /^[\w.-]+$/.exec(type.split('/')[1] ?? '')?.[0].replace('plain', 'txt') ?? 'bin';
+  const href = objectUrl(response, 'application/octet-stream', objectUrls);
+  return element('p', {}, element('a', { href, download: `response.${extension}` }, 'Save the response'));
+}

@@ -1,0 +1,95 @@
+/** The credentials that the page adds to requests. Tokens and passwords stay in memory, and end with the page. */
+import type { PageData, PageOperation } from './page-data.ts';
+import type { ReceivedResponse } from './send.ts';
+
+const cookieMark = 'pgway-cookie-login';
+
+export class Session {
+  readonly #data: PageData;
+  readonly #listeners: (() => void)[] = [];
+  #token: string | null = null;
+  #basic: string | null = null;
+  #antiforgeryToken: string | null = null;
+
+  constructor(data: PageData) {
+    this.#data = data;
+  }
+
+  /** The kind of credentials that requests carry; null for none that the page knows. */
+  get state(): 'token' | 'cookie' | 'basic' | null {
+    if (this.#token !== null) return 'token';
+    if (sessionStorage.getItem(cookieMark) !== null) return 'cookie';
+    return this.#basic === null ? null : 'basic';
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  useToken(token: string): void {
+    this.#token = token;
+    this.#changed();
+  }
+
+  useBasic(user: string, password: string): void {
+    const bytes = new TextEncoder().encode(`${user}:${password}`);
+    this.#basic = btoa(String.fromCharCode(...bytes));
+    this.#changed();
+  }
+
+  /** Forgets everything. The cookie itself can only be deleted by a logout endpoint. */
+  forget(): void {
+    this.#token = null;
+    this.#basic = null;
+    sessionStorage.removeItem(cookieMark);
+    this.#changed();
+  }
+
+  /** Returns `Authorization`, or nothing. A login must not fail because of an expired token. */
+  authorization({ access, loginOrLogout }: PageOperation): readonly [string, string][] {
+    if (loginOrLogout === 'login') return [];
+    if (access.basic && this.#basic !== null) return [['Authorization', `Basic ${this.#basic}`]];
+    return this.#token === null ? [] : [['Authorization', `Bearer ${this.#token}`]];
+  }
+
+  /** Returns the antiforgery header for a caller with a cookie. */
+  async antiforgery(): Promise<readonly [string, string][]> {
+    const { antiforgeryPath } = this.#data.authentication;
+    if (this.state !== 'cookie' || antiforgeryPath === null) return [];
+    if (this.#antiforgeryToken === null) {
+      const response = await fetch(antiforgeryPath, { cache: 'no-store' });
+      if (!response.ok) return [];
+      this.#antiforgeryToken = ((await response.json()) as { readonly token: string }).token;
+    }
+    return [['X-XSRF-TOKEN', this.#antiforgeryToken]];
+  }
+
+  /** Reads the result of a login or logout, and notices when credentials have expired. */
+  received({ loginOrLogout, access }: PageOperation, { status, headers, bytes }: ReceivedResponse): void {
+    if (loginOrLogout === 'login' && status === 200) {
+      const token = accessToken(headers, bytes);
+      this.#token = token;
+      if (token === null && this.#data.authentication.cookie) sessionStorage.setItem(cookieMark, 'yes');
+      this.#changed();
+    }
+    const isExpired = status === 401 && loginOrLogout === null && !access.basic && this.state !== null;
+    if ((loginOrLogout === 'logout' && status < 300) || isExpired) this.forget();
+  }
+
+  #changed(): void {
+    this.#antiforgeryToken = null;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Returns the token in the response of a token scheme; null for other responses. */
+function accessToken(headers: ReceivedResponse['headers'], bytes: Uint8Array): string | null {
+  const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  if (!type.startsWith('application/json')) return null;
+  try {
+    const { access_token: token } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly access_token?: unknown };
+    return typeof token === 'string' ? token : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,99 @@
+/** The sign-in state in the header, and the dialog with the ways to sign in. */
+import { button, element } from './dom.ts';
+import type { PageData, PageOperation } from './page-data.ts';
+import type { Session } from './session.ts';
+import { visibleText } from './visible-text.ts';
+
+/** @param open opens the form of an endpoint */
+export function signInView(data: PageData, session: Session, open: (id: string) => void): HTMLElement | null {
+  const { operations, authentication } = data;
+  const hasBasic = operations.some(({ access }) => access.basic);
+  const isNeeded = hasBasic || authentication.bearer || authentication.cookie;
+  if (!isNeeded) return null;
+  const dialog = signInDialog(data, session, open);
+  const status = element('span', { role: 'status' });
+  const toggle = button('Sign in', 'secondary', () => {
+    if (session.state === null) dialog.showModal();
+    else signOut(operations, session, open);
+  });
+  const update = (): void => {
+    const { state } = session;
+    status.textContent = state === null ? '' : `Signed in (${state === 'basic' ? 'HTTP Basic' : state})`;
+    toggle.textContent = state === null ? 'Sign in' : 'Sign out';
+  };
+  session.onChange(update);
+  update();
+  return element('div', { class: 'session' }, status, toggle, dialog);
+}
+
+/** Cookies end with a logout endpoint; tokens and passwords are forgotten. */
+function signOut(operations: readonly PageOperation[], session: Session, open: (id: string) => void): void {
+  const logout = operations.find(({ loginOrLogout }) => loginOrLogout === 'logout');
+  if (session.state === 'cookie' && logout !== undefined) open(logout.id);
+  else session.forget();
+}
+
+function signInDialog(
+  { operations, authentication }: PageData,
+  session: Session,
+  open: (id: string) => void,
+): HTMLDialogElement {
+  const title = element('h2', { id: 'sign-in-title' }, 'Sign in');
+  const dialog = element('dialog', { 'aria-labelledby': 'sign-in-title' });
+  const logins = operations.filter(({ loginOrLogout }) => loginOrLogout === 'login');
+  const close = (): void => dialog.close();
+  dialog.append(
+    title,
+    ...(logins.length === 0 ? [] : [element('p', {}, 'With a login endpoint:')]),
+    ...logins.map(({ id, path }) =>
+      button(visibleText(path), 'secondary login', () => {
+        close();
+        open(id);
+      }),
+    ),
+    ...(authentication.bearer ? [tokenForm(session, close)] : []),
+    ...(operations.some(({ access }) => access.basic) ? [basicForm(session, close)] : []),
+    element('div', { class: 'actions' }, button('Close', 'secondary', close)),
+  );
+  return dialog;
+}
+
+function tokenForm(session: Session, close: () => void): HTMLElement {
+  const token = element('input', { id: 'token', type: 'password', autocomplete: 'off', required: true });
+  const note = element(
+    'p',
+    { class: 'note', id: 'token-note' },
+    'It stays in the memory of this page, and is gone after a reload.',
+  );
+  token.setAttribute('aria-describedby', 'token-note');
+  const fields = [labelled('Bearer token', token), note];
+  return submitForm(fields, 'Use token', () => {
+    session.useToken(token.value.trim());
+    token.value = '';
+    close();
+  });
+}
+
+function basicForm(session: Session, close: () => void): HTMLElement {
+  const user = element('input', { id: 'basic-user', autocomplete: 'off', required: true });
+  const password = element('input', { id: 'basic-password', type: 'password', autocomplete: 'off' });
+  const fields = [labelled('User (HTTP Basic)', user), labelled('Password', password)];
+  return submitForm(fields, 'Use password', () => {
+    session.useBasic(user.value, password.value);
+    password.value = '';
+    close();
+  });
+}
+
+function labelled(text: string, input: HTMLInputElement): HTMLElement {
+  return element('div', { class: 'field' }, element('label', { for: input.id }, text), input);
+}
+
+function submitForm(fields: readonly HTMLElement[], text: string, onSubmit: () => void): HTMLFormElement {
+  const form = element('form', {}, ...fields, element('button', { type: 'submit', class: 'primary' }, text));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    onSubmit();
+  });
+  return form;
+}

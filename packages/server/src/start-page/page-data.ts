@@ -1,0 +1,189 @@
+/** The data of the start page, from the model of the OpenAPI document. */
+import { type Endpoint, type JsonSchema, type OpenApiOperation, openApiDefaults, openApiOperations } from '@pgway/core';
+import type {
+  PageAuthentication,
+  PageBody,
+  PageData,
+  PageLink,
+  PageOperation,
+  PageParameter,
+  ValueSchema,
+} from '../browser/page-data.ts';
+import { formatSchema } from '../api-docs/html-page.ts';
+import { isProduction } from '../authentication-options.ts';
+import type { Configuration } from '../config/schema.ts';
+import { databaseOf, toOpenApiOptions } from '../generated-files.ts';
+
+/** Returns the operations that the OpenAPI document describes, whoever asks: the page knows its caller only after a login. */
+export function pageData(
+  endpoints: readonly Endpoint[],
+  configuration: Configuration,
+  { connectionString, links }: { readonly connectionString: string; readonly links: readonly PageLink[] },
+): PageData {
+  const { title } = configuration.openApi;
+  const hasTitle = title !== openApiDefaults.title || isProduction(configuration);
+  return {
+    title: hasTitle ? title : databaseOf(connectionString),
+    links,
+    authentication: pageAuthentication(configuration),
+    operations: openApiOperations(endpoints, toOpenApiOptions(configuration)).map(pageOperation).toSorted(compare),
+  };
+}
+
+function pageAuthentication({ cookie, bearer, jwt, authentication }: Configuration): PageAuthentication {
+  const { antiforgeryPath } = authentication;
+  return { cookie: cookie.enabled, bearer: bearer.enabled || jwt.enabled, antiforgeryPath };
+}
+
+function compare(left: PageOperation, right: PageOperation): number {
+  const keys = ['schema', 'group', 'path', 'method'] as const;
+  for (const key of keys) {
+    if (left[key] !== right[key]) return left[key] < right[key] ? -1 : 1;
+  }
+  return 0;
+}
+
+function pageOperation(operation: OpenApiOperation): PageOperation {
+  const { path, method, endpoints, object } = operation;
+  const first = endpoints[0]!;
+  const { parameters, body } = requestParts(operation);
+  return {
+    id: String(object['operationId']),
+    method,
+    path,
+    schema: first.schema,
+    group: first.table === null ? routineGroup(first) : first.name,
+    tags: [...new Set(endpoints.flatMap(({ tags }) => tags))],
+    signatures: endpoints.map(({ id }) => id),
+    description: [...new Set(endpoints.map(({ description }) => description))].filter(Boolean).join('\n\n'),
+    access: {
+      required: endpoints.every(({ authorization }) => authorization.required),
+      roles: [...new Set(endpoints.flatMap(({ authorization }) => authorization.roles))],
+      basic: endpoints.some(({ basicAuthentication }) => basicAuthentication !== null),
+    },
+    loginOrLogout: first.loginOrLogout?.kind ?? null,
+    parameters,
+    body,
+    returns: returnedType(object),
+    eventsPath: endpoints.find(({ events }) => events !== null)?.events?.path ?? null,
+  };
+}
+
+const routineGroups: Readonly<Record<string, string>> = { function: 'Functions', procedure: 'Procedures' };
+
+/** Returns the first tag, by default the kind of the routine. */
+function routineGroup({ tags, kind }: Endpoint): string {
+  const tag = tags[0] ?? kind;
+  return routineGroups[tag] ?? tag;
+}
+
+type RequestParts = Pick<PageOperation, 'parameters' | 'body'>;
+
+function requestParts({ endpoints, object }: OpenApiOperation): RequestParts {
+  const outsideBody = list(object['parameters']).map((parameter) => {
+    const place = parameter['in'] as PageParameter['in'];
+    return pageParameter(endpoints, { ...parameter, in: place, name: String(parameter['name']) });
+  });
+  const content = Object.entries(asObject(asObject(object['requestBody'])['content']));
+  const [mediaType, media] = content[0] ?? [];
+  if (mediaType === undefined) return { parameters: outsideBody, body: null };
+  const required = asObject(object['requestBody'])['required'] === true;
+  const body = { mediaType, required, accept: '' };
+  if (mediaType === 'multipart/form-data') {
+    return { parameters: outsideBody, body: { ...body, kind: 'files', accept: acceptedTypes(asObject(media)) } };
+  }
+  const schema = asObject(asObject(media)['schema']);
+  const members = endpoints.every(({ bodyParameter }) => bodyParameter === null) ? bodyMembers(schema) : null;
+  const inBody = members ?? [{ name: wholeBodyName(endpoints), required, schema }];
+  const kind: PageBody['kind'] = members === null ? 'text' : 'object';
+  return {
+    parameters: [...outsideBody, ...inBody.map((member) => pageParameter(endpoints, { ...member, in: 'body' }))],
+    body: { ...body, kind },
+  };
+}
+
+interface ParameterObject {
+  readonly name: string;
+  readonly in: PageParameter['in'];
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema?: JsonSchema;
+}
+
+function pageParameter(endpoints: readonly Endpoint[], parameter: ParameterObject): PageParameter {
+  const { name, schema = {}, required = false } = parameter;
+  const type = declaredType(endpoints, name) ?? formatSchema(schema);
+  // The description of a plain query parameter is its type.
+  const description = parameter.description?.replaceAll('&lt;', '<') ?? '';
+  return {
+    name,
+    in: parameter.in,
+    type,
+    required,
+    secret: endpoints.some((endpoint) => isPassword(endpoint, name)),
+    description: description === type ? '' : description,
+    schema: schema as ValueSchema,
+  };
+}
+
+/** Returns the PostgreSQL type, for overloads each once. */
+function declaredType(endpoints: readonly Endpoint[], key: string): string | null {
+  const types = endpoints.flatMap(({ parameters }) =>
+    parameters
+      .flatMap((parameter) => [parameter, ...(parameter.fields ?? [])])
+      .filter((parameter) => parameter.key === key || parameter.name === key)
+      .map(({ type }) => type.display),
+  );
+  return types.length === 0 ? null : [...new Set(types)].join(' or ');
+}
+
+function isPassword({ loginOrLogout, parameters }: Endpoint, key: string): boolean {
+  const parameter = parameters.find((candidate) => candidate.key === key);
+  if (parameter === undefined) return false;
+  const isHashed = parameter.hashOf === parameter.position;
+  return isHashed || (loginOrLogout?.kind === 'login' && loginOrLogout.passwordParameter === parameter.position);
+}
+
+/** Returns the members of an object, or of all alternatives; null for other schemas. */
+function bodyMembers(schema: JsonSchema): readonly Omit<ParameterObject, 'in'>[] | null {
+  const alternatives = Array.isArray(schema['anyOf']) ? list(schema['anyOf']) : [schema];
+  if (alternatives.some(({ properties }) => properties === undefined)) return null;
+  const members = new Map<string, JsonSchema>();
+  for (const { properties } of alternatives) {
+    for (const [name, member] of Object.entries(asObject(properties))) {
+      if (!members.has(name)) members.set(name, asObject(member));
+    }
+  }
+  return [...members].map(([name, member]) => ({
+    name,
+    schema: member,
+    required: alternatives.every(({ required }) => Array.isArray(required) && required.includes(name)),
+  }));
+}
+
+function wholeBodyName(endpoints: readonly Endpoint[]): string {
+  const { parameters, bodyParameter } = endpoints.find((endpoint) => endpoint.bodyParameter !== null) ?? endpoints[0]!;
+  return parameters.find(({ position }) => position === bodyParameter)?.key ?? 'body';
+}
+
+function acceptedTypes({ encoding }: JsonSchema): string {
+  const { contentType } = asObject(asObject(encoding)['file']);
+  return typeof contentType === 'string' ? contentType.replaceAll(' ', '') : '';
+}
+
+function returnedType({ responses }: JsonSchema): string {
+  const content = Object.entries(asObject(asObject(asObject(responses)['200'])['content']));
+  const [mediaType, media] = content[0] ?? [];
+  if (mediaType === undefined) return '';
+  const { schema } = asObject(media);
+  if (asObject(schema)['$ref'] !== undefined) return 'tokens, or a message';
+  return mediaType === 'application/json' || mediaType === 'text/plain' ? formatSchema(schema) : mediaType;
+}
+
+function list(value: unknown): readonly JsonSchema[] {
+  return Array.isArray(value) ? value.map(asObject) : [];
+}
+
+function asObject(value: unknown): JsonSchema {
+  return typeof value === 'object' && value !== null ? (value as JsonSchema) : {};
+}

@@ -1,0 +1,84 @@
+/** The start page: a page, its script and style, and its data. */
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import type { Endpoint } from '@pgway/core';
+import type { PageLink } from '../browser/page-data.ts';
+import { apiDocsLinks } from '../api-docs/api-docs.ts';
+import { isProduction } from '../authentication-options.ts';
+import type { Configuration } from '../config/schema.ts';
+import { exampleLinks } from '../example/example-page.ts';
+import { isLocalRequest } from '../http/local-request.ts';
+import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
+import { pageData } from './page-data.ts';
+import { assetsPath, contentSecurityPolicy, dataPath, pageHtml, scriptModules } from './page-html.ts';
+
+const html = 'text/html; charset=utf-8';
+const script = 'text/javascript; charset=utf-8';
+const style = 'text/css; charset=utf-8';
+
+/** Whether the start page is served, at least to browsers on this machine. */
+function hasStartPage(configuration: Configuration): boolean {
+  return configuration.startPage.enabled ?? !isProduction(configuration);
+}
+
+/** Returns the path of the page; null where endpoints or static files may answer instead. */
+export function startPagePath(configuration: Configuration, endpoints: readonly Endpoint[]): string | null {
+  const { startPage, staticFiles } = configuration;
+  const isTaken = endpoints.some(({ path }) => path === startPage.path);
+  const mayBeFile = staticFiles.enabled && startPage.path === '/';
+  return hasStartPage(configuration) && !isTaken && !mayBeFile ? startPage.path : null;
+}
+
+/** Returns null when the page is not served. The data is generated at the first request, and again after a refresh. */
+export function createStartPage(configuration: Configuration, connectionString: string): DocumentLookup | null {
+  if (!hasStartPage(configuration)) return null;
+  const { enabled, path } = configuration.startPage;
+  const isAllowed = enabled === true ? () => true : isLocalRequest;
+  const links = pageLinks(configuration);
+  const generated = new WeakMap<readonly Endpoint[], ReadonlyMap<string, ServedDocument>>();
+  const generate = (endpoints: readonly Endpoint[]): ReadonlyMap<string, ServedDocument> => {
+    const data = pageData(endpoints, configuration, { connectionString, links });
+    return new Map([
+      [path, { type: html, content: pageHtml(data.title), contentSecurityPolicy }],
+      [dataPath, { type: 'application/json', content: JSON.stringify(data) }],
+    ]);
+  };
+  return (endpoints: readonly Endpoint[], request: IncomingMessage) => {
+    const requested = requestPath(request);
+    const isAsset = requested.startsWith(assetsPath);
+    if ((requested !== path && !isAsset) || !isRead(request) || !isAllowed(request)) return null;
+    if (requested !== path && requested !== dataPath) return asset(requested.slice(assetsPath.length));
+    const documents = generated.get(endpoints) ?? generate(endpoints);
+    generated.set(endpoints, documents);
+    return documents.get(requested)!;
+  };
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function pageLinks(configuration: Configuration): readonly PageLink[] {
+  const { enabled, path } = configuration.health;
+  return [
+    ...exampleLinks(configuration),
+    ...apiDocsLinks(configuration),
+    ...(enabled ? [{ label: 'Health', path }] : []),
+  ];
+}
+
+const modules: ReadonlySet<string> = new Set(scriptModules);
+const packageFolder = new URL('../../', import.meta.url);
+const assets = new Map<string, ServedDocument>();
+
+/** Reads an asset once. */
+function asset(name: string): ServedDocument | null {
+  const known = assets.get(name);
+  if (known !== undefined) return known;
+  const isStyle = name === 'start-page.css';
+  if (!isStyle && !modules.has(name)) return null;
+  const file = new URL(`${isStyle ? 'src/browser' : 'dist/browser'}/${name}`, packageFolder);
+  const document = { type: isStyle ? style : script, content: readFileSync(file) };
+  assets.set(name, document);
+  return document;
+}
