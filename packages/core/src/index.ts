@@ -1,5 +1,12 @@
 export { type FetchHandler, type Gateway, type NodeMiddleware, createGateway } from './gateway/gateway.ts';
-export type { CatalogHealth, DatabaseProbe, Health, PoolHealth } from './gateway/health.ts';
+export type {
+  CatalogHealth,
+  CatalogStatistics,
+  DatabaseProbe,
+  Health,
+  PoolHealth,
+  Statistics,
+} from './gateway/health.ts';
 export type {
   AuthenticationResult,
   ClaimValues,
@@ -163,6 +170,7 @@ export type {
   CacheLookup,
   CacheMiss,
   CacheState,
+  CacheStatistics,
   Caller,
   Claim,
   QueryBuilder,
@@ -193,6 +201,8 @@ export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';
 export type { ByteSink, ByteSource, Handle, StreamResponse, WholeResponse } from './http/response.ts';
 export { memoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts';
+export type { CacheUse } from './gateway/open-cache.ts';
+export type { StreamStatistics } from './events/event-streams.ts';
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
 export type { CrudOptions, CrudType } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';

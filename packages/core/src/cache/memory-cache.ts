@@ -1,4 +1,12 @@
-import type { Cache, CachedResponse, CacheHit, CacheKey, CacheLookup, CacheMiss } from '../ports/ports.ts';
+import type {
+  Cache,
+  CachedResponse,
+  CacheHit,
+  CacheKey,
+  CacheLookup,
+  CacheMiss,
+  CacheStatistics,
+} from '../ports/ports.ts';
 
 export interface MemoryCacheOptions {
   readonly maxEntries: number;
@@ -37,6 +45,7 @@ export class MemoryCache implements Cache {
   readonly #misses = new Map<string, CacheMiss>();
   #invalidations = 0;
   #size = 0;
+  #evictions = 0;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
 
@@ -91,6 +100,10 @@ export class MemoryCache implements Cache {
     }
   }
 
+  statistics(): CacheStatistics {
+    return { entries: this.#entries.size, bytes: this.#size, evictions: this.#evictions };
+  }
+
   /** Removes expired and invalidated entries. */
   prune(): void {
     for (const [text, entry] of this.#entries) if (!this.#isValid(entry)) this.#remove(text, entry);
@@ -126,6 +139,7 @@ export class MemoryCache implements Cache {
     for (const [text, entry] of this.#entries) {
       if (this.#entries.size <= maxEntries && this.#size <= maxSize) return;
       this.#remove(text, entry);
+      this.#evictions++;
     }
   }
 }

@@ -33,6 +33,18 @@ export interface EventStreamsOptions {
   readonly headers: HeaderList;
 }
 
+/** The use of the event streams of this process. */
+export interface StreamStatistics {
+  /** Open streams. */
+  readonly open: number;
+  /** Streams that were opened, since the start. */
+  readonly opened: number;
+  /** Events that were sent, one for each receiver, since the start. */
+  readonly messages: number;
+  /** Streams that were closed because their clients read too slowly, since the start. */
+  readonly dropped: number;
+}
+
 /** Topics of the broadcast. */
 const eventTopic = 'events';
 const signOutTopic = 'sign-out';
@@ -61,6 +73,7 @@ export class EventStreams {
   readonly #idSuffix = Math.floor(Math.random() * 1_000);
   #lastId = 0;
   readonly #firstId: number;
+  readonly #counts = { opened: 0, messages: 0, dropped: 0 };
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
@@ -79,6 +92,10 @@ export class EventStreams {
         if (received.kind === 'message') this.#endSession(received.payload);
       }),
     ];
+  }
+
+  statistics(): StreamStatistics {
+    return { open: this.#subscribers.size, ...this.#counts };
   }
 
   /** Replaces the definitions. Subscribers of removed streams are disconnected. */
@@ -149,6 +166,7 @@ export class EventStreams {
     };
     const subscriber = new Subscriber(options, stream.lastEventId);
     this.#subscribers.add(subscriber);
+    this.#counts.opened++;
     stream.add(subscriber, request.header('last-event-id') ?? null);
     this.#heartbeatTimer ??= setInterval(() => this.#sendHeartbeats(), this.#options.heartbeat / this.#slotCount);
     this.#heartbeatTimer.unref();
@@ -185,6 +203,7 @@ export class EventStreams {
       nextId: () => this.#nextId(),
       isOwnId: (id) => id % 1_000 === this.#idSuffix && id >= this.#firstId && id <= this.#lastId,
       requestFlush: (subscriber) => this.#requestFlush(subscriber),
+      counts: this.#counts,
     });
   }
 
@@ -198,7 +217,10 @@ export class EventStreams {
     this.#subscribers.delete(subscriber);
     this.#unflushed.delete(subscriber);
     this.#streams.get(path)?.remove(subscriber);
-    if (reason === 'slow') this.#options.observe({ kind: 'stream-dropped', path });
+    if (reason === 'slow') {
+      this.#counts.dropped++;
+      this.#options.observe({ kind: 'stream-dropped', path });
+    }
     if (this.#subscribers.size > 0) return;
     clearInterval(this.#heartbeatTimer);
     this.#heartbeatTimer = undefined;

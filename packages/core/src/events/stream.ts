@@ -21,6 +21,7 @@ export interface StreamOptions {
   /** Whether this instance may have assigned the id. */
   readonly isOwnId: (id: number) => boolean;
   readonly requestFlush: (subscriber: Subscriber) => void;
+  readonly counts: { messages: number };
 }
 
 /** An event stream: its subscribers and its last events. */
@@ -68,11 +69,12 @@ export class Stream {
     const bytes = formatSseEvent(id, event.message);
     if (bytes.length > this.#options.replay.bytes) return this.sendGap('too-large');
     this.#record({ id, bytes, event });
-    const { claimTypes, requestFlush } = this.#options;
+    const { claimTypes, requestFlush, counts } = this.#options;
     for (const subscriber of this.#selectSubscribers(event)) {
       if (!canReceive(event, subscriber, endpoint, claimTypes)) continue;
       subscriber.push(bytes);
       subscriber.lastEventId = id;
+      counts.messages++;
       requestFlush(subscriber);
     }
   }

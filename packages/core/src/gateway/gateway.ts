@@ -19,7 +19,15 @@ import { endpointDefaults } from '../endpoints/options.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { logObserver } from '../logging/log-observer.ts';
-import { CatalogState, type DatabaseProbe, type Health, probeDatabases, readHealth } from './health.ts';
+import {
+  CatalogState,
+  type DatabaseProbe,
+  type Health,
+  probeDatabases,
+  readHealth,
+  readStatistics,
+  type Statistics,
+} from './health.ts';
 import { loadEndpoints, type LoadedEndpoints } from './load-endpoints.ts';
 import { antiforgeryRoute, refreshRoute, withBuiltInRoutes } from './built-in-routes.ts';
 import {
@@ -51,6 +59,8 @@ export interface Gateway extends HostAuthentication {
   refresh(): Promise<void>;
   /** Returns the state of services, pools and endpoints without a call of the database. Lost services reconnect automatically. */
   health(): Health;
+  /** Returns counters for metrics, without a call of the database. */
+  statistics(): Statistics;
   /**
    * Queries each database on a connection of its own, which waits for no request. Never rejects.
    * @param timeoutMs milliseconds, including the time to connect
@@ -116,6 +126,7 @@ export async function createGateway(input: string | GatewayOptions): Promise<Gat
     }),
     refresh: shared.refresh,
     health: () => readHealth(services, catalog.read(loaded!.endpoints.length)),
+    statistics: () => readStatistics(services, catalog),
     probeDatabases: (timeoutMs) => probeDatabases(services.connections, timeoutMs),
     endStreams: () => events.streams.close(),
     close: () => {

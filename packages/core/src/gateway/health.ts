@@ -1,6 +1,7 @@
-/** The state of a gateway for health checks, as plain data. Reading it calls no database. */
+/** The state of a gateway for health checks and metrics, as plain data. Reading it calls no database. */
 import type { PoolStatistics } from '../postgres/port.ts';
-import type { GatewayCache } from './open-cache.ts';
+import type { StreamStatistics } from '../events/event-streams.ts';
+import type { CacheUse, GatewayCache } from './open-cache.ts';
 import type { Connections } from './connections.ts';
 import type { Events } from './open-events.ts';
 
@@ -15,7 +16,7 @@ export interface Health {
   readonly catalog: CatalogHealth;
 }
 
-export interface PoolHealth extends PoolStatistics {
+export interface PoolHealth extends Omit<PoolStatistics, 'waits' | 'waitMs'> {
   /** The name of the connection; null for the main one. */
   readonly connection: string | null;
 }
@@ -38,6 +39,14 @@ export interface DatabaseProbe {
   readonly error: string | null;
 }
 
+/** Counters since the start, for metrics. */
+export interface Statistics {
+  readonly pools: readonly (PoolHealth & PoolStatistics)[];
+  readonly cache: CacheUse;
+  readonly events: StreamStatistics;
+  readonly catalog: CatalogStatistics;
+}
+
 interface HealthSources {
   readonly connections: Connections;
   readonly cache: GatewayCache;
@@ -48,9 +57,22 @@ export function readHealth({ connections, cache, events }: HealthSources, catalo
   return {
     broadcast: events.broadcast.health(),
     cache: cache.health(),
-    pools: [...connections.all()].map(([connection, database]) => ({ connection, ...database.statistics() })),
+    pools: poolStatistics(connections).map(({ waits: _, waitMs: _ms, ...pool }) => pool),
     catalog,
   };
+}
+
+export function readStatistics({ connections, cache, events }: HealthSources, catalog: CatalogState): Statistics {
+  return {
+    pools: poolStatistics(connections),
+    cache: cache.counts(),
+    events: events.streams.statistics(),
+    catalog: catalog.statistics,
+  };
+}
+
+function poolStatistics(connections: Connections): Statistics['pools'] {
+  return [...connections.all()].map(([connection, database]) => ({ connection, ...database.statistics() }));
 }
 
 /** Queries each database once, on a connection that requests do not use. */
@@ -66,21 +88,43 @@ export function probeDatabases(connections: Connections, timeoutMs: number): Pro
   return Promise.all(probes);
 }
 
+/** Loads of the endpoints. */
+export interface CatalogStatistics {
+  /** Loads that succeeded, the first one included. */
+  readonly loads: number;
+  readonly failedLoads: number;
+  /** Milliseconds that the last load took. */
+  readonly lastLoadMs: number;
+}
+
 /** Records when endpoints were loaded and why a load failed. */
 export class CatalogState {
   #loadedAt = new Date();
   #refreshError: string | null = null;
+  #statistics: CatalogStatistics = { loads: 0, failedLoads: 0, lastLoadMs: 0 };
 
   /** Runs a load of the endpoints, and records its result. */
   async record(load: () => Promise<void>): Promise<void> {
+    const begin = performance.now();
     try {
       await load();
+      this.#count('loads', begin);
       this.#loadedAt = new Date();
       this.#refreshError = null;
     } catch (error) {
+      this.#count('failedLoads', begin);
       this.#refreshError = error instanceof Error ? error.message : String(error);
       throw error;
     }
+  }
+
+  get statistics(): CatalogStatistics {
+    return this.#statistics;
+  }
+
+  #count(result: 'loads' | 'failedLoads', begin: number): void {
+    const lastLoadMs = performance.now() - begin;
+    this.#statistics = { ...this.#statistics, [result]: this.#statistics[result] + 1, lastLoadMs };
   }
 
   read(endpoints: number): CatalogHealth {

@@ -2,9 +2,9 @@ import type { Connections } from './connections.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Step } from '../postgres/port.ts';
 import type { ResolvedOptions } from './options/options.ts';
-import type { ResponseCache } from '../request/cache/cached-execution.ts';
+import type { CacheCounts, ResponseCache } from '../request/cache/cached-execution.ts';
 import type { Invalidation } from '../request/execute.ts';
-import type { Cache, CacheState, Observer } from '../ports/ports.ts';
+import type { Cache, CacheState, CacheStatistics, Observer } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { type RoutineIndex, indexRoutines, findRoutineNames } from '../endpoints/cache-policy.ts';
 import { MemoryCache } from '../cache/memory-cache.ts';
@@ -17,9 +17,15 @@ export interface GatewayCache {
   readonly invalidation: Invalidation;
   /** Takes the endpoints just loaded. A refresh invalidates all their responses, as the body of a routine may have changed. */
   update(endpoints: readonly Endpoint[]): Promise<void>;
+  counts(): CacheUse;
   /** Null while the cache works; otherwise the reason why it does not. */
   health(): string | null;
   close(): Promise<void>;
+}
+
+/** The use of the response cache since the start, and its size; null: its entries are not in this process. */
+export interface CacheUse extends Readonly<CacheCounts> {
+  readonly size: CacheStatistics | null;
 }
 
 const notifySql =
@@ -45,10 +51,11 @@ export async function openCache(
   const scope = options.defaultRoutineCache === null ? '' : await identifyDatabase(connections);
   const invalidator = new Invalidator(cache);
   const stop = channel === null ? (): void => undefined : listen(channel, connections, invalidator);
+  const counts: CacheCounts = { hits: 0, misses: 0, shared: 0 };
   const isEnabled = options.cacheEnabled && options.connectionProvider === null;
   return {
     responses: isEnabled
-      ? { cache, scope, sizeLimit: { rows: maxCacheableRows, bytes: maxCacheableSize }, inFlight: new Map() }
+      ? { cache, scope, sizeLimit: { rows: maxCacheableRows, bytes: maxCacheableSize }, inFlight: new Map(), counts }
       : null,
     invalidation: {
       step: ({ connection, invalidates }) =>
@@ -67,6 +74,7 @@ export async function openCache(
       warnOfProvider(endpoints, options, observe);
       await invalidator.update(endpoints);
     },
+    counts: () => ({ ...counts, size: cache.statistics?.() ?? null }),
     health: () => failure,
     close: async () => {
       stop();

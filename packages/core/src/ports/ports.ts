@@ -253,7 +253,16 @@ export interface Cache {
   ): void | Promise<void>;
   /** Invalidates the entries of these routines, and pending ones. When it resolves, no instance with this storage returns them. */
   invalidate(routines: readonly string[]): void | Promise<void>;
+  /** Returns the entries in the memory of this process; absent: the cache is elsewhere. */
+  statistics?(): CacheStatistics;
   close(): void | Promise<void>;
+}
+
+export interface CacheStatistics {
+  readonly entries: number;
+  readonly bytes: number;
+  /** Entries that were removed for others, since the start. */
+  readonly evictions: number;
 }
 
 /** The reason why the cache is unavailable, or null when it is available again. */

@@ -81,6 +81,8 @@ export class Pool implements Database {
   #fillAt = Number.POSITIVE_INFINITY;
   #lastFailure: Error | null = null;
   #acquireTimeouts = 0;
+  #waits = 0;
+  #waitMs = 0;
   #listener: Listener | null = null;
   #closing: (() => void) | null = null;
   #closed: Promise<void> | null = null;
@@ -105,6 +107,8 @@ export class Pool implements Database {
       waiting: this.#queue.length,
       maxWaiting: this.#options.maxQueueLength,
       acquireTimeouts: this.#acquireTimeouts,
+      waits: this.#waits,
+      waitMs: this.#waitMs,
     };
   }
 
@@ -310,7 +314,7 @@ export class Pool implements Database {
     if (!session.isIdle) return;
     const next = this.#queue.shift(!this.#isBlockingLimitReached());
     if (next !== undefined) {
-      next.begin(session);
+      this.#beginQueued(next, session, performance.now());
       return this.#fillPipeline(session);
     }
     if (this.#idle.some((entry) => entry.session === session)) return;
@@ -326,8 +330,14 @@ export class Pool implements Database {
     for (let next = this.#queue.first; next !== undefined && session.load < most; next = this.#queue.first) {
       if (!next.call.mayShare || !session.canShare(next.call, now)) return;
       this.#queue.remove(next);
-      next.begin(session);
+      this.#beginQueued(next, session, now);
     }
+  }
+
+  #beginQueued(queued: QueuedCall, session: Session, now: number): void {
+    this.#waits++;
+    this.#waitMs += now - queued.since;
+    queued.begin(session);
   }
 
   #handleClosed(session: Session): void {

@@ -176,6 +176,10 @@ export interface PoolStatistics {
   readonly maxWaiting: number;
   /** Calls that got no connection in time, or found too many calls waiting, since the start. */
   readonly acquireTimeouts: number;
+  /** Calls that have waited for a connection and got one, since the start. */
+  readonly waits: number;
+  /** Milliseconds that these calls have waited together. */
+  readonly waitMs: number;
 }
 
 export interface Database extends Runner, TransactionSource {

@@ -15,6 +15,17 @@ export interface ResponseCache {
   readonly sizeLimit: SizeLimit;
   /** By version and cache key. */
   readonly inFlight: Map<string, SingleFlight>;
+  readonly counts: CacheCounts;
+}
+
+/** The numbers of requests to cached endpoints, since the start. */
+export interface CacheCounts {
+  /** Answered from the cache. */
+  hits: number;
+  /** Answered by a call of their own. */
+  misses: number;
+  /** Answered by the call of another request. */
+  shared: number;
 }
 
 export interface CachedExecutionContext extends ExecutionContext {
@@ -56,22 +67,33 @@ export function executeCached(
 
 async function lookUp(lookup: Lookup): Promise<CallResult> {
   const { responseCache, key, caller, context, input } = lookup;
+  const { counts } = responseCache;
   for (;;) {
     const pending = responseCache.cache.get(key);
     // An in-memory hit is not awaited: that would cost a turn of the event loop.
     // oxlint-disable-next-line no-await-in-loop
     const found = pending instanceof Promise ? await pending : pending;
-    if (found.response !== null) return toResult(lookup, found.response, true);
+    if (found.response !== null) {
+      counts.hits++;
+      return toResult(lookup, found.response, true);
+    }
     // The response would carry a refreshed cookie of this caller.
-    if (caller?.headers !== undefined) return execute(context, input);
+    if (caller?.headers !== undefined) return executeMiss(counts, context, input);
     const flightKey = createFlightKey(found, key);
     const flight = responseCache.inFlight.get(flightKey);
     if (flight === undefined) return executeAsLeader(lookup, flightKey, found.version);
     // oxlint-disable-next-line no-await-in-loop
     const response = await follow(flight, input);
-    if (response === 'not-shareable') return execute(context, input);
-    if (response !== 'retry') return toResult(lookup, response, false);
+    if (response === 'not-shareable') return executeMiss(counts, context, input);
+    if (response === 'retry') continue;
+    counts.shared++;
+    return toResult(lookup, response, false);
   }
+}
+
+function executeMiss(counts: CacheCounts, context: CachedExecutionContext, input: ExecutionInput): Promise<CallResult> {
+  counts.misses++;
+  return execute(context, input);
 }
 
 /** After an invalidation, requests do not join a call that started before it: the version differs. */
@@ -97,6 +119,7 @@ function toResult(
 async function executeAsLeader(lookup: Lookup, flightKey: string, version: string): Promise<CallResult> {
   const { context, responseCache, input, key, cachePolicy } = lookup;
   const { cache, sizeLimit, inFlight } = responseCache;
+  responseCache.counts.misses++;
   const flight = new SingleFlight(input.call, () => inFlight.delete(flightKey));
   inFlight.set(flightKey, flight);
   flight.join(input.request);
