@@ -1,11 +1,13 @@
 export { type FetchHandler, type Gateway, type NodeMiddleware, createGateway } from './gateway/gateway.ts';
 export type {
+  CacheUse,
   CatalogHealth,
   CatalogStatistics,
   DatabaseProbe,
   Health,
   PoolHealth,
   Statistics,
+  StreamStatistics,
 } from './gateway/health.ts';
 export type {
   AuthenticationResult,
@@ -201,8 +203,6 @@ export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';
 export type { ByteSink, ByteSource, Handle, StreamResponse, WholeResponse } from './http/response.ts';
 export { memoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts';
-export type { CacheUse } from './gateway/open-cache.ts';
-export type { StreamStatistics } from './events/event-streams.ts';
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
 export type { CrudOptions, CrudType } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';

@@ -7,7 +7,7 @@ import { resolveDataDirectory, startEmbeddedPostgres } from './embedded-postgres
 import { openExampleDatabase } from './example/example-database.ts';
 import { hasExample } from './example/example-page.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
-import { createHealthHandler } from './health/health-handler.ts';
+import { createHealthHandler, type HealthHandler } from './health/health-handler.ts';
 import { isLoopbackHost } from './http/address.ts';
 import { createApp } from './http/app.ts';
 import type { Handler } from './http/http-server.ts';
@@ -98,15 +98,17 @@ export interface HttpServices {
   readonly startPage?: DocumentLookup | null;
   /** Null: HTTP without TLS. */
   readonly certificates: CertificateStore | null;
-  /** Null or absent: requests are neither logged nor tracked. */
-  readonly requestLog?: RequestLog | null;
+  /** Called at the begin of each request; absent: requests are neither logged nor tracked nor counted. */
+  readonly onRequest?: RequestLog['begin'] | undefined;
+  /** Null or absent: there are no metrics. */
+  readonly serveMetrics?: HealthHandler | null;
 }
 
 export function startHttpServer(
   lifecycle: Lifecycle,
   configuration: Configuration,
   gateway: Gateway,
-  { handlers, startPage = null, certificates, requestLog }: HttpServices,
+  { handlers, startPage = null, certificates, onRequest, serveMetrics = null }: HttpServices,
 ): Promise<ServersWithRedirect> {
   const shutdownDelayMs = configuration.shutdownDelay * 1000;
   return lifecycle.start({
@@ -118,8 +120,9 @@ export function startHttpServer(
         const isServed = handlers.some((serve) => serve(gateway.endpoints, request, response));
         if (!isServed) app.handle(request, response);
       };
-      const serveHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal);
-      const onRequest = requestLog?.begin;
+      const answerHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal);
+      const serveHealth: HealthHandler = (request, response) =>
+        answerHealth(request, response) || serveMetrics?.(request, response) === true;
       const server = await listenWithTls(configuration, handle, { certificates, serveHealth, onRequest });
       return {
         ...server,

@@ -5,6 +5,8 @@ import type { CacheUse, GatewayCache } from './open-cache.ts';
 import type { Connections } from './connections.ts';
 import type { Events } from './open-events.ts';
 
+export type { CacheUse, StreamStatistics };
+
 /** The state of the services of a gateway. An error text of null: the service works. */
 export interface Health {
   /** The broadcast to other instances of the gateway. */
@@ -57,7 +59,7 @@ export function readHealth({ connections, cache, events }: HealthSources, catalo
   return {
     broadcast: events.broadcast.health(),
     cache: cache.health(),
-    pools: poolStatistics(connections).map(({ waits: _, waitMs: _ms, ...pool }) => pool),
+    pools: poolStatistics(connections).map(({ waits: _waits, waitMs: _waitMs, ...pool }) => pool),
     catalog,
   };
 }

@@ -1,4 +1,4 @@
-import { type Call, type CallHandle, CallCancelled } from './port.ts';
+import { type Call, type CallHandle, CallCancelled, type PoolStatistics } from './port.ts';
 import type { CallRequest } from './call-request.ts';
 import type { Session } from './session.ts';
 
@@ -9,6 +9,8 @@ import type { Session } from './session.ts';
 export class CallQueue {
   readonly #ordinary: QueuedCall[] = [];
   readonly #blocking: QueuedCall[] = [];
+  #waits = 0;
+  #waitMs = 0;
 
   get length(): number {
     return this.#ordinary.length + this.#blocking.length;
@@ -36,6 +38,17 @@ export class CallQueue {
     const [ordinary, blocking] = [this.#ordinary[0], mayBlock ? this.#blocking[0] : undefined];
     const blockingFirst = ordinary === undefined || (blocking !== undefined && blocking.since < ordinary.since);
     return blockingFirst && blocking !== undefined ? this.#blocking.shift() : this.#ordinary.shift();
+  }
+
+  /** Begins a call that was queued. */
+  begin(queued: QueuedCall, session: Session): void {
+    this.#waits++;
+    this.#waitMs += performance.now() - queued.since;
+    queued.begin(session);
+  }
+
+  get waitStatistics(): Pick<PoolStatistics, 'waits' | 'waitMs'> {
+    return { waits: this.#waits, waitMs: this.#waitMs };
   }
 
   /** Returns false when the call is not in the queue. */

@@ -81,8 +81,6 @@ export class Pool implements Database {
   #fillAt = Number.POSITIVE_INFINITY;
   #lastFailure: Error | null = null;
   #acquireTimeouts = 0;
-  #waits = 0;
-  #waitMs = 0;
   #listener: Listener | null = null;
   #closing: (() => void) | null = null;
   #closed: Promise<void> | null = null;
@@ -107,8 +105,7 @@ export class Pool implements Database {
       waiting: this.#queue.length,
       maxWaiting: this.#options.maxQueueLength,
       acquireTimeouts: this.#acquireTimeouts,
-      waits: this.#waits,
-      waitMs: this.#waitMs,
+      ...this.#queue.waitStatistics,
     };
   }
 
@@ -314,7 +311,7 @@ export class Pool implements Database {
     if (!session.isIdle) return;
     const next = this.#queue.shift(!this.#isBlockingLimitReached());
     if (next !== undefined) {
-      this.#beginQueued(next, session, performance.now());
+      this.#queue.begin(next, session);
       return this.#fillPipeline(session);
     }
     if (this.#idle.some((entry) => entry.session === session)) return;
@@ -330,14 +327,8 @@ export class Pool implements Database {
     for (let next = this.#queue.first; next !== undefined && session.load < most; next = this.#queue.first) {
       if (!next.call.mayShare || !session.canShare(next.call, now)) return;
       this.#queue.remove(next);
-      this.#beginQueued(next, session, now);
+      this.#queue.begin(next, session);
     }
-  }
-
-  #beginQueued(queued: QueuedCall, session: Session, now: number): void {
-    this.#waits++;
-    this.#waitMs += now - queued.since;
-    queued.begin(session);
   }
 
   #handleClosed(session: Session): void {

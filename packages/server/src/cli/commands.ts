@@ -7,6 +7,7 @@ import { createExamplePageHandler, hasExample } from '../example/example-page.ts
 import { Lifecycle, StartInterrupted, whenAborted } from '../lifecycle.ts';
 import { startHttpServer } from '../start.ts';
 import { createStartPage } from '../start-page/start-page.ts';
+import { openTelemetry, type Telemetry } from '../telemetry.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
 import type { CommandContext, Task } from './command-context.ts';
 import { runEndpoints } from './endpoints-command.ts';
@@ -55,10 +56,14 @@ function dispatch(context: CommandContext): Promise<number> {
   }
 }
 
-function openServedGateway(context: CommandContext, watch: CatalogWatch | null): Promise<OpenedGateway> {
+function openServedGateway(
+  context: CommandContext,
+  watch: CatalogWatch | null,
+  { observer }: Telemetry,
+): Promise<OpenedGateway> {
   const { configuration } = context.loaded;
   return openGateway(context, {
-    observer: context.reporter.observer,
+    observer,
     observeRequests: context.reporter.requestLog !== null,
     readDefinitions: needsDefinitions(configuration),
     endpointCreateHandlers: [
@@ -86,14 +91,17 @@ async function runServer(context: CommandContext): Promise<number> {
   const certificates = await openCertificateStore(loaded.configuration, context.process.workingDirectory, reporter);
   for (const warning of certificates?.warnings ?? []) reporter.warning(warning);
   const watch = context.task.flags.has('watch') ? createCatalogWatch(reporter.progress) : null;
-  const { gateway, connectionString } = await openServedGateway(context, watch);
+  const telemetry = await openTelemetry(loaded.configuration, reporter);
+  const { gateway, connectionString } = await openServedGateway(context, watch, telemetry);
+  telemetry.addGateway(gateway);
   const handlers = [createApiDocsHandler(loaded.configuration, connectionString)];
   if (hasExample(loaded.configuration)) handlers.push(createExamplePageHandler(loaded.configuration));
   const server = await startHttpServer(lifecycle, loaded.configuration, gateway, {
     handlers,
     startPage: createStartPage(loaded.configuration, connectionString),
     certificates,
-    requestLog: reporter.requestLog,
+    onRequest: telemetry.begin,
+    serveMetrics: telemetry.serveMetrics,
   });
   for (const warning of unreachableEndpoints(gateway.endpoints, loaded.configuration)) reporter.warning(warning);
   reporter.loaded(gateway);

@@ -10,6 +10,7 @@ import { startPagePath } from '../start-page/start-page.ts';
 import { prettyLine } from '../log/pretty-line.ts';
 import { redactText } from '../log/redact.ts';
 import { createRequestLog, type RequestLog } from '../log/request-log.ts';
+import { needsRequests } from '../telemetry.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import type { ProcessContext } from './process-context.ts';
 import { endpointLines, type EndpointReport, readyLines } from './startup-banner.ts';
@@ -24,7 +25,7 @@ export interface StartupReporter {
   readonly loaded: (endpoints: EndpointReport) => void;
   readonly ready: (endpoints: EndpointReport, port: number, startupMs: number) => void;
   readonly stopping: () => void;
-  /** Null: requests are neither logged nor tracked. */
+  /** Null: requests are neither logged nor tracked nor counted. */
   readonly requestLog: RequestLog | null;
   readonly outputs: LogOutputs;
 }
@@ -104,12 +105,13 @@ function createLogObserver(loggers: Loggers, { gateway }: Configuration): Observ
 }
 
 function openRequestLog(
-  { log, authentication }: Configuration,
+  configuration: Configuration,
   loggerOptions: LoggerOptions,
   { track }: LogOutputs,
 ): RequestLog | null {
+  const { log, authentication } = configuration;
   const { enabled, skipPaths } = log.access;
-  if (!enabled && track === null) return null;
+  if (!enabled && track === null && !needsRequests(configuration)) return null;
   return createRequestLog({
     skipPaths,
     userClaims: [authentication.defaultNameClaimType, authentication.defaultUserIdClaimType],

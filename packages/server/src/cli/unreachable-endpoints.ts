@@ -2,6 +2,7 @@ import type { Endpoint } from '@pgway/core';
 import { shadowedEndpoints } from '../api-docs/api-docs.ts';
 import type { Configuration } from '../config/schema.ts';
 import { endpointsBehindHealth } from '../health/health-handler.ts';
+import { endpointsBehindMetrics } from '../metrics/metrics-path.ts';
 
 /** Returns a warning for each endpoint at a path that the server itself answers. */
 export function unreachableEndpoints(endpoints: readonly Endpoint[], configuration: Configuration): readonly string[] {
@@ -11,5 +12,8 @@ export function unreachableEndpoints(endpoints: readonly Endpoint[], configurati
   const health = endpointsBehindHealth(endpoints, configuration).map(({ id, path }) => {
     return `${id} cannot be reached: health checks are answered at its path, ${path}; set health.path to another one`;
   });
-  return [...docs, ...health];
+  const metrics = endpointsBehindMetrics(endpoints, configuration).map(({ id, path }) => {
+    return `${id} cannot be reached: metrics are answered at its path, ${path}; set metrics.path to another one`;
+  });
+  return [...docs, ...health, ...metrics];
 }

@@ -10,6 +10,7 @@ import { eventsSection } from './schema/events.ts';
 import { count, flag, optionalText, secret, text } from './schema/fields.ts';
 import { gatewaySection } from './schema/gateway.ts';
 import { healthSection } from './schema/health.ts';
+import { metricsSection } from './schema/metrics.ts';
 import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
 import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
 import { startPageSection } from './schema/start-page.ts';
@@ -94,6 +95,7 @@ export const configurationSchema = z.strictObject({
   limits,
   tls: tlsSection,
   health: healthSection,
+  metrics: metricsSection,
   cors: corsSection,
   compression: compressionSection,
   securityHeaders: securityHeadersSection,

@@ -37,7 +37,9 @@ export class BatchQueue<Item> {
   /** The index of the oldest item: removing it from the array would move all others. */
   #first = 0;
   #size = 0;
+  /** Since the last report. */
   #lost = 0;
+  #reportedLost = 0;
   #lossReportedAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
   #isClosed = false;
@@ -56,6 +58,11 @@ export class BatchQueue<Item> {
     if (this.#running !== null || this.#isFailing) return;
     if (this.#length >= this.#options.batchSize) this.#run();
     else this.#schedule(this.#options.delayMs);
+  }
+
+  /** The number of items that were lost. */
+  get lost(): number {
+    return this.#reportedLost + this.#lost;
   }
 
   /** Writes what is queued, for at most the given time, and closes the output. */
@@ -155,6 +162,7 @@ export class BatchQueue<Item> {
     const now = performance.now();
     if (this.#lost === 0 || (!always && now - this.#lossReportedAt < lossReportMs)) return;
     this.#options.report(`${this.#options.name}: ${this.#lost} ${this.#lost === 1 ? 'line was' : 'lines were'} lost`);
+    this.#reportedLost += this.#lost;
     this.#lost = 0;
     this.#lossReportedAt = now;
   }

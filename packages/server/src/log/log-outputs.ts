@@ -20,11 +20,15 @@ export interface LogOutputs {
    * @throws StartError for a command or connection string that can never work
    */
   readonly openDatabases: (connectionString: string) => void;
+  /** Returns the number of lost lines of each output. */
+  readonly lostLines: () => Readonly<Partial<Record<OutputName, number>>>;
   /** Writes what is queued into the database, for some seconds. */
   closeDatabases(): Promise<void>;
   /** As `closeDatabases`, and writes what is queued for files and console. */
   close(): Promise<void>;
 }
+
+export type OutputName = 'console' | 'file' | 'database' | 'tracking';
 
 export interface LogOutputsContext {
   readonly workingDirectory: string;
@@ -45,6 +49,7 @@ export function consoleOnly(stdout: { write(text: string): void }): LogOutputs {
     console: (text) => stdout.write(text),
     targets: [],
     track: null,
+    lostLines: () => ({}),
     openDatabases: () => undefined,
     closeDatabases: () => Promise.resolve(),
     close: () => Promise.resolve(),
@@ -83,6 +88,12 @@ export function createLogOutputs(configuration: Configuration, context: LogOutpu
         : [{ level: log.database.level, write: (line: string) => lines.push([storableJson(line)]) }]),
     ],
     track: requests === null ? null : (entry) => requests.push(trackingRow(entry).map(storable)),
+    lostLines: () => ({
+      console: console.lost,
+      ...(file === null ? {} : { file: file.lost }),
+      ...(lines === null ? {} : { database: lines.lost() }),
+      ...(requests === null ? {} : { tracking: requests.lost() }),
+    }),
     openDatabases: (connectionString) => {
       for (const database of databases) database.open(connectionString);
     },
@@ -131,6 +142,7 @@ function openLines(name: string, report: LogOutputsContext['report'], sink: Batc
 
 interface DatabaseOutput {
   push(row: Row): void;
+  lost(): number;
   open(connectionString: string): void;
   close(): Promise<void>;
 }
@@ -167,6 +179,7 @@ function openQueue(
   let closing: Promise<void> | null = null;
   return {
     push: (row) => queue.push(row),
+    lost: () => queue.lost,
     open: (connectionString) => {
       const { pooler, preparedStatements } = gateway;
       const options = { command, parameters, applicationName: `pgway ${path}`, pooler, preparedStatements };

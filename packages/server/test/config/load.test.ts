@@ -300,6 +300,7 @@ describe('all issues are reported at once, with their places', () => {
       'log.database.connectionString',
       'requestTracking.connectionString',
       'tls.passphrase',
+      'metrics.token',
       'typescriptClient.customHeaders',
     ]);
   });

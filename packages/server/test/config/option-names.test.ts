@@ -67,7 +67,7 @@ const notInServer: Readonly<Record<string, string>> = {
   'gateway.defaultRoutineCache': 'an object of the host program; redisCache in the server',
   'gateway.processes': 'the server sets it, from workers',
   'gateway.readDefinitions': 'the generators set it',
-  'gateway.observeRequests': 'the access log and request tracking set it',
+  'gateway.observeRequests': 'access log, request tracking and metrics set it',
   'authentication.schemes': hostObject,
   'authentication.passwordHasher': hostObject,
   'authentication.wrapSessions': hostFunction,

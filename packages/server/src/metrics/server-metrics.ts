@@ -1,0 +1,83 @@
+/** Metrics of the server that are neither of a request nor of the gateway's statistics. */
+import type { Observation, Observer } from '@pgway/core';
+import { version } from '../cli/help.ts';
+import type { LogOutputs } from '../log/log-outputs.ts';
+import { byLabel, type MetricDefinition, type Sample } from './define-metric.ts';
+
+type Upload = Extract<Observation, { readonly kind: 'upload' }>;
+
+/** Counts observations. Its labels have names of the configuration, and none of clients. */
+export class ObservationCounts {
+  /** The number of files by handler, then by status. */
+  readonly #files = new Map<string, Map<string, number>>();
+  readonly #uploadedBytes = new Map<string, number>();
+  readonly #connectionFailures = new Map<string, number>();
+
+  readonly observe: Observer = (observation) => {
+    if (observation.kind === 'upload') this.#countUpload(observation);
+    if (observation.kind === 'connection-failed') increment(this.#connectionFailures, observation.connection ?? '', 1);
+  };
+
+  get metrics(): readonly MetricDefinition[] {
+    return [
+      {
+        type: 'counter',
+        name: 'pgway_upload_files_total',
+        help: 'Uploaded files by handler and result of its checks.',
+        labels: ['handler', 'status'],
+        read: () => this.#fileSamples(),
+      },
+      {
+        type: 'counter',
+        name: 'pgway_upload_bytes_total',
+        help: 'Bytes of uploaded files.',
+        labels: ['handler'],
+        read: () => byLabel('handler', Object.fromEntries(this.#uploadedBytes)),
+      },
+      {
+        type: 'counter',
+        name: 'pgway_database_connection_failures_total',
+        help: 'Connections that could not be opened, or were lost.',
+        labels: ['connection'],
+        read: () => byLabel('connection', Object.fromEntries(this.#connectionFailures)),
+      },
+    ];
+  }
+
+  *#fileSamples(): Iterable<Sample> {
+    for (const [handler, statuses] of this.#files) {
+      for (const [status, count] of statuses) yield [{ handler, status }, count];
+    }
+  }
+
+  #countUpload({ handler, status, size }: Upload): void {
+    const statuses = this.#files.get(handler) ?? new Map<string, number>();
+    this.#files.set(handler, statuses);
+    increment(statuses, status, 1);
+    increment(this.#uploadedBytes, handler, size);
+  }
+}
+
+function increment(counts: Map<string, number>, key: string, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+}
+
+export function serverMetrics({ lostLines }: Pick<LogOutputs, 'lostLines'>): readonly MetricDefinition[] {
+  return [
+    {
+      type: 'gauge',
+      name: 'pgway_build_info',
+      help: 'The version of pgway and of Node.js; the value is 1.',
+      labels: ['version', 'node_version'],
+      aggregator: 'first',
+      read: () => [[{ version: version(), node_version: process.version }, 1]],
+    },
+    {
+      type: 'counter',
+      name: 'pgway_log_lines_lost_total',
+      help: 'Lines and tracked requests that an output of the log could not write.',
+      labels: ['output'],
+      read: () => byLabel('output', lostLines()),
+    },
+  ];
+}
