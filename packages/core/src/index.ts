@@ -67,6 +67,8 @@ export type {
   UploadOptionValue,
 } from './endpoints/upload-option.ts';
 export { configuredPoolSize } from './gateway/connections.ts';
+export { trustedAddresses } from './adapters/forwarded.ts';
+export { clientNetwork } from './auth-schemes/client-network.ts';
 export { createPasswordHasher, type PasswordHasherOptions } from './auth-schemes/password.ts';
 export type { BearerSchemeOptions } from './auth-schemes/bearer.ts';
 export type { CookieSchemeOptions } from './auth-schemes/cookie.ts';

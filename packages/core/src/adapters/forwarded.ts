@@ -71,7 +71,11 @@ export function canonicalAddress(address: string | undefined): string | null {
   return isIP(mapped) === 4 ? mapped : text;
 }
 
-function trustedAddresses(entries: readonly string[]): (address: string) => boolean {
+/**
+ * Returns a function that tests whether an address is one of the entries: addresses, CIDR blocks and `loopback`.
+ * @throws TypeError for another entry
+ */
+export function trustedAddresses(entries: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const entry of entries) addTo(list, entry);
   return (address) => list.check(address, familyOf(address));

@@ -48,8 +48,32 @@ const limits = z
       'Seconds within which the body of a request must arrive, unless it is an upload, which has a minimum rate.',
     ),
     keepAliveTimeout: seconds(65, 'Seconds that an idle keep-alive connection stays open.'),
+    keepAliveInitialDelay: seconds(
+      60,
+      'Seconds without traffic after which TCP keep-alive probes a client; one that has vanished without closing its connection is disconnected some seconds later.',
+    ),
     maxConnections: count(10_000, 'Maximum number of client connections; another one is answered 503.'),
-    maxConcurrentStreams: count(100, 'Maximum number of concurrent requests on a connection of HTTP/2.'),
+    maxConnectionsPerAddress: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .nullable()
+      .default(1000)
+      .describe(
+        'Maximum number of connections from one address, or from one /64 network of IPv6; another one is answered 503, with TLS closed. Proxies of `authentication.trustedProxies` have no limit. Null: no limit.',
+      ),
+    maxRequestsPerConnection: z
+      .int()
+      .min(1)
+      .max(1_000_000_000)
+      .nullable()
+      .default(10_000)
+      .describe('Maximum number of requests on a connection, which is closed after the last one. Null: no limit.'),
+    maxConcurrentStreams: count(
+      100,
+      'Maximum number of concurrent requests on a connection of HTTP/2. On one of HTTP/1.1, a client that sends more without waiting for responses is disconnected.',
+    ),
+    maxHeadersCount: count(100, 'Maximum number of headers of a request.', 10_000),
     maxHeaderSize: z
       .int()
       .min(1024)

@@ -3,15 +3,19 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { Configuration } from '../config/schema.ts';
 import type { HealthHandler } from '../health/health-handler.ts';
 import type { RequestLog } from '../log/request-log.ts';
-import { createHttp2Connections } from '../tls/http2-server.ts';
+import { createHttp2Connections, type Http2Connections } from '../tls/http2-server.ts';
 import { createTlsServer, dispatchHttp2, type TlsOptions, trackHandshakes } from '../tls/tls-server.ts';
+import { answerClientErrors } from './client-error.ts';
+import { limitConnections } from './connection-limits.ts';
+import { Connections } from './connections.ts';
 import { type HostCheck, hostCheck, sendMisdirected } from './host-check.ts';
-import { LingeringResponse, responseClass, type Shutdown } from './lingering-response.ts';
-import { applyBodyPolicy } from './request-body.ts';
+import { LingeringResponse, responseClass } from './lingering-response.ts';
+import { applyBodyPolicy, isHttp2 } from './request-body.ts';
+import { findRefusal, sendRefusal } from './request-check.ts';
+import { StallDetector } from './stall-detector.ts';
 
 /** The server cannot listen on its address; the message says what to do. */
 export class ListenError extends Error {
@@ -25,11 +29,6 @@ export interface HttpServer {
   /** Stops listening and drains running requests; closes their connections after `graceMs`, or when `force` is aborted. */
   stop(graceMs: number, force: AbortSignal): Promise<void>;
 }
-
-const busyText = 'Too many connections';
-const busyResponse = `HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${busyText.length}\r\nretry-after: 1\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n${busyText}`;
-// Connections beyond the limit that still get the 503; further ones are dropped.
-const rejectableConnections = 100;
 
 /** Options of the server beside its handler. */
 export interface ListenOptions {
@@ -48,40 +47,66 @@ export async function listen(
   { tls = null, serveHealth = () => false, onRequest }: ListenOptions = {},
 ): Promise<HttpServer> {
   const { limits, host, port } = configuration;
-  const shutdown: Shutdown = { hasBegun: false };
+  const connections = new Connections(limits);
+  let stopping = false;
   let isAllowedHost: HostCheck = () => false;
   const serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    if (!isHttp2(request) && !connections.admit(request, response)) return;
     onRequest?.(request, response);
+    const refusal = findRefusal(request, limits.maxHeadersCount);
+    if (refusal !== null) return sendRefusal(response, refusal);
     if (serveHealth(request, response)) return;
     const name = request.headers.host ?? '';
     if (!isAllowedHost(name)) return sendMisdirected(response, name);
     applyBodyPolicy(request, response, { timeoutMs: limits.requestTimeout * 1000, expectsContinue });
     handler(request, response);
   };
-  const options = { ...httpOptions(limits), ServerResponse: responseClass(shutdown) };
+  const closesConnection = (response: ServerResponse): boolean => stopping && connections.isLast(response);
+  const options = { ...httpOptions(limits), ServerResponse: responseClass(closesConnection) };
   const server = tls === null ? createServer(options) : createTlsServer(options, tls);
+  const event = tls === null ? 'connection' : 'secureConnection';
+  server.prependListener(event, (socket: Socket) => connections.add(socket));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => serve(request, response, false));
   // With the listener, Node does not send `100 Continue` itself.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => serve(request, response, true));
+  server.maxHeadersCount = limits.maxHeadersCount + 1;
+  server.closeIdleConnections = () => connections.closeIdle();
+  answerClientErrors(server, (socket) => connections.responses(socket));
   const http2 = tls?.http2 === true ? createHttp2Connections(limits, serve) : null;
-  if (http2 !== null) dispatchHttp2(server, (socket) => http2.open(socket, isBusy(socket)));
-  const isBusy = limitConnections(server, tls === null ? 'connection' : 'secureConnection', limits.maxConnections);
+  if (http2 !== null) dispatchHttp2(server, (socket) => http2.open(socket, admission.isBusy(socket)));
+  const admission = limitConnections(server, configuration, tls !== null);
   const closeHandshakes = tls === null ? () => undefined : trackHandshakes(server);
   await startListening(server, host, port);
   const unwatch = tls?.watch((certificate) => (server as TlsServer).setSecureContext(certificate.secureContext));
+  const endChecks = closeStalled(configuration.gateway.slowClientTimeout * 1000, connections, http2);
   const address = server.address() as AddressInfo;
   isAllowedHost = hostCheck(address.address, configuration.allowedHosts);
 
   return {
     port: address.port,
-    stop: (graceMs, force) => {
-      shutdown.hasBegun = true;
+    stop: async (graceMs, force) => {
+      stopping = true;
       unwatch?.();
       closeHandshakes();
+      admission.closeRefused();
       http2?.close();
-      return closeServer(server, graceMs, force, () => http2?.destroy());
+      await closeServer(server, graceMs, force, () => http2?.destroy());
+      endChecks();
     },
   };
+}
+
+/** Closes connections and streams whose client stops to read, until the returned function is called. */
+function closeStalled(timeoutMs: number, connections: Connections, http2: Http2Connections | null): () => void {
+  const stalls = new StallDetector(timeoutMs);
+  // Streams share a connection.
+  const streamStalls = new StallDetector(4 * timeoutMs);
+  const timer = setInterval(() => {
+    connections.closeStalled(stalls);
+    http2?.closeStalled(streamStalls);
+  }, stalls.intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** The options of Node's server for HTTP/1.1. */
@@ -94,34 +119,9 @@ export function httpOptions(limits: Configuration['limits']): ServerOptions {
     keepAliveTimeout: limits.keepAliveTimeout * 1000,
     maxHeaderSize: limits.maxHeaderSize,
     connectionsCheckingInterval: 1000,
+    keepAlive: true,
+    keepAliveInitialDelay: limits.keepAliveInitialDelay * 1000,
   };
-}
-
-/**
- * Answers 503 to connections beyond the limit. Returns whether a connection is one of those; the requests of HTTP/2 are answered
- * elsewhere.
- * @param event emitted for connections that can be answered: with TLS, after the handshake
- */
-export function limitConnections(
-  server: Server,
-  event: 'connection' | 'secureConnection',
-  max: number,
-): (socket: Socket) => boolean {
-  const busy = new WeakSet<Socket>();
-  let open = 0;
-  server.maxConnections = max + rejectableConnections;
-  server.prependListener(event, (socket: Socket) => {
-    open += 1;
-    socket.once('close', () => (open -= 1));
-    if (open <= max) return;
-    busy.add(socket);
-    if (!isHttp2(socket)) socket.end(busyResponse, () => socket.destroySoon());
-  });
-  return (socket) => busy.has(socket);
-}
-
-function isHttp2(socket: Socket & { readonly alpnProtocol?: TLSSocket['alpnProtocol'] }): boolean {
-  return socket.alpnProtocol === 'h2';
 }
 
 /** @param setting that has the port */

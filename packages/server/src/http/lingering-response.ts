@@ -1,17 +1,13 @@
 /** Responses that are sent before the whole request has arrived. */
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { linger } from './linger.ts';
 import { hasBody } from './request-body.ts';
-
-/** The time within which the client must read the response and close the connection. */
-const lingerMs = 5000;
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
 /**
  * A response that closes the connection when the body of the request has not arrived completely. The rest of the body is read and
- * discarded for some seconds: closing at once would reset the connection, and the client would lose the response (RFC 9112,
- * section 9.6).
+ * discarded for some seconds.
  */
 export class LingeringResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** Bytes of the body so far. */
@@ -36,16 +32,14 @@ export class LingeringResponse<Request extends IncomingMessage = IncomingMessage
   }
 }
 
-/** Tells the responses of a server that its connections are about to be closed. */
-export interface Shutdown {
-  hasBegun: boolean;
-}
-
-/** Returns the class of the responses of a server, which end their connections once the shutdown has begun. */
-export function responseClass(shutdown: Shutdown): typeof LingeringResponse {
+/**
+ * Returns the class of the responses of a server that is going to stop.
+ * @param closesConnection whether a connection ends with the response
+ */
+export function responseClass(closesConnection: (response: ServerResponse) => boolean): typeof LingeringResponse {
   return class<Request extends IncomingMessage = IncomingMessage> extends LingeringResponse<Request> {
     override writeHead(status: number, reasonOrHeaders?: string | Headers, headers?: Headers): this {
-      if (shutdown.hasBegun) this.shouldKeepAlive = false;
+      if (closesConnection(this)) this.shouldKeepAlive = false;
       return super.writeHead(status, reasonOrHeaders, headers);
     }
   };
@@ -69,15 +63,4 @@ function lingerOnClose(request: IncomingMessage): void {
     if (request.complete) destroySoon();
     else linger(socket);
   };
-}
-
-function linger(socket: Socket): void {
-  socket.end();
-  // Without the listeners of the HTTP parser, which would take further requests.
-  socket.removeAllListeners('data');
-  socket.on('data', () => undefined);
-  socket.once('end', () => socket.destroy());
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once('close', () => clearTimeout(timer));
-  socket.resume();
 }

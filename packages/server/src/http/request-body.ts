@@ -10,9 +10,14 @@ export interface BodyPolicy {
   readonly expectsContinue: boolean;
 }
 
+/** Whether the request came over HTTP/2. Its version does not tell: a request line of HTTP/1.1 may end with `HTTP/2.0`. */
+export function isHttp2(request: object): request is Http2ServerRequest {
+  return 'stream' in request;
+}
+
 export function hasBody(request: IncomingMessage): boolean {
   // A body of HTTP/2 needs no header.
-  if (request.httpVersionMajor === 2) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
+  if (isHttp2(request)) return !request.stream.endAfterHeaders;
   const { headers } = request;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

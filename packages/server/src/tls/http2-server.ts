@@ -3,17 +3,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, createServer, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Configuration } from '../config/schema.ts';
+import type { StallDetector } from '../http/stall-detector.ts';
 import { Http2Request, Http2Response } from './http2-messages.ts';
 
 /** Frames that violate the protocol, and streams that were refused, after which a connection is closed. */
 const maxSessionInvalidFrames = 100;
 const maxSessionRejectedStreams = 100;
 
+/** `:method`, `:scheme`, `:authority` and `:path`. */
+const pseudoHeaders = 4;
+
 export type ServeRequest = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void;
 
 export interface Http2Connections {
   /** @param busy whether requests are answered 503, because there are too many connections */
   open(socket: TLSSocket, busy: boolean): void;
+  /** Resets streams whose client does not read. */
+  closeStalled(stalls: StallDetector): void;
   /** Closes each connection after its running requests. */
   close(): void;
   /** Closes all connections at once. */
@@ -23,6 +29,7 @@ export interface Http2Connections {
 /** Returns the handler of connections that negotiated HTTP/2. Node ends connections that reset many streams (CVE-2023-44487). */
 export function createHttp2Connections(limits: Configuration['limits'], serve: ServeRequest): Http2Connections {
   const sessions = new Set<Http2Session>();
+  const responses = new Set<Http2Response>();
   const busySessions = new WeakSet<Http2Session>();
   // Does not listen itself.
   const server = createServer({
@@ -30,10 +37,13 @@ export function createHttp2Connections(limits: Configuration['limits'], serve: S
     Http2ServerResponse: Http2Response,
     maxSessionInvalidFrames,
     maxSessionRejectedStreams,
+    maxHeaderListPairs: limits.maxHeadersCount + pseudoHeaders,
     settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderSize },
   });
   const handle = (request: Http2Request, response: Http2Response, expectsContinue: boolean): void => {
     const { session } = request.stream;
+    responses.add(response);
+    response.once('close', () => responses.delete(response));
     endBodyAfterResponse(request.stream as ServerHttp2Stream);
     if (request.hasConflictingHost) return refuse(response, 400, {});
     if (session !== undefined && busySessions.has(session)) {
@@ -52,8 +62,15 @@ export function createHttp2Connections(limits: Configuration['limits'], serve: S
         if (busy) busySessions.add(session);
         session.once('close', () => sessions.delete(session));
         closeWhenIdle(session, limits);
+        closeAfterRequests(session, limits.maxRequestsPerConnection ?? Infinity);
       });
       server.emit('connection', socket);
+    },
+    closeStalled: (stalls) => {
+      for (const response of responses) {
+        const pendingBytes = response.writableLength;
+        if (stalls.isStalled(response, pendingBytes, response.bodySize - pendingBytes)) response.destroy();
+      }
     },
     close: () => sessions.forEach((session) => session.close()),
     destroy: () => sessions.forEach((session) => session.destroy()),
@@ -96,4 +113,13 @@ function closeWhenIdle(session: Http2Session, { headersTimeout, keepAliveTimeout
     });
   });
   session.once('close', () => clearTimeout(timer));
+}
+
+/** Closes a session, after its running requests, when it has had this number of requests. */
+function closeAfterRequests(session: Http2Session, max: number): void {
+  let requests = 0;
+  session.on('stream', () => {
+    requests += 1;
+    if (requests === max) session.close();
+  });
 }

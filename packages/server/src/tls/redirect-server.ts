@@ -2,8 +2,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Configuration } from '../config/schema.ts';
+import { answerClientErrors } from '../http/client-error.ts';
+import { limitConnections } from '../http/connection-limits.ts';
 import { hostCheck, parseHost, sendMisdirected } from '../http/host-check.ts';
-import { closeServer, type HttpServer, httpOptions, limitConnections, startListening } from '../http/http-server.ts';
+import { closeServer, type HttpServer, httpOptions, startListening } from '../http/http-server.ts';
 import { isNameOf } from './certificate.ts';
 import type { CertificateStore } from './certificate-store.ts';
 
@@ -25,13 +27,20 @@ export async function listenForRedirects(
   const server = createServer(httpOptions(limits), (request, response) => {
     redirect(request, response, { isKnown, port: tls.redirectTargetPort ?? targetPort });
   });
-  limitConnections(server, 'connection', limits.maxConnections);
+  const connections = limitConnections(server, configuration, false);
+  answerClientErrors(server, () => []);
   await startListening(server, host, tls.redirectPort!, 'tls.redirectPort');
   const address = server.address() as AddressInfo;
   const isAllowed = hostCheck(address.address, allowedHosts);
   // Without `allowedHosts`, a redirect could lead to any host: those of the certificate are known.
   isKnown = (name) => isAllowed(name) && (allowedHosts.length > 0 || isNameOf(store.current, name));
-  return { port: address.port, stop: (graceMs, force) => closeServer(server, graceMs, force) };
+  return {
+    port: address.port,
+    stop: (graceMs, force) => {
+      connections.closeRefused();
+      return closeServer(server, graceMs, force);
+    },
+  };
 }
 
 interface RedirectTarget {

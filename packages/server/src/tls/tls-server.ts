@@ -3,6 +3,7 @@ import type { Server as HttpServer, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { interceptConnections } from '../http/connection-limits.ts';
 import type { Certificate } from './certificate.ts';
 
 export interface TlsOptions {
@@ -26,11 +27,10 @@ export function createTlsServer(options: ServerOptions, { certificate, http2 }: 
 
 /** Passes connections that negotiated HTTP/2 to `open`. */
 export function dispatchHttp2(server: HttpServer | Server, open: (socket: TLSSocket) => void): void {
-  const listeners = server.listeners('secureConnection');
-  server.removeAllListeners('secureConnection');
-  server.on('secureConnection', (socket: TLSSocket) => {
-    if (socket.alpnProtocol === 'h2') open(socket);
-    else for (const listener of listeners) listener.call(server, socket);
+  interceptConnections<TLSSocket>(server, 'secureConnection', (socket) => {
+    if (socket.alpnProtocol !== 'h2') return false;
+    open(socket);
+    return true;
   });
 }
 

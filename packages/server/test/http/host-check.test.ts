@@ -45,6 +45,8 @@ const foreign = [
   '10.0.0.1',
   '0.0.0.0',
   '[::2]',
+];
+const invalid = [
   'localhost@evil.example',
   'localhost, evil.example',
   'localhost/evil.example',
@@ -67,6 +69,14 @@ test.each(foreign)('a loopback listener rejects %j', async (host) => {
     status: 421,
     detail: `The request names the host ${JSON.stringify(host)}. If it is a name of this server, add it to allowedHosts: --allowed-hosts=<name>.`,
   });
+});
+
+test.each(invalid)('%j is no host', async (host) => {
+  const [status, body] = await ask(await serve({ host: '0.0.0.0' }), host);
+  expect([status, JSON.parse(body)]).toEqual([
+    400,
+    { type: 'about:blank', title: 'Bad request', status: 400, detail: 'The value of Host is not a host.' },
+  ]);
 });
 
 test('every method is checked', async () => {

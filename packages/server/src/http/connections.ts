@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Configuration } from '../config/schema.ts';
+import type { StallDetector } from './stall-detector.ts';
+
+interface Connection {
+  /** The number of requests so far. */
+  requests: number;
+  /** The oldest one first. Those that have ended are removed at the next request or check. */
+  readonly responses: ServerResponse[];
+}
+
+/** The connections of HTTP/1.1, with the responses that have not ended. */
+export class Connections {
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #maxRequests: number;
+  readonly #maxConcurrent: number;
+
+  constructor({ maxRequestsPerConnection, maxConcurrentStreams }: Configuration['limits']) {
+    this.#maxRequests = maxRequestsPerConnection ?? Infinity;
+    this.#maxConcurrent = maxConcurrentStreams;
+  }
+
+  add(socket: Socket): void {
+    this.#connections.set(socket, { requests: 0, responses: [] });
+    socket.once('close', () => this.#connections.delete(socket));
+  }
+
+  /** Adds a request. Returns false for one that is not served, as its connection ends. */
+  admit({ socket, headers }: IncomingMessage, response: ServerResponse): boolean {
+    const connection = this.#connections.get(socket);
+    const responses = this.responses(socket);
+    const isClosing = !socket.writable || responses.at(-1)?.shouldKeepAlive === false;
+    if (connection === undefined || isClosing) return false;
+    connection.requests += 1;
+    connection.responses.push(response);
+    // Node's `maxRequestsPerSocket` leaves it to the client to close the connection, and its parser drops what follows an `Upgrade`.
+    if (connection.requests >= this.#maxRequests || headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    if (responses.length <= this.#maxConcurrent) return true;
+    // Pipelining would make a connection cost as much memory as thousands.
+    socket.destroy();
+    return false;
+  }
+
+  /** Returns the responses of a connection that have not ended, the oldest one first. */
+  responses(socket: Socket): readonly ServerResponse[] {
+    const responses = this.#connections.get(socket)?.responses ?? [];
+    while (responses[0]?.closed === true) responses.shift();
+    return responses;
+  }
+
+  /** Whether no further request has arrived on the connection of the response. */
+  isLast(response: ServerResponse): boolean {
+    return this.responses(response.req.socket).at(-1) === response;
+  }
+
+  /** Closes connections whose client does not read. */
+  closeStalled(stalls: StallDetector): void {
+    for (const socket of this.#connections.keys()) {
+      this.responses(socket);
+      const pendingBytes = socket.writableLength;
+      if (stalls.isStalled(socket, pendingBytes, socket.bytesWritten - pendingBytes)) socket.destroy();
+    }
+  }
+
+  /** Closes connections without a request. Node's `closeIdleConnections` cuts off responses that have been written but not sent. */
+  closeIdle(): void {
+    for (const [socket, { requests }] of this.#connections) {
+      const isWaiting = requests > 0 || socket.bytesRead === 0;
+      if (isWaiting && this.responses(socket).length === 0 && socket.writableLength === 0) socket.destroy();
+    }
+  }
+}
