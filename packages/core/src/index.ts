@@ -200,6 +200,9 @@ export type {
   ValueSource,
 } from './ports/ports.ts';
 export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
+export { runStatements } from './gateway/run-statements.ts';
+export type { SingleConnectionOptions } from './gateway/single-connection.ts';
+export { DatabaseError } from './postgres/port.ts';
 export type { FetchConnection } from './adapters/fetch.ts';
 export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';

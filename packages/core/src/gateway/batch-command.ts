@@ -1,8 +1,7 @@
 import { tokenizeSql } from '../catalog/tokenize-sql.ts';
-import { connectDatabase, type DatabaseSessionOptions } from '../postgres/connect-database.ts';
-import { parseConnectionString } from '../postgres/connection-string.ts';
-import { type Database, DatabaseError, type Statement, type Value } from '../postgres/port.ts';
-import { StartError, toStartError } from './start-error.ts';
+import { DatabaseError, type Statement, type Value } from '../postgres/port.ts';
+import { openSingleConnection, runTimeoutMs, type SingleConnectionOptions } from './single-connection.ts';
+import { StartError } from './start-error.ts';
 
 /** Runs a command for many rows of parameters, as for a log that a program writes into the database. */
 export interface BatchCommand {
@@ -17,18 +16,13 @@ export interface BatchCommand {
   close(): Promise<void>;
 }
 
-export interface BatchCommandOptions extends Partial<Pick<DatabaseSessionOptions, 'pooler' | 'preparedStatements'>> {
-  readonly connectionString: string;
-  /** The name of the connection in `pg_stat_activity`. */
-  readonly applicationName: string;
+export interface BatchCommandOptions extends SingleConnectionOptions {
   /** The command; it uses the first values of a row, or some of them. */
   readonly command: string;
   /** The number of values of each row: the command may use `$1` up to this number. */
   readonly parameters: number;
 }
 
-/** Milliseconds. */
-const timeouts = { run: 30_000, acquire: 10_000 } as const;
 const oids = { inferred: 0, text: 25 } as const;
 
 /** Statement names are unique in this process. */
@@ -40,7 +34,7 @@ let lastName = 0;
  */
 export function openBatchCommand(options: BatchCommandOptions): BatchCommand {
   const statement = createStatement(options);
-  const database = connect(options);
+  const database = openSingleConnection(options);
   const count = statement.types!.length;
   const runAll = (rows: readonly (readonly Value[])[]): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -48,7 +42,7 @@ export function openBatchCommand(options: BatchCommandOptions): BatchCommand {
         steps: rows.map((values) => ({ statement, values: values.slice(0, count) })),
         mayShare: false,
         atomic: true,
-        timeout: timeouts.run,
+        timeout: runTimeoutMs,
         done: () => resolve(),
         failed: reject,
       });
@@ -106,33 +100,4 @@ function createStatement({ command, parameters }: BatchCommandOptions): Statemen
   const count = Math.max(0, ...used);
   const types = Array.from({ length: count }, (_, index) => (used.includes(index + 1) ? oids.inferred : oids.text));
   return { name: `pgway_batch_${++lastName}`, sql: command, types };
-}
-
-function connect({
-  connectionString,
-  applicationName,
-  pooler = 'session',
-  preparedStatements = true,
-}: BatchCommandOptions): Database {
-  try {
-    const settings = parseConnectionString(connectionString);
-    return connectDatabase(
-      { ...settings, applicationName },
-      {
-        statementTimeout: timeouts.run,
-        planCacheMode: 'auto',
-        pooler,
-        preparedStatements,
-        poolSize: 1,
-        minPoolSize: 0,
-        acquireTimeout: timeouts.acquire,
-        shareConnections: false,
-        onNotice: () => undefined,
-        // Each call reports its own failure.
-        onConnectionError: () => undefined,
-      },
-    );
-  } catch (error) {
-    throw toStartError(error);
-  }
 }

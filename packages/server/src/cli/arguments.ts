@@ -3,10 +3,10 @@ import type { NamedFile } from '../config/configuration-files.ts';
 import type { Override } from '../config/layers.ts';
 
 /** A command that needs a configuration and a database. `serve` is the program without a command. */
-export type DatabaseCommand = 'serve' | 'generate' | 'validate' | 'endpoints';
+export type DatabaseCommand = 'serve' | 'generate' | 'validate' | 'endpoints' | 'install-watch';
 export type Command = DatabaseCommand | 'config' | 'encrypt' | 'hash' | 'init';
 
-const flagNames = ['all', 'check', 'decrypt', 'force', 'json', 'verify', 'watch'] as const;
+const flagNames = ['all', 'check', 'decrypt', 'force', 'json', 'print', 'uninstall', 'verify', 'watch', 'yes'] as const;
 
 /** An option of a command that is not a setting. It takes no value. */
 export type Flag = (typeof flagNames)[number];
@@ -18,13 +18,15 @@ export interface Arguments {
   readonly files: readonly NamedFile[];
   /** The endpoints that `pgway endpoints` shows; null: all. */
   readonly filter: string | null;
+  /** The schema of `pgway install-watch`; null: its default. */
+  readonly schema: string | null;
   readonly overrides: readonly Override[];
 }
 
 interface Syntax {
   readonly flags: readonly Flag[];
   /** The meaning of an argument that is not an option. */
-  readonly argument: 'file' | 'filter' | null;
+  readonly argument: 'file' | 'filter' | 'schema' | null;
 }
 
 const syntaxes: Readonly<Record<Command, Syntax>> = {
@@ -34,6 +36,7 @@ const syntaxes: Readonly<Record<Command, Syntax>> = {
   config: { flags: ['all', 'json'], argument: 'file' },
   init: { flags: ['force'], argument: 'file' },
   endpoints: { flags: ['all', 'json'], argument: 'filter' },
+  'install-watch': { flags: ['print', 'uninstall', 'yes'], argument: 'schema' },
   hash: { flags: ['verify'], argument: null },
   encrypt: { flags: ['decrypt'], argument: null },
 };
@@ -134,9 +137,15 @@ export function parseArguments(argv: readonly string[]): Arguments {
     command: information ?? command,
     flags: new Set(flagNames.filter((name) => flags.has(name))),
     files: files.map(({ name, optional }) => ({ name, optional })),
-    filter: argument === 'filter' ? (words.find(({ isOption }) => !isOption)?.name ?? null) : null,
+    filter: argument === 'filter' ? wordOf(words) : null,
+    schema: argument === 'schema' ? wordOf(words) : null,
     overrides,
   };
+}
+
+/** Returns the first argument that is not an option. */
+function wordOf(words: readonly Word[]): string | null {
+  return words.find(({ isOption }) => !isOption)?.name ?? null;
 }
 
 function findIssues(command: Command, { words, flags, overrides }: Words): readonly string[] {
@@ -145,6 +154,7 @@ function findIssues(command: Command, { words, flags, overrides }: Words): reado
   return [
     ...(names.some(isCommand) ? [] : flagIssues(command, flags)),
     ...wordIssues(names, syntaxes[command].argument),
+    ...(command === 'install-watch' ? installWatchIssues(names, flags) : []),
     ...(command === 'init' ? initIssues(words, overrides) : []),
     ...(command === 'encrypt' ? encryptIssues(names) : []),
   ];
@@ -187,6 +197,15 @@ function encryptIssues(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   return [
     'encrypt: takes no value as argument, because other users of this machine can read arguments; run pgway encrypt in a terminal, or pass the value to its standard input. A configuration file is --config=<file>',
+  ];
+}
+
+function installWatchIssues(names: readonly string[], flags: ReadonlySet<string>): readonly string[] {
+  return [
+    ...(names.length > 1
+      ? [`install-watch: takes one schema, not ${names.length}; pass the configuration file as --config=<file>`]
+      : []),
+    ...(flags.has('print') && flags.has('yes') ? ['--print and --yes: pass only one of them'] : []),
   ];
 }
 

@@ -9,6 +9,7 @@ export interface Task {
   readonly command: DatabaseCommand;
   readonly flags: ReadonlySet<Flag>;
   readonly filter: string | null;
+  readonly schema: string | null;
 }
 
 /** The arguments, environment and output of a command. */

@@ -14,6 +14,7 @@ import { runEndpoints } from './endpoints-command.ts';
 import { type CatalogWatch, createCatalogWatch } from './catalog-watch.ts';
 import { errorMessage } from './error-message.ts';
 import { runGenerate } from './generate-command.ts';
+import { runInstallWatch } from './install-watch-command.ts';
 import { openGateway, type OpenedGateway } from './open-gateway.ts';
 import { unreachableEndpoints } from './unreachable-endpoints.ts';
 import type { ProcessContext } from './process-context.ts';
@@ -53,6 +54,8 @@ function dispatch(context: CommandContext): Promise<number> {
       return runValidate(context);
     case 'endpoints':
       return runEndpoints(context);
+    case 'install-watch':
+      return runInstallWatch(context);
   }
 }
 

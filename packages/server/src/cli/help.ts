@@ -23,6 +23,10 @@ Commands:
   pgway endpoints [text]  print each endpoint whose path or routine contains the text, with the reason for it
       --all               also print the routines without an endpoint
       --json              print JSON
+  pgway install-watch [schema]   create event triggers that notify the gateway of changes of the database
+      --print             print the statements, and run none
+      --uninstall         drop them
+      --yes               do not ask
   pgway hash              hash a password of the terminal or of the standard input
       --verify            read a password and a hash, and exit with 1 when they do not match
   pgway encrypt           encrypt a value for a configuration file with dataProtection.secret

@@ -17,7 +17,7 @@ export async function run(argv: readonly string[], environment: Environment, pro
   let pgVariables: readonly string[] = [];
   try {
     const parsed = parseArguments(argv);
-    const { command, flags, files, filter, overrides } = parsed;
+    const { command, flags, files, filter, schema, overrides } = parsed;
     if (!needsConfiguration(command)) return await runWithoutConfiguration(command, parsed, process);
     const { workingDirectory } = process;
     const loaded = await loadConfiguration({
@@ -31,7 +31,7 @@ export async function run(argv: readonly string[], environment: Environment, pro
     if (command === 'config') return runConfig(loaded, flags, process);
     if (command === 'encrypt') return await runEncrypt(loaded, flags, process);
     pgVariables = loaded.pgVariables;
-    return await runCommand({ command, flags, filter }, loaded, process);
+    return await runCommand({ command, flags, filter, schema }, loaded, process);
   } catch (error) {
     process.stderr.write(`pgway: ${errorMessage(error)}${databaseHint(error, pgVariables)}\n`);
     return error instanceof ConfigurationError || error instanceof OptionsError ? 2 : 1;
