@@ -44,6 +44,7 @@ export type {
   JwtOptions,
   SessionOptions,
 } from './gateway/options/authentication-options.ts';
+export type { RateLimitPolicyOptions, RateLimitsOptions } from './gateway/options/rate-limit-options.ts';
 export type { UploadOptions } from './gateway/options/upload-options.ts';
 export { type DefaultUploadHandlerOptions, defaultUploadHandlers } from './uploads/default-handlers.ts';
 export { largeObjectHandler } from './uploads/large-object.ts';
@@ -148,7 +149,7 @@ export type {
   EndpointUpload,
 } from './endpoints/endpoint.ts';
 export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
-export type { EndpointAuthenticationOptions, EndpointOptions } from './endpoints/options.ts';
+export type { EndpointAuthenticationOptions, EndpointOptions, EndpointRateLimitOptions } from './endpoints/options.ts';
 export type { Diagnostic } from './endpoints/diagnostic.ts';
 export type { LineExplanation } from './endpoints/comment/comment-trace.ts';
 export type { EndpointExplanation } from './endpoints/explanation.ts';
@@ -161,9 +162,6 @@ export type {
   ParameterHookContext,
 } from './request/hooks.ts';
 export type {
-  LoginAttempt,
-  LoginOutcome,
-  LoginRateLimiter,
   AuthScheme,
   Broadcast,
   BroadcastEvent,
@@ -199,6 +197,12 @@ export type {
   SignInResponse,
   ValueSource,
 } from './ports/ports.ts';
+export type {
+  RateLimitDecision,
+  RateLimitPolicy,
+  RateLimitStore,
+  RateLimitStoreState,
+} from './ports/rate-limit-store.ts';
 export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
 export { runStatements } from './gateway/run-statements.ts';
 export type { SingleConnectionOptions } from './gateway/single-connection.ts';
@@ -208,6 +212,8 @@ export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';
 export type { ByteSink, ByteSource, Handle, StreamResponse, WholeResponse } from './http/response.ts';
 export { memoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts';
+export { memoryRateLimits, type MemoryRateLimitOptions } from './rate-limits/memory-store.ts';
+export { redisRateLimits, type RedisRateLimitsOptions } from './rate-limits/redis-store.ts';
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
 export type { CrudOptions, CrudType } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';

@@ -12,7 +12,7 @@ import {
   type PasswordHasher,
   type RateLimitResult,
 } from '../ports/ports.ts';
-import { ExpiringMap } from './expiring-map.ts';
+import { ExpiringMap } from '../cache/expiring-map.ts';
 
 export interface BasicCredentials {
   readonly user: string;

@@ -1,4 +1,4 @@
-import { clientNetwork } from './client-network.ts';
+import { clientNetwork } from '../http/client-network.ts';
 
 interface FairQueueOptions {
   /** The maximum number of running calls. */

@@ -10,7 +10,8 @@ import {
   readBearerToken,
   TokenRefusals,
 } from './bearer-token.ts';
-import { ExpiringMap, TokenCache } from './expiring-map.ts';
+import { ExpiringMap } from '../cache/expiring-map.ts';
+import { TokenCache } from './token-cache.ts';
 import { type JwksOptions, parseJwksUrl } from './jwks.ts';
 import { type ClaimPaths, createPayload } from './jwt-claims.ts';
 import { type JwtKey, type JwtKeyPair, parseJwtKey } from './jwt-keys.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { LoginAttempt, LoginOutcome, LoginRateLimiter, RateLimitResult } from '../ports/ports.ts';
-import { clientNetwork } from './client-network.ts';
+import { clientNetwork } from '../http/client-network.ts';
 
 /** Times in seconds. */
 export interface LoginRateLimitOptions {

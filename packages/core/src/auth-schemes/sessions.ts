@@ -1,5 +1,5 @@
 import { Problem } from '../ports/ports.ts';
-import { ExpiringMap } from './expiring-map.ts';
+import { ExpiringMap } from '../cache/expiring-map.ts';
 import { type CommandRunner, isTrueRow } from './command-runner.ts';
 
 /** A new session. */

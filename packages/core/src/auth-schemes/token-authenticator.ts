@@ -1,7 +1,7 @@
 import type { Caller, Claim } from '../ports/ports.ts';
 import type { TokenEncryption } from './keys/key-ring.ts';
 import type { SessionStore } from './sessions.ts';
-import { TokenCache } from './expiring-map.ts';
+import { TokenCache } from './token-cache.ts';
 
 /** The contents of a cookie or token. Times in seconds since 1970. */
 export interface TokenPayload {

@@ -49,6 +49,17 @@ export function needsNoCaller(
   return true;
 }
 
+/** As `authorize`, at once for endpoints that do not need their caller. */
+export function authorizeIfNeeded<Candidate extends ProtectedEndpoint>(
+  candidates: readonly Candidate[],
+  request: GatewayRequest,
+  access: AccessControl,
+): AuthorizationResult<Candidate> | Promise<AuthorizationResult<Candidate>> {
+  if (!needsNoCaller(candidates, access)) return authorize(candidates, request, access);
+  refuseAnonymousCrossSite(candidates, request, access);
+  return { candidates, caller: null };
+}
+
 /**
  * Authenticates the caller and returns the endpoints that it may call. Runs before the body is read.
  * @throws Problem 401 for an unauthenticated caller, 403 for one without the required role and for a cross-site request

@@ -6,9 +6,17 @@ export interface RedisConnectionOptions {
   readonly url: string;
   /** Milliseconds for each command. */
   readonly timeout: number;
+  /** Milliseconds that `open` waits for the first connection. Default: `timeout`. */
+  readonly openTimeout?: number;
   /** Runs after each connect. No other command is sent until it resolves. */
   readonly onConnect: (send: SendCommand) => Promise<void>;
   readonly report: (state: CacheState) => void;
+}
+
+/** A Lua script with the SHA-1 of its text, in hexadecimal. */
+export interface RedisScript {
+  readonly text: string;
+  readonly sha1: string;
 }
 
 /** @throws Error also when the server is unreachable or too slow */
@@ -49,7 +57,7 @@ export class RedisConnection {
   }
 
   /**
-   * Waits for the first connection, at most the time of a command. Later attempts continue in the background.
+   * Waits for the first connection for a limited time. Later attempts continue in the background.
    * @throws Error for a missing package or an invalid address
    */
   async open(): Promise<void> {
@@ -67,18 +75,31 @@ export class RedisConnection {
       this.#failed(toError(error));
       settle();
     });
-    await within(settled, this.#options.timeout).catch((error: unknown) => this.#failed(toError(error)));
+    await within(settled, this.#options.openTimeout ?? this.#options.timeout).catch((error: unknown) =>
+      this.#failed(toError(error)),
+    );
   }
 
   /** Returns null while the server is unavailable. */
-  async send(command: readonly (string | Buffer)[]): Promise<{ readonly reply: unknown } | null> {
-    if (!this.#available) return null;
-    try {
-      return { reply: await this.#send(command) };
-    } catch (error) {
-      this.#failed(toError(error));
-      return null;
-    }
+  send(command: readonly (string | Buffer)[]): Promise<{ readonly reply: unknown } | null> {
+    return this.#attempt(() => this.#send(command));
+  }
+
+  /** Runs a Lua script, by its hash unless the server does not know it yet. Returns null while the server is unavailable. */
+  evaluate(
+    { sha1, text }: RedisScript,
+    keys: readonly string[],
+    values: readonly string[],
+  ): Promise<{ readonly reply: unknown } | null> {
+    const rest = [String(keys.length), ...keys, ...values];
+    return this.#attempt(async () => {
+      try {
+        return await this.#send(['EVALSHA', sha1, ...rest]);
+      } catch (error) {
+        if (!toError(error).message.startsWith('NOSCRIPT')) throw error;
+        return this.#send(['EVAL', text, ...rest]);
+      }
+    });
   }
 
   close(): void {
@@ -89,6 +110,16 @@ export class RedisConnection {
       this.#client?.destroy();
     } catch {
       // `destroy` throws for a client that was never connected.
+    }
+  }
+
+  async #attempt(work: () => Promise<unknown>): Promise<{ readonly reply: unknown } | null> {
+    if (!this.#available) return null;
+    try {
+      return { reply: await work() };
+    } catch (error) {
+      this.#failed(toError(error));
+      return null;
     }
   }
 

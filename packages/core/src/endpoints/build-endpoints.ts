@@ -180,6 +180,7 @@ function resolveSimpleValues({
 }: EndpointBuilder): Pick<
   Endpoint,
   | 'contentType'
+  | 'rateLimit'
   | 'connection'
   | 'sensitive'
   | 'planCacheMode'
@@ -191,6 +192,7 @@ function resolveSimpleValues({
   const holdsPassword = overrides.loginOrLogout !== null || hashes.length > 0;
   return {
     contentType: overrides.contentType,
+    rateLimit: overrides.rateLimit === null ? options.rateLimits.defaultPolicy : overrides.rateLimit.policy,
     connection: overrides.connection,
     sensitive: overrides.sensitive ?? (holdsPassword && options.authentication.obfuscateAuthParameterLogValues),
     planCacheMode: overrides.planCacheMode,

@@ -40,13 +40,14 @@ function haveSameSource(one: Endpoint, other: Endpoint): boolean {
   );
 }
 
+/** Overloads have one rate limit, as a request is counted before an overload is selected. */
 function canShare(one: Endpoint, other: Endpoint): boolean {
-  return areOverloads(one, other) && haveSameSource(one, other);
+  return areOverloads(one, other) && haveSameSource(one, other) && one.rateLimit === other.rateLimit;
 }
 
 /**
  * Excludes and reports endpoints that share a method and route with another, unless they are overloads of one routine that
- * read parameters from the same place.
+ * read parameters from the same place and have the same rate limit.
  */
 export function excludeDuplicateRoutes(endpoints: readonly Endpoint[]): {
   readonly endpoints: readonly Endpoint[];
@@ -74,7 +75,7 @@ export function excludeDuplicateRoutes(endpoints: readonly Endpoint[]): {
       ...reportDuplicatesPerTable(
         [...rivals].map(([endpoint, rival]) => ({ endpoint, rival })),
         (endpoint, rival) =>
-          areOverloads(endpoint, rival) ? reportSourceConflict(endpoint, rival) : reportDuplicate(endpoint, rival),
+          areOverloads(endpoint, rival) ? reportOverloadConflict(endpoint, rival) : reportDuplicate(endpoint, rival),
       ),
       ...reportAmbiguousOverloads(
         [...byRoute.values()].map((group) => group.filter((endpoint) => !rivals.has(endpoint))),
@@ -151,6 +152,22 @@ function reportDuplicate(endpoint: Endpoint, rival: Endpoint): Diagnostic {
     routine: endpoint.id,
     line: null,
     message: `${endpoint.method} ${display(endpoint.path)} is also the route of ${rival.id} (${display(rival.path)}), so neither is published; set another path for one of them`,
+  };
+}
+
+function reportOverloadConflict(endpoint: Endpoint, rival: Endpoint): Diagnostic {
+  return haveSameSource(endpoint, rival)
+    ? reportRateLimitConflict(endpoint, rival)
+    : reportSourceConflict(endpoint, rival);
+}
+
+function reportRateLimitConflict(endpoint: Endpoint, rival: Endpoint): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'overload-rate-limit',
+    routine: endpoint.id,
+    line: null,
+    message: `${endpoint.method} ${display(endpoint.path)} has the rate limit ${endpoint.rateLimit ?? 'none'}, but its overload ${rival.id} ${rival.rateLimit ?? 'none'}, so neither is published; use the same rate limit, or set another path for one of them`,
   };
 }
 

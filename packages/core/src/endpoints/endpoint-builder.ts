@@ -57,6 +57,8 @@ export interface Overrides {
   /** The names of the parameters in the cache key. */
   cached: readonly string[] | 'all' | null;
   cacheExpiresInMs: number | null;
+  /** A policy of null: the endpoint has no rate limit. */
+  rateLimit: { readonly policy: string | null } | null;
   enabled: boolean;
   /** The names of the upload handlers. */
   upload: readonly string[] | null;
@@ -138,6 +140,7 @@ export class EndpointBuilder {
     userParameters: null,
     cached: null,
     cacheExpiresInMs: null,
+    rateLimit: null,
     enabled: true,
     upload: null,
   };
@@ -227,5 +230,6 @@ export class EndpointBuilder {
 
 function formatValue(value: Overrides[keyof Overrides]): string {
   if (typeof value !== 'object' || value === null) return String(value);
+  if ('policy' in value) return value.policy ?? 'none';
   return ('kind' in value ? [value.kind, ...value.names] : value).join(' ');
 }

@@ -14,11 +14,12 @@ export interface EndpointChange {
   readonly endpoint: Endpoint;
 }
 
-/** The connections and upload handlers that an endpoint can name. */
+/** The connections, upload handlers and rate limits that an endpoint can name. */
 export interface AvailableNames {
   readonly connectionNames: readonly string[];
   /** Null: uploads are disabled. */
   readonly uploads: EndpointUploadOptions | null;
+  readonly rateLimits: readonly string[];
 }
 
 /** Validates endpoints that the `endpointCreated` hook has changed. Invalid ones are omitted and reported. */
@@ -39,17 +40,23 @@ export function validateEndpointChanges(changes: readonly EndpointChange[], avai
   };
 }
 
-function findFaults(endpoint: Endpoint, { connectionNames, uploads }: AvailableNames): readonly Diagnostic[] {
+function findFaults(
+  endpoint: Endpoint,
+  { connectionNames, uploads, rateLimits }: AvailableNames,
+): readonly Diagnostic[] {
   const faults: Diagnostic[] = [];
   const report: ReportProblem = (code, message) => {
     faults.push({ severity: 'error', code, routine: endpoint.id, line: null, message: `endpointCreated: ${message}` });
   };
-  const { path, connection } = endpoint;
+  const { path, connection, rateLimit } = endpoint;
   const segments = path.startsWith('/') ? parsePath(path) : 'a path must begin with a slash';
   if (typeof segments === 'string') report('path-syntax', `${display(path)}: ${segments}`);
   else checkPathParameters(endpoint, segments, report);
   if (connection !== null && !connectionNames.includes(connection)) {
     report('unknown-connection', `no connection is named ${display(connection)}`);
+  }
+  if (rateLimit !== null && !rateLimits.includes(rateLimit)) {
+    report('unknown-policy', `no rate limit is named ${display(rateLimit)}`);
   }
   checkUpload(endpoint, uploads, report);
   return faults;

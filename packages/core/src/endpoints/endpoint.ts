@@ -254,6 +254,8 @@ export interface Endpoint {
   readonly upload: EndpointUpload | null;
   /** Null without caching. */
   readonly cache: CachePolicy | null;
+  /** The name of the rate limit policy; null: requests are not limited. */
+  readonly rateLimit: string | null;
   /** `schema.name` of the routines and tables whose cached responses a successful call invalidates. */
   readonly invalidates: readonly string[];
   /** The raw format: values as PostgreSQL text instead of JSON; null for other formats. */

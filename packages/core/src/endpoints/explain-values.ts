@@ -46,6 +46,7 @@ export function explainValues(
     bufferRows: explainOption(builder, 'bufferRows'),
     textResponseNullHandling: explainOption(builder, 'textResponseNullHandling'),
     queryStringNullHandling: explainOption(builder, 'queryStringNullHandling'),
+    rateLimit: explainRateLimit(builder),
   };
   const before = describeValues(built);
   return Object.entries(describeValues(endpoint)).map(([key, value]) => {
@@ -66,6 +67,7 @@ function describeValues(endpoint: Endpoint): {
   readonly bufferRows: string;
   readonly textResponseNullHandling: string;
   readonly queryStringNullHandling: string;
+  readonly rateLimit: string;
 } {
   const { method, path, parameterSource, textResponseNullHandling, queryStringNullHandling } = endpoint;
   return {
@@ -78,6 +80,7 @@ function describeValues(endpoint: Endpoint): {
     bufferRows: String(endpoint.bufferRows),
     textResponseNullHandling,
     queryStringNullHandling,
+    rateLimit: endpoint.rateLimit ?? 'none',
   };
 }
 
@@ -145,6 +148,12 @@ function explainUserContext(builder: EndpointBuilder): Origin {
   if (builder.overrides.userContext !== null) return byComment(builder, 'userContext', 'set by the comment');
   const { useUserContext } = builder.options.authentication;
   return useUserContext ? byOption('useUserContext') : byDefault('useUserContext');
+}
+
+function explainRateLimit(builder: EndpointBuilder): Origin {
+  if (builder.overrides.rateLimit !== null) return byComment(builder, 'rateLimit', 'set by the comment');
+  const { defaultPolicy } = builder.options.rateLimits;
+  return defaultPolicy === null ? byDefault('rateLimits.defaultPolicy') : byOption('rateLimits.defaultPolicy');
 }
 
 function explainOption(builder: EndpointBuilder, name: keyof Overrides & keyof EndpointOptions): Origin {

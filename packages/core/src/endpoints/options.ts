@@ -50,6 +50,15 @@ export interface EndpointOptions {
   readonly authentication: EndpointAuthenticationOptions;
   /** The upload handlers that comments can select. Null: uploads are disabled. */
   readonly uploads: EndpointUploadOptions | null;
+  readonly rateLimits: EndpointRateLimitOptions;
+}
+
+/** The rate limits that comments can select. */
+export interface EndpointRateLimitOptions {
+  /** The policies by name. */
+  readonly policies: Readonly<Record<string, object>>;
+  /** The policy of endpoints whose comment names none; null: they have no rate limit. */
+  readonly defaultPolicy: string | null;
 }
 
 /** The parameter sources of the values of `defaultRequestParamType`. */
@@ -122,4 +131,5 @@ export const endpointDefaults: EndpointOptions = Object.freeze({
   logAnnotationSetInfo: true,
   authentication: endpointAuthenticationDefaults,
   uploads: null,
+  rateLimits: { policies: {}, defaultPolicy: null },
 });

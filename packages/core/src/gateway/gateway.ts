@@ -11,7 +11,7 @@ import { openUploads, type Uploads } from './open-uploads.ts';
 import { checkServers } from './server-version.ts';
 import type { Handle } from '../http/response.ts';
 import { eventsDefaults, type GatewayOptions, type ResolvedOptions, generalDefaults } from './options/options.ts';
-import { createHandle } from '../request/handle.ts';
+import { createHandle } from '../request/create-handle.ts';
 import type { RequestPipeline } from '../request/pipeline.ts';
 import { deliverLargeBodies } from '../response/large-body.ts';
 import type { Observer, SchemeRoute } from '../ports/ports.ts';
@@ -37,6 +37,8 @@ import {
   serialize,
   shareRefreshes,
 } from './refresh.ts';
+import { openRateLimits, type RateLimits } from './open-rate-limits.ts';
+import { rateLimitsDefaults } from './options/rate-limit-options.ts';
 import { uploadDefaults } from './options/upload-options.ts';
 import { toStartError } from './start-error.ts';
 import { validateOptions } from './options/validate-options.ts';
@@ -143,6 +145,7 @@ interface Services {
   readonly events: Events;
   readonly cache: GatewayCache;
   readonly uploads: Uploads;
+  readonly rateLimits: RateLimits;
   /** Null without the option `refreshOnNotify`. */
   readonly notifications: NotificationRefresh | null;
   close(): Promise<void>;
@@ -164,6 +167,7 @@ async function openServices(
     // Before the cache: running calls still store and invalidate responses.
     await connections.close();
     await opened.cache?.close();
+    await opened.rateLimits?.close();
   };
   try {
     await checkServers(connections, options.startRetry, observe);
@@ -175,7 +179,9 @@ async function openServices(
     opened.events = events;
     const cache = await openCache(options, connections, observe);
     opened.cache = cache;
-    return { connections, authentication, notifications, events, cache, uploads, close };
+    const rateLimits = await openRateLimits(options.rateLimits, authentication.access.claimTypes, observe);
+    opened.rateLimits = rateLimits;
+    return { connections, authentication, notifications, events, cache, rateLimits, uploads, close };
   } catch (error) {
     await close();
     throw toStartError(error);
@@ -209,6 +215,7 @@ function resolveOptions(input: string | GatewayOptions): ResolvedOptions {
     ...present,
     authentication: { ...authenticationDefaults, ...withoutUndefined(present.authentication) },
     events: { ...eventsDefaults, ...withoutUndefined(present.events) },
+    rateLimits: { ...rateLimitsDefaults, ...withoutUndefined(present.rateLimits) },
     uploadOptions: { ...uploadDefaults, ...withoutUndefined(present.uploadOptions) },
   };
 }

@@ -4,6 +4,7 @@ import type { StreamStatistics } from '../events/event-streams.ts';
 import type { CacheUse, GatewayCache } from './open-cache.ts';
 import type { Connections } from './connections.ts';
 import type { Events } from './open-events.ts';
+import type { RateLimits } from './open-rate-limits.ts';
 
 export type { CacheUse, StreamStatistics };
 
@@ -13,6 +14,8 @@ export interface Health {
   readonly broadcast: string | null;
   /** The response cache. Requests continue without it. */
   readonly cache: string | null;
+  /** The store of rate limits. */
+  readonly rateLimits: string | null;
   /** The connection pools: the main one first, then those of the named connections. */
   readonly pools: readonly PoolHealth[];
   readonly catalog: CatalogHealth;
@@ -53,12 +56,14 @@ interface HealthSources {
   readonly connections: Connections;
   readonly cache: GatewayCache;
   readonly events: Events;
+  readonly rateLimits: RateLimits;
 }
 
-export function readHealth({ connections, cache, events }: HealthSources, catalog: CatalogHealth): Health {
+export function readHealth({ connections, cache, events, rateLimits }: HealthSources, catalog: CatalogHealth): Health {
   return {
     broadcast: events.broadcast.health(),
     cache: cache.health(),
+    rateLimits: rateLimits.health(),
     pools: poolStatistics(connections).map(({ waits: _waits, waitMs: _waitMs, ...pool }) => pool),
     catalog,
   };

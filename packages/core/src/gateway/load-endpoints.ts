@@ -21,6 +21,7 @@ import { deepFreeze } from '../endpoints/deep-freeze.ts';
 import { type BuiltInRoute, excludeBuiltInRoutes } from '../endpoints/duplicate-routes.ts';
 import { needsReset, addSessionEffects } from '../endpoints/session-effects.ts';
 import { createRouter } from '../request/router.ts';
+import type { RateLimits } from './open-rate-limits.ts';
 import type { Uploads } from './open-uploads.ts';
 import { StartError } from './start-error.ts';
 
@@ -40,6 +41,7 @@ export interface GatewayServices {
   readonly streams: EventStreams;
   readonly cache: GatewayCache;
   readonly uploads: Uploads;
+  readonly rateLimits: RateLimits;
   readonly builtInRoutes: readonly BuiltInRoute[];
 }
 
@@ -66,7 +68,11 @@ export async function loadEndpoints(
   const plan = buildEndpoints(routines, { ...options, connectionNames, uploads }, options.endpointsExplained !== null);
   report(plan.diagnostics, options, observe);
   const created = await runEndpointCreated(plan.endpoints, options);
-  const changed = validateEndpointChanges(created, { connectionNames, uploads });
+  const changed = validateEndpointChanges(created, {
+    connectionNames,
+    uploads,
+    rateLimits: [...services.rateLimits.byName.keys()],
+  });
   report(changed.diagnostics, options, observe);
   const uses = await readSessionEffectsByConnection(changed.endpoints, main, { connections, observe });
   const used = addSessionEffects(changed.endpoints, {
@@ -174,7 +180,7 @@ async function readSessionEffectsByConnection(
 function compileEndpoints(
   endpoints: readonly Endpoint[],
   sources: readonly EndpointSource[],
-  { authentication, uploads }: Pick<GatewayServices, 'authentication' | 'uploads'>,
+  { authentication, uploads, rateLimits }: Pick<GatewayServices, 'authentication' | 'uploads' | 'rateLimits'>,
 ): readonly CompiledEndpoint[] {
   const queryBuilders = new Map(sources.map(({ name, buildQuery }) => [name, buildQuery?.bind(null) ?? null]));
   return endpoints.map((endpoint) => {
@@ -182,6 +188,7 @@ function compileEndpoints(
       queryBuilder: queryBuilders.get(endpoint.source) ?? null,
       endpointScheme: authentication.endpointScheme(endpoint),
       uploadHandlers: uploads.handlers,
+      rateLimit: endpoint.rateLimit === null ? null : rateLimits.byName.get(endpoint.rateLimit)!,
     });
   });
 }
@@ -226,6 +233,14 @@ async function runEndpointCreated(
   return changes;
 }
 
+/** Returns the rate limits by the path of their stream. A stream of several endpoints has the limit of the first one with a limit. */
+function indexStreamRateLimits(endpoints: readonly CompiledEndpoint[]): RequestPipeline['streamRateLimits'] {
+  const entries = endpoints.flatMap(({ endpoint: { events }, rateLimit }) =>
+    events === null || rateLimit === null ? [] : [[events.path, rateLimit] as const],
+  );
+  return new Map(entries.toReversed());
+}
+
 function createPipeline(
   { connections: { main, named, provide, providedSettings }, authentication, streams, cache, uploads }: GatewayServices,
   endpoints: readonly CompiledEndpoint[],
@@ -248,6 +263,7 @@ function createPipeline(
     onSettingLeaked: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router: createRouter(endpoints),
     streamDefinitions: indexStreams(endpoints),
+    streamRateLimits: indexStreamRateLimits(endpoints),
     streams,
     access: authentication.access,
     login: authentication.login,

@@ -82,6 +82,8 @@ type State = ObservationWith<
   | 'refresh-failed'
   | 'cache-unavailable'
   | 'cache-available'
+  | 'rate-limits-unavailable'
+  | 'rate-limits-available'
 >;
 type Stream = ObservationWith<
   'unknown-hint' | 'stream-dropped' | 'broadcast-unavailable' | 'broadcast-available' | 'broadcast-messages-rejected'
@@ -107,6 +109,14 @@ function stateLine(observation: State | Stream): [Level, Fields, string] {
       return ['warn', errorFields(observation.error), 'the cache is unavailable; requests continue without it'];
     case 'cache-available':
       return ['info', {}, 'the cache is available again'];
+    case 'rate-limits-unavailable':
+      return [
+        'warn',
+        errorFields(observation.error),
+        `the store of rate limits is unavailable; requests are ${observation.requests === 'allowed' ? 'not limited' : 'refused'}`,
+      ];
+    case 'rate-limits-available':
+      return ['info', {}, 'the store of rate limits is available again'];
     default:
       return streamLine(observation);
   }

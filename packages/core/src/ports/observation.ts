@@ -32,6 +32,14 @@ export type Observation =
   | { readonly kind: 'cache-unavailable'; readonly error: Error }
   /** The cache works again. */
   | { readonly kind: 'cache-available' }
+  /** The store of rate limits fails. Until it works again, requests are not limited (`allowed`) or get a 503 (`refused`). */
+  | {
+      readonly kind: 'rate-limits-unavailable';
+      readonly error: Error;
+      readonly requests: 'allowed' | 'refused';
+    }
+  /** The store of rate limits works again. */
+  | { readonly kind: 'rate-limits-available' }
   /** A scheme has rejected the token of a request: the response is 401, unless another scheme authenticates the caller. */
   | {
       readonly kind: 'token-refused';

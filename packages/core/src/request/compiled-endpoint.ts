@@ -13,6 +13,7 @@ import {
 import { type CompiledCachePolicy, compileCachePolicy } from './cache/cache-key.ts';
 import type { AuthScheme, QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type AvailableHandler, type CompiledHandler, compileHandlers } from './upload/compile-upload.ts';
+import type { CompiledRateLimit } from './rate-limit/compile-rate-limit.ts';
 import { type Format, selectFormat, negotiableFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
 import { negotiateRowFormat, type RowFormat } from '../response/negotiate.ts';
@@ -48,9 +49,15 @@ interface CompileOptions {
   readonly queryBuilder: QueryBuilder | null;
   readonly endpointScheme: AuthScheme | null;
   readonly uploadHandlers: ReadonlyMap<string, AvailableHandler>;
+  readonly rateLimit: CompiledRateLimit | null;
 }
 
-const compileDefaults: CompileOptions = { queryBuilder: null, endpointScheme: null, uploadHandlers: new Map() };
+const compileDefaults: CompileOptions = {
+  queryBuilder: null,
+  endpointScheme: null,
+  uploadHandlers: new Map(),
+  rateLimit: null,
+};
 
 /** An endpoint with its prepared statements and formats, made once at start for all of its requests. */
 export class CompiledEndpoint {
@@ -59,8 +66,10 @@ export class CompiledEndpoint {
   readonly queryBuilder: QueryBuilder | null;
   /** The scheme that authenticates callers of this endpoint; null: the gateway's schemes do. */
   readonly endpointScheme: AuthScheme | null;
-  /** Whether a call depends on its caller. */
+  /** Whether a call, or its rate limit, depends on its caller. */
   readonly needsCaller: boolean;
+  /** Null: requests are not limited. */
+  readonly rateLimit: CompiledRateLimit | null;
   readonly changesData: boolean;
   /** Whether the path of a request may have secrets. */
   readonly hidesPath: boolean;
@@ -86,19 +95,21 @@ export class CompiledEndpoint {
   readonly #completeCall: Statement | null;
 
   constructor(endpoint: Endpoint, options: Partial<CompileOptions> = {}) {
-    const { queryBuilder, endpointScheme, uploadHandlers } = { ...compileDefaults, ...options };
+    const { queryBuilder, endpointScheme, uploadHandlers, rateLimit } = { ...compileDefaults, ...options };
     const { parameters } = endpoint;
     this.endpoint = endpoint;
     this.#sessionEffects = endpoint.sessionEffects ?? noEffects;
     this.queryBuilder = queryBuilder;
     this.endpointScheme = endpointScheme;
-    this.needsCaller = dependsOnCaller(endpoint);
+    const isPersonal = dependsOnCaller(endpoint);
+    this.rateLimit = rateLimit;
+    this.needsCaller = isPersonal || rateLimit?.needsCaller === true;
     this.uploadHandlers = compileHandlers(endpoint, uploadHandlers);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
     this.hidesPath = hidesPath(endpoint);
     this.injectsValues = injectsValues(endpoint);
     this.cachePolicy =
-      endpoint.cache === null ? null : compileCachePolicy(endpoint, this.needsCaller || queryBuilder !== null);
+      endpoint.cache === null ? null : compileCachePolicy(endpoint, isPersonal || queryBuilder !== null);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
     const others = Object.entries(negotiableFormats(endpoint));
     this.#default = createRepresentation(endpoint, selectFormat(endpoint), others.length > 0);

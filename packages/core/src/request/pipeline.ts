@@ -6,6 +6,7 @@ import type { InjectOptions } from './inject.ts';
 import type { Hooks } from './hooks.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
+import type { CompiledRateLimit } from './rate-limit/compile-rate-limit.ts';
 import type { ProblemOptions } from './problem-response.ts';
 import type { UploadExecution } from './upload/execute-upload.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
@@ -15,6 +16,8 @@ export interface RequestPipeline extends CachedExecutionContext, InjectOptions {
   readonly router: Router<CompiledEndpoint>;
   /** Event streams by the path of their requests. */
   readonly streamDefinitions: ReadonlyMap<string, StreamDefinition>;
+  /** The rate limits of event streams, by the path of the stream. */
+  readonly streamRateLimits: ReadonlyMap<string, CompiledRateLimit>;
   readonly access: AccessControl;
   readonly login: LoginOptions;
   /** Bytes. */

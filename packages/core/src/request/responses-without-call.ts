@@ -10,11 +10,13 @@ import { problemResponse } from './problem-response.ts';
 import { observeHandled } from './request-observation.ts';
 import { readStreamExecutionId } from '../events/execution-id.ts';
 import type { EventStreams } from '../events/event-streams.ts';
+import type { AuthorizedCaller } from '../events/subscriber-authorization.ts';
+import type { MaybeLimitedRequest } from './admit.ts';
 
 /** Answers a request that calls no routine. Undefined: no route has its path. */
 export async function respondWithoutCall(
   route: Exclude<RouteLookup, { readonly kind: 'match' }>,
-  request: GatewayRequest,
+  { request, limited }: MaybeLimitedRequest,
   pipeline: RequestPipeline,
 ): Promise<GatewayResponse | undefined> {
   switch (route.kind) {
@@ -25,7 +27,7 @@ export async function respondWithoutCall(
       if (pipeline.observesRequests) observeOtherMethod(request, route.allowed, pipeline);
       return respondToOtherMethod(request, route.allowed, pipeline);
     case 'stream':
-      return respondWithStream(route.definition, request, pipeline);
+      return respondWithStream(route.definition, { request, limited }, pipeline);
   }
 }
 
@@ -55,14 +57,15 @@ function respondToOtherMethod(
 
 async function respondWithStream(
   definition: StreamDefinition,
-  request: GatewayRequest,
+  limitedRequest: MaybeLimitedRequest,
   pipeline: RequestPipeline,
 ): Promise<GatewayResponse> {
+  const { request } = limitedRequest;
   const targets = definition.endpoints;
   const endpoint = findEndpoint({ call: null, targets });
   const handled = { request, endpoint, targets, route: definition.path, isEventStream: true };
   try {
-    const { response, caller } = await openEventStream(definition, request, pipeline.streams);
+    const { response, caller } = await openEventStream(definition, limitedRequest, pipeline.streams);
     observeHandled(pipeline, { ...handled, caller });
     return response;
   } catch (error) {
@@ -83,11 +86,12 @@ interface OpenedStream {
  */
 async function openEventStream(
   definition: StreamDefinition,
-  request: GatewayRequest,
+  { request, limited }: MaybeLimitedRequest,
   streams: EventStreams,
 ): Promise<OpenedStream> {
   const executionId = readStreamExecutionId(request);
-  const authorized = await streams.authorize(definition, request);
+  const authorize = (): Promise<AuthorizedCaller> => streams.authorize(definition, request);
+  const authorized = await (limited === null ? authorize() : limited.admit(authorize));
   const { caller } = authorized;
   const headers = [...streams.headers, ...(caller?.headers ?? [])];
   if (request.method === 'HEAD') return { response: { kind: 'whole', status: 200, headers, body: null }, caller };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ExpiringMap, TokenCache } from '../../src/auth-schemes/expiring-map.ts';
+import { TokenCache } from '../../src/auth-schemes/token-cache.ts';
+import { ExpiringMap } from '../../src/cache/expiring-map.ts';
 import { clockAt } from './request.ts';
 
 describe('a bounded map with expiry', () => {

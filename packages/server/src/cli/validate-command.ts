@@ -49,6 +49,7 @@ function serviceWarnings(observation: Observation): readonly string[] {
         ? []
         : [`connection ${observation.connection}: ${observation.error.message}`];
     case 'cache-unavailable':
+    case 'rate-limits-unavailable':
     case 'broadcast-unavailable':
     case 'authentication-error':
       return [observation.error.message];

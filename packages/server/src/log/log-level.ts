@@ -45,6 +45,8 @@ const observationSources: Readonly<Record<Observation['kind'], LogSource>> = {
   'setting-leaked': 'database',
   'cache-unavailable': 'cache',
   'cache-available': 'cache',
+  'rate-limits-unavailable': 'request',
+  'rate-limits-available': 'request',
   'token-refused': 'auth',
   'authentication-error': 'auth',
   notice: 'notice',

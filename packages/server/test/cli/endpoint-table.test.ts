@@ -38,6 +38,7 @@ function endpoint(change: Partial<Endpoint>): Endpoint {
     basicAuthentication: null,
     events: null,
     cache: null,
+    rateLimit: null,
     invalidates: [],
     userContext: false,
     tags: [],

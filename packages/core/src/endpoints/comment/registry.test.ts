@@ -19,7 +19,7 @@ security_sensitive sensitive security · user_context · user_parameters user_pa
 info_path info_events_path info_streaming_path · info_scope info_events_scope info_streaming_scope
 tags tag for · enabled · disabled
 tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode · connection_reset
-listing · allow_unfiltered_delete · listen · invalidates`;
+listing · allow_unfiltered_delete · listen · invalidates · rate_limit`;
 
 const sets = (words: readonly string[]): string => [...words].toSorted().join(' ');
 
@@ -76,6 +76,8 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['upload for csv b as metadata', 'upload sets upload to csv', 'upload sets "b" to the metadata of the files'],
   ['cached b, h', 'cached sets cached to b h'],
   ['cache_expires 5 min', 'cache_expires sets cacheExpiresInMs to 300000'],
+  ['rate_limit strict', 'rate_limit sets rateLimit to strict'],
+  ['rate_limit = off', 'rate_limit sets rateLimit to none'],
   ['invalidates do_thing', 'invalidates invalidates the cached responses of do_thing'],
 ];
 
@@ -85,6 +87,7 @@ test.each(effects)('%j is reported with logAnnotationSetInfo', (line, ...expecte
   const { diagnostics } = buildEndpoints([routine({ comment, parameters })], {
     ...endpointDefaults,
     connectionNames: ['replica'],
+    rateLimits: { policies: { strict: {} }, defaultPolicy: null },
     uploads: { handlers: { large_object: {}, csv: {} }, defaultHandler: 'large_object', metadataParameterName: null },
   });
   const reports = diagnostics.filter(({ code }) => code === 'annotation-set').map(({ message }) => message);

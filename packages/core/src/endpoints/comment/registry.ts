@@ -24,6 +24,7 @@ import { login, logout } from '../annotations/login.ts';
 import { paramType } from '../annotations/request-param-type.ts';
 import { param } from '../annotations/param.ts';
 import { planCacheMode } from '../annotations/plan-cache-mode.ts';
+import { rateLimit } from '../annotations/rate-limit.ts';
 import { queryStringNullHandling, responseNullHandling } from '../annotations/null-handling.ts';
 import { requestHeaders, requestHeadersParameterName } from '../annotations/request-headers.ts';
 import { upload } from '../annotations/upload.ts';
@@ -78,6 +79,7 @@ export const annotations: readonly Annotation[] = Object.freeze([
   cached,
   cacheExpiresIn,
   invalidates,
+  rateLimit,
   responseNullHandling,
   queryStringNullHandling,
   infoPath,

@@ -1,4 +1,5 @@
 import { authenticationDefaults, type AuthenticationOptions } from './authentication-options.ts';
+import { rateLimitsDefaults, type RateLimitsOptions } from './rate-limit-options.ts';
 import { uploadDefaults, type UploadOptions } from './upload-options.ts';
 import type { Filters, RoutineSource } from '../../catalog/routine-source.ts';
 import type { Hooks } from '../../request/hooks.ts';
@@ -301,19 +302,24 @@ export interface GeneralOptions extends GatewayConnectionOptions {
 /** All options, with their defaults. */
 export type ResolvedOptions = Omit<
   GeneralOptions & CacheOptions & LogOptions & StartHooks & Hooks & EndpointOptions & Filters,
-  'authentication' | 'uploads'
+  'authentication' | 'uploads' | 'rateLimits'
 > & {
   readonly authentication: AuthenticationOptions;
   readonly events: EventsOptions;
+  readonly rateLimits: RateLimitsOptions;
   readonly uploadOptions: UploadOptions;
 };
 
 /** The options of `createGateway`: a connection string or a data source, and any other option. */
 export type GatewayOptions = Partial<
-  Omit<ResolvedOptions, 'connectionString' | 'connectionNames' | 'authentication' | 'events' | 'uploadOptions'>
+  Omit<
+    ResolvedOptions,
+    'connectionString' | 'connectionNames' | 'authentication' | 'events' | 'rateLimits' | 'uploadOptions'
+  >
 > & {
   readonly authentication?: Partial<AuthenticationOptions>;
   readonly events?: Partial<EventsOptions>;
+  readonly rateLimits?: Partial<RateLimitsOptions>;
   readonly uploadOptions?: Partial<UploadOptions>;
 } & (Pick<GeneralOptions, 'connectionString'> | { readonly dataSource: DataSource });
 
@@ -321,9 +327,10 @@ export const generalDefaults: Omit<
   GeneralOptions & CacheOptions & LogOptions & StartHooks & Hooks,
   'connectionString'
 > &
-  Pick<ResolvedOptions, 'authentication' | 'events' | 'uploadOptions'> = Object.freeze({
+  Pick<ResolvedOptions, 'authentication' | 'events' | 'rateLimits' | 'uploadOptions'> = Object.freeze({
   authentication: authenticationDefaults,
   events: eventsDefaults,
+  rateLimits: rateLimitsDefaults,
   uploadOptions: uploadDefaults,
   ...cacheDefaults,
   ...logDefaults,

@@ -22,6 +22,7 @@ import {
   integer,
 } from '../../validation/validators.ts';
 import { authentication } from './authentication-option-table.ts';
+import { rateLimitsOptions } from './rate-limit-option-table.ts';
 import { uploadOptions } from './upload-option-table.ts';
 
 /** An SQLSTATE, or its class, the first two characters. */
@@ -149,6 +150,7 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   nameNotSimilarTo: pattern,
   authentication,
   events: optionGroup(events),
+  rateLimits: rateLimitsOptions,
   uploadOptions,
 };
 

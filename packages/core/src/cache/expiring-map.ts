@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 interface Entry<Value> {
   readonly value: Value;
   readonly expires: number;
@@ -39,7 +37,17 @@ export class ExpiringMap<Value> {
     this.#entries.delete(key);
     if (this.#maxEntries < 1) return;
     this.#entries.set(key, { value, expires });
+    this.#removeExpired();
     if (this.#entries.size > this.#maxEntries) this.#entries.delete(this.#entries.keys().next().value!);
+  }
+
+  /** Removes expired entries that are next to be evicted, as many as `set` adds and one more: the map shrinks after a peak. */
+  #removeExpired(): void {
+    let remaining = 2;
+    for (const [key, { expires }] of this.#entries) {
+      if (remaining-- === 0 || this.#now() < expires) return;
+      this.#entries.delete(key);
+    }
   }
 
   delete(key: string): void {
@@ -49,39 +57,4 @@ export class ExpiringMap<Value> {
   clear(): void {
     this.#entries.clear();
   }
-}
-
-/** Seconds after which a cached token is verified again, so that a removed key does not stay valid here. */
-const maxCacheSeconds = 600;
-
-/** Caches the results of token verifications. Keys are digests: a copy of the memory contains no valid token. */
-export class TokenCache<Value> {
-  readonly #entries: ExpiringMap<Value>;
-  readonly #now: () => number;
-
-  /**
-   * @param maxEntries 0: nothing is cached
-   * @param now milliseconds since 1970
-   */
-  constructor(maxEntries: number, now: () => number) {
-    this.#entries = new ExpiringMap(maxEntries, now);
-    this.#now = now;
-  }
-
-  get(token: string): Value | undefined {
-    return this.#entries.get(digest(token));
-  }
-
-  /** @param expires seconds since 1970 */
-  set(token: string, value: Value, expires: number): void {
-    this.#entries.set(digest(token), value, Math.min(expires * 1000, this.#now() + maxCacheSeconds * 1000));
-  }
-
-  delete(token: string): void {
-    this.#entries.delete(digest(token));
-  }
-}
-
-function digest(token: string): string {
-  return hash('sha256', token, 'base64');
 }

@@ -1,0 +1,71 @@
+import type { RateLimitDecision, RateLimitPolicy, RateLimitStore } from '../ports/rate-limit-store.ts';
+import { Concurrency } from './concurrency.ts';
+import type { Counter } from './counter.ts';
+import { FixedWindow } from './fixed-window.ts';
+import { SlidingWindow } from './sliding-window.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+export interface MemoryRateLimitOptions {
+  /** The maximum number of keys of each policy; beyond it the least recently used one is evicted. Default 100,000. */
+  readonly maxKeys: number;
+  /** Milliseconds. Default: a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+/** Creates a store that counts the requests of one process. */
+export function memoryRateLimits(options: Partial<MemoryRateLimitOptions> = {}): RateLimitStore {
+  return new MemoryRateLimitStore({ maxKeys: 100_000, ...options });
+}
+
+const counters = {
+  'fixed-window': FixedWindow,
+  'sliding-window': SlidingWindow,
+  'token-bucket': TokenBucket,
+} as const;
+
+/**
+ * Counts the requests of one process. Each policy has its own keys: many keys of one cannot evict those of another. A policy with another
+ * limit under the same name starts anew.
+ */
+export class MemoryRateLimitStore implements RateLimitStore {
+  readonly #options: Required<MemoryRateLimitOptions>;
+  readonly #counters = new Map<string, { readonly policy: RateLimitPolicy; readonly counter: Counter | Concurrency }>();
+
+  constructor({ maxKeys, now = monotonicNow }: MemoryRateLimitOptions) {
+    this.#options = { maxKeys, now };
+  }
+
+  acquire(policy: RateLimitPolicy, key: string): RateLimitDecision {
+    return this.#counterFor(policy).take(key);
+  }
+
+  release(policy: RateLimitPolicy, key: string): void {
+    const counter = this.#counterFor(policy);
+    if (counter instanceof Concurrency) counter.release(key);
+  }
+
+  close(): void {
+    this.#counters.clear();
+  }
+
+  #counterFor(policy: RateLimitPolicy): Counter | Concurrency {
+    const found = this.#counters.get(policy.name);
+    if (found !== undefined && isSame(found.policy, policy)) return found.counter;
+    const counter =
+      policy.type === 'concurrency'
+        ? new Concurrency(policy.limit)
+        : new counters[policy.type]({ ...this.#options, limit: policy.limit, windowMs: policy.windowMs });
+    this.#counters.set(policy.name, { policy, counter });
+    return counter;
+  }
+}
+
+function isSame(one: RateLimitPolicy, other: RateLimitPolicy): boolean {
+  if (one === other) return true;
+  if (one.type !== other.type || one.limit !== other.limit) return false;
+  return one.type === 'concurrency' || other.type === 'concurrency' || one.windowMs === other.windowMs;
+}
+
+function monotonicNow(): number {
+  return Math.floor(performance.now());
+}

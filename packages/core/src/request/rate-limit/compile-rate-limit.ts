@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+import { type ClaimTypes, firstClaim } from '../../auth/claims.ts';
+import { clientNetwork } from '../../http/client-network.ts';
+import type { GatewayRequest } from '../../http/request.ts';
+import type { Caller } from '../../ports/ports.ts';
+import type { RateLimitPolicy, RateLimitStore } from '../../ports/rate-limit-store.ts';
+
+/** What the requests of a policy are counted by. */
+export type RateLimitPartition =
+  | { readonly by: 'address' | 'user' | 'none' }
+  /** `name` in lower case. */
+  | { readonly by: 'header'; readonly name: string };
+
+/** The rate limit of endpoints, made at start. */
+export interface CompiledRateLimit {
+  readonly policy: RateLimitPolicy;
+  readonly store: RateLimitStore;
+  /** The `RateLimit-Policy` of every response. */
+  readonly policyHeader: string;
+  /** Whether requests are counted by their user. */
+  readonly needsCaller: boolean;
+  /** Whether requests are refused while the store is unavailable. */
+  readonly refusesWhenUnavailable: boolean;
+  /** Returns what the request is counted by. Null: an anonymous caller, or not known yet. */
+  readonly keyOf: (request: GatewayRequest, caller: Caller | null) => string;
+}
+
+export interface RateLimitInput {
+  readonly policy: RateLimitPolicy;
+  readonly partition: RateLimitPartition;
+  readonly store: RateLimitStore;
+  readonly refusesWhenUnavailable: boolean;
+  readonly claimTypes: ClaimTypes;
+}
+
+export function compileRateLimit(input: RateLimitInput): CompiledRateLimit {
+  const { policy, partition, store, refusesWhenUnavailable, claimTypes } = input;
+  return Object.freeze({
+    policy,
+    store,
+    policyHeader: policyItem(policy),
+    needsCaller: partition.by === 'user',
+    refusesWhenUnavailable,
+    keyOf: keyReader(partition, claimTypes),
+  });
+}
+
+/** Returns a Quota Policy Item (draft-ietf-httpapi-ratelimit-headers-11, section 3.1). */
+function policyItem(policy: RateLimitPolicy): string {
+  const { name, limit } = policy;
+  if (policy.type === 'concurrency') return `"${name}";q=${limit};qu="concurrent-requests"`;
+  return `"${name}";q=${limit};w=${policy.windowMs / 1000}`;
+}
+
+/** The prefixes separate users, header values and addresses. */
+function keyReader(partition: RateLimitPartition, types: ClaimTypes): CompiledRateLimit['keyOf'] {
+  switch (partition.by) {
+    case 'none':
+      return () => 'all';
+    case 'address':
+      return addressKey;
+    case 'user':
+      return (request, caller) => {
+        const user = caller === null ? null : userOf(caller, types);
+        return user === null ? addressKey(request) : `user ${bounded(user)}`;
+      };
+    case 'header':
+      return (request) => {
+        const value = request.header(partition.name);
+        // Header values are often API keys, which do not belong in a store.
+        return value === undefined ? addressKey(request) : `header ${digest(value)}`;
+      };
+  }
+}
+
+/** Requests from an unknown address share a key. */
+function addressKey({ remoteAddress }: GatewayRequest): string {
+  return `address ${remoteAddress === undefined ? 'unknown' : bounded(clientNetwork(remoteAddress))}`;
+}
+
+/** Returns the user of a caller; null for one without a user id and name. */
+function userOf({ claims }: Caller, types: ClaimTypes): string | null {
+  return firstClaim(claims, types.id) ?? firstClaim(claims, types.name);
+}
+
+/** Characters; longer texts are hashed. */
+const maxLength = 64;
+
+function bounded(text: string): string {
+  return text.length <= maxLength ? text : digest(text);
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url');
+}
