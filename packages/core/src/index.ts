@@ -69,7 +69,7 @@ export type {
 } from './endpoints/upload-option.ts';
 export { configuredPoolSize } from './gateway/connections.ts';
 export { trustedAddresses } from './adapters/forwarded.ts';
-export { clientNetwork } from './auth-schemes/client-network.ts';
+export { clientNetwork } from './http/client-network.ts';
 export { createPasswordHasher, type PasswordHasherOptions } from './auth-schemes/password.ts';
 export type { BearerSchemeOptions } from './auth-schemes/bearer.ts';
 export type { CookieSchemeOptions } from './auth-schemes/cookie.ts';

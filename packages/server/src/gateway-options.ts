@@ -2,6 +2,7 @@
 import { crudSource, type GatewayOptions, redisCache, type EndpointSource } from '@pgway/core';
 import { authenticationOptions } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
+import { rateLimitOptions } from './rate-limit-options.ts';
 import { uploadOptions } from './upload-options.ts';
 
 /** Options that the command sets, not the configuration. */
@@ -31,6 +32,7 @@ export async function gatewayOptions(
     ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
     events,
     ...cacheOptions(configuration),
+    rateLimits: rateLimitOptions(configuration),
     uploadOptions: await uploadOptions(configuration),
     authentication: authenticationOptions(configuration),
     connectionString,

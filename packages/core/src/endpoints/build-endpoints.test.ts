@@ -132,6 +132,7 @@ test('all properties of an endpoint', () => {
     userContext: false,
     tags: ['function', 'stable'],
     cache: null,
+    rateLimit: null,
     invalidates: [],
     raw: null,
     connection: null,

@@ -389,3 +389,41 @@ test('event streams, tokens of a login; parameters that the gateway fills are om
     $ref: '#/components/schemas/Tokens',
   });
 });
+
+describe('rate limits', () => {
+  const rateLimits = { policies: { strict: {} }, defaultPolicy: null };
+  const document = documentOf(
+    planned(
+      [
+        { comment: 'HTTP GET /limited\nrate_limit strict', result: returns('scalar', [column('limited', int4)]) },
+        { comment: 'HTTP GET /free' },
+      ],
+      {
+        rateLimits,
+      },
+    ),
+  );
+
+  test('limited operations have a 429 and the headers, others have neither', async () => {
+    const { '/limited': limited, '/free': free } = document.paths;
+    expect([Object.keys(limited.get.responses), Object.keys(free.get.responses)]).toEqual([
+      ['200', '429', '4XX', 'default'],
+      ['200', '4XX', 'default'],
+    ]);
+    expect(limited.get.responses['429']).toEqual({ $ref: '#/components/responses/TooManyRequests' });
+    expect(Object.keys(limited.get.responses['200'].headers)).toEqual(['RateLimit-Policy', 'RateLimit']);
+    expect(Object.keys(document.components.responses.TooManyRequests.headers)).toEqual([
+      'Retry-After',
+      'RateLimit-Policy',
+      'RateLimit',
+    ]);
+    expect(
+      await complaints({ ...document, info: { ...document.info, license: { name: 'MIT', identifier: 'MIT' } } }),
+    ).toEqual([]);
+  });
+
+  test('without limited operations, the document has no such components', () => {
+    const { components } = documentOf(planned([{ comment: 'HTTP GET /free' }], { rateLimits }));
+    expect([components.headers, components.responses.TooManyRequests]).toEqual([undefined, undefined]);
+  });
+});

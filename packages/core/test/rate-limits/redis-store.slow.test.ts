@@ -126,6 +126,7 @@ describe.skipIf(!hasRedis)('with a server', () => {
     // A crash: the permit is not renewed any more.
     store.close();
     await until('all keys have expired', async () => (await integer('DBSIZE')) === 0);
+    expect(await integer('DBSIZE')).toBe(0);
   });
 
   test('a foreign value under a key counts as none', async () => {

@@ -1,5 +1,5 @@
 /** Settings that are valid by themselves and contradict each other, or need one another. */
-import { GeneratorError } from '@pgway/core';
+import { GeneratorError, nearestName } from '@pgway/core';
 import { generateFileSets } from '../generated-files.ts';
 import type { Configuration } from './schema.ts';
 
@@ -10,6 +10,7 @@ export function contradictions(configuration: Configuration): readonly string[] 
     ...poolIssues(configuration.gateway),
     ...listingIssues(configuration.crud.listingLimits),
     ...broadcastIssues(configuration.events),
+    ...rateLimitIssues(configuration.rateLimits),
     ...databaseRoleIssues(configuration.authentication),
     ...jwtIssues(configuration.jwt),
     ...sessionIssues(configuration.sessions),
@@ -38,6 +39,13 @@ function broadcastIssues({ broadcast, redisUrl }: Configuration['events']): read
   return broadcast === 'redis' && redisUrl === null
     ? ['events.redisUrl: missing; events.broadcast redis needs it']
     : [];
+}
+
+function rateLimitIssues({ policies, defaultPolicy }: Configuration['rateLimits']): readonly string[] {
+  if (defaultPolicy === null || Object.hasOwn(policies, defaultPolicy)) return [];
+  const near = nearestName(defaultPolicy, Object.keys(policies));
+  const hint = near === null ? 'define it in rateLimits.policies' : `did you mean ${JSON.stringify(near)}?`;
+  return [`rateLimits.defaultPolicy: no policy is named ${JSON.stringify(defaultPolicy)}; ${hint}`];
 }
 
 function databaseRoleIssues({ databaseRole }: Configuration['authentication']): readonly string[] {

@@ -14,6 +14,7 @@ import { metricsSection } from './schema/metrics.ts';
 import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
 import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
 import { startPageSection } from './schema/start-page.ts';
+import { rateLimitsSection, redisRateLimitsSection } from './schema/rate-limits.ts';
 import { staticFilesSection } from './schema/static-files.ts';
 import { tlsSection } from './schema/tls.ts';
 import { logSection, requestTrackingSection } from './schema/log.ts';
@@ -111,6 +112,8 @@ export const configurationSchema = z.strictObject({
   crud: crudSection,
   events: eventsSection,
   redisCache: redisCacheSection,
+  rateLimits: rateLimitsSection,
+  redisRateLimits: redisRateLimitsSection,
   uploadOptions: uploadsSection,
   ...authenticationSections,
   embedded,

@@ -92,7 +92,10 @@ function catalogCheck({ catalog }: Health): Check {
 }
 
 /** Only services that the configuration shares with other instances can be lost. */
-function sharedServices(health: Health, { gateway, redisCache, events }: Configuration): readonly Check[] {
+function sharedServices(
+  health: Health,
+  { gateway, redisCache, events, rateLimits, redisRateLimits }: Configuration,
+): readonly Check[] {
   const check = (name: CheckName, error: string | null): Check => ({
     name,
     isOk: error === null,
@@ -101,6 +104,9 @@ function sharedServices(health: Health, { gateway, redisCache, events }: Configu
   return [
     ...(gateway.cacheEnabled && redisCache.url !== null ? [check('cache', health.cache)] : []),
     ...(events.broadcast === 'local' ? [] : [check('broadcast', health.broadcast)]),
+    ...(redisRateLimits.url === null || Object.keys(rateLimits.policies).length === 0
+      ? []
+      : [check('rateLimits', health.rateLimits)]),
   ];
 }
 

@@ -323,6 +323,13 @@ test('--json: the explanations as data, without password hashes', async () => {
           "reason": "queryStringNullHandling",
           "value": "ignore",
         },
+        {
+          "line": null,
+          "name": "rateLimit",
+          "origin": "default",
+          "reason": "rateLimits.defaultPolicy",
+          "value": "none",
+        },
       ],
     ]
   `);

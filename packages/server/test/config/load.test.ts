@@ -293,6 +293,7 @@ describe('all issues are reported at once, with their places', () => {
       'gateway.customRequestHeaders',
       'events.redisUrl',
       'redisCache.url',
+      'redisRateLimits.url',
       'jwt.secret',
       'jwt.signingKey',
       'basic.hash',

@@ -4,8 +4,10 @@ import { redisCacheOptions } from '../../../core/src/cache/redis-cache.ts';
 import { endpointDefaults } from '../../../core/src/endpoints/options.ts';
 import { authenticationDefaults } from '../../../core/src/gateway/options/authentication-options.ts';
 import { eventsDefaults, generalDefaults } from '../../../core/src/gateway/options/options.ts';
+import { rateLimitsDefaults } from '../../../core/src/gateway/options/rate-limit-options.ts';
 import { uploadDefaults } from '../../../core/src/gateway/options/upload-options.ts';
 import { gatewayOptionTable } from '../../../core/src/gateway/options/validate-options.ts';
+import { redisRateLimitsOptions } from '../../../core/src/rate-limits/redis-store.ts';
 import { crudOptionTable } from '../../../core/src/tables/crud-options.ts';
 import { excelLimits } from '../../../core/src/uploads/excel/limits.ts';
 import { sections, settings } from '../../src/config/settings.ts';
@@ -37,6 +39,7 @@ const options = [
   ...paths('', gatewayOptionTable as Validators).map(settingPath),
   ...paths('crud', crudOptionTable as Validators),
   ...paths('redisCache', redisCacheOptions.table as Validators),
+  ...paths('redisRateLimits', redisRateLimitsOptions.table as Validators),
   ...prefixed('uploadOptions.defaultUploadHandlerOptions.excel', excelLimits),
   ...prefixed('typescriptClient', typescriptClientDefaults),
   ...prefixed('httpFile', httpFileDefaults),
@@ -66,6 +69,7 @@ const notInServer: Readonly<Record<string, string>> = {
   'gateway.urlPathBuilder': hostFunction,
   'gateway.defaultRoutineCache': 'an object of the host program; redisCache in the server',
   'gateway.processes': 'the server sets it, from workers',
+  'rateLimits.store': 'an object of the host program; redisRateLimits in the server',
   'gateway.readDefinitions': 'the generators set it',
   'gateway.observeRequests': 'access log, request tracking and metrics set it',
   'authentication.schemes': hostObject,
@@ -145,6 +149,7 @@ test('the defaults are those of the library', () => {
     gateway: { ...endpointDefaults, ...generalDefaults },
     authentication: authenticationDefaults,
     events: eventsDefaults,
+    rateLimits: rateLimitsDefaults,
     uploadOptions: uploadDefaults,
     'uploadOptions.defaultUploadHandlerOptions.excel': excelLimits,
     typescriptClient: typescriptClientDefaults,

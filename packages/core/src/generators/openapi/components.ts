@@ -2,6 +2,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { GeneratorError } from '../generated-file.ts';
 import { quote } from '../source-text.ts';
 import type { OpenApiOptions } from './options.ts';
+import { rateLimitComponents } from './rate-limit.ts';
 import { tokensSchema } from './responses.ts';
 import type { JsonSchema } from './schema.ts';
 
@@ -33,6 +34,7 @@ const problemSchema: JsonSchema = {
  */
 export function componentsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): JsonSchema {
   const securitySchemes = securitySchemesObject(endpoints, options);
+  const rateLimit = rateLimitComponents(endpoints);
   return {
     schemas: { Problem: problemSchema, ...(endpoints.some(isLogin) ? { Tokens: tokensSchema } : {}) },
     responses: {
@@ -40,7 +42,9 @@ export function componentsObject(endpoints: readonly Endpoint[], options: OpenAp
         description: 'The request failed',
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
+      ...rateLimit?.responses,
     },
+    ...(rateLimit === null ? {} : { headers: rateLimit.headers }),
     ...(Object.keys(securitySchemes).length === 0 ? {} : { securitySchemes }),
   };
 }

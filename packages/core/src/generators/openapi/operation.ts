@@ -10,6 +10,7 @@ import {
 } from './listing.ts';
 import type { OpenApiOptions } from './options.ts';
 import { basicSecurityScheme, problemResponseObject } from './components.ts';
+import { rateLimitHeaders, rateLimitProblems } from './rate-limit.ts';
 import { type Content, type SuccessResponse, successResponses } from './responses.ts';
 import { type SchemaProperty, nullableSchema, objectSchema, type JsonSchema, typeSchema } from './schema.ts';
 import { multipartContent, uploadProblems } from './upload.ts';
@@ -169,14 +170,15 @@ function mergeMedia(media: readonly Content[string][]): Content[string] {
 function responsesObject(endpoints: readonly Endpoint[]): JsonSchema {
   const successes = endpoints.flatMap(successResponses);
   const statuses = [...new Set(successes.map(({ status }) => status))].toSorted();
-  const headers = Object.assign({}, ...endpoints.map(listingResponseHeaders)) as JsonSchema;
+  const listing = Object.assign({}, ...endpoints.map(listingResponseHeaders)) as JsonSchema;
+  const rateLimit = rateLimitHeaders(endpoints[0]!);
   return {
     ...Object.fromEntries(
       statuses.map((status) => [
         status,
         responseObject(
           successes.filter((success) => success.status === status),
-          status === '200' ? headers : {},
+          status === '200' ? { ...listing, ...rateLimit } : rateLimit,
         ),
       ]),
     ),
@@ -185,6 +187,7 @@ function responsesObject(endpoints: readonly Endpoint[]): JsonSchema {
       : {}),
     ...(endpoints.some(acceptsVersion) ? { 412: problemResponseObject } : {}),
     ...uploadProblems(endpoints),
+    ...rateLimitProblems(endpoints),
     '4XX': problemResponseObject,
     default: problemResponseObject,
   };

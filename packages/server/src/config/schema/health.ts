@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { flag } from './fields.ts';
 
-export const healthChecks = ['database', 'connections', 'pool', 'catalog', 'cache', 'broadcast'] as const;
+export const healthChecks = ['database', 'connections', 'pool', 'catalog', 'cache', 'broadcast', 'rateLimits'] as const;
 
 /** The section `health`: paths for load balancers and orchestrators. */
 export const healthSection = z
@@ -22,7 +22,7 @@ export const healthSection = z
       .array(z.enum(healthChecks))
       .default(['database', 'connections', 'pool', 'cache', 'broadcast'])
       .describe(
-        'The checks without which the server is not ready: `database`; `connections`, the named ones; `pool`, whose queue is full; `catalog`, whose last refresh failed; `cache` and `broadcast`, if the configuration shares them. The others only change the summary to `degraded`.',
+        'The checks without which the server is not ready: `database`; `connections`, the named ones; `pool`, whose queue is full; `catalog`, whose last refresh failed; `cache`, `broadcast` and `rateLimits`, if the configuration shares them. The others only change the summary to `degraded`.',
       ),
     timeout: z
       .number()

@@ -22,7 +22,7 @@ export const corsSection = z
       .default(null)
       .describe('The request headers that these pages may set; null: every header that they ask for.'),
     exposedHeaders: textList(
-      ['etag', 'x-request-id', 'x-total-count'],
+      ['etag', 'ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id', 'x-total-count'],
       'The response headers that these pages may read, beside those that are always readable.',
     ),
     credentials: flag(false, 'Whether requests of these pages may carry cookies and other credentials.'),
