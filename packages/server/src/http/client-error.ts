@@ -49,5 +49,6 @@ function refuse(socket: Socket, { code = '' }: NodeJS.ErrnoException): void {
 /** Closes the connection after this response, without an answer to what follows its request. */
 function closeAfter(last: ServerResponse, socket: Socket): void {
   if (!last.headersSent) last.shouldKeepAlive = false;
-  last.once('close', () => linger(socket));
+  // Plug-ins use up the listeners that Node allows without a warning.
+  last.setMaxListeners(last.getMaxListeners() + 1).once('close', () => linger(socket));
 }

@@ -22,8 +22,12 @@ export class Connections {
   }
 
   add(socket: Socket): void {
-    this.#connections.set(socket, { requests: 0, responses: [] });
-    socket.once('close', () => this.#connections.delete(socket));
+    const responses: ServerResponse[] = [];
+    this.#connections.set(socket, { requests: 0, responses });
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      for (const response of responses) if (isQueued(response)) abort(response);
+    });
   }
 
   /** Adds a request. Returns false for one that is not served, as its connection ends. */
@@ -70,4 +74,15 @@ export class Connections {
       if (isWaiting && this.responses(socket).length === 0 && socket.writableLength === 0) socket.destroy();
     }
   }
+}
+
+/** Whether the response waits for others of its connection (pipelining). */
+function isQueued(response: ServerResponse): boolean {
+  return response.socket === null && !response.writableFinished;
+}
+
+/** Aborts a queued response, whose call goes on otherwise: Node closes only the response that it sends. */
+function abort(response: ServerResponse): void {
+  response.destroy();
+  response.emit('close');
 }
