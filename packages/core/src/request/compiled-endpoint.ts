@@ -14,7 +14,7 @@ import { type CompiledCachePolicy, compileCachePolicy } from './cache/cache-key.
 import type { AuthScheme, QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type AvailableHandler, type CompiledHandler, compileHandlers } from './upload/compile-upload.ts';
 import type { CompiledRateLimit } from './rate-limit/compile-rate-limit.ts';
-import { type Format, selectFormat, negotiableFormats } from '../response/format.ts';
+import { type Format, isNegotiable, selectFormat, negotiableFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
 import { negotiateRowFormat, type RowFormat } from '../response/negotiate.ts';
 
@@ -86,8 +86,8 @@ export class CompiledEndpoint {
   readonly latency: LatencyStatistics = new LatencyStatistics();
   #sessionEffects: SessionEffects;
   readonly #default: Representation;
-  /** Formats that a client can select with `Accept`. */
-  readonly #negotiable: Readonly<Partial<Record<RowFormat, Representation>>>;
+  /** Formats that a client can select with `Accept`; null until a client has done so, which few do. */
+  #negotiable: Readonly<Partial<Record<RowFormat, Representation>>> | null = null;
   readonly #columns: Statement['columns'];
   /** In the order of use: the first one is evicted first. */
   readonly #statements = new Map<string, CachedStatement>();
@@ -111,11 +111,7 @@ export class CompiledEndpoint {
     this.cachePolicy =
       endpoint.cache === null ? null : compileCachePolicy(endpoint, isPersonal || queryBuilder !== null);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
-    const others = Object.entries(negotiableFormats(endpoint));
-    this.#default = createRepresentation(endpoint, selectFormat(endpoint), others.length > 0);
-    this.#negotiable = Object.fromEntries(
-      others.map(([media, format]) => [media, createRepresentation(endpoint, format, true)]),
-    );
+    this.#default = createRepresentation(endpoint, selectFormat(endpoint), isNegotiable(endpoint));
     this.convertsOutput = queryBuilder === null && endpoint.outputConversion !== undefined;
     this.#columns = queryBuilder === null ? callColumnTypes(endpoint) : resultColumnTypes(endpoint);
     this.#completeCall =
@@ -134,7 +130,10 @@ export class CompiledEndpoint {
 
   /** Returns the representation that the client prefers. */
   selectRepresentation(accept: string | undefined): Representation {
-    return this.#negotiable[negotiateRowFormat(accept)] ?? this.#default;
+    const format = negotiateRowFormat(accept);
+    if (format === 'json') return this.#default;
+    this.#negotiable ??= negotiableRepresentations(this.endpoint);
+    return this.#negotiable[format] ?? this.#default;
   }
 
   /**
@@ -229,6 +228,11 @@ function missingParameter({ key, type }: EndpointParameter): Problem {
     detail: `"${key}" (${type.display}) is needed too: PostgreSQL has no call that leaves it out and gives the others.`,
     members: { missing: [key] },
   });
+}
+
+function negotiableRepresentations(endpoint: Endpoint): Readonly<Partial<Record<RowFormat, Representation>>> {
+  const formats = Object.entries(negotiableFormats(endpoint));
+  return Object.fromEntries(formats.map(([name, format]) => [name, createRepresentation(endpoint, format, true)]));
 }
 
 function createRepresentation(endpoint: Endpoint, format: Format, negotiable: boolean): Representation {

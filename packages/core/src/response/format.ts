@@ -93,10 +93,15 @@ function prefixed(prefix: Uint8Array, write: RowWriter): RowWriter {
   };
 }
 
-/** Returns the formats that a client can select. None for raw results, for a fixed content type, and for single values. */
+/** Whether clients can select a format. Not for raw results, for a fixed content type, and for single values. */
+export function isNegotiable({ result, raw, contentType }: Endpoint): boolean {
+  return raw === null && contentType === null && isMany(result);
+}
+
+/** Returns the formats that a client can select. */
 export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<RowFormat, Format>>> {
-  const { result, raw, contentType } = endpoint;
-  if (raw !== null || contentType !== null || result.kind === 'nothing' || !isMany(result)) return {};
+  const { result } = endpoint;
+  if (!isNegotiable(endpoint) || result.kind === 'nothing') return {};
   const jsonFormat = selectFormat(endpoint);
   const ndjson = {
     ...jsonFormat,

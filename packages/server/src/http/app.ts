@@ -38,6 +38,8 @@ export async function createApp(
     bodyLimit: Number.MAX_SAFE_INTEGER,
     forceCloseConnections: false,
     return503OnClosing: false,
+    // No route has a schema. The default compilers would be loaded, which takes a tenth of the start.
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     routerOptions: { maxParamLength: configuration.gateway.maxUriLength },
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -67,6 +69,10 @@ export async function createApp(
     close: () => app.close(),
   };
 }
+
+const noCompiler = (): never => {
+  throw new Error('a route has a schema');
+};
 
 const notFound = JSON.stringify({ type: 'about:blank', title: 'Not found', status: 404 });
 
