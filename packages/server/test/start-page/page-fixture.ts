@@ -1,0 +1,97 @@
+/** The start page of a gateway, in Chromium. */
+import { existsSync } from 'node:fs';
+import { createGateway } from '@pgway/core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { createApiDocsHandler } from '../../src/api-docs/api-docs.ts';
+import { configurationSchema } from '../../src/config/schema.ts';
+import { gatewayOptions } from '../../src/gateway-options.ts';
+import { Lifecycle } from '../../src/lifecycle.ts';
+import { createStartPage } from '../../src/start-page/start-page.ts';
+import { startHttpServer } from '../../src/start.ts';
+import { build } from '../support/program.ts';
+
+const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+
+export const hasChromium: boolean = executable !== undefined;
+
+export interface OpenedPage {
+  readonly page: Page;
+  /** Errors of scripts, of the console, and violations of the content security policy. */
+  readonly errors: readonly string[];
+}
+
+export interface StartPage {
+  /** Opens the page in a new browser session. */
+  open(options?: BrowserContextOptions & { readonly hash?: string }): Promise<OpenedPage>;
+  readonly origin: string;
+}
+
+/** Serves the start page for the tests of a file. */
+export function useStartPage(connectionString: () => string, sections: object): StartPage {
+  const lifecycle = new Lifecycle();
+  let origin = '';
+  let browser: Browser;
+  beforeAll(async () => {
+    await build();
+    const configuration = configurationSchema.parse({ port: 0, connectionString: connectionString(), ...sections });
+    const gateway = await createGateway(await gatewayOptions(configuration, connectionString(), {}));
+    const { port } = await startHttpServer(lifecycle, configuration, gateway, {
+      handlers: [createApiDocsHandler(configuration, connectionString())],
+      startPage: createStartPage(configuration, 'postgres://localhost/shop'),
+      certificates: null,
+    });
+    origin = `http://127.0.0.1:${port}`;
+    browser = await chromium.launch({ executablePath: executable!, args: ['--no-sandbox'] });
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await lifecycle.stop();
+  });
+
+  return {
+    get origin() {
+      return origin;
+    },
+    open: async ({ hash = '', ...options } = {}) => {
+      const context = await browser.newContext(options);
+      onTestFinished(() => context.close());
+      await context.addInitScript(`
+        addEventListener('securitypolicyviolation', ({ violatedDirective }) => console.error('violates ' + violatedDirective));`);
+      context.setDefaultTimeout(15_000);
+      const page = await context.newPage();
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(error.message));
+      page.on('dialog', (dialog) => errors.push(dialog.message()));
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+          errors.push(message.text());
+      });
+      await page.goto(`${origin}/${hash}`);
+      await page.locator('main').waitFor();
+      return { page, errors };
+    },
+  };
+}
+
+/** Opens an endpoint by its operation id. Returns its element. */
+export async function openEndpoint(page: Page, id: string): Promise<Locator> {
+  const endpoint = endpointOf(page, id);
+  await endpoint.locator('> summary').click();
+  return endpoint;
+}
+
+export function endpointOf(page: Page, id: string): Locator {
+  return page.locator(`#endpoint-${id}`);
+}
+
+/** Sends the form. Returns status and body. */
+export async function sendForm(endpoint: Locator): Promise<readonly [string, string]> {
+  await endpoint.getByRole('button', { name: 'Send' }).click();
+  const status = endpoint.locator('.outcome .status');
+  await status.waitFor();
+  const body = endpoint.locator('.response > .body, .response > .note').first();
+  return [await status.innerText(), (await body.count()) === 0 ? '' : await body.innerText()];
+}
