@@ -1,16 +1,14 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Gateway, Observer } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { fileDiagnostics, needsDefinitions, writesFiles } from '../generated-files.ts';
 import { whenAborted } from '../lifecycle.ts';
 import { startDatabase, startGateway } from '../start.ts';
+import { type CatalogWatch, createCatalogWatch } from './catalog-watch.ts';
 import type { CommandContext } from './command-context.ts';
 import { errorMessage } from './error-message.ts';
 import type { ProcessContext } from './process-context.ts';
 import { diagnosticLine } from './startup-banner.ts';
 import { checkGeneratedFiles, type GenerateContext, writeGeneratedFiles } from './write-files.ts';
-
-const pollIntervalMs = 1000;
 
 /**
  * Runs `pgway generate`: writes the files, compares them (`--check`), or writes them at every change until a stop signal
@@ -31,6 +29,7 @@ export async function runGenerate({ task, lifecycle, loaded, reporter, process }
   const context: GenerateContext = { configuration, connectionString, workingDirectory, print };
   const isWatch = task.flags.has('watch');
   const { refreshOnNotify } = configuration.gateway;
+  const watch = isWatch && refreshOnNotify === null ? createWatch(process) : null;
   const gateway = await startGateway(lifecycle, configuration, connectionString, {
     observer: diagnosticPrinter(process),
     readDefinitions: needsDefinitions(configuration),
@@ -39,6 +38,7 @@ export async function runGenerate({ task, lifecycle, loaded, reporter, process }
       (endpoints) => fileDiagnostics(endpoints, configuration),
       ...(isWatch ? [fileWriter(context, process)] : []),
     ],
+    ...watch?.options,
   });
   if (task.flags.has('check')) return (await checkGeneratedFiles(gateway.endpoints, context)) ? 0 : 1;
   if (!isWatch) {
@@ -47,8 +47,13 @@ export async function runGenerate({ task, lifecycle, loaded, reporter, process }
   }
   print('watching the database. Press Ctrl-C to stop.');
   const { stopSignal } = lifecycle;
-  await (refreshOnNotify === null ? pollCatalog(gateway, stopSignal, process) : whenAborted(stopSignal));
+  await (watch === null ? whenAborted(stopSignal) : watch.poll(gateway, stopSignal));
   return 0;
+}
+
+/** Errors are lines of the standard error; the files are the output. */
+function createWatch({ stderr }: ProcessContext): CatalogWatch {
+  return createCatalogWatch((line) => stderr.write(`pgway: ${line}\n`));
 }
 
 /** The first error aborts the start; later errors are printed, and the next change is written again. */
@@ -82,23 +87,6 @@ function diagnosticPrinter(process: ProcessContext): Observer {
     printed.add(text);
     process.stderr.write(`${text}\n`);
   };
-}
-
-/** Reloads the catalog until the stop signal. Each reload is one query. */
-async function pollCatalog(gateway: Gateway, stopSignal: AbortSignal, process: ProcessContext): Promise<void> {
-  const errors = errorPrinter(process);
-  while (!stopSignal.aborted) {
-    // oxlint-disable-next-line no-await-in-loop
-    await setTimeout(pollIntervalMs, undefined, { signal: stopSignal }).catch(() => {});
-    if (stopSignal.aborted) return;
-    try {
-      // oxlint-disable-next-line no-await-in-loop
-      await gateway.refresh();
-      errors.clear();
-    } catch (error) {
-      errors.print(error);
-    }
-  }
 }
 
 /** Prints an error unless it equals the previous one. */
