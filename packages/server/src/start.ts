@@ -11,6 +11,7 @@ import { createHealthHandler, type HealthHandler } from './health/health-handler
 import { isLoopbackHost } from './http/address.ts';
 import { createApp } from './http/app.ts';
 import type { Handler } from './http/http-server.ts';
+import type { RequestErrorListener } from './http/static-files.ts';
 import type { DocumentHandler, DocumentLookup } from './http/send-document.ts';
 import { listenWithTls, type ServersWithRedirect } from './tls/listen-with-tls.ts';
 import type { CertificateStore } from './tls/certificate-store.ts';
@@ -102,20 +103,24 @@ export interface HttpServices {
   readonly onRequest?: RequestLog['begin'] | undefined;
   /** Null or absent: there are no metrics. */
   readonly serveMetrics?: HealthHandler | null;
+  /** The folder that relative paths of static files begin at; absent: that of the process. */
+  readonly workingDirectory?: string;
+  /** As in `AppContext`. */
+  readonly onError?: RequestErrorListener;
 }
 
 export function startHttpServer(
   lifecycle: Lifecycle,
   configuration: Configuration,
   gateway: Gateway,
-  { handlers, startPage = null, certificates, onRequest, serveMetrics = null }: HttpServices,
+  { handlers, certificates, onRequest, serveMetrics = null, ...appContext }: HttpServices,
 ): Promise<ServersWithRedirect> {
   const shutdownDelayMs = configuration.shutdownDelay * 1000;
   return lifecycle.start({
     name: 'the HTTP server',
     startTimeoutMs: timeouts.startServer,
     start: async () => {
-      const app = await createApp(configuration, gateway, { startPage });
+      const app = await createApp(configuration, gateway, appContext);
       const handle: Handler = (request, response) => {
         const isServed = handlers.some((serve) => serve(gateway.endpoints, request, response));
         if (!isServed) app.handle(request, response);

@@ -105,6 +105,8 @@ async function runServer(context: CommandContext): Promise<number> {
     certificates,
     onRequest: telemetry.begin,
     serveMetrics: telemetry.serveMetrics,
+    workingDirectory: context.process.workingDirectory,
+    onError: reporter.requestFailed,
   });
   for (const warning of unreachableEndpoints(gateway.endpoints, loaded.configuration)) reporter.warning(warning);
   reporter.loaded(gateway);

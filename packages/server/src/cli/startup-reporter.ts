@@ -1,6 +1,7 @@
 import { type Endpoint, logObserver, type Observation, type Observer } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { isLoopbackHost, serverUrl } from '../http/address.ts';
+import type { RequestErrorListener } from '../http/static-files.ts';
 import { isTls } from '../tls/certificate.ts';
 import { createAccessWriter } from '../log/access-line.ts';
 import { logSources, type LogSource, sourceOf } from '../log/log-level.ts';
@@ -22,6 +23,8 @@ export interface StartupReporter {
   readonly info: (line: string) => void;
   readonly warning: (line: string) => void;
   readonly error: (line: string) => void;
+  /** Reports an error of a request that the gateway does not observe. */
+  readonly requestFailed: RequestErrorListener;
   readonly loaded: (endpoints: EndpointReport) => void;
   readonly ready: (endpoints: EndpointReport, port: number, startupMs: number) => void;
   readonly stopping: () => void;
@@ -72,6 +75,7 @@ export function createStartupReporter(
     info: (line) => logger.info({}, line),
     warning: (line) => logger.warn({}, line),
     error: (line) => logger.error({}, line),
+    requestFailed: createErrorReporter(loggers),
     loaded: (loaded) => {
       if (isBanner) print(...endpointLines(loaded, process.columns ?? Number.POSITIVE_INFINITY));
       bannerLogger.info({ endpoints: loaded.endpoints.length }, 'endpoints loaded');
@@ -91,6 +95,14 @@ export function createStartupReporter(
   };
 }
 
+/** As the lines of the gateway about failed requests. */
+function createErrorReporter({ request: logger }: Loggers): RequestErrorListener {
+  return (error, { id, method, url }) => {
+    const path = redactText(url.split('?', 1)[0]!);
+    logger.error({ method, path, requestId: id, status: 500, error }, 'request failed');
+  };
+}
+
 /** Failures of log outputs go to standard error alone: as log lines they would cause further ones. */
 function outputsContext({ workingDirectory, stderr, writeLog }: ProcessContext) {
   const report = (message: string): void => stderr.write(`pgway: ${escapeControlCharacters(redactText(message))}\n`);
@@ -104,16 +116,22 @@ function createLogObserver(loggers: Loggers, { gateway }: Configuration): Observ
   return (observation) => bySource[sourceOf(observation)](observation);
 }
 
+/** Paths that programs request all the time. */
+function skippedPaths({ log, health, metrics }: Configuration): readonly string[] {
+  const ofHealth = health.enabled ? [health.path, `${health.path}/live`, `${health.path}/ready`] : [];
+  return log.access.skipPaths ?? [...ofHealth, ...(metrics.enabled ? [metrics.path] : [])];
+}
+
 function openRequestLog(
   configuration: Configuration,
   loggerOptions: LoggerOptions,
   { track }: LogOutputs,
 ): RequestLog | null {
   const { log, authentication } = configuration;
-  const { enabled, skipPaths } = log.access;
+  const { enabled } = log.access;
   if (!enabled && track === null && !needsRequests(configuration)) return null;
   return createRequestLog({
-    skipPaths,
+    skipPaths: skippedPaths(configuration),
     userClaims: [authentication.defaultNameClaimType, authentication.defaultUserIdClaimType],
     now: loggerOptions.now,
     consumers: [...(enabled ? [createAccessWriter(loggerOptions)] : []), ...(track === null ? [] : [track])],

@@ -1,14 +1,15 @@
 /** The HTTP application: the gateway, and what the configuration adds to its responses. */
 import type { IncomingMessage } from 'node:http';
 import * as zlib from 'node:zlib';
-import { type Gateway, requestId } from '@pgway/core';
+import { type Gateway, Problem, requestId } from '@pgway/core';
 import { gatewayPlugin } from '@pgway/core/fastify';
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { Configuration } from '../config/schema.ts';
 import type { Handler } from './http-server.ts';
 import { type DocumentLookup, replyDocument } from './send-document.ts';
-import { addStaticFiles } from './static-files.ts';
+import { sendProblem } from './static-authorization.ts';
+import { addStaticFiles, type RequestErrorListener } from './static-files.ts';
 
 export interface App {
   readonly handle: Handler;
@@ -20,6 +21,8 @@ export interface AppContext {
   readonly workingDirectory?: string;
   /** Null: there is no start page. Static files take precedence at `/` only: the page of an application answers for all other paths. */
   readonly startPage?: DocumentLookup | null;
+  /** Receives the errors that the gateway does not observe, such as of static files. The response is a 500 without the reason. */
+  readonly onError?: RequestErrorListener;
 }
 
 /**
@@ -30,7 +33,7 @@ export interface AppContext {
 export async function createApp(
   configuration: Configuration,
   gateway: Gateway,
-  { workingDirectory = process.cwd(), startPage = null }: AppContext = {},
+  { workingDirectory = process.cwd(), startPage = null, onError = () => undefined }: AppContext = {},
 ): Promise<App> {
   const app = fastify({
     genReqId: (request) => requestId(headerOf(request, 'x-request-id')),
@@ -46,10 +49,15 @@ export async function createApp(
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     done();
   });
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    if ((error.statusCode ?? 500) < 500) return reply.send(error);
+    onError(error, request);
+    return sendProblem(new Problem('internal', { cause: error }), configuration.gateway.errorFormat, reply);
+  });
   await addPlugins(app, configuration);
   await app.register(gatewayPlugin, { gateway });
   const serveFile = configuration.staticFiles.enabled
-    ? await addStaticFiles(app, configuration, gateway, workingDirectory)
+    ? await addStaticFiles(app, configuration, gateway, { workingDirectory, onError })
     : null;
   app.setNotFoundHandler(async (request, reply) => {
     const page = startPage?.(gateway.endpoints, request.raw) ?? null;

@@ -22,25 +22,33 @@ import { templateValues } from './template-values.ts';
 /** Answers a request. Returns false for a request without a file. */
 export type StaticFileHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>;
 
+/** Receives an error that is the fault of the server, with its request. */
+export type RequestErrorListener = (error: Error, request: FastifyRequest) => void;
+
+export interface StaticFileContext {
+  /** The folder that relative paths begin at. */
+  readonly workingDirectory: string;
+  readonly onError: RequestErrorListener;
+}
+
 const privateResponse = 'private, no-store';
 const immutableResponse = 'public, max-age=31536000, immutable';
 
 /**
  * Registers the plugin that sends files, without routes: endpoints come first, and a request for one does not touch the file system.
- * @param workingDirectory the folder that relative paths begin at
  * @throws ConfigurationError
  */
 export async function addStaticFiles(
   app: FastifyInstance,
   configuration: Configuration,
   gateway: Gateway,
-  workingDirectory: string,
+  { workingDirectory, onError }: StaticFileContext,
 ): Promise<StaticFileHandler> {
   const { staticFiles } = configuration;
   const rules = accessRules(staticFiles);
   checkAuthorization(configuration, rules);
   const folders = await StaticFolders.open(staticFiles, workingDirectory);
-  const files = new StaticFiles({ configuration, gateway, folders, rules });
+  const files = new StaticFiles({ configuration, gateway, folders, rules, onError });
   await app.register(import('@fastify/static'), {
     serve: false,
     root: workingDirectory,
@@ -76,6 +84,7 @@ interface Context {
   readonly gateway: Gateway;
   readonly folders: StaticFolders;
   readonly rules: readonly AccessRule[];
+  readonly onError: RequestErrorListener;
 }
 
 /** A request for a path that files may have. */
@@ -113,6 +122,7 @@ class StaticFiles {
     try {
       return await this.#serve({ path, request, reply, access: new Access(rules, gateway, request) });
     } catch (error) {
+      if (!(error instanceof Problem)) this.#context.onError(error as Error, request);
       this.#refuse(path, request, reply, error instanceof Problem ? error : new Problem('internal', { cause: error }));
       return true;
     }

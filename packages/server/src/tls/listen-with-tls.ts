@@ -28,7 +28,10 @@ export async function listenWithTls(
   });
   if (configuration.tls.redirectPort === null) return { ...server, redirectPort: null };
   try {
-    const redirects = await listenForRedirects(configuration, certificates, server.port);
+    const redirects = await listenForRedirects(configuration, certificates, {
+      targetPort: server.port,
+      onRequest: options.onRequest,
+    });
     return {
       port: server.port,
       redirectPort: redirects.port,

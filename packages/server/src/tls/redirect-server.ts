@@ -5,26 +5,31 @@ import type { Configuration } from '../config/schema.ts';
 import { answerClientErrors } from '../http/client-error.ts';
 import { limitConnections } from '../http/connection-limits.ts';
 import { hostCheck, parseHost, sendMisdirected } from '../http/host-check.ts';
-import { closeServer, type HttpServer, httpOptions, startListening } from '../http/http-server.ts';
+import { closeServer, type HttpServer, httpOptions, type ListenOptions, startListening } from '../http/http-server.ts';
 import { isNameOf } from './certificate.ts';
 import type { CertificateStore } from './certificate-store.ts';
+
+export interface RedirectOptions extends Pick<ListenOptions, 'onRequest'> {
+  /** The port of the HTTPS server. */
+  readonly targetPort: number;
+}
 
 /** Returns whether the host, a name or an address, is one of this server. */
 type KnownHost = (host: string) => boolean;
 
 /**
  * Starts the server.
- * @param targetPort of the HTTPS server
  * @throws ListenError
  */
 export async function listenForRedirects(
   configuration: Configuration,
   store: CertificateStore,
-  targetPort: number,
+  { targetPort, onRequest }: RedirectOptions,
 ): Promise<HttpServer> {
   const { host, limits, allowedHosts, tls } = configuration;
   let isKnown: KnownHost = () => false;
   const server = createServer(httpOptions(limits), (request, response) => {
+    onRequest?.(request, response);
     redirect(request, response, { isKnown, port: tls.redirectTargetPort ?? targetPort });
   });
   const connections = limitConnections(server, configuration, false);

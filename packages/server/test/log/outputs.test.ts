@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshDatabase, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -46,7 +47,10 @@ interface Server {
 }
 
 async function serve(configuration: object, connectionString = database.connectionString): Promise<Server> {
-  const folder = await folderWith({ 'pgway.json': { port: 0, connectionString, ...configuration } });
+  return serveFolder(await folderWith({ 'pgway.json': { port: 0, connectionString, ...configuration } }));
+}
+
+async function serveFolder(folder: string): Promise<Server> {
   const streams = createTestProcess(folder);
   const ended = run([], {}, streams);
   onTestFinished(async () => {
@@ -190,6 +194,56 @@ describe('the access log', () => {
       expect(accessLines(streams.text.stdout)).toEqual([]);
     }
   });
+});
+
+test('health checks and metrics have no access lines, wherever they are, unless skipPaths says it', async () => {
+  const watched = { health: { path: '/up' }, metrics: { enabled: true, path: '/numbers' } };
+  const linesWith = async (access: object): Promise<readonly unknown[]> => {
+    const { url, streams, stop } = await serve({ ...watched, log: { format: 'json', access } });
+    for (const path of ['/up', '/up/live', '/up/ready', '/numbers', '/health']) {
+      // oxlint-disable-next-line no-await-in-loop
+      await (await fetch(`${url}${path}`)).text();
+    }
+    await stop();
+    return accessLines(streams.text.stdout).map(({ path }) => path);
+  };
+
+  expect(await linesWith({})).toEqual(['/health']);
+  expect(await linesWith({ skipPaths: ['/up'] })).toEqual(['/up/live', '/up/ready', '/numbers', '/health']);
+});
+
+test.skipIf(!existsSync('/proc/self/mem'))('an error of a static file is logged with its request', async () => {
+  const folder = await folderWith({
+    'pgway.json': {
+      port: 0,
+      connectionString: database.connectionString,
+      log: { format: 'json' },
+      staticFiles: { enabled: true, root: 'site', followSymlinks: true, templates: ['*.html'] },
+    },
+  });
+  // A file that no one can read from its beginning.
+  await mkdir(join(folder, 'site'));
+  await symlink('/proc/self/mem', join(folder, 'site/broken.html'));
+  const { url, streams, stop } = await serveFolder(folder);
+
+  const response = await fetch(`${url}/broken.html?token=secret`, { headers: { 'x-request-id': 'abc' } });
+  expect([response.status, await response.json()]).toEqual([
+    500,
+    { type: 'urn:pgway:problem:internal', title: expect.any(String) as string, status: 500 },
+  ]);
+  await stop();
+
+  const [line] = linesOf(streams.text.stdout, 'request');
+  expect(line).toMatchObject({
+    level: 'error',
+    msg: 'request failed',
+    method: 'GET',
+    path: '/broken.html',
+    requestId: 'abc',
+    status: 500,
+  });
+  expect(JSON.stringify(line)).toContain('EIO');
+  expect(streams.text.stdout).not.toContain('token=secret');
 });
 
 describe('the log file', () => {

@@ -33,6 +33,7 @@ test('serves HTTPS at the printed URL, redirects to it, and warns of an expired 
 
   const redirect = await fetch(`http://127.0.0.1:${redirectPort}/api/hello`, { redirect: 'manual' });
   expect([redirect.status, redirect.headers.get('location')]).toEqual([308, `${url}/api/hello`]);
+  await process.until(/\b308\b/);
   const [response] = (await once(request(`${url}/api/hello`, { rejectUnauthorized: false }).end(), 'response')) as [
     IncomingMessage,
   ];

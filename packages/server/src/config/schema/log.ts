@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { logLevels, type LogSource } from '../../log/log-level.ts';
-import { count, flag, optionalText, secret, textList } from './fields.ts';
+import { count, flag, optionalText, secret, optionalTextList } from './fields.ts';
 
 const sourceLines: Readonly<Record<LogSource, string>> = {
   start: 'start and stop, endpoints, and comments with errors',
@@ -42,9 +42,8 @@ const levels = z
 const access = z
   .strictObject({
     enabled: flag(true, 'Writes a line of level `info` for each request when its response has ended.'),
-    skipPaths: textList(
-      ['/health', '/health/live', '/health/ready'],
-      'Paths whose requests have no line and are not tracked.',
+    skipPaths: optionalTextList(
+      'Paths whose requests have no line and are not tracked; null: those of health checks and metrics.',
     ),
   })
   .prefault({})
