@@ -12,7 +12,7 @@ export class StreamReader {
 
   constructor(port: number, path: string) {
     this.socket = connect(port, '127.0.0.1');
-    this.socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`);
+    this.socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
 
     this.socket.on('data', (chunk) => this.#read(chunk));
     this.socket.on('error', () => undefined);
