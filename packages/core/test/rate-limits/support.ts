@@ -6,6 +6,8 @@ export class RecordingStore extends MemoryRateLimitStore {
   readonly clock: { time: number };
   readonly keys: string[] = [];
   permits = 0;
+  /** The maximum of `permits`. */
+  mostPermits = 0;
 
   constructor(maxKeys = 1_000) {
     const clock = { time: 1_000_000 };
@@ -17,6 +19,7 @@ export class RecordingStore extends MemoryRateLimitStore {
     this.keys.push(key);
     const decision = super.acquire(policy, key);
     if (decision.permit !== null) this.permits++;
+    this.mostPermits = Math.max(this.mostPermits, this.permits);
     return decision;
   }
 

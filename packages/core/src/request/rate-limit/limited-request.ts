@@ -37,21 +37,13 @@ export class LimitedRequest {
   /** Adds the headers of the limit to the response, and releases the permit when the response has ended. */
   finish(response: GatewayResponse | undefined): GatewayResponse | undefined {
     const decision = this.#decision;
+    // A stale endpoint may be gone: the host has the next handler.
+    if (response?.kind !== 'stream') this.release();
     if (response === undefined || decision === null) return response;
-    const headers = [
-      ...response.headers,
-      'ratelimit-policy',
-      this.#rateLimit.policyHeader,
-      'ratelimit',
-      limitItem(this.#rateLimit.policy, decision),
-    ];
-    if (response.kind === 'whole' || decision.permit === null) {
-      this.release();
-      return { ...response, headers };
-    }
-    const release = (): void => this.release();
-    this.#request.onDisconnect(release);
-    return { ...response, headers, body: new ObservedSource(response.body, release) };
+    const { policy, policyHeader } = this.#rateLimit;
+    const headers = [...response.headers, 'ratelimit-policy', policyHeader, 'ratelimit', limitItem(policy, decision)];
+    if (response.kind === 'whole') return { ...response, headers };
+    return { ...response, headers, body: decision.permit === null ? response.body : this.#observe(response.body) };
   }
 
   /** Ends the concurrent request. Does nothing the second time. */
@@ -60,6 +52,12 @@ export class LimitedRequest {
     if (permit === null || this.#isReleased) return;
     this.#isReleased = true;
     this.#rateLimit.store.release(this.#rateLimit.policy, this.#key, permit);
+  }
+
+  #observe(body: ByteSource): ByteSource {
+    const release = (): void => this.release();
+    this.#request.onDisconnect(release);
+    return new ObservedSource(body, release);
   }
 
   /** A request that authorization refuses counts for its address: credentials could be guessed without a limit otherwise. */
