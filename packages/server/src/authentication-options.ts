@@ -73,15 +73,26 @@ function jwtOptions({ jwt, authentication }: Configuration): Option<'jwt'> {
 function jwtKeys({
   secret,
   publicKey,
+  keys: furtherKeys,
   signingKey,
   signWithSecret,
 }: Configuration['jwt']): Pick<JwtOptions, 'keys' | 'signingKey'> {
   const keys = [
     ...(secret === null || signWithSecret ? [] : [{ secret }]),
     ...(publicKey === null ? [] : [{ pem: publicKey }]),
+    ...furtherKeys.map(toJwtKey),
   ];
   const ownKey = signWithSecret ? { secret: secret! } : signingKey === null ? null : { pem: signingKey };
   return { ...(keys.length === 0 ? {} : { keys }), signingKey: ownKey };
+}
+
+type JwtKey = NonNullable<JwtOptions['keys']>[number];
+
+/** The schema allows only one of the kinds. */
+function toJwtKey({ secret, pem, jwk, id }: Configuration['jwt']['keys'][number]): JwtKey {
+  const named = id === undefined ? {} : { id };
+  if (secret !== undefined) return { secret, ...named };
+  return pem === undefined ? { jwk: jwk!, ...named } : { pem, ...named };
 }
 
 function basicOptions({ basic }: Configuration): Option<'basic'> {

@@ -34,6 +34,10 @@ describe('options from the sections', () => {
       { jwt: { jwks: { url: 'https://id.example/jwks' }, issuer: ['i'], audience: ['a'], signingKey: null } },
     ],
     [{ jwt: { enabled: true, secret: 's' } }, { jwt: { keys: [{ secret: 's' }], signingKey: null, production: true } }],
+    [
+      { jwt: { enabled: true, secret: 's', keys: [{ id: 'a', secret: 't' }, { pem: 'p' }, { jwk: { kty: 'oct' } }] } },
+      { jwt: { keys: [{ secret: 's' }, { id: 'a', secret: 't' }, { pem: 'p' }, { jwk: { kty: 'oct' } }] } },
+    ],
     [{ jwt: { enabled: true, secret: 's' }, authentication: { production: false } }, { jwt: { production: false } }],
     [{ jwt: { enabled: true, secret: 's', signWithSecret: true } }, { jwt: { signingKey: { secret: 's' } } }],
     [{ basic: { user: 'ada', hash: 'h' } }, { basic: { user: 'ada', hash: 'h', realm: 'pgway' } }],
@@ -56,7 +60,11 @@ describe('options from the sections', () => {
   });
 
   test.each([
-    [{ jwt: { enabled: true } }, 'jwt: set jwks.url, secret, publicKey or signingKey'],
+    [{ jwt: { enabled: true } }, 'jwt: set jwks.url, secret, publicKey, keys or signingKey'],
+    [
+      { jwt: { enabled: true, keys: [{ id: 'a' }] } },
+      'jwt.keys[0]: must have one of secret, pem and jwk (in pgway.json:1)',
+    ],
     [{ jwt: { enabled: true, jwks: { url: 'x' }, signWithSecret: true } }, 'jwt.signWithSecret: set jwt.secret'],
     [{ sessions: { beginCommand: 'x' } }, 'sessions: set beginCommand, checkCommand and endCommand together'],
     [{ sessions: { channel: 'x' } }, 'sessions: set beginCommand, checkCommand and endCommand together'],

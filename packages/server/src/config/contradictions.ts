@@ -53,11 +53,19 @@ function databaseRoleIssues({ databaseRole }: Configuration['authentication']): 
   return ['authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim'];
 }
 
-function jwtIssues({ enabled, jwks, secret, publicKey, signingKey, signWithSecret }: Configuration['jwt']): string[] {
+function jwtIssues({
+  enabled,
+  jwks,
+  secret,
+  publicKey,
+  keys,
+  signingKey,
+  signWithSecret,
+}: Configuration['jwt']): string[] {
   if (!enabled) return [];
-  const isKeyless = [jwks.url, secret, publicKey, signingKey].every((key) => key === null);
+  const isKeyless = keys.length === 0 && [jwks.url, secret, publicKey, signingKey].every((key) => key === null);
   return [
-    ...(isKeyless ? ['jwt: set jwks.url, secret, publicKey or signingKey'] : []),
+    ...(isKeyless ? ['jwt: set jwks.url, secret, publicKey, keys or signingKey'] : []),
     ...(signWithSecret && secret === null ? ['jwt.signWithSecret: set jwt.secret'] : []),
   ];
 }

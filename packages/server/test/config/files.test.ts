@@ -261,7 +261,7 @@ describe('contradictions are reported at once', () => {
       'crud.listingLimits.defaultLimit: 20 exceeds crud.listingLimits.maxLimit, 10; lower it, or raise maxLimit',
       'events.redisUrl: missing; events.broadcast redis needs it',
       'authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim',
-      'jwt: set jwks.url, secret, publicKey or signingKey',
+      'jwt: set jwks.url, secret, publicKey, keys or signingKey',
       'jwt.signWithSecret: set jwt.secret',
       'sessions: set beginCommand, checkCommand and endCommand together',
       'typescriptClient.filePath: "a.ts" has no {0} for the schema, which bySchema needs; add it, as in "a{0}.ts"',

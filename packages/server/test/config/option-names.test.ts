@@ -85,7 +85,6 @@ const notInServer: Readonly<Record<string, string>> = {
   'jwt.versions.claim': 'needs versions.current, a function of the host program',
   'jwt.versions.current': hostFunction,
   'jwt.versions.cacheSeconds': 'needs versions.current, a function of the host program',
-  'jwt.keys': 'jwt.secret and jwt.publicKey: texts, so that variables can hold them',
   'jwt.production': 'authentication.production',
   'jwt.userIdClaim': 'authentication.defaultUserIdClaimType',
   'jwt.userNameClaim': 'authentication.defaultNameClaimType',

@@ -185,6 +185,18 @@ const jwks = z
   .prefault({})
   .describe('The public keys of an issuer.');
 
+/** Exactly one of `secret`, `pem` and `jwk`. */
+const jwtKey = z
+  .strictObject({
+    secret: z.string().min(1).optional().describe('The secret of HS256, at least 32 bytes.'),
+    pem: z.string().min(1).optional().describe('A public key, a private key or a certificate (PEM).'),
+    jwk: z.record(z.string(), z.unknown()).optional().describe('A key in JSON (JWK).'),
+    id: z.string().min(1).optional().describe('The `kid` of its tokens.'),
+  })
+  .refine(({ secret, pem, jwk }) => [secret, pem, jwk].filter((key) => key !== undefined).length === 1, {
+    error: 'must have one of secret, pem and jwk',
+  });
+
 const jwt = z
   .strictObject({
     enabled: flag(false, 'Accepts signed tokens (JWT).'),
@@ -193,6 +205,14 @@ const jwt = z
     jwks,
     secret: secret(optionalText('Instead of `jwks.url`: the secret of HS256, at least 32 bytes.')),
     publicKey: optionalText('Instead of `jwks.url`: a public key or certificate (PEM).'),
+    keys: secret(
+      z
+        .array(jwtKey)
+        .default([])
+        .describe(
+          'Further keys that verify tokens, such as the previous ones during a rotation, each with `secret`, `pem` or `jwk`, and perhaps an `id`: `[{ "id": "2026", "secret": "…" }, { "pem": "…" }]`.',
+        ),
+    ),
     signingKey: secret(optionalText('A private key (PEM) that signs the tokens of logins.')),
     signWithSecret: flag(false, 'Signs the tokens of logins with `secret`.'),
     issuer: optionalTextList('Accepted issuers; the first one is the issuer of the tokens of logins.'),
