@@ -24,6 +24,7 @@ interface Argument {
   readonly name: string | null;
   readonly mode: Mode;
   readonly type: TypeFacts;
+  readonly defaultExpression: string | null;
 }
 
 const modes = { i: 'in', o: 'out', b: 'inout', v: 'variadic', t: 'table' } as const;
@@ -64,7 +65,16 @@ function readArguments(object: JsonObject, lookupType: TypeLookup): readonly Arg
       `must be as long as types (${types.length}); its length is ${argumentModes.length}`,
     );
   }
-  return types.map((type, index) => ({ name: names[index] || null, mode: argumentModes?.[index] ?? 'in', type }));
+  const defaults =
+    readArrayOrNull(object, 'defaultExpressions', (where, value) =>
+      value === null ? null : decodeText(where, value),
+    ) ?? [];
+  return types.map((type, index) => ({
+    name: names[index] || null,
+    mode: argumentModes?.[index] ?? 'in',
+    type,
+    defaultExpression: defaults[index] ?? null,
+  }));
 }
 
 function isInput(argument: Argument): boolean {
@@ -79,12 +89,13 @@ function inputParameters(object: JsonObject, args: readonly Argument[]): readonl
   const inputs = args.filter(isInput);
   const firstDefault = inputs.length - readInteger(object, 'defaults');
   return Object.freeze(
-    inputs.map(({ name, mode, type }, index) =>
+    inputs.map(({ name, mode, type, defaultExpression }, index) =>
       Object.freeze({
         name,
         position: index + 1,
         type,
         hasDefault: index >= firstDefault,
+        ...(defaultExpression === null ? {} : { defaultExpression }),
         variadic: mode === 'variadic',
         mode: mode === 'inout' ? 'inout' : 'in',
       }),

@@ -48,6 +48,10 @@ union all
     'names', listed.proargnames,
     'modes', listed.proargmodes,
     'defaults', listed.pronargdefaults,
+    'defaultExpressions', case when listed.pronargdefaults > 0 then (
+      select pg_catalog.json_agg(pg_catalog.pg_get_function_arg_default(listed.oid, n) order by n)
+      from pg_catalog.generate_series(1, pg_catalog.cardinality(listed.types)) as n
+    ) end,
     'returns', listed.prorettype::int8,
     'set', listed.proretset,
     'volatility', listed.provolatile,
@@ -79,6 +83,7 @@ export const functionsWithDefinitionsSql: string = functionsSql.replace(
  * - `names`: array of their names, `""` for an unnamed one, or null: `proargnames`
  * - `modes`: array of their modes, `i` in, `o` out, `b` inout, `v` variadic, `t` table, or null when all are in: `proargmodes`
  * - `defaults`: how many of the input parameters, counted from the last, have a default: `pronargdefaults`
+ * - `defaultExpressions`: array of the default of each parameter in SQL, or null: `pg_get_function_arg_default(oid, n)`; only for display
  * - `returns`, `set`: type of the result, and whether it is a set: `prorettype`, `proretset`
  * - `volatility`: `i`, `s` or `v`: `provolatile`
  * - `strict`: true or false: `proisstrict`

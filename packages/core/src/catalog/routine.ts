@@ -10,6 +10,8 @@ export interface RoutineParameter {
   readonly position: number;
   readonly type: TypeFacts;
   readonly hasDefault: boolean;
+  /** The default in SQL, for display; absent when there is none, or the source does not have it. */
+  readonly defaultExpression?: string;
   readonly variadic: boolean;
   /** An `inout` parameter is also a result column. */
   readonly mode: 'in' | 'inout';

@@ -22,6 +22,8 @@ export interface EndpointParameter {
   readonly position: number;
   readonly type: NamedType;
   readonly optional: boolean;
+  /** The default in SQL, for display; absent when there is none, or the source does not have it. */
+  readonly defaultExpression?: string;
   readonly variadic: boolean;
   /** Whether the parameter has no name in the database and is passed by position. */
   readonly unnamed: boolean;

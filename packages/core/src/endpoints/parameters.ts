@@ -51,6 +51,7 @@ function buildParameter(
     position: parameter.position,
     type: convertType(parameter.type),
     optional: parameter.hasDefault,
+    ...(parameter.defaultExpression === undefined ? {} : { defaultExpression: parameter.defaultExpression }),
     variadic: parameter.variadic,
     unnamed: parameter.name === null,
     inPath: false,

@@ -270,7 +270,7 @@ describe('procedures', () => {
 
     expect(parameters).toStrictEqual([
       { ...input, name: 'a', position: 1, type: integer },
-      { ...input, name: 'b', position: 2, type: integer, hasDefault: true, mode: 'inout' },
+      { ...input, name: 'b', position: 2, type: integer, hasDefault: true, defaultExpression: '2', mode: 'inout' },
     ]);
     expect(outputs).toStrictEqual([
       { name: 'x', before: 1 },
@@ -293,11 +293,17 @@ describe('parameters', () => {
     const optional = { ...input, hasDefault: true };
     expect(parameters).toStrictEqual([
       { ...input, name: 'a', position: 1, type: integer },
-      { ...optional, name: 'b', position: 2, type: text },
-      { ...optional, name: 'c', position: 3, type: texts },
-      { ...optional, name: 'd', position: 4, type: jsonb },
-      { ...optional, name: 'e', position: 5, type: timestamptz },
-      { ...optional, name: 'f', position: 6, type: integer },
+      { ...optional, name: 'b', position: 2, type: text, defaultExpression: `'x, y => (z'::text` },
+      { ...optional, name: 'c', position: 3, type: texts, defaultExpression: `ARRAY['1,2'::text, 'b'::text]` },
+      { ...optional, name: 'd', position: 4, type: jsonb, defaultExpression: `'{"a": [1, 2]}'::jsonb` },
+      {
+        ...optional,
+        name: 'e',
+        position: 5,
+        type: timestamptz,
+        defaultExpression: expect.stringMatching(/^\(+now\(\) AT TIME ZONE 'utc'::text\)+$|^timezone\(/),
+      },
+      { ...optional, name: 'f', position: 6, type: integer, defaultExpression: 'GREATEST(1, 2)' },
     ]);
   });
 
@@ -305,9 +311,11 @@ describe('parameters', () => {
     await create(`create function library.between(a integer, out o integer, b integer default 1, out p integer)
       language sql as 'select 1, 2'`);
     const { parameters } = await routine('between');
-    expect(parameters.map(({ name, hasDefault }) => [name, hasDefault])).toStrictEqual([
-      ['a', false],
-      ['b', true],
+    expect(
+      parameters.map(({ name, hasDefault, defaultExpression }) => [name, hasDefault, defaultExpression]),
+    ).toStrictEqual([
+      ['a', false, undefined],
+      ['b', true, '1'],
     ]);
   });
 
@@ -329,6 +337,7 @@ describe('parameters', () => {
       position: 2,
       type: integers,
       hasDefault: true,
+      defaultExpression: `'{}'::integer[]`,
       variadic: true,
       mode: 'in',
     });

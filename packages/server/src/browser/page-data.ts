@@ -60,6 +60,8 @@ export interface PageParameter {
   /** The type for readers. */
   readonly type: string;
   readonly required: boolean;
+  /** The default in SQL; null: none, or not shown. */
+  readonly default: string | null;
   /** Whether the form hides the value. */
   readonly secret: boolean;
   readonly description: string;

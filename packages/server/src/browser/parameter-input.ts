@@ -30,6 +30,7 @@ export function createParameterInput(parameter: PageParameter, id: string): Para
     element('span', { class: 'name' }, visibleText(name)),
     element('span', { class: 'type' }, visibleText(type)),
     required ? element('span', { class: 'required' }, 'required') : null,
+    parameter.default === null ? null : element('span', { class: 'type' }, `default ${visibleText(parameter.default)}`),
   );
   return {
     parameter,

@@ -21,13 +21,20 @@ export function pageData(
   { connectionString, links }: { readonly connectionString: string; readonly links: readonly PageLink[] },
 ): PageData {
   const { title } = configuration.openApi;
-  const hasTitle = title !== openApiDefaults.title || isProduction(configuration);
+  const isPublic = isProduction(configuration);
+  const hasTitle = title !== openApiDefaults.title || isPublic;
+  const operations = openApiOperations(endpoints, toOpenApiOptions(configuration)).map(pageOperation);
   return {
     title: hasTitle ? title : databaseOf(connectionString),
     links,
     authentication: pageAuthentication(configuration),
-    operations: openApiOperations(endpoints, toOpenApiOptions(configuration)).map(pageOperation).toSorted(compare),
+    operations: (isPublic ? operations.map(withoutDefaults) : operations).toSorted(compare),
   };
+}
+
+/** Defaults are code, which the OpenAPI document does not publish. */
+function withoutDefaults(operation: PageOperation): PageOperation {
+  return { ...operation, parameters: operation.parameters.map((parameter) => ({ ...parameter, default: null })) };
 }
 
 function pageAuthentication({ cookie, bearer, jwt, authentication }: Configuration): PageAuthentication {
@@ -120,6 +127,7 @@ function pageParameter(endpoints: readonly Endpoint[], parameter: ParameterObjec
     in: parameter.in,
     type,
     required,
+    default: required ? null : defaultOf(endpoints, name),
     secret: endpoints.some((endpoint) => isPassword(endpoint, name)),
     description: description === type ? '' : description,
     schema: schema as ValueSchema,
@@ -135,6 +143,16 @@ function declaredType(endpoints: readonly Endpoint[], key: string): string | nul
       .map(({ type }) => type.display),
   );
   return types.length === 0 ? null : [...new Set(types)].join(' or ');
+}
+
+/** A literal that PostgreSQL shows with its type. */
+const typedLiteral = /^('(?:[^']|'')*'|NULL)::[^']+$/;
+
+/** Returns the default of a parameter in SQL. Overloads may have different ones, which say nothing about the operation. */
+function defaultOf(endpoints: readonly Endpoint[], key: string): string | null {
+  const found = endpoints.flatMap(({ parameters }) => parameters.filter((parameter) => parameter.key === key));
+  const [only, ...others] = new Set(found.map(({ defaultExpression }) => defaultExpression));
+  return only === undefined || others.length > 0 ? null : only.replace(typedLiteral, '$1');
 }
 
 function isPassword({ loginOrLogout, parameters }: Endpoint, key: string): boolean {

@@ -59,11 +59,12 @@ function isRead({ method }: IncomingMessage): boolean {
 }
 
 function pageLinks(configuration: Configuration): readonly PageLink[] {
-  const { enabled, path } = configuration.health;
+  const { health, metrics } = configuration;
   return [
     ...exampleLinks(configuration),
     ...apiDocsLinks(configuration),
-    ...(enabled ? [{ label: 'Health', path }] : []),
+    ...(health.enabled ? [{ label: 'Health', path: health.path }] : []),
+    ...(metrics.enabled ? [{ label: 'Metrics', path: metrics.path }] : []),
   ];
 }
 

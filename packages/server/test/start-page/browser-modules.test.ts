@@ -9,7 +9,7 @@ import { visibleText } from '../../src/browser/visible-text.ts';
 /* The modules of the start page that need no browser. */
 
 function parameter(name: string, place: PageParameter['in'], schema: ValueSchema = { type: 'string' }): PageParameter {
-  return { name, in: place, type: '', required: true, secret: false, description: '', schema };
+  return { name, in: place, type: '', required: true, default: null, secret: false, description: '', schema };
 }
 
 function operation(path: string, parameters: readonly PageParameter[], kind?: 'object' | 'text'): PageOperation {

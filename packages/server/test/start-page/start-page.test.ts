@@ -126,7 +126,12 @@ describe('the page', () => {
 describe('the data', () => {
   test('describes parameters, body and access of each operation', async () => {
     const { port } = await serve({
-      configuration: { cookie: { enabled: true }, openApi: { path: '/openapi.json' }, health: { path: '/up' } },
+      configuration: {
+        cookie: { enabled: true },
+        openApi: { path: '/openapi.json' },
+        health: { path: '/up' },
+        metrics: { enabled: true },
+      },
     });
     const { title, links, authentication, operations } = await data(port);
     expect({ title, links, authentication }).toEqual({
@@ -134,6 +139,7 @@ describe('the data', () => {
       links: [
         { label: 'OpenAPI', path: '/openapi.json' },
         { label: 'Health', path: '/up' },
+        { label: 'Metrics', path: '/metrics' },
       ],
       authentication: { cookie: true, bearer: false, antiforgeryPath: null },
     });
@@ -156,6 +162,7 @@ describe('the data', () => {
           in: 'path',
           type: 'text',
           required: true,
+          default: null,
           secret: false,
           description: '',
           schema: { type: 'string' },
@@ -165,6 +172,7 @@ describe('the data', () => {
           in: 'query',
           type: 'public.mood',
           required: false,
+          default: `'fine'`,
           secret: false,
           description: '',
           schema: { type: 'string', enum: ['fine', '</script>'] },
@@ -174,6 +182,7 @@ describe('the data', () => {
           in: 'query',
           type: 'integer[]',
           required: false,
+          default: `'{}'`,
           secret: false,
           description: '',
           schema: { type: 'array', items: { type: 'integer', format: 'int32' } },
@@ -249,14 +258,17 @@ describe('who gets it', () => {
     }
   });
 
-  test('in production the title is not the name of the database', async () => {
+  test('in production it has neither the name of the database nor defaults', async () => {
     const { port } = await serve({
       configuration: {
         startPage: { enabled: true },
         authentication: { production: true },
       },
     });
-    expect((await data(port)).title).toBe('API');
+    const { title, operations } = await data(port);
+    expect(title).toBe('API');
+    const defaults = operations.flatMap(({ parameters }) => parameters.map((parameter) => parameter.default));
+    expect(new Set(defaults)).toEqual(new Set([null]));
   });
 });
 
