@@ -32,9 +32,9 @@ const policy = z
   .superRefine(({ type, window, partitionBy, header }, context) => {
     const report = (option: string, message: string): void =>
       context.addIssue({ code: 'custom', path: [option], message });
-    if (type === 'concurrency' && window !== undefined) report('window', 'a concurrency policy has no window');
+    if (type === 'concurrency' && window !== undefined) report('window', 'must be absent for a concurrency policy');
     if (partitionBy === 'header' && header === undefined) report('header', 'missing; partitionBy header needs it');
-    if (partitionBy !== 'header' && header !== undefined) report('header', 'has no effect without partitionBy header');
+    if (partitionBy !== 'header' && header !== undefined) report('header', 'must be absent without partitionBy header');
   });
 
 /** The section `rateLimits`: limits of the requests of endpoints. */
