@@ -10,6 +10,7 @@ export type CommandOptions = Pick<
   GatewayOptions,
   | 'observer'
   | 'observeRequests'
+  | 'traceparent'
   | 'readDefinitions'
   | 'refreshOnNotify'
   | 'endpointCreateHandlers'
@@ -26,9 +27,10 @@ export async function gatewayOptions(
   { wrapSources, ...commandOptions }: CommandOptions,
 ): Promise<GatewayOptions> {
   const { gateway, crud, events } = configuration;
-  const { nameConverter, ...options } = gateway;
+  const { nameConverter, traceContext, ...options } = gateway;
   return {
     ...options,
+    traceContext: traceContext ?? (configuration.tracing.endpoint === null ? 'off' : 'application_name'),
     ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
     events,
     ...cacheOptions(configuration),

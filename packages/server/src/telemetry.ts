@@ -1,10 +1,15 @@
-/** Metrics of a running server. Their packages are loaded only when the configuration enables them. */
+/** Metrics and traces of a running server. Their packages are loaded only when the configuration enables them. */
+import type { IncomingMessage } from 'node:http';
 import type { Gateway, Observer } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
+import type { CommandOptions } from './gateway-options.ts';
 import type { HealthHandler } from './health/health-handler.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { LogOutputs } from './log/log-outputs.ts';
-import type { RequestLog } from './log/request-log.ts';
+import type { RequestConsumer, RequestLog } from './log/request-log.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import type { RequestTracer } from './tracing/request-tracer.ts';
+import type { SpanCounts } from './tracing/trace-export.ts';
 
 /** What the telemetry needs of the log. */
 export interface TelemetrySources {
@@ -12,55 +17,119 @@ export interface TelemetrySources {
   /** Null: neither log nor telemetry needs the requests. */
   readonly requestLog: RequestLog | null;
   readonly outputs: Pick<LogOutputs, 'lostLines'>;
+  readonly warning: (line: string) => void;
 }
 
 export interface Telemetry {
-  /** Passes observations on, and counts them. */
+  /** Receives the observations of the gateway, and passes them to the log. */
   readonly observer: Observer;
-  /** Called at the begin of each request, as that of the request log. */
+  /** Called at the begin of each request; undefined: nothing needs the requests. */
   readonly begin: RequestLog['begin'] | undefined;
-  readonly metrics: Metrics | null;
+  readonly gatewayOptions: Pick<CommandOptions, 'traceparent'>;
   /** Serves the metrics; null: they are not served. */
   readonly serveMetrics: HealthHandler | null;
   /** Adds the gateway, once it has started. */
   readonly addGateway: (gateway: Gateway) => void;
 }
 
+/** Metrics or traces: receives each request at its begin and its end, and all observations. */
+interface Instrument {
+  readonly begin: (request: IncomingMessage) => void;
+  readonly record: RequestConsumer;
+  readonly observe: Observer;
+}
+
+/** Milliseconds. */
+const timeouts = { start: 10_000, stop: 3000 } as const;
+
 /** Whether the telemetry needs the requests of the log. */
-export function needsRequests({ metrics }: Configuration): boolean {
-  return metrics.enabled;
+export function needsRequests({ metrics, tracing }: Configuration): boolean {
+  return metrics.enabled || tracing.endpoint !== null;
 }
 
 export async function openTelemetry(
-  { metrics: configuration }: Configuration,
-  { observer, requestLog, outputs }: TelemetrySources,
+  lifecycle: Lifecycle,
+  configuration: Configuration,
+  sources: TelemetrySources,
 ): Promise<Telemetry> {
-  if (!configuration.enabled || requestLog === null) {
+  const { observer, requestLog } = sources;
+  if (requestLog === null || !needsRequests(configuration)) {
     return {
       observer,
       begin: requestLog?.begin,
-      metrics: null,
+      gatewayOptions: {},
       serveMetrics: null,
       addGateway: () => undefined,
     };
   }
-  const [{ Metrics: MetricsClass }, { createMetricsHandler }] = await Promise.all([
-    import('./metrics/metrics.ts'),
-    import('./metrics/metrics-handler.ts'),
-  ]);
-  const metrics = new MetricsClass(configuration, outputs);
-  requestLog.addConsumer(metrics.record);
+  const traces = configuration.tracing.endpoint === null ? null : await openTraces(lifecycle, configuration, sources);
+  const metrics = configuration.metrics.enabled ? await openMetrics(configuration, sources, traces) : null;
+  const instruments = [traces?.tracer, metrics?.metrics].filter((instrument) => instrument !== undefined);
+  return {
+    ...connect(instruments, observer, requestLog),
+    gatewayOptions: traces === null ? {} : { traceparent: traces.tracer.traceparent },
+    serveMetrics: metrics?.serve ?? null,
+    addGateway: (gateway) => metrics?.metrics.addGateway(gateway),
+  };
+}
+
+function connect(
+  instruments: readonly Instrument[],
+  observer: Observer,
+  requestLog: RequestLog,
+): Pick<Telemetry, 'observer' | 'begin'> {
+  for (const { record } of instruments) requestLog.addConsumer(record);
   return {
     observer: (observation) => {
-      metrics.observe(observation);
+      for (const { observe } of instruments) observe(observation);
       observer(observation);
     },
     begin: (request, response) => {
-      metrics.begin();
+      for (const { begin } of instruments) begin(request);
       return requestLog.begin(request, response);
     },
-    metrics,
-    serveMetrics: createMetricsHandler(configuration, metrics),
-    addGateway: (gateway) => metrics.addGateway(gateway),
   };
+}
+
+interface Traces {
+  readonly tracer: RequestTracer;
+  readonly counts: Readonly<SpanCounts>;
+}
+
+/** The traces of the last requests are sent after the HTTP server and the gateway have stopped. */
+async function openTraces(
+  lifecycle: Lifecycle,
+  { tracing }: Configuration,
+  { warning }: TelemetrySources,
+): Promise<Traces> {
+  const [{ openTraceExport }, { RequestTracer: Tracer }] = await Promise.all([
+    import('./tracing/trace-export.ts'),
+    import('./tracing/request-tracer.ts'),
+  ]);
+  const traceExport = await lifecycle.start({
+    name: 'the export of traces',
+    startTimeoutMs: timeouts.start,
+    start: () => openTraceExport(tracing, warning),
+    stopTimeoutMs: timeouts.stop,
+    stop: (opened) => opened.close(),
+  });
+  return { tracer: new Tracer(traceExport, tracing), counts: traceExport.counts };
+}
+
+interface OpenedMetrics {
+  readonly metrics: Metrics;
+  readonly serve: HealthHandler;
+}
+
+async function openMetrics(
+  { metrics: configuration }: Configuration,
+  { outputs }: TelemetrySources,
+  traces: Traces | null,
+): Promise<OpenedMetrics> {
+  const [{ Metrics: Class }, { createMetricsHandler }] = await Promise.all([
+    import('./metrics/metrics.ts'),
+    import('./metrics/metrics-handler.ts'),
+  ]);
+  const metrics = new Class(configuration, { lostLines: outputs.lostLines, spanCounts: traces?.counts ?? null });
+  return { metrics, serve: createMetricsHandler(configuration, metrics) };
 }

@@ -22,6 +22,7 @@ import { type BuiltInRoute, excludeBuiltInRoutes } from '../endpoints/duplicate-
 import { needsReset, addSessionEffects } from '../endpoints/session-effects.ts';
 import { createRouter } from '../request/router.ts';
 import type { RateLimits } from './open-rate-limits.ts';
+import { traceparentLookup } from '../request/trace-context.ts';
 import type { Uploads } from './open-uploads.ts';
 import { StartError } from './start-error.ts';
 
@@ -260,6 +261,7 @@ function createPipeline(
       ? (request, endpoint, milliseconds, rows) =>
           observe({ kind: 'call-completed', request, endpoint, milliseconds, rows })
       : null,
+    traceparent: traceparentLookup(options),
     onSettingLeaked: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router: createRouter(endpoints),
     streamDefinitions: indexStreams(endpoints),

@@ -19,6 +19,8 @@ export interface ExecutableCall extends InjectedCall, BoundStatement {
   readonly headerQuery: (BoundStatement & { readonly names: readonly string[] }) | null;
   /** The problem to respond with when the statement returns no row; null: an empty result is fine. */
   readonly noRowProblem: Problem | null;
+  /** Set when the call is about to run. Not one of the settings: responses are cached by these. */
+  traceparent: string | null;
 }
 
 /** Returns the call with the routine's own statement, which was prepared at start. */
@@ -35,6 +37,7 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
     valueSources: parameters,
     headerQuery: null,
     noRowProblem: null,
+    traceparent: null,
   };
 }
 
@@ -56,6 +59,7 @@ export async function buildCustomQuery(
     valueSources: query.valueSources ?? (query.values === undefined ? parameters : []),
     headerQuery: buildHeaderQuery(query, call),
     noRowProblem: query.noRowProblem ?? null,
+    traceparent: null,
   };
 }
 

@@ -10,6 +10,7 @@ import type { RequestPipeline } from './pipeline.ts';
 import { problemResponse } from './problem-response.ts';
 import { isStale } from './stale-endpoint.ts';
 import { loginStatuses } from './sqlstate.ts';
+import { transactionSettings } from './trace-context.ts';
 import type { ValueSource } from '../ports/ports.ts';
 
 /** The endpoints of the request's route, and the call if one was built. */
@@ -76,7 +77,7 @@ function statementOfStep(call: ExecutableCall, step: number | undefined): BoundS
   // The settings of an upload have been made before.
   if (call.candidate.endpoint.upload !== null) return call;
   const statements = [
-    ...(call.settings.length > 0 ? [null] : []),
+    ...(transactionSettings(call).length > 0 ? [null] : []),
     ...(call.headerQuery === null ? [] : [call.headerQuery]),
     call,
   ];

@@ -27,6 +27,7 @@ import type { Format } from '../response/format.ts';
 import { HeaderRow } from '../response/response-headers.ts';
 import { toConversionError, OutputConversion } from './procedure-output-conversion.ts';
 import { restoringSettings, settingsStep } from './call-settings.ts';
+import { attachTraceparent, type TraceparentLookup, transactionSettings } from './trace-context.ts';
 
 /**
  * The result of a call: its whole body, or a stream that has begun. `headerRow` is null without a header query, `cacheHeaders`
@@ -71,6 +72,8 @@ export interface ExecutionContext extends NoticeEventContext {
   /** A call has left a session setting changed. */
   onSettingLeaked(endpoint: Endpoint, setting: string): void;
   readonly invalidation: Invalidation;
+  /** Null: PostgreSQL receives no trace context. */
+  readonly traceparent: TraceparentLookup | null;
   /** Null: calls run under the role of their connection. */
   readonly databaseRole: DatabaseRole | null;
   /** Asks the host for the connection of a request; it resolves to null for a pooled one. Null: the host provides none. */
@@ -101,6 +104,7 @@ export interface ExecutionInput {
  */
 export function execute(context: ExecutionContext, input: ExecutionInput): Promise<CallResult> {
   const { endpoint } = input.call.candidate;
+  attachTraceparent(context.traceparent, input.call, input.request);
   const onNotice = createNoticeHandler(context, input);
   if (input.runner !== undefined) return runOn(input.runner, context, input, onNotice);
   if (context.provideConnection === null) return runOn(selectDatabase(context, endpoint), context, input, onNotice);
@@ -126,6 +130,7 @@ export async function executeStatement(
   values: readonly Value[],
 ): Promise<TextTable> {
   const { endpoint } = call.candidate;
+  attachTraceparent(context.traceparent, call, request);
   const hostRunner = context.provideConnection === null ? null : await context.provideConnection(request, endpoint);
   const isHostConnection = hostRunner !== null;
   const rows = createTextRowSink();
@@ -303,7 +308,8 @@ function buildSteps(
   { rows, headerRow, isHostConnection, lastStep }: StepOptions,
 ): readonly Step[] {
   const step: Step = { statement: call.statement, values: call.arguments, rows };
-  const { settings, headerQuery } = call;
+  const { headerQuery } = call;
+  const settings = transactionSettings(call);
   if (settings.length === 0 && headerQuery === null && lastStep === null) return [step];
   const steps = [
     ...(headerQuery === null

@@ -33,7 +33,7 @@ export class OutputConversion implements RowSink, CallHandle {
 
   /** The second call, with the settings of the first. */
   get call(): ExecutableCall {
-    const { candidate, parameters, values, settings } = this.#call;
+    const { candidate, parameters, values, settings, traceparent } = this.#call;
     const statement = candidate.conversionStatement(this.#row);
     const valueSources = this.#row.map(() => null);
     return {
@@ -46,6 +46,7 @@ export class OutputConversion implements RowSink, CallHandle {
       valueSources,
       headerQuery: null,
       noRowProblem: null,
+      traceparent,
     };
   }
 

@@ -62,11 +62,12 @@ function dispatch(context: CommandContext): Promise<number> {
 function openServedGateway(
   context: CommandContext,
   watch: CatalogWatch | null,
-  { observer }: Telemetry,
+  { observer, gatewayOptions }: Telemetry,
 ): Promise<OpenedGateway> {
   const { configuration } = context.loaded;
   return openGateway(context, {
     observer,
+    ...gatewayOptions,
     observeRequests: context.reporter.requestLog !== null,
     readDefinitions: needsDefinitions(configuration),
     endpointCreateHandlers: [
@@ -94,7 +95,7 @@ async function runServer(context: CommandContext): Promise<number> {
   const certificates = await openCertificateStore(loaded.configuration, context.process.workingDirectory, reporter);
   for (const warning of certificates?.warnings ?? []) reporter.warning(warning);
   const watch = context.task.flags.has('watch') ? createCatalogWatch(reporter.progress) : null;
-  const telemetry = await openTelemetry(loaded.configuration, reporter);
+  const telemetry = await openTelemetry(lifecycle, loaded.configuration, reporter);
   const { gateway, connectionString } = await openServedGateway(context, watch, telemetry);
   telemetry.addGateway(gateway);
   const handlers = [createApiDocsHandler(loaded.configuration, connectionString)];

@@ -1,4 +1,5 @@
 /** The layers of a configuration before validation: environment and command line; `file-layer.ts` has those of files. */
+import { otelSettings } from './otel-variables.ts';
 import { formatPath, type Path } from './path.ts';
 import { normalizeKey, parseSetting, sections, settings, variableName } from './settings.ts';
 import { didYouMean } from './suggestion.ts';
@@ -31,7 +32,7 @@ export function isTree(value: unknown): value is Tree {
 }
 
 /**
- * Reads `PGWAY_…` variables and `DATABASE_URL`. Empty variables count as unset.
+ * Reads `PGWAY_…` variables, `DATABASE_URL` and the variables of OpenTelemetry. Empty variables count as unset.
  * @param placeOf returns the place of a variable: its name, or `PGWAY_PORT in .env`
  */
 export function environmentLayer(environment: Environment, placeOf: (variable: string) => string): Layer {
@@ -41,6 +42,10 @@ export function environmentLayer(environment: Environment, placeOf: (variable: s
   if (databaseUrl !== '') {
     found.set('connectionString', databaseUrl);
     origins.set('connectionString', placeOf('DATABASE_URL'));
+  }
+  for (const { path, value, variable } of otelSettings(environment)) {
+    found.set(path, value);
+    origins.set(path, placeOf(variable));
   }
   for (const setting of settings) {
     const variable = variableName(setting.path);

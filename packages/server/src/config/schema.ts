@@ -17,6 +17,7 @@ import { startPageSection } from './schema/start-page.ts';
 import { rateLimitsSection, redisRateLimitsSection } from './schema/rate-limits.ts';
 import { staticFilesSection } from './schema/static-files.ts';
 import { tlsSection } from './schema/tls.ts';
+import { tracingSection } from './schema/tracing.ts';
 import { logSection, requestTrackingSection } from './schema/log.ts';
 import { uploadsSection } from './schema/uploads.ts';
 
@@ -123,6 +124,7 @@ export const configurationSchema = z.strictObject({
   tls: tlsSection,
   health: healthSection,
   metrics: metricsSection,
+  tracing: tracingSection,
   cors: corsSection,
   compression: compressionSection,
   securityHeaders: securityHeadersSection,

@@ -2,12 +2,11 @@
 import type { Gateway, Observer } from '@pgway/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsConfiguration } from '../config/schema/metrics.ts';
-import type { LogOutputs } from '../log/log-outputs.ts';
 import type { RequestConsumer } from '../log/request-log.ts';
 import { defineMetrics } from './define-metric.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
-import { ObservationCounts, serverMetrics } from './server-metrics.ts';
+import { ObservationCounts, type ServerCounts, serverMetrics } from './server-metrics.ts';
 
 /** The values of all metrics as plain data, for `AggregatorRegistry.aggregate` in another process. */
 export type MetricsJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
@@ -19,9 +18,9 @@ export class Metrics {
   #gateway: Gateway | null = null;
   #scrape: Promise<string> | null = null;
 
-  constructor(configuration: MetricsConfiguration, outputs: Pick<LogOutputs, 'lostLines'>) {
+  constructor(configuration: MetricsConfiguration, counts: ServerCounts) {
     this.#requests = new RequestMetrics(this.#registry, configuration);
-    defineMetrics(this.#registry, [...this.#counts.metrics, ...serverMetrics(outputs)]);
+    defineMetrics(this.#registry, [...this.#counts.metrics, ...serverMetrics(counts)]);
     collectDefaultMetrics({ register: this.#registry });
   }
 

@@ -2,6 +2,7 @@
 import type { Endpoint } from '@pgway/core';
 import { Histogram, type Registry } from 'prom-client';
 import type { MetricsConfiguration } from '../config/schema/metrics.ts';
+import { knownMethods } from '../http/methods.ts';
 import type { RequestConsumer, RequestEntry } from '../log/request-log.ts';
 import { defineMetrics, type Sample, single } from './define-metric.ts';
 
@@ -9,18 +10,6 @@ import { defineMetrics, type Sample, single } from './define-metric.ts';
 const otherRoute = 'other';
 const endpointRoute = 'endpoint';
 const otherMethod = 'other';
-
-const knownMethods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-  'CONNECT',
-]);
 
 interface Timer {
   observe(seconds: number): void;

@@ -2,6 +2,7 @@
 import type { Observation, Observer } from '@pgway/core';
 import { version } from '../cli/help.ts';
 import type { LogOutputs } from '../log/log-outputs.ts';
+import type { SpanCounts } from '../tracing/trace-export.ts';
 import { byLabel, type MetricDefinition, type Sample } from './define-metric.ts';
 
 type Upload = Extract<Observation, { readonly kind: 'upload' }>;
@@ -62,7 +63,13 @@ function increment(counts: Map<string, number>, key: string, by: number): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
-export function serverMetrics({ lostLines }: Pick<LogOutputs, 'lostLines'>): readonly MetricDefinition[] {
+/** Numbers of other parts of the server. */
+export interface ServerCounts extends Pick<LogOutputs, 'lostLines'> {
+  /** Null: there are no traces. */
+  readonly spanCounts: Readonly<SpanCounts> | null;
+}
+
+export function serverMetrics({ lostLines, spanCounts }: ServerCounts): readonly MetricDefinition[] {
   return [
     {
       type: 'gauge',
@@ -78,6 +85,13 @@ export function serverMetrics({ lostLines }: Pick<LogOutputs, 'lostLines'>): rea
       help: 'Lines and tracked requests that an output of the log could not write.',
       labels: ['output'],
       read: () => byLabel('output', lostLines()),
+    },
+    {
+      type: 'counter',
+      name: 'pgway_trace_spans_total',
+      help: 'Spans of traces by result: exported, or failed when the endpoint did not accept them.',
+      labels: ['result'],
+      read: () => (spanCounts === null ? [] : byLabel('result', { ...spanCounts })),
     },
   ];
 }

@@ -303,6 +303,8 @@ describe('all issues are reported at once, with their places', () => {
       'requestTracking.connectionString',
       'tls.passphrase',
       'metrics.token',
+      'tracing.endpoint',
+      'tracing.headers',
       'typescriptClient.customHeaders',
     ]);
   });

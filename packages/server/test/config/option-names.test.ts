@@ -71,6 +71,7 @@ const notInServer: Readonly<Record<string, string>> = {
   'gateway.processes': 'the server sets it, from workers',
   'rateLimits.store': 'an object of the host program; redisRateLimits in the server',
   'gateway.readDefinitions': 'the generators set it',
+  'gateway.traceparent': hostFunction,
   'gateway.observeRequests': 'access log, request tracking and metrics set it',
   'authentication.schemes': hostObject,
   'authentication.passwordHasher': hostObject,
@@ -136,6 +137,7 @@ test('every setting of a section of the library is one of its options', () => {
 /** The settings whose default differs from that of the library, with the reason. */
 const otherDefaults: Readonly<Record<string, string>> = {
   'gateway.nameConverter': 'a name of a function',
+  'gateway.traceContext': 'null: derived from tracing.endpoint',
   'gateway.requestIdHeader': 'log lines of the server have the id',
   'gateway.postgreSqlErrorCodeToHttpStatusCodeMapping': 'shows entries of the built-in table',
   'authentication.crossSiteRequests': 'null: derived from host',

@@ -284,7 +284,9 @@ test('a refresh removes the series of endpoints that are gone', async () => {
 
 test('the metrics of two processes can be added up', async () => {
   const configuration = metricsSection.parse({ enabled: true });
-  const both = [1, 2].map(() => new Metrics(configuration, { lostLines: () => ({ file: 3 }) }));
+  const both = [1, 2].map(
+    () => new Metrics(configuration, { lostLines: () => ({ file: 3 }), spanCounts: { exported: 2, failed: 0 } }),
+  );
   for (const metrics of both) metrics.begin();
   const values = await Promise.all(both.map((metrics) => metrics.json()));
   const text = await AggregatorRegistry.aggregate(JSON.parse(JSON.stringify(values)) as never[]).metrics();
@@ -294,6 +296,8 @@ test('the metrics of two processes can be added up', async () => {
     'pgway_http_responses_incomplete_total{} 0',
     'pgway_build_info{version=…} 1',
     'pgway_log_lines_lost_total{output=file} 6',
+    'pgway_trace_spans_total{result=exported} 4',
+    'pgway_trace_spans_total{result=failed} 0',
   ]);
 });
 

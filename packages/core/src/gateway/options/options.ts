@@ -1,3 +1,4 @@
+import type { GatewayRequest } from '../../http/request.ts';
 import { authenticationDefaults, type AuthenticationOptions } from './authentication-options.ts';
 import { rateLimitsDefaults, type RateLimitsOptions } from './rate-limit-options.ts';
 import { uploadDefaults, type UploadOptions } from './upload-options.ts';
@@ -297,6 +298,13 @@ export interface GeneralOptions extends GatewayConnectionOptions {
   readonly observer: Observer | null;
   /** Whether the observer receives each handled request and completed call, for access logs and metrics. */
   readonly observeRequests: boolean;
+  /**
+   * Whether calls of sampled requests set `application_name` to the `traceparent` of their request, for the log and the monitoring of
+   * PostgreSQL. Default `off`.
+   */
+  readonly traceContext: 'off' | 'application_name';
+  /** Returns the `traceparent` that PostgreSQL receives; null: the header of the request. A malformed one is ignored. */
+  readonly traceparent: ((request: GatewayRequest) => string | null) | null;
 }
 
 /** All options, with their defaults. */
@@ -360,6 +368,8 @@ export const generalDefaults: Omit<
   logger: null,
   observer: null,
   observeRequests: false,
+  traceContext: 'off',
+  traceparent: null,
   sourcesCreated: null,
   endpointCreated: null,
   endpointsCreated: null,

@@ -105,6 +105,8 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   logger: nullable(objectWithMethods<Logger>('debug', 'info', 'warn', 'error')),
   observer: nullable(callback()),
   observeRequests: boolean,
+  traceContext: oneOf('off', 'application_name'),
+  traceparent: nullable(callback()),
   cacheEnabled: boolean,
   defaultRoutineCache: nullable(objectWithMethods<Cache>('get', 'set', 'invalidate', 'close')),
   maxCacheableRows: count,

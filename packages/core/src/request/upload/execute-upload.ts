@@ -18,6 +18,7 @@ import { type ReceivedFile, receiveFile, type RequestHandler, uploadMetadata } f
 import type { UploadSlots } from '../../uploads/upload-slots.ts';
 import type { ExecutableCall } from '../build-query.ts';
 import { restoringSettings, settingsStep } from '../call-settings.ts';
+import { attachTraceparent, transactionSettings } from '../trace-context.ts';
 import {
   type CallResult,
   createNoticeHandler,
@@ -177,12 +178,13 @@ class Upload {
     const { endpoint } = call.candidate;
     const context = this.#context;
     const provided = await this.#provide();
+    attachTraceparent(context.traceparent, call, this.#input.request);
     const { signal } = this.#abort;
     const database = selectDatabase(context, endpoint);
     // The connections of the host are its own affair.
     if (provided === null) this.#freeSlot = await context.uploads.slots.acquire(database, signal);
     const transaction = await (provided ?? database).begin({
-      ...transactionSettings(call, this.#isHostConnection),
+      ...transactionOptions(call, this.#isHostConnection),
       role: selectRole(context, call),
       // Row commands and handlers of the host run any statement.
       altersSession: true,
@@ -268,10 +270,11 @@ function refuseParameter(name: string, { candidate }: ExecutableCall): void {
 }
 
 /** The settings of the call, which a transaction of the host restores because it may continue. */
-function transactionSettings(
-  { settings }: ExecutableCall,
+function transactionOptions(
+  call: ExecutableCall,
   isHostConnection: boolean,
 ): Pick<TransactionOptions, 'settings' | 'restoreSettings'> {
+  const settings = transactionSettings(call);
   if (settings.length === 0) return { settings: null, restoreSettings: null };
   if (!isHostConnection) return { settings: settingsStep(settings), restoreSettings: null };
   const { before, after } = restoringSettings(settings);

@@ -47,6 +47,13 @@ const requestsAndResponses = {
     true,
     'Every response has an `X-Request-Id`, as log lines have it: that of the request, or a new one. False by default in the library.',
   ),
+  traceContext: z
+    .enum(['off', 'application_name'])
+    .nullable()
+    .default(null)
+    .describe(
+      'Whether calls of sampled requests set `application_name` to the trace context of their request, for the log and the monitoring of PostgreSQL; null: with `tracing.endpoint`.',
+    ),
   unknownParameters: z
     .enum(['reject', 'ignore'])
     .default('reject')

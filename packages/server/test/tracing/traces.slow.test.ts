@@ -1,0 +1,102 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { useDatabase } from '@pgway/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { folderWith } from '../support/folder.ts';
+import { createTestProcess, type TestProcess } from '../support/process-context.ts';
+
+/** Collectors that do not answer: requests and shutdown do not wait for them. */
+
+const database = useDatabase(`
+  create function hello() returns text language sql stable as $$ select 'Hello' $$;
+  comment on function hello is 'HTTP GET';
+`);
+
+interface Served {
+  readonly url: string;
+  readonly streams: TestProcess;
+  readonly ended: Promise<number>;
+}
+
+async function serve(endpoint: string): Promise<Served> {
+  const configuration = {
+    port: 0,
+    connectionString: database.connectionString,
+    log: { format: 'json', access: { enabled: false } },
+    metrics: { enabled: true },
+    tracing: { endpoint },
+  };
+  const streams = createTestProcess(await folderWith({ 'pgway.json': configuration }));
+  const ended = run([], {}, streams);
+  onTestFinished(async () => {
+    streams.sendStop('forced');
+    await ended;
+  });
+  await streams.until('"ready"');
+  return { url: /http:\/\/127[\w.:]+/.exec(streams.text.stdout)![0], streams, ended };
+}
+
+function messages({ streams }: Served): readonly string[] {
+  const lines = streams.text.stdout.split('\n').filter((line) => line.includes('tracing.endpoint'));
+  return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+}
+
+async function failedSpans({ url }: Served): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(/pgway_trace_spans_total\{result="failed"\} (\d+)/.exec(text)![1]);
+}
+
+/** More spans than the queue has room for. */
+const requests = 3000;
+
+async function sendMany(url: string): Promise<void> {
+  for (let sent = 0; sent < requests; sent += 50) {
+    const responses = await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/api/hello`)));
+    expect(await Promise.all(responses.map((response) => response.text()))).toEqual(
+      Array.from({ length: 50 }, () => 'Hello'),
+    );
+  }
+}
+
+/** Returns a port that accepts no connection. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test('a collector that is down: one line for many spans, and a short shutdown', { timeout: 120_000 }, async () => {
+  const served = await serve(`http://127.0.0.1:${await closedPort()}/v1/traces`);
+  await sendMany(served.url);
+  await expect.poll(() => failedSpans(served), { timeout: 60_000 }).toBeGreaterThan(0);
+  await sendMany(served.url);
+  await expect.poll(() => failedSpans(served), { timeout: 60_000 }).toBeGreaterThan(512);
+  expect(messages(served)).toEqual([
+    expect.stringMatching(/^traces cannot be sent to tracing\.endpoint, and are lost: connect ECONNREFUSED/),
+  ]);
+  await sendMany(served.url);
+  served.streams.sendStop('graceful');
+  expect(await served.ended).toBe(0);
+  expect(messages(served).slice(1)).toEqual([
+    'the last traces could not be sent to tracing.endpoint within 2 s, and are lost',
+  ]);
+});
+
+test('a collector that never answers does not delay the shutdown', { timeout: 60_000 }, async () => {
+  const sockets = new Set<{ destroy(): void }>();
+  const server = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const served = await serve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`);
+  expect(await (await fetch(`${served.url}/api/hello`)).text()).toBe('Hello');
+  served.streams.sendStop('graceful');
+  expect(await served.ended).toBe(0);
+  expect(messages(served)).toEqual(['the last traces could not be sent to tracing.endpoint within 2 s, and are lost']);
+});
