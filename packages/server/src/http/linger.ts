@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** The time within which the client must read the response and close the connection. */
-const lingerMs = 5000;
+export const lingerMs = 5000;
 
 /**
  * Ends a connection after what was written. Until the client closes it, too, its data is read and discarded: closing at once would

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, createServer, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Configuration } from '../config/schema.ts';
+import { lingerMs } from '../http/linger.ts';
 import type { StallDetector } from '../http/stall-detector.ts';
 import { Http2Request, Http2Response } from './http2-messages.ts';
 
@@ -28,7 +29,7 @@ export interface Http2Connections {
 
 /** Returns the handler of connections that negotiated HTTP/2. Node ends connections that reset many streams (CVE-2023-44487). */
 export function createHttp2Connections(limits: Configuration['limits'], serve: ServeRequest): Http2Connections {
-  const sessions = new Set<Http2Session>();
+  const sessions = new Map<Http2Session, TLSSocket>();
   const responses = new Set<Http2Response>();
   const busySessions = new WeakSet<Http2Session>();
   // Does not listen itself.
@@ -40,6 +41,12 @@ export function createHttp2Connections(limits: Configuration['limits'], serve: S
     maxHeaderListPairs: limits.maxHeadersCount + pseudoHeaders,
     settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderSize },
   });
+  const destroy = (session: Http2Session): void => {
+    const socket = sessions.get(session);
+    session.destroy();
+    // Node waits until the client has read everything.
+    socket?.destroy();
+  };
   const handle = (request: Http2Request, response: Http2Response, expectsContinue: boolean): void => {
     const { session } = request.stream;
     responses.add(response);
@@ -58,10 +65,10 @@ export function createHttp2Connections(limits: Configuration['limits'], serve: S
   return {
     open: (socket, busy) => {
       server.once('session', (session) => {
-        sessions.add(session);
+        sessions.set(session, socket);
         if (busy) busySessions.add(session);
         session.once('close', () => sessions.delete(session));
-        closeWhenIdle(session, limits);
+        closeWhenIdle(session, socket, limits);
         closeAfterRequests(session, limits.maxRequestsPerConnection ?? Infinity);
       });
       server.emit('connection', socket);
@@ -69,11 +76,15 @@ export function createHttp2Connections(limits: Configuration['limits'], serve: S
     closeStalled: (stalls) => {
       for (const response of responses) {
         const pendingBytes = response.writableLength;
-        if (stalls.isStalled(response, pendingBytes, response.bodySize - pendingBytes)) response.destroy();
+        if (!stalls.isStalled(response, pendingBytes, response.bodySize - pendingBytes)) continue;
+        const { closed, session } = response.stream;
+        if (!closed) response.destroy();
+        // The reset has not been sent either: the client reads nothing of the connection.
+        else if (session !== undefined) destroy(session);
       }
     },
-    close: () => sessions.forEach((session) => session.close()),
-    destroy: () => sessions.forEach((session) => session.destroy()),
+    close: () => sessions.forEach((_, session) => session.close()),
+    destroy: () => [...sessions.keys()].forEach(destroy),
   };
 }
 
@@ -96,11 +107,20 @@ function endBodyAfterResponse(stream: ServerHttp2Stream): void {
 }
 
 /** Closes a session that has had no stream for some time; frames such as PING do not count. */
-function closeWhenIdle(session: Http2Session, { headersTimeout, keepAliveTimeout }: Configuration['limits']): void {
+function closeWhenIdle(
+  session: Http2Session,
+  socket: TLSSocket,
+  { headersTimeout, keepAliveTimeout }: Configuration['limits'],
+): void {
   let streams = 0;
   let timer: NodeJS.Timeout;
   const wait = (seconds: number): void => {
-    timer = setTimeout(() => session.destroy(), seconds * 1000);
+    timer = setTimeout(end, seconds * 1000);
+    timer.unref();
+  };
+  const end = (): void => {
+    session.destroy();
+    timer = setTimeout(() => socket.destroy(), lingerMs);
     timer.unref();
   };
   wait(headersTimeout);
@@ -109,10 +129,10 @@ function closeWhenIdle(session: Http2Session, { headersTimeout, keepAliveTimeout
     clearTimeout(timer);
     stream.once('close', () => {
       streams -= 1;
-      if (streams === 0 && !session.destroyed) wait(keepAliveTimeout);
+      if (streams === 0 && !socket.destroyed) wait(keepAliveTimeout);
     });
   });
-  session.once('close', () => clearTimeout(timer));
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** Closes a session, after its running requests, when it has had this number of requests. */

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { configurationSchema } from '../../src/config/schema.ts';
 import type { Handler, HttpServer } from '../../src/http/http-server.ts';
@@ -7,6 +6,7 @@ import { openCertificateStore } from '../../src/tls/certificate-store.ts';
 import { listenWithTls } from '../../src/tls/listen-with-tls.ts';
 import { createCertificate, type PemCertificate } from '../support/certificates.ts';
 import { folderWith } from '../support/folder.ts';
+import { tcpEntry } from '../support/tcp-table.ts';
 import { exchange, openRaw, type RawClient, withoutVaryingHeaders } from '../support/raw-client.ts';
 
 const hello: Handler = (_, response) => void response.end('hello');
@@ -151,11 +151,9 @@ describe('maxConcurrentStreams', () => {
 test.skipIf(process.platform !== 'linux')('TCP keep-alive finds clients that have vanished', async () => {
   const { port } = await serve({ keepAliveInitialDelay: 77 });
   const { socket } = await occupy(port, '127.0.0.2');
-  const hexadecimal = (number: number): string => number.toString(16).toUpperCase().padStart(4, '0');
-  const [local, remote] = [`0100007F:${hexadecimal(port)}`, `0200007F:${hexadecimal(socket.localPort!)}`];
-  const row = (await readFile('/proc/net/tcp', 'utf8')).split('\n').find((line) => line.includes(`${local} ${remote}`));
+  const entry = await tcpEntry(port, socket.localPort!, '127.0.0.2');
   // The kind of the timer, 2 for keep-alive, and when it expires, in hundredths of seconds.
-  const [, kind, expires] = /^ *\d+: \S+ \S+ \d\d \S+ (\d\d):(\S+)/.exec(row ?? '') ?? [];
+  const [kind, expires] = entry!.trim().split(/\s+/)[5]!.split(':');
   expect(kind).toBe('02');
   expect(Number.parseInt(expires!, 16)).toSatisfy((time: number) => time > 6000 && time <= 7700);
 });

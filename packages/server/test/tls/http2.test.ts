@@ -16,6 +16,7 @@ import { openCertificateStore } from '../../src/tls/certificate-store.ts';
 import { listenWithTls } from '../../src/tls/listen-with-tls.ts';
 import { createCertificate, type PemCertificate } from '../support/certificates.ts';
 import { folderWith } from '../support/folder.ts';
+import { endHeaders, endStream, frame, openRawHttp2, preface, requestHead, reset } from '../support/http2-frames.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_ENHANCE_YOUR_CALM } = http2.constants;
 
@@ -108,34 +109,12 @@ const post = (path: string, headers: http2.OutgoingHttpHeaders = {}): http2.Outg
 const json = { 'content-type': 'application/json' };
 const plain = (status: number, body: string): GatewayResponse => ({ kind: 'whole', status, headers: [], body });
 
-const frameTypes = { data: 0, headers: 1, reset: 3, settings: 4 } as const;
-const endHeaders = 4;
-const endStream = 1;
-
-function frame(type: keyof typeof frameTypes, flags: number, stream: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(frameTypes[type], 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-const preface = Buffer.concat([
-  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  frame('settings', 0, 0, Buffer.alloc(0)),
-]);
-/** HPACK: method, scheme and path of the static table, and the authority `localhost`. */
-const postHead = Buffer.concat([Buffer.from([0x83, 0x87, 0x84, 0x01, 9]), Buffer.from('localhost')]);
-const reset = (stream: number, code: number): Buffer => frame('reset', 0, stream, Buffer.from([0, 0, 0, code]));
+const postHead = requestHead('POST', '/');
 
 /** A connection for frames that the client of Node does not send, such as RST_STREAM in the middle of a body. */
 async function openRaw({ port }: HttpServer): Promise<TLSSocket> {
-  const socket = connectTls({ port, host: '127.0.0.1', ca: certificate.certificate, ALPNProtocols: ['h2'] });
-  onTestFinished(() => void socket.destroy());
-  socket.on('error', () => undefined).resume();
-  await once(socket, 'secureConnect');
-  socket.write(preface);
+  const { socket } = await openRawHttp2(port, certificate.certificate);
+  socket.write(preface());
   return socket;
 }
 
@@ -360,6 +339,36 @@ describe('limits', () => {
     const refused = get(second, '/api/hello');
     expect([(await refused.closed)[0], (await refused.headers)['retry-after']]).toEqual([503, '1']);
     expect((await get(first, '/api/hello').closed)[0]).toBe(200);
+  });
+
+  test('the number of requests on a connection: it is closed after them', async () => {
+    const server = await serve({ limits: { maxRequestsPerConnection: 2 } });
+    const session = open(server);
+    const codes: number[] = [];
+    session.on('goaway', (code) => codes.push(code));
+    const answers = [get(session, '/api/hello'), get(session, '/api/hello')];
+    expect((await Promise.all(answers.map(({ closed }) => closed))).map(([status]) => status)).toEqual([200, 200]);
+    await expect.poll(() => session.destroyed).toBe(true);
+    expect(codes).toEqual([NGHTTP2_NO_ERROR]);
+    expect((await get(open(server), '/api/hello').closed)[0]).toBe(200);
+  });
+
+  test('the number of headers', async () => {
+    const session = open(await serve({ limits: { maxHeadersCount: 10 } }));
+    const fields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'a']));
+    expect((await get(session, '/api/hello', fields(10)).closed)[0]).toBe(200);
+    expect((await get(session, '/api/hello', fields(11)).closed).slice(0, 1)).toEqual([undefined]);
+    expect((await get(session, '/api/hello').closed)[0]).toBe(200);
+  });
+
+  test('a client that gives no window: its streams are reset', async () => {
+    const server = await serve({ gateway: { slowClientTimeout: 0.05 } });
+    const client = await openRawHttp2(server.port, certificate.certificate);
+    // SETTINGS_INITIAL_WINDOW_SIZE.
+    client.socket.write(preface(Buffer.from([0, 4, 0, 0, 0, 0])));
+    client.socket.write(frame('headers', endHeaders + endStream, 1, requestHead('GET', '/api/hello')));
+    await expect.poll(() => [...client.resets]).toEqual([[1, NGHTTP2_INTERNAL_ERROR]]);
   });
 
   test.each([
