@@ -78,6 +78,7 @@ export type { ClaimPaths } from './auth-schemes/jwt-claims.ts';
 export type { JwtAlgorithm, JwtKey } from './auth-schemes/jwt-keys.ts';
 export type { JwtSchemeOptions, JwtVersions } from './auth-schemes/jwt.ts';
 export type { TokenEncryption } from './auth-schemes/keys/key-ring.ts';
+export { type TokenAlgorithm, tokenAlgorithms } from './auth-schemes/keys/token-algorithm.ts';
 export { type KeyStorage, memoryKeyStorage, type StoredKey } from './auth-schemes/keys/key-storage.ts';
 export {
   type LocalLoginRateLimiter,

@@ -196,11 +196,13 @@ async function openRing(
   { options, query, sessions, report }: AuthenticationParts,
   observe: Observer,
 ): Promise<KeyRing> {
-  const { secret = null, application, keyLifetime } = options.dataProtection;
+  const { secret = null, previousSecrets = [], application, algorithm, keyLifetime } = options.dataProtection;
   const ring = await openKeyRing({
     storage: storageOf(options, query),
     secret,
+    previousSecrets,
     report,
+    ...(algorithm === undefined ? {} : { algorithm }),
     ...(application === undefined ? {} : { application }),
     ...(keyLifetime === undefined ? {} : { keyLifetime }),
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { useDatabase } from '@pgway/testing';
 import { EncryptJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { KeyRingError } from '../../src/auth-schemes/keys/key-encryption.ts';
+import { createKeyEncryption, KeyRingError } from '../../src/auth-schemes/keys/key-encryption.ts';
 import {
   databaseKeyStorage,
   folderKeyStorage,
@@ -13,6 +13,7 @@ import {
   type KeyStorage,
 } from '../../src/auth-schemes/keys/key-storage.ts';
 import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
+import { tokenAlgorithms } from '../../src/auth-schemes/keys/token-algorithm.ts';
 import { queryOf } from './query.ts';
 import { clockAt } from './request.ts';
 
@@ -90,6 +91,29 @@ describe('tokens', () => {
     expect(await ring.decrypt('p', 'x'.repeat(1_000_000))).toBe(null);
   });
 });
+
+test.each(tokenAlgorithms)(
+  '%s: tokens are readable by rings of other algorithms, and not for other purposes',
+  async (algorithm) => {
+    const storage = memoryKeyStorage();
+    const ring = await openKeyRing({ storage, algorithm });
+    const other = await openKeyRing({ storage, algorithm: algorithm === 'A256GCM' ? 'A128CBC-HS256' : 'A256GCM' });
+    const token = await ring.encrypt('p', { id: 1 }, 4e9);
+    const [header = '', , ...parts] = token.split('.');
+    const { kid, ...rest } = JSON.parse(Buffer.from(header, 'base64url').toString()) as Record<string, string>;
+    expect(rest).toEqual({ alg: 'dir', enc: algorithm });
+    expect(await ring.decrypt('p', token)).toEqual({ id: 1 });
+    expect(await other.decrypt('p', token)).toEqual({ id: 1 });
+    expect(await ring.decrypt('q', token)).toBe(null);
+    const changed = tokenAlgorithms
+      .filter((enc) => enc !== algorithm)
+      .map(async (enc) => {
+        const forged = Buffer.from(JSON.stringify({ alg: 'dir', enc, kid })).toString('base64url');
+        return ring.decrypt('p', [forged, '', ...parts].join('.'));
+      });
+    expect(new Set(await Promise.all(changed))).toEqual(new Set([null]));
+  },
+);
 
 describe('rotation', () => {
   test('a new key is created before the old one expires; the old one still decrypts', async () => {
@@ -251,6 +275,28 @@ describe('encryption at rest', () => {
     expect(await failure(broken, null)).toMatch(/is not a key; restore it from a backup, or remove it$/);
     expect(await failure(broken, secret)).toMatch(/is not a key/);
     expect(await failure(memoryKeyStorage(), 'changeme')).toMatch(/has 8 characters; give at least 16 random ones/);
+  });
+
+  test('after a change of the secret, previous secrets decrypt, and new keys are encrypted with the new one', async () => {
+    const clock = clockAt();
+    const storage = memoryKeyStorage();
+    const before = await openKeyRing({ storage, secret, now: clock.now });
+    const token = await before.encrypt('p', { id: 1 }, 4e9);
+    const changed = { storage, secret: `new ${secret}`, previousSecrets: ['of another time', secret], now: clock.now };
+    const ring = await openKeyRing(changed);
+    expect(await ring.decrypt('p', token)).toEqual({ id: 1 });
+    clock.pass(91 * day);
+    const later = await openKeyRing(changed);
+    expect(await later.decrypt('p', await later.encrypt('p', { id: 2 }, 4e9))).toEqual({ id: 2 });
+    const keys = await storage.read();
+    const decrypts = async (key: string, by: string): Promise<boolean> =>
+      (await createKeyEncryption(by)
+        .decrypt({ text: key, place: '' })
+        .catch(() => null)) !== null;
+    expect(await Promise.all(keys.map(({ text }) => decrypts(text, changed.secret)))).toEqual([false, true]);
+    await expect(openKeyRing({ storage, previousSecrets: [secret] })).rejects.toThrow(
+      'previous secrets without a secret',
+    );
   });
 
   test('an injected unencrypted key is ignored by a ring with a secret', async () => {

@@ -38,6 +38,7 @@ export async function runEncrypt(
 
 function openEncryption({
   secret,
+  previousSecrets,
   application,
 }: LoadedConfiguration['configuration']['dataProtection']): TextEncryption {
   if (secret === null) {
@@ -46,7 +47,7 @@ function openEncryption({
     ]);
   }
   try {
-    return valueEncryption({ secret, application });
+    return valueEncryption({ secret, previousSecrets, application });
   } catch (error) {
     throw new ConfigurationError([`dataProtection.secret: ${(error as Error).message}`]);
   }

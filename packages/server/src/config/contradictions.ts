@@ -13,6 +13,7 @@ export function contradictions(configuration: Configuration): readonly string[] 
     ...rateLimitIssues(configuration.rateLimits),
     ...databaseRoleIssues(configuration.authentication),
     ...jwtIssues(configuration.jwt),
+    ...dataProtectionIssues(configuration.dataProtection),
     ...sessionIssues(configuration.sessions),
     ...generatorIssues(configuration),
   ];
@@ -68,6 +69,12 @@ function jwtIssues({
     ...(isKeyless ? ['jwt: set jwks.url, secret, publicKey, keys or signingKey'] : []),
     ...(signWithSecret && secret === null ? ['jwt.signWithSecret: set jwt.secret'] : []),
   ];
+}
+
+function dataProtectionIssues({ secret, previousSecrets }: Configuration['dataProtection']): readonly string[] {
+  return secret === null && previousSecrets.length > 0
+    ? ['dataProtection.secret: missing; dataProtection.previousSecrets only decrypt']
+    : [];
 }
 
 function sessionIssues(sessions: Configuration['sessions']): readonly string[] {

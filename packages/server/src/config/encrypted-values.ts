@@ -1,5 +1,5 @@
 /** Values of the configuration that `pgway encrypt` has encrypted with `dataProtection.secret`. */
-import { createTextEncryption, type TextEncryption } from '@pgway/core';
+import { createTextEncryption, type TextEncryption, type TextEncryptionOptions } from '@pgway/core';
 import { isTree, type Layer, type Tree } from './layers.ts';
 import { settings } from './settings.ts';
 import { formatPath, type Path, valueAt } from './path.ts';
@@ -12,7 +12,9 @@ export const encryptedPrefix = 'encrypted:';
  * Returns the encryption of values.
  * @throws KeyRingError for a secret that is too short
  */
-export function valueEncryption(options: { readonly secret: string; readonly application: string }): TextEncryption {
+export function valueEncryption(
+  options: Pick<TextEncryptionOptions, 'secret' | 'previousSecrets' | 'application'>,
+): TextEncryption {
   return createTextEncryption({ ...options, purpose: 'configuration' });
 }
 
@@ -47,7 +49,7 @@ interface EncryptedText {
 }
 
 function isSecret({ path }: EncryptedText): boolean {
-  return formatPath(path) === 'dataProtection.secret';
+  return path[0] === 'dataProtection' && (path[1] === 'secret' || path[1] === 'previousSecrets');
 }
 
 /** Returns the encrypted texts at and below a value. */
@@ -84,13 +86,15 @@ const faults = {
 
 function createDecrypt(tree: Tree): Decrypt {
   const secret = valueAt(tree, ['dataProtection', 'secret']);
+  const previous = valueAt(tree, ['dataProtection', 'previousSecrets']);
+  const previousSecrets = Array.isArray(previous) ? previous.filter((text) => typeof text === 'string') : [];
   const application = valueAt(tree, ['dataProtection', 'application']) ?? defaultOf('dataProtection.application');
   const fail = (fault: string): ReturnType<Decrypt> => Promise.resolve({ text: null, fault });
   return async (value) => {
     if (isSecret(value)) return fail(faults.isSecret);
     if (typeof secret !== 'string' || secret === '') return fail(faults.noSecret);
     try {
-      const encryption = valueEncryption({ secret, application: String(application) });
+      const encryption = valueEncryption({ secret, previousSecrets, application: String(application) });
       const text = await encryption.decrypt(value.text.slice(encryptedPrefix.length));
       return text === null ? await fail(faults.other) : { text };
     } catch (error) {

@@ -69,6 +69,12 @@ describe('pgway encrypt', () => {
 
     expect(await pipe(value, ['--decrypt'], { PGWAY_DATA_PROTECTION_SECRET: `${secret}.` })).toEqual(fails);
     expect(await pipe(value, ['--decrypt', '--dataProtection.application=other'])).toEqual(fails);
+    const changed = { PGWAY_DATA_PROTECTION_SECRET: `${secret}.`, PGWAY_DATA_PROTECTION_PREVIOUS_SECRETS: secret };
+    expect(await pipe(value, ['--decrypt'], changed)).toEqual({ code: 0, stdout: 'x\n', stderr: '' });
+    expect(
+      (await load({ files: { 'pgway.json': { cookie: { name: value } } }, environment: changed })).configuration.cookie
+        .name,
+    ).toBe('x');
     expect(await pipe(`${value.slice(0, -4)}AAAA`, ['--decrypt'])).toEqual(fails);
     expect(await pipe('x', ['--decrypt'])).toEqual(fails);
   });

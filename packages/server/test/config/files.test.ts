@@ -249,6 +249,7 @@ describe('contradictions are reported at once', () => {
           events: { broadcast: 'redis' },
           authentication: { databaseRole: { anonymous: 'a' } },
           jwt: { enabled: true, signWithSecret: true },
+          dataProtection: { previousSecrets: ['x'] },
           sessions: { beginCommand: 'x' },
           typescriptClient: { filePath: 'a.ts', bySchema: true },
         },
@@ -263,6 +264,7 @@ describe('contradictions are reported at once', () => {
       'authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim',
       'jwt: set jwks.url, secret, publicKey, keys or signingKey',
       'jwt.signWithSecret: set jwt.secret',
+      'dataProtection.secret: missing; dataProtection.previousSecrets only decrypt',
       'sessions: set beginCommand, checkCommand and endCommand together',
       'typescriptClient.filePath: "a.ts" has no {0} for the schema, which bySchema needs; add it, as in "a{0}.ts"',
     ]);

@@ -299,6 +299,7 @@ describe('all issues are reported at once, with their places', () => {
       'jwt.signingKey',
       'basic.hash',
       'dataProtection.secret',
+      'dataProtection.previousSecrets',
       'log.database.connectionString',
       'requestTracking.connectionString',
       'tls.passphrase',
@@ -310,7 +311,7 @@ describe('all issues are reported at once, with their places', () => {
   });
 
   test.each(secrets)('a secret of the wrong type is never shown: $path', async ({ path }) => {
-    const tree = path.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), ['geheim']);
+    const tree = path.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), [['geheim']]);
     const [issue] = await issuesOf({ files: { 'pgway.json': tree } });
     expect(issue).toMatch(
       new RegExp(String.raw`^${path}(?:\[0\])?: must be (a string|an object) \(in pgway\.json:1\)$`),

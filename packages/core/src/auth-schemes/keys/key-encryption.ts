@@ -20,11 +20,17 @@ const minSecretLength = 16;
 /** scrypt: each guess at the secret costs 32 MB and about 0.1 s. */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
-/** @throws KeyRingError for a secret that is too short */
-export function createKeyEncryption(secret: string | null): KeyEncryption {
-  if (secret === null) return plain;
-  requireStrongSecret(secret);
-  return encrypted(secret);
+/**
+ * @param previousSecrets still decrypt
+ * @throws KeyRingError for a secret that is too short, and for previous secrets without one
+ */
+export function createKeyEncryption(secret: string | null, previousSecrets: readonly string[] = []): KeyEncryption {
+  if (secret !== null) {
+    requireStrongSecret(secret);
+    return encrypted(secret, previousSecrets);
+  }
+  if (previousSecrets.length === 0) return plain;
+  throw new KeyRingError('the key ring has previous secrets without a secret; set the secret that encrypts new keys');
 }
 
 /** @throws KeyRingError for a secret that is too short */
@@ -49,8 +55,9 @@ const plain: KeyEncryption = {
   },
 };
 
-function encrypted(secret: string): KeyEncryption {
+function encrypted(secret: string, previousSecrets: readonly string[]): KeyEncryption {
   const derivation = new Derivation(secret);
+  const previous = previousSecrets.map((text) => new Derivation(text));
   return {
     encrypt: async (key) => {
       const { salt, wrapping } = await derivation.own();
@@ -67,11 +74,26 @@ function encrypted(secret: string): KeyEncryption {
         );
       }
       if (!isEncrypted(text)) throw damaged(place);
-      const key = parseKey(await decrypt(text, place, derivation));
+      const key = parseKey(await decryptWithAny(text, place, [derivation, ...previous]));
       if (key === null) throw damaged(place);
       return key;
     },
   };
+}
+
+/** @throws KeyRingError when none decrypts */
+async function decryptWithAny(
+  text: string,
+  place: string,
+  [derivation, ...others]: readonly [Derivation, ...Derivation[]],
+): Promise<string> {
+  try {
+    return await decrypt(text, place, derivation);
+  } catch (error) {
+    const [next, ...rest] = others;
+    if (next === undefined) throw error;
+    return decryptWithAny(text, place, [next, ...rest]);
+  }
 }
 
 async function decrypt(text: string, place: string, derivation: Derivation): Promise<string> {

@@ -5,11 +5,22 @@ import { createKeyEncryption, KeyRingError } from './key-encryption.ts';
 import type { Key } from './key.ts';
 import { KeyRotation } from './key-rotation.ts';
 import type { KeyStorage } from './key-storage.ts';
+import {
+  defaultAlgorithm,
+  isTokenAlgorithm,
+  keyLengthOf,
+  type TokenAlgorithm,
+  tokenAlgorithms,
+} from './token-algorithm.ts';
 
 export interface KeyRingOptions {
   readonly storage: KeyStorage;
   /** Encrypts the keys in storage. At least 16 characters; null: the keys are not encrypted. */
   readonly secret?: string | null;
+  /** Earlier secrets, which still decrypt keys in storage. */
+  readonly previousSecrets?: readonly string[];
+  /** The algorithm of new tokens. Tokens of the other algorithms are decrypted, too. Default `A256GCM`. */
+  readonly algorithm?: TokenAlgorithm;
   /** Separates the tokens of applications that share a storage. */
   readonly application?: string;
   /** Seconds for which a key encrypts; it decrypts after that, too. Default 90 days. */
@@ -58,8 +69,10 @@ const tokenForm = /^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/;
  * @throws KeyRingError for a wrong or missing secret, an invalid text in storage, or inconsistent times
  */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
-  const { storage, secret = null, application = '', now = Date.now, report = () => undefined } = options;
-  const keys = new KeyRotation({ storage, encryption: createKeyEncryption(secret), ...timesOf(options), report, now });
+  const { storage, secret = null, previousSecrets = [], now = Date.now, report = () => undefined } = options;
+  const { application = '', algorithm = defaultAlgorithm } = options;
+  const encryption = createKeyEncryption(secret, previousSecrets);
+  const keys = new KeyRotation({ storage, encryption, ...timesOf(options), report, now });
   await keys.open();
   const seconds = (): number => Math.floor(now() / 1000);
   return Object.freeze({
@@ -67,34 +80,34 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     encrypt: async (purpose, payload, expires) => {
       const key = await keys.current();
       return new EncryptJWT({ data: payload })
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: key.id })
+        .setProtectedHeader({ alg: 'dir', enc: algorithm, kid: key.id })
         .setExpirationTime(expires)
-        .encrypt(deriveKey(key, application, purpose));
+        .encrypt(deriveKey(key, algorithm, [application, purpose]));
     },
     decrypt: async (purpose, token, maxLength = maxTokenLength) => {
       if (token.length > maxLength || !tokenForm.test(token)) return null;
-      return readToken(token, new Date(seconds() * 1000), async (id) => {
+      return readToken(token, new Date(seconds() * 1000), async (id, used) => {
         const key = await keys.find(id);
-        return key === null ? null : deriveKey(key, application, purpose);
+        return key === null ? null : deriveKey(key, used, [application, purpose]);
       });
     },
   } satisfies KeyRing);
 }
 
-type KeyLookup = (id: string) => Promise<Uint8Array | null>;
+type KeyLookup = (id: string, algorithm: TokenAlgorithm) => Promise<Uint8Array | null>;
 
 async function readToken(token: string, currentDate: Date, find: KeyLookup): Promise<object | null> {
   try {
     const { payload } = await jwtDecrypt<{ readonly data?: unknown }>(
       token,
-      async ({ kid }) => {
-        const key = typeof kid === 'string' ? await find(kid) : null;
+      async ({ kid, enc }) => {
+        const key = typeof kid === 'string' && isTokenAlgorithm(enc) ? await find(kid, enc) : null;
         if (key === null) throw new KeyRingError('unknown key id');
         return key;
       },
       {
         keyManagementAlgorithms: ['dir'],
-        contentEncryptionAlgorithms: ['A256GCM'],
+        contentEncryptionAlgorithms: [...tokenAlgorithms],
         maxDecompressedLength: 0,
         requiredClaims: ['exp'],
         currentDate,
@@ -107,9 +120,10 @@ async function readToken(token: string, currentDate: Date, find: KeyLookup): Pro
   }
 }
 
-/** Derives the key of a purpose: a token for another purpose does not decrypt. */
-function deriveKey({ secret }: Key, application: string, purpose: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', secret, '', JSON.stringify([application, purpose]), 32));
+/** Derives the key of an application, purpose and algorithm: a token for another one does not decrypt. */
+function deriveKey({ secret }: Key, algorithm: TokenAlgorithm, use: readonly [string, string]): Uint8Array {
+  const info = algorithm === defaultAlgorithm ? use : [...use, algorithm];
+  return new Uint8Array(hkdfSync('sha256', secret, '', JSON.stringify(info), keyLengthOf(algorithm)));
 }
 
 function timesOf(

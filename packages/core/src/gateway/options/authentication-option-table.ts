@@ -9,6 +9,7 @@ import type {
   SessionOptions,
 } from './authentication-options.ts';
 import type { LoginRateLimiter, AuthScheme, PasswordHasher, RateLimiter } from '../../ports/ports.ts';
+import { tokenAlgorithms } from '../../auth-schemes/keys/token-algorithm.ts';
 import type { KeyStorage } from '../../auth-schemes/keys/key-storage.ts';
 import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
 import type { RateLimitOptions } from '../../auth-schemes/rate-limiter.ts';
@@ -141,6 +142,8 @@ const dataProtection: OptionValidators<DataProtectionOptions> = {
   writeCommand: nullable(string),
   storage: nullable(objectWithMethods<KeyStorage>('read', 'write', 'warning')),
   secret: nullable(secret),
+  previousSecrets: arrayOf(secret),
+  algorithm: oneOf(...tokenAlgorithms),
   application: string,
   keyLifetime: lifetime,
 };

@@ -5,6 +5,7 @@ import type { BearerSchemeOptions } from '../../auth-schemes/bearer.ts';
 import type { CookieSchemeOptions } from '../../auth-schemes/cookie.ts';
 import type { JwtSchemeOptions } from '../../auth-schemes/jwt.ts';
 import type { KeyStorage } from '../../auth-schemes/keys/key-storage.ts';
+import type { TokenAlgorithm } from '../../auth-schemes/keys/token-algorithm.ts';
 import type { RateLimitOptions } from '../../auth-schemes/rate-limiter.ts';
 import type { SessionStore } from '../../auth-schemes/sessions.ts';
 
@@ -37,6 +38,10 @@ export interface DataProtectionOptions {
   readonly storage?: KeyStorage | null;
   /** Encrypts the stored keys; at least 16 characters. */
   readonly secret?: string | null;
+  /** Earlier secrets, which still decrypt stored keys, so that the secret can be changed. */
+  readonly previousSecrets?: readonly string[];
+  /** The algorithm of new cookies and tokens (RFC 7518, section 5.1). Those of the other algorithms stay valid. Default `A256GCM`. */
+  readonly algorithm?: TokenAlgorithm;
   /** Separates the tokens of applications that share a storage. */
   readonly application?: string;
   /** Seconds for which a key encrypts; it decrypts after that, too. Default 90 days. */

@@ -1,3 +1,4 @@
+import { tokenAlgorithms } from '@pgway/core';
 import { z } from 'zod';
 import { count, flag, optionalText, optionalTextList, secret, text, type Text, textList, textMap } from './fields.ts';
 
@@ -256,6 +257,18 @@ const dataProtection = z
         'Encrypts the stored keys, and values of the configuration (`pgway encrypt`); at least 16 characters.',
       ),
     ),
+    previousSecrets: secret(
+      textList(
+        [],
+        'Earlier values of `secret`, which still decrypt stored keys and values of the configuration, so that the secret can be changed.',
+      ),
+    ),
+    algorithm: z
+      .enum(tokenAlgorithms)
+      .default('A256GCM')
+      .describe(
+        'The algorithm of new cookies and tokens (JWE): AES-GCM, or AES-CBC with HMAC. Those of the other algorithms stay valid.',
+      ),
     application: text('pgway', 'Separates the keys of several applications in one store.'),
     keyLifetime: lifetime(90 * day, 'Seconds that a key is used for encryption; older keys still decrypt.'),
   })
