@@ -60,7 +60,8 @@ export class EndpointList {
     const groups = groupBy(operations, ({ group }) => group).map(([name, own]) => {
       const rows = own.map((operation) => createRow(operation, session));
       const title = element('h3', {}, visibleText(name));
-      return this.#group(element('section', { class: 'group' }, title, ...rows.map(({ details }) => details)), rows);
+      const rowList = element('div', { class: 'rows' }, ...rows.map(({ details }) => details));
+      return this.#group(element('section', {}, title, rowList), rows);
     });
     const rows = groups.flatMap((group) => group.rows);
     this.#rows.push(...rows);
@@ -101,7 +102,7 @@ function groupBy(
 
 /** Creates a row. The rest of the endpoint is created when the row is opened. */
 function createRow(operation: PageOperation, session: Session): Row {
-  const { id, method, path, description, access, loginOrLogout, eventsPath, body } = operation;
+  const { id, method, path, summary: gist, description, access, loginOrLogout, eventsPath, body } = operation;
   const restriction = accessText(access);
   const marks = [
     restriction === '' ? null : mark(access.roles.length > 0 ? access.roles.join(', ') : 'signed in', restriction),
@@ -114,7 +115,7 @@ function createRow(operation: PageOperation, session: Session): Row {
     {},
     element('span', { class: `method ${method.toLowerCase()}` }, method),
     element('span', { class: 'path' }, ...pathParts(path)),
-    element('span', { class: 'gist' }, visibleText(description.split('\n', 1)[0]!)),
+    element('span', { class: 'gist' }, visibleText(gist)),
     element('span', { class: 'marks' }, ...marks),
   );
   const details = element('details', { class: 'endpoint', id: `endpoint-${id}` }, summary);

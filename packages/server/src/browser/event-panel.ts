@@ -2,6 +2,7 @@
 import { button, element } from './dom.ts';
 import { createExecutionId, readEvents, type StreamEvent } from './event-stream.ts';
 import type { PageOperation } from './page-data.ts';
+import { encodeText } from './request.ts';
 import type { Session } from './session.ts';
 import { visibleText } from './visible-text.ts';
 
@@ -59,7 +60,7 @@ export class EventPanel {
   async #read(executionId: string, signal: AbortSignal): Promise<string> {
     try {
       const headers = [...this.#session.authorization(this.#operation)];
-      const url = `${location.origin}${encodeURI(this.#operation.eventsPath!)}?${executionId}`;
+      const url = `${location.origin}${encodeText(this.#operation.eventsPath!)}?${executionId}`;
       const response = await fetch(url, { headers, signal, cache: 'no-store' });
       if (!response.ok) return `The stream was refused: ${response.status} ${response.statusText}`;
       this.#status.textContent = 'Connected. Events appear here.';

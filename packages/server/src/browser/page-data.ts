@@ -35,6 +35,8 @@ export interface PageOperation {
   readonly tags: readonly string[];
   /** One for each overload. */
   readonly signatures: readonly string[];
+  /** The first line of the description; for a table without one, the operation. */
+  readonly summary: string;
   readonly description: string;
   readonly access: PageAccess;
   readonly loginOrLogout: 'login' | 'logout' | null;

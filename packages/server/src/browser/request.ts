@@ -20,8 +20,9 @@ export function requestTarget({ path, parameters }: PageOperation, texts: Parame
   return `${segments.join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
 }
 
-function encodeText(segment: string): string {
-  return encodeURI(segment).replaceAll(/[?#]/g, encodeURIComponent);
+/** Encodes fixed text of a path. */
+export function encodeText(path: string): string {
+  return encodeURI(path).replaceAll(/[?#]/g, encodeURIComponent);
 }
 
 /** Returns the headers that are parameters. */

@@ -42,12 +42,14 @@ function pageAuthentication({ cookie, bearer, jwt, authentication }: Configurati
   return { cookie: cookie.enabled, bearer: bearer.enabled || jwt.enabled, antiforgeryPath };
 }
 
+const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
 function compare(left: PageOperation, right: PageOperation): number {
-  const keys = ['schema', 'group', 'path', 'method'] as const;
+  const keys = ['schema', 'group', 'path'] as const;
   for (const key of keys) {
     if (left[key] !== right[key]) return left[key] < right[key] ? -1 : 1;
   }
-  return 0;
+  return methodOrder.indexOf(left.method) - methodOrder.indexOf(right.method);
 }
 
 function pageOperation(operation: OpenApiOperation): PageOperation {
@@ -62,6 +64,7 @@ function pageOperation(operation: OpenApiOperation): PageOperation {
     group: first.table === null ? routineGroup(first) : first.name,
     tags: [...new Set(endpoints.flatMap(({ tags }) => tags))],
     signatures: endpoints.map(({ id }) => id),
+    summary: first.description.split('\n', 1)[0]! || (first.table === null ? '' : first.id),
     description: [...new Set(endpoints.map(({ description }) => description))].filter(Boolean).join('\n\n'),
     access: {
       required: endpoints.every(({ authorization }) => authorization.required),

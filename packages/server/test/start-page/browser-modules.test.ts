@@ -21,6 +21,7 @@ function operation(path: string, parameters: readonly PageParameter[], kind?: 'o
     group: 'Functions',
     tags: [],
     signatures: [],
+    summary: '',
     description: '',
     access: { required: false, roles: [], basic: false },
     loginOrLogout: null,

@@ -153,6 +153,7 @@ describe('the data', () => {
       group: 'Functions',
       tags: ['function', 'stable'],
       signatures: ['public.greet(_name text, _mood public.mood, _days integer[])'],
+      summary: 'Says "hello" & <b>more</b>.',
       description: 'Says "hello" & <b>more</b>.',
       access: { required: true, roles: ['staff', 'admin'], basic: false },
       loginOrLogout: null,
