@@ -163,6 +163,9 @@ export type {
   ParameterHookContext,
 } from './request/hooks.ts';
 export type {
+  LoginAttempt,
+  LoginOutcome,
+  LoginRateLimiter,
   AuthScheme,
   Broadcast,
   BroadcastEvent,

@@ -4,6 +4,7 @@ import { authenticationOptions } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
 import { rateLimitOptions } from './rate-limit-options.ts';
 import { uploadOptions } from './upload-options.ts';
+import type { SharedServices } from './workers/shared-services.ts';
 
 /** Options that the command sets, not the configuration. */
 export type CommandOptions = Pick<
@@ -19,12 +20,14 @@ export type CommandOptions = Pick<
 > & {
   /** May replace sources, after all of them are in the list. */
   readonly wrapSources?: (sources: EndpointSource[]) => void;
+  /** Of a worker. */
+  readonly shared?: SharedServices;
 };
 
 export async function gatewayOptions(
   configuration: Configuration,
   connectionString: string,
-  { wrapSources, ...commandOptions }: CommandOptions,
+  { wrapSources, shared, ...commandOptions }: CommandOptions,
 ): Promise<GatewayOptions> {
   const { gateway, crud, events } = configuration;
   const { nameConverter, traceContext, ...options } = gateway;
@@ -39,10 +42,29 @@ export async function gatewayOptions(
     authentication: authenticationOptions(configuration),
     connectionString,
     ...commandOptions,
+    ...(shared === undefined ? {} : sharedOptions(configuration, shared)),
     sourcesCreated: (sources) => {
       if (crud.enabled) addTableSource(sources, crud);
       wrapSources?.(sources);
     },
+  };
+}
+
+/** Returns the options that workers have in place of those of the configuration. */
+function sharedOptions(
+  configuration: Configuration,
+  { authentication, keys, cache, broadcast, processes }: SharedServices,
+): Partial<GatewayOptions> {
+  const { dataProtection, ...own } = authenticationOptions(configuration);
+  return {
+    processes,
+    authentication: {
+      ...own,
+      ...authentication,
+      dataProtection: keys === null ? { ...dataProtection } : { ...dataProtection, storage: keys },
+    },
+    ...(cache === null ? {} : { defaultRoutineCache: cache }),
+    ...(broadcast === null ? {} : { events: { ...configuration.events, broadcast } }),
   };
 }
 

@@ -7,6 +7,7 @@ import { resolveDataDirectory, startEmbeddedPostgres } from './embedded-postgres
 import { openExampleDatabase } from './example/example-database.ts';
 import { hasExample } from './example/example-page.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
+import type { WorkerCounts } from './health/checks.ts';
 import { createHealthHandler, type HealthHandler } from './health/health-handler.ts';
 import { isLoopbackHost } from './http/address.ts';
 import { createApp } from './http/app.ts';
@@ -20,7 +21,7 @@ import type { LogOutputs } from './log/log-outputs.ts';
 import type { RequestLog } from './log/request-log.ts';
 
 /** Timeouts in milliseconds. */
-const timeouts = {
+export const timeouts = {
   // On a slow disk, initdb alone takes a minute.
   startEmbedded: 180_000,
   stopEmbedded: 15_000,
@@ -107,13 +108,15 @@ export interface HttpServices {
   readonly workingDirectory?: string;
   /** As in `AppContext`. */
   readonly onError?: RequestErrorListener;
+  /** Null or absent: there is one process. */
+  readonly workers?: (() => WorkerCounts) | null;
 }
 
 export function startHttpServer(
   lifecycle: Lifecycle,
   configuration: Configuration,
   gateway: Gateway,
-  { handlers, certificates, onRequest, serveMetrics = null, ...appContext }: HttpServices,
+  { handlers, certificates, onRequest, serveMetrics = null, workers = null, ...appContext }: HttpServices,
 ): Promise<ServersWithRedirect> {
   const shutdownDelayMs = configuration.shutdownDelay * 1000;
   return lifecycle.start({
@@ -125,7 +128,7 @@ export function startHttpServer(
         const isServed = handlers.some((serve) => serve(gateway.endpoints, request, response));
         if (!isServed) app.handle(request, response);
       };
-      const answerHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal);
+      const answerHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal, workers);
       const serveHealth: HealthHandler = (request, response) =>
         answerHealth(request, response) || serveMetrics?.(request, response) === true;
       const server = await listenWithTls(configuration, handle, { certificates, serveHealth, onRequest });

@@ -81,7 +81,9 @@ export async function openAuthentication(
   validateAuthentication(options);
   const parts = authenticationParts(authentication, { connections, altersSession }, observe);
   const sharesKeys = hasKeyStorage(authentication);
-  const encryptsBroadcast = sharesKeys && options.events.broadcast !== 'local';
+  const { broadcast } = options.events;
+  const isOpen = typeof broadcast === 'string' ? broadcast !== 'local' : broadcast.isPrivate !== true;
+  const encryptsBroadcast = sharesKeys && isOpen;
   const ring = needsKeys(authentication) || encryptsBroadcast ? await openRing(parts, observe) : null;
   const schemes = openSchemes(parts, ring, observe);
   const guard = createCsrfGuard(authentication, ring);

@@ -47,7 +47,7 @@ export async function openEvents(
   const transport = await openBroadcast(options, connections, observe);
   const refused = (count: number): void => observe({ kind: 'broadcast-messages-rejected', count });
   const broadcast =
-    sharedEncryption === null || transport === localBroadcast
+    sharedEncryption === null || transport === localBroadcast || transport.isPrivate === true
       ? transport
       : encryptedBroadcast(transport, { encryption: sharedEncryption, onRejected: refused });
   const { replayEvents, replaySeconds, replayBytes } = options;

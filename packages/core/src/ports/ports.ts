@@ -148,6 +148,8 @@ export type BroadcastEvent =
  * unavailable, the gateway continues without it.
  */
 export interface Broadcast {
+  /** Whether only the instances can send and read its messages, which need no encryption then. */
+  readonly isPrivate?: boolean;
   /** Sends to all other instances without waiting. When a message is lost, the instances receive a gap after the next reconnect. */
   publish(topic: string, payload: string): void;
   /** Receives what other instances publish. Returns a function that unsubscribes. */

@@ -37,13 +37,19 @@ async function readFingerprint(database: Database): Promise<string> {
   return JSON.stringify(await database.query(fingerprintSql));
 }
 
+export interface PollOptions {
+  readonly stopSignal: AbortSignal;
+  /** Of several workers, one polls. Absent: always. */
+  readonly isEnabled?: () => boolean;
+}
+
 export interface CatalogWatch {
   /** Options of the gateway, which must be opened with them. */
   readonly options: Pick<CommandOptions, 'wrapSources'>;
   /** Prints the endpoints that a load adds, changes or removes. */
   readonly compare: (endpoints: readonly Endpoint[]) => void;
   /** Refreshes the gateway at each change of the catalog, until the stop signal. */
-  readonly poll: (gateway: Gateway, stopSignal: AbortSignal) => Promise<void>;
+  readonly poll: (gateway: Gateway, options: PollOptions) => Promise<void>;
 }
 
 /** @param print receives one line per change */
@@ -85,12 +91,12 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
       if (previous !== null) for (const line of describeChanges(previous, current)) print(line);
       previous = current;
     },
-    poll: async (gateway, stopSignal) => {
+    poll: async (gateway, { stopSignal, isEnabled = () => true }) => {
       while (!stopSignal.aborted) {
         // oxlint-disable-next-line no-await-in-loop
         await setTimeout(pollIntervalMs, undefined, { signal: stopSignal }).catch(() => {});
         // oxlint-disable-next-line no-await-in-loop
-        if (!stopSignal.aborted) await checkOnce(gateway);
+        if (!stopSignal.aborted && isEnabled()) await checkOnce(gateway);
       }
     },
   };

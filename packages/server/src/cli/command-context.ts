@@ -1,8 +1,12 @@
+import type { Gateway } from '@pgway/core';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { DatabaseCommand, Flag } from './arguments.ts';
 import type { ProcessContext } from './process-context.ts';
-import type { StartupReporter } from './startup-reporter.ts';
+import type { ServersWithRedirect } from '../tls/listen-with-tls.ts';
+import type { SharedServices } from '../workers/shared-services.ts';
+import type { WorkersState } from '../workers/topics.ts';
+import type { StartupReporter, WorkerOutput } from './startup-reporter.ts';
 
 /** A command with its flags, as the command line names them. */
 export interface Task {
@@ -10,6 +14,8 @@ export interface Task {
   readonly flags: ReadonlySet<Flag>;
   readonly filter: string | null;
   readonly schema: string | null;
+  /** Loads the configuration again. */
+  readonly reload?: () => Promise<LoadedConfiguration>;
 }
 
 /** The arguments, environment and output of a command. */
@@ -19,4 +25,25 @@ export interface CommandContext {
   readonly loaded: LoadedConfiguration;
   readonly lifecycle: Lifecycle;
   readonly reporter: StartupReporter;
+  /** Null: not a worker. */
+  readonly worker: WorkerPart | null;
+}
+
+/** The part of a worker process in a command. */
+export interface WorkerPart extends WorkerOutput {
+  readonly connectionString: string;
+  readonly shared: SharedServices;
+  /** Whether this worker prints what all workers find at their start. */
+  readonly announces: boolean;
+  readonly state: () => WorkersState;
+  /** Called when the server listens. */
+  readonly onServing: (serving: Serving) => void;
+}
+
+/** A server that listens. */
+export interface Serving {
+  readonly gateway: Gateway;
+  readonly server: ServersWithRedirect;
+  /** Prints the banner. */
+  readonly announce: (startupMs: number) => void;
 }

@@ -1,4 +1,5 @@
 /** The commands of the program that need a configuration. */
+import { availableParallelism } from 'node:os';
 import type { Gateway } from '@pgway/core';
 import { createApiDocsHandler } from '../api-docs/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
@@ -9,7 +10,10 @@ import { startHttpServer } from '../start.ts';
 import { createStartPage } from '../start-page/start-page.ts';
 import { openTelemetry, type Telemetry } from '../telemetry.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
-import type { CommandContext, Task } from './command-context.ts';
+import { runPrimary } from '../workers/primary.ts';
+import { countWorkers } from '../workers/worker-count.ts';
+import { workerReporter } from '../workers/worker-reporter.ts';
+import type { CommandContext, Task, WorkerPart } from './command-context.ts';
 import { runEndpoints } from './endpoints-command.ts';
 import { type CatalogWatch, createCatalogWatch } from './catalog-watch.ts';
 import { errorMessage } from './error-message.ts';
@@ -22,15 +26,22 @@ import { createStartupReporter } from './startup-reporter.ts';
 import { runValidate } from './validate-command.ts';
 
 /** Runs the command, then stops all components. Returns the exit code. */
-export async function runCommand(task: Task, loaded: LoadedConfiguration, process: ProcessContext): Promise<number> {
+export async function runCommand(
+  task: Task,
+  loaded: LoadedConfiguration,
+  process: ProcessContext,
+  worker: WorkerPart | null = null,
+): Promise<number> {
   const lifecycle = new Lifecycle();
   const removeListener = process.onStop((mode) => {
     if (mode === 'forced') lifecycle.forceStop();
     else lifecycle.requestStop();
   });
-  const reporter = createStartupReporter(loaded.configuration, process, task.command !== 'serve');
+  const isForced = task.command !== 'serve';
+  const ownReporter = createStartupReporter(loaded.configuration, process, isForced, worker ?? undefined);
+  const reporter = worker === null ? ownReporter : workerReporter(ownReporter, worker);
   try {
-    const code = await dispatch({ task, process, loaded, lifecycle, reporter });
+    const code = await dispatch({ task, process, loaded, lifecycle, reporter, worker });
     if (lifecycle.failure !== null) throw lifecycle.failure;
     return code;
   } catch (error) {
@@ -47,7 +58,7 @@ export async function runCommand(task: Task, loaded: LoadedConfiguration, proces
 function dispatch(context: CommandContext): Promise<number> {
   switch (context.task.command) {
     case 'serve':
-      return runServer(context);
+      return serve(context);
     case 'generate':
       return runGenerate(context);
     case 'validate':
@@ -57,6 +68,15 @@ function dispatch(context: CommandContext): Promise<number> {
     case 'install-watch':
       return runInstallWatch(context);
   }
+}
+
+/** Serves in this process, or in several workers. */
+function serve(context: CommandContext): Promise<number> {
+  const { loaded, worker, reporter } = context;
+  if (worker !== null) return runServer(context);
+  const workers = countWorkers(loaded.configuration, availableParallelism());
+  if (workers.warning !== null) reporter.warning(workers.warning);
+  return workers.count === 1 ? runServer(context) : runPrimary(context, workers.count);
 }
 
 function openServedGateway(
@@ -75,21 +95,31 @@ function openServedGateway(
       ...(watch === null ? [] : [watch.compare]),
     ],
     ...watch?.options,
+    ...(context.worker === null ? {} : { shared: context.worker.shared }),
   });
 }
 
 /** Waits for the stop signal. With `--watch`, polls the catalog until then, unless notifications tell of changes. */
 function waitForStop(
-  { lifecycle: { stopSignal }, loaded }: CommandContext,
+  { lifecycle: { stopSignal }, loaded, worker }: CommandContext,
   gateway: Gateway,
   watch: CatalogWatch | null,
 ): Promise<void> {
   const needsPolls = watch !== null && loaded.configuration.gateway.refreshOnNotify === null;
-  return needsPolls ? watch.poll(gateway, stopSignal) : whenAborted(stopSignal);
+  const isEnabled = (): boolean => worker?.state().leads ?? true;
+  return needsPolls ? watch.poll(gateway, { stopSignal, isEnabled }) : whenAborted(stopSignal);
+}
+
+/** One process has no others that could serve meanwhile: it reads the endpoints again, and keeps its configuration. */
+function reloadEndpoints({ process, reporter }: CommandContext, gateway: Gateway): () => void {
+  return process.onReload(() => {
+    reporter.info('SIGHUP: reading the endpoints again; a changed configuration needs a restart, or 2 workers');
+    gateway.refresh().catch((error: unknown) => reporter.error(`the endpoints stay: ${errorMessage(error)}`));
+  });
 }
 
 async function runServer(context: CommandContext): Promise<number> {
-  const { lifecycle, loaded, reporter } = context;
+  const { lifecycle, loaded, reporter, worker } = context;
   const begin = performance.now();
   for (const warning of loaded.warnings) reporter.warning(warning);
   const certificates = await openCertificateStore(loaded.configuration, context.process.workingDirectory, reporter);
@@ -108,13 +138,20 @@ async function runServer(context: CommandContext): Promise<number> {
     serveMetrics: telemetry.serveMetrics,
     workingDirectory: context.process.workingDirectory,
     onError: reporter.requestFailed,
+    workers: worker?.state ?? null,
   });
   for (const warning of unreachableEndpoints(gateway.endpoints, loaded.configuration)) reporter.warning(warning);
   reporter.loaded(gateway);
-  reporter.ready(gateway, server.port, performance.now() - begin);
-  if (server.redirectPort !== null)
-    reporter.progress(`Requests to port ${server.redirectPort} are redirected to HTTPS.`);
+  const announce = (startupMs: number): void => {
+    reporter.ready(gateway, server.port, startupMs);
+    if (server.redirectPort !== null)
+      reporter.progress(`Requests to port ${server.redirectPort} are redirected to HTTPS.`);
+  };
+  const removeReload = reloadEndpoints(context, gateway);
+  if (worker === null) announce(performance.now() - begin);
+  else worker.onServing({ gateway, server, announce });
   await waitForStop(context, gateway, watch);
+  removeReload();
   reporter.stopping();
   return 0;
 }

@@ -7,6 +7,7 @@ import { LifecycleTimeout } from '../lifecycle.ts';
 import { redactText } from '../log/redact.ts';
 import { escapeControlCharacters } from '../terminal-text.ts';
 import { EncryptionError } from './encrypt-command.ts';
+import { WorkerCrash, WorkerStartError } from '../workers/worker-errors.ts';
 import { SecretInputError } from './secret-input.ts';
 
 const expectedErrors = [
@@ -18,10 +19,13 @@ const expectedErrors = [
   LifecycleTimeout,
   EncryptionError,
   SecretInputError,
+  WorkerCrash,
 ] as const;
 
 /** Returns the message of an expected error, and the stack of any other, redacted. */
 export function errorMessage(error: unknown): string {
+  // Written by this function, in the process of the worker.
+  if (error instanceof WorkerStartError) return error.message;
   if (error instanceof ConfigurationError) return error.message.split('\n').map(safeLine).join('\n');
   if (expectedErrors.some((type) => error instanceof type)) return safeLine((error as Error).message);
   const text = redactText(error instanceof Error ? (error.stack ?? error.message) : String(error));

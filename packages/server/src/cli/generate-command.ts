@@ -47,7 +47,7 @@ export async function runGenerate({ task, lifecycle, loaded, reporter, process }
   }
   print('watching the database. Press Ctrl-C to stop.');
   const { stopSignal } = lifecycle;
-  await (watch === null ? whenAborted(stopSignal) : watch.poll(gateway, stopSignal));
+  await (watch === null ? whenAborted(stopSignal) : watch.poll(gateway, { stopSignal }));
   return 0;
 }
 

@@ -10,13 +10,13 @@ export interface OpenedGateway {
 
 /** Starts the database, if it is embedded, and the gateway. */
 export async function openGateway(
-  { lifecycle, loaded: { configuration }, reporter, process }: CommandContext,
+  { lifecycle, loaded: { configuration }, reporter, process, worker }: CommandContext,
   options: CommandOptions & { readonly observer: Observer },
 ): Promise<OpenedGateway> {
-  const connectionString = await startDatabase(lifecycle, configuration, {
-    workingDirectory: process.workingDirectory,
-    progress: reporter.progress,
-  });
+  const { workingDirectory } = process;
+  const { progress } = reporter;
+  const connectionString =
+    worker?.connectionString ?? (await startDatabase(lifecycle, configuration, { workingDirectory, progress }));
   await openLogDatabases(lifecycle, reporter.outputs, connectionString);
   warnWithoutAuthentication(configuration, options.observer);
   return { gateway: await startGateway(lifecycle, configuration, connectionString, options), connectionString };

@@ -16,7 +16,7 @@ export interface ProcessContext {
   readonly stdout: Output;
   readonly stderr: Output;
   /**
-   * Writes to the standard output, without blocking the program while the reader of a pipe does not read.
+   * Writes to the standard output, one text after the other, without blocking the program while the reader of a pipe does not read.
    * @throws Error when the output is closed
    */
   readonly writeLog: (text: string) => Promise<void>;
@@ -25,9 +25,11 @@ export interface ProcessContext {
   readonly workingDirectory: string;
   /** Calls the listener at stop signals; returns a function that removes it. */
   readonly onStop: (listener: (mode: StopMode) => void) => () => void;
+  /** Calls the listener at requests to reload the configuration; returns a function that removes it. */
+  readonly onReload: (listener: () => void) => () => void;
 }
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const signals = ['SIGINT', 'SIGTERM'] as const;
 // npm forwards a Ctrl-C that the terminal has already sent to the process group: one stop request, not two.
 const duplicateSignalMs = 500;
 const parentCheckIntervalMs = 500;
@@ -35,14 +37,29 @@ const parentCheckIntervalMs = 500;
 export function createProcessContext(): ProcessContext {
   // A closed pipe (`pgway | head`) must not end the server.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  const reloads = new Set<() => void>();
   return {
     stdin: process.stdin,
     stdout: { write: (text) => void process.stdout.write(text) },
     stderr: { write: (text) => void process.stderr.write(text) },
-    writeLog: (text) => writeAll(process.stdout.fd, Buffer.from(text)),
+    writeLog: serialized((text) => writeAll(process.stdout.fd, Buffer.from(text))),
     columns: terminalColumns(process.stdout),
     workingDirectory: process.cwd(),
-    onStop: listenForStop,
+    onStop: (listener) => listenForStop(listener, reloads),
+    onReload: (listener) => {
+      reloads.add(listener);
+      return () => reloads.delete(listener);
+    },
+  };
+}
+
+/** Runs one call after the other: a write in parts must not mix with another one. */
+function serialized(write: (text: string) => Promise<void>): (text: string) => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (text) => {
+    const result = last.then(() => write(text));
+    last = result.catch(() => undefined);
+    return result;
   };
 }
 
@@ -75,7 +92,8 @@ export function terminalColumns({
   return isTTY && columns !== undefined && columns > 0 ? columns : null;
 }
 
-function listenForStop(listener: (mode: StopMode) => void): () => void {
+/** @param reloads receive SIGHUP instead, unless a terminal has sent it, which was closed */
+function listenForStop(listener: (mode: StopMode) => void, reloads: ReadonlySet<() => void>): () => void {
   let firstAt: number | null = null;
   const stop = (): void => {
     const now = performance.now();
@@ -86,10 +104,16 @@ function listenForStop(listener: (mode: StopMode) => void): () => void {
       listener('forced');
     }
   };
+  const hangUp = (): void => {
+    if (reloads.size === 0 || process.stdin.isTTY || process.stdout.isTTY) stop();
+    else for (const reload of reloads) reload();
+  };
   for (const signal of signals) process.on(signal, stop);
+  process.on('SIGHUP', hangUp);
   const unwatch = watchParents(stop);
   return () => {
     for (const signal of signals) process.off(signal, stop);
+    process.off('SIGHUP', hangUp);
     unwatch();
   };
 }

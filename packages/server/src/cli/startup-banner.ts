@@ -36,15 +36,23 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** @param pagePath of the start page; null: there is none */
+export interface StartFacts {
+  readonly url: string;
+  /** Of the start page; null: there is none. */
+  readonly pagePath: string | null;
+  readonly startupMs: number;
+  /** The number of worker processes. */
+  readonly workers: number;
+}
+
 export function readyLines(
   endpoints: readonly Endpoint[],
-  { url, pagePath, startupMs }: { readonly url: string; readonly pagePath: string | null; readonly startupMs: number },
+  { url, pagePath, startupMs, workers }: StartFacts,
 ): readonly string[] {
   const command = tryCommand(endpoints, url);
   const count = `${endpoints.length} ${endpoints.length === 1 ? 'endpoint' : 'endpoints'}`;
   return [
-    `${count} at ${url} after ${(startupMs / 1000).toFixed(1)} s. Press Ctrl-C to stop.`,
+    `${count} at ${url} after ${(startupMs / 1000).toFixed(1)} s${workers === 1 ? '' : `, ${workers} workers`}. Press Ctrl-C to stop.`,
     ...(command === null ? [] : [`Try:  ${escapeControlCharacters(command)}`]),
     ...(pagePath === null ? [] : [`${command === null ? 'Open' : 'Or open'} ${url}${pagePath} in a browser.`]),
   ];

@@ -4,9 +4,10 @@ import { isLoopbackHost, serverUrl } from '../http/address.ts';
 import type { RequestErrorListener } from '../http/static-files.ts';
 import { isTls } from '../tls/certificate.ts';
 import { createAccessWriter } from '../log/access-line.ts';
+import type { BatchSink } from '../log/batch-queue.ts';
 import { logSources, type LogSource, sourceOf } from '../log/log-level.ts';
 import { createLoggers, type LoggerOptions, type Loggers } from '../log/logger.ts';
-import { consoleOnly, createLogOutputs, type LogOutputs } from '../log/log-outputs.ts';
+import { consoleOnly, createLogOutputs, type LogOutputs, type LogOutputsContext } from '../log/log-outputs.ts';
 import { startPagePath } from '../start-page/start-page.ts';
 import { prettyLine } from '../log/pretty-line.ts';
 import { redactText } from '../log/redact.ts';
@@ -27,10 +28,21 @@ export interface StartupReporter {
   readonly requestFailed: RequestErrorListener;
   readonly loaded: (endpoints: EndpointReport) => void;
   readonly ready: (endpoints: EndpointReport, port: number, startupMs: number) => void;
+  /** Ends the banner without printing it: what follows is logged. */
+  readonly started: () => void;
   readonly stopping: () => void;
   /** Null: requests are neither logged nor tracked nor counted. */
   readonly requestLog: RequestLog | null;
   readonly outputs: LogOutputs;
+}
+
+/** What a worker process has of its own. */
+export interface WorkerOutput {
+  /** The number of the worker in log lines. */
+  readonly worker: number;
+  readonly workers: number;
+  /** Writes into the log file, which all workers share. */
+  readonly logFile: BatchSink<string>;
 }
 
 /** @param force prints the banner at every log level, and writes to no other output */
@@ -38,19 +50,17 @@ export function createStartupReporter(
   configuration: Configuration,
   process: ProcessContext,
   force: boolean,
+  output?: WorkerOutput,
 ): StartupReporter {
   const { log, host, tls } = configuration;
   const isBanner = log.format === 'pretty';
-  const outputs = force ? consoleOnly(process.stdout) : createLogOutputs(configuration, outputsContext(process));
-  const write = isBanner ? (line: string): void => outputs.console(prettyLine(line)) : outputs.console;
-  const now = (): Date => new Date();
-  const loggerOptions = { targets: [{ level: log.level, write }, ...outputs.targets], levels: log.levels, now };
-  const loggers = createLoggers(loggerOptions);
-  /** For what the banner shows on the console. */
-  const others = createLoggers({ targets: isBanner ? outputs.targets : [], levels: log.levels, now });
+  const { workers = 1 } = output ?? {};
+  const outputs = force
+    ? consoleOnly(process.stdout)
+    : createLogOutputs(configuration, outputsContext(process, output));
+  const { loggers, others, requestLog } = openLogs(configuration, outputs, output?.worker ?? null);
   const observe = createLogObserver(loggers, configuration);
   const observeElsewhere = createLogObserver(others, configuration);
-  const requestLog = openRequestLog(configuration, loggerOptions, outputs);
   const logger = loggers.start;
   const bannerLogger = isBanner ? others.start : logger;
   const isEnabled = force || log.level === 'debug' || log.level === 'info';
@@ -85,13 +95,35 @@ export function createStartupReporter(
       const url = serverUrl(host, port, isTls(tls) ? 'https' : 'http');
       if (!isLoopbackHost(host)) logger.warn({ host }, openEndpointsWarning(endpoints));
       const pagePath = startPagePath(configuration, endpoints);
-      if (isBanner) print('', ...readyLines(endpoints, { url, pagePath, startupMs }));
-      bannerLogger.info({ url, milliseconds: Math.round(startupMs) }, 'ready');
+      if (isBanner) print('', ...readyLines(endpoints, { url, pagePath, startupMs, workers }));
+      const milliseconds = Math.round(startupMs);
+      bannerLogger.info({ url, milliseconds, ...(workers === 1 ? {} : { workers }) }, 'ready');
     },
+    started: () => void (isReady = true),
     stopping: () => {
       if (isBanner) print('stopping');
       bannerLogger.info({}, 'stopping');
     },
+  };
+}
+
+interface Logs {
+  readonly loggers: Loggers;
+  /** For what the banner shows on the console. */
+  readonly others: Loggers;
+  readonly requestLog: RequestLog | null;
+}
+
+function openLogs(configuration: Configuration, outputs: LogOutputs, worker: number | null): Logs {
+  const { log } = configuration;
+  const isBanner = log.format === 'pretty';
+  const write = isBanner ? (line: string): void => outputs.console(prettyLine(line)) : outputs.console;
+  const common = { levels: log.levels, now: (): Date => new Date(), worker };
+  const options = { ...common, targets: [{ level: log.level, write }, ...outputs.targets] };
+  return {
+    loggers: createLoggers(options),
+    others: createLoggers({ ...common, targets: isBanner ? outputs.targets : [] }),
+    requestLog: openRequestLog(configuration, options, outputs),
   };
 }
 
@@ -104,9 +136,12 @@ function createErrorReporter({ request: logger }: Loggers): RequestErrorListener
 }
 
 /** Failures of log outputs go to standard error alone: as log lines they would cause further ones. */
-function outputsContext({ workingDirectory, stderr, writeLog }: ProcessContext) {
+function outputsContext(
+  { workingDirectory, stderr, writeLog }: ProcessContext,
+  output?: WorkerOutput,
+): LogOutputsContext {
   const report = (message: string): void => stderr.write(`pgway: ${escapeControlCharacters(redactText(message))}\n`);
-  return { workingDirectory, report, writeLog };
+  return { workingDirectory, report, writeLog, ...(output === undefined ? {} : { file: output.logFile }) };
 }
 
 function createLogObserver(loggers: Loggers, { gateway }: Configuration): Observer {

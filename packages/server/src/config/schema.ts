@@ -101,6 +101,12 @@ export const configurationSchema = z.strictObject({
       'Host names that requests may use in `Host`. On a loopback `host`, loopback names are always accepted and every other name must be listed; elsewhere an empty list accepts every name.',
     ),
   port: z.int().min(0).max(65_535).default(8080).describe('The port to listen on; 0: any free port.'),
+  workers: z
+    .union([z.int().min(1).max(1024), z.enum(['auto']), z.null()], 'must be a whole number from 1 to 1024, or auto')
+    .default(null)
+    .describe(
+      'The number of processes that serve requests; `auto`: one for each core. Null: `auto` in production, else 1, where production is `authentication.production`, or a `host` that is no loopback address. They share the connections of `gateway.poolSize`, of which each needs two.',
+    ),
   shutdownDelay: z
     .number()
     .min(0)

@@ -104,7 +104,8 @@ export function normalizeKey(path: string): string {
 
 /** Describes the values of a setting, for help and reference: `ignore|parseAll|null`. */
 export function describeValues(setting: Setting): string {
-  const values = setting.choices.length > 0 ? setting.choices.join('|') : setting.kind;
+  const kinds = setting.choices.length === 0 || setting.kind === 'number' ? [setting.kind] : [];
+  const values = [...setting.choices, ...kinds].join('|');
   return setting.nullable && setting.kind !== 'list' ? `${values}|null` : values;
 }
 

@@ -20,13 +20,23 @@ export interface HealthReport {
   readonly checks: readonly Check[];
 }
 
+/** The processes that serve requests. */
+export interface WorkerCounts {
+  readonly running: number;
+  readonly configured: number;
+}
+
 /** Runs the checks. The database is queried at most once a second. */
 export class HealthChecks {
   readonly #configuration: Configuration;
   readonly #gateway: Gateway;
   readonly #probes: DatabaseProbes;
 
-  constructor(configuration: Configuration, gateway: Gateway) {
+  readonly #workers: (() => WorkerCounts) | null;
+
+  /** @param workers null: there is one process */
+  constructor(configuration: Configuration, gateway: Gateway, workers: (() => WorkerCounts) | null) {
+    this.#workers = workers;
     this.#configuration = configuration;
     this.#gateway = gateway;
     const timeoutMs = configuration.health.timeout * 1000;
@@ -42,6 +52,7 @@ export class HealthChecks {
       poolCheck(health.pools),
       catalogCheck(health),
       ...sharedServices(health, this.#configuration),
+      ...(this.#workers === null ? [] : [workersCheck(this.#workers())]),
     ];
     return { status: isStopping ? 'stopping' : this.#status(checks), checks };
   }
@@ -89,6 +100,11 @@ function catalogCheck({ catalog }: Health): Check {
       ...reason(refreshError),
     },
   };
+}
+
+/** A worker that has exited is replaced; meanwhile the others serve. */
+function workersCheck({ running, configured }: WorkerCounts): Check {
+  return { name: 'workers', isOk: running >= configured, details: { running, configured } };
 }
 
 /** Only services that the configuration shares with other instances can be lost. */

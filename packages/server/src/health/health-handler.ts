@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint, Gateway } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { isLocalRequest } from '../http/local-request.ts';
-import { type HealthReport, HealthChecks } from './checks.ts';
+import { type HealthReport, HealthChecks, type WorkerCounts } from './checks.ts';
 
 /** Serves a health check. Returns false for other requests. */
 export type HealthHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -16,15 +16,17 @@ const methods = 'GET, HEAD';
  * Creates the handler. It runs before the host check, as probes name the server by its address. The responses change nothing and contain
  * no data of callers.
  * @param stopSignal aborted when the shutdown begins
+ * @param workers null: there is one process
  */
 export function createHealthHandler(
   configuration: Configuration,
   gateway: Gateway,
   stopSignal: AbortSignal,
+  workers: (() => WorkerCounts) | null = null,
 ): HealthHandler {
   const { enabled, path } = configuration.health;
   if (!enabled) return () => false;
-  const checks = new HealthChecks(configuration, gateway);
+  const checks = new HealthChecks(configuration, gateway, workers);
   const live = `${path}/live`;
   const ready = `${path}/ready`;
   return (request, response) => {

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Configuration } from '../config/schema.ts';
 import type { HealthHandler } from '../health/health-handler.ts';
 import type { RequestLog } from '../log/request-log.ts';
@@ -28,6 +28,11 @@ export interface HttpServer {
   readonly port: number;
   /** Stops listening and drains running requests; closes their connections after `graceMs`, or when `force` is aborted. */
   stop(graceMs: number, force: AbortSignal): Promise<void>;
+  /**
+   * Stops listening, as other processes take new connections. Connections stay open until their next response, which tells the client to
+   * close them, and at most for `limitMs`.
+   */
+  retire(limitMs: number): Promise<void>;
 }
 
 /** Options of the server beside its handler. */
@@ -92,6 +97,11 @@ export async function listen(
       http2?.close();
       await closeServer(server, graceMs, force, () => http2?.destroy());
       endChecks();
+    },
+    retire: (limitMs) => {
+      stopping = true;
+      http2?.close();
+      return closeListener(server, limitMs);
     },
   };
 }
@@ -159,6 +169,17 @@ function listenError(error: NodeJS.ErrnoException, { host, port, setting }: List
     default:
       return new ListenError(`cannot listen on ${host}, port ${port}: ${error.message}`);
   }
+}
+
+/** Resolves when all connections have ended, or after the time. `server.close()` would close idle ones, on which requests may arrive. */
+export function closeListener(server: Server, limitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, limitMs);
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 const idleSweepMs = 50;

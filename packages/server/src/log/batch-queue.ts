@@ -10,6 +10,20 @@ export interface BatchSink<Item> {
   close(): Promise<void>;
 }
 
+/** Lets several queues write into one output, one batch after the other. */
+export function sharedSink<Item>(sink: BatchSink<Item>): BatchSink<Item> {
+  let last: Promise<unknown> = Promise.resolve();
+  const enqueue = <Result>(task: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(task);
+    last = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    write: (items) => enqueue(() => sink.write(items)),
+    close: () => enqueue(() => sink.close()),
+  };
+}
+
 export interface BatchQueueOptions<Item> {
   /** The output in messages, as in `the log file pgway.log`. */
   readonly name: string;

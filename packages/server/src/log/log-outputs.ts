@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { type BatchCommandOptions, StartError } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
-import { BatchQueue, type BatchSink } from './batch-queue.ts';
+import { BatchQueue, type BatchSink, sharedSink } from './batch-queue.ts';
 import { LogDatabase, type Row, sizeOfRow, storableJson, storableText } from './log-database.ts';
 import { LogFile } from './log-file.ts';
 import type { LogTarget } from './logger.ts';
@@ -13,6 +13,8 @@ export interface LogOutputs {
   readonly console: (text: string) => void;
   /** Those besides the console. */
   readonly targets: readonly LogTarget[];
+  /** The log file, for the lines of other processes; null: there is none. */
+  readonly file: BatchSink<string> | null;
   /** Runs the command of request tracking; null: requests are not tracked. */
   readonly track: ((entry: RequestEntry) => void) | null;
   /**
@@ -36,6 +38,8 @@ export interface LogOutputsContext {
   readonly report: (message: string) => void;
   /** Writes to the console, without blocking the program. */
   readonly writeLog: (text: string) => Promise<void>;
+  /** Writes the lines of the log file; absent: into the configured file. */
+  readonly file?: BatchSink<string>;
 }
 
 /** Milliseconds. Requests wait for no output: a line waits for others, as a write costs more than a line. */
@@ -48,6 +52,7 @@ export function consoleOnly(stdout: { write(text: string): void }): LogOutputs {
   return {
     console: (text) => stdout.write(text),
     targets: [],
+    file: null,
     track: null,
     lostLines: () => ({}),
     openDatabases: () => undefined,
@@ -59,7 +64,8 @@ export function consoleOnly(stdout: { write(text: string): void }): LogOutputs {
 export function createLogOutputs(configuration: Configuration, context: LogOutputsContext): LogOutputs {
   const { log, requestTracking } = configuration;
   const console = openConsole(context);
-  const file = log.file.path === null ? null : openFile(log.file, context);
+  const sink = log.file.path === null ? null : (context.file ?? openFile(log.file, context));
+  const file = sink === null ? null : openLines(`the log file ${log.file.path!}`, context.report, sink);
   const lines = openQueue(
     { ...log.database, path: 'log.database', name: 'the log in the database', parameters: 1 },
     configuration,
@@ -81,6 +87,7 @@ export function createLogOutputs(configuration: Configuration, context: LogOutpu
   };
   return {
     console: (text) => console.push(text),
+    file: sink,
     targets: [
       ...(file === null ? [] : [{ level: log.file.level, write: (line: string) => file.push(line) }]),
       ...(lines === null
@@ -121,10 +128,9 @@ function openConsole({ writeLog, report }: LogOutputsContext): BatchQueue<string
 
 function openFile(
   { path, maxSize, interval, maxFiles }: Configuration['log']['file'],
-  { workingDirectory, report }: LogOutputsContext,
-): BatchQueue<string> {
-  const file = new LogFile({ path: resolve(workingDirectory, path!), maxSize, interval, maxFiles });
-  return openLines(`the log file ${path!}`, report, file);
+  { workingDirectory }: LogOutputsContext,
+): BatchSink<string> {
+  return sharedSink(new LogFile({ path: resolve(workingDirectory, path!), maxSize, interval, maxFiles }));
 }
 
 function openLines(name: string, report: LogOutputsContext['report'], sink: BatchSink<string>): BatchQueue<string> {

@@ -23,33 +23,36 @@ export interface LoggerOptions {
   readonly targets: readonly LogTarget[];
   readonly levels: SourceLevels;
   readonly now: () => Date;
+  /** The number of this worker process; null or absent: there is only one process. */
+  readonly worker?: number | null;
 }
 
 /** A logger for each source. */
 export type Loggers = Readonly<Record<LogSource, ServerLogger>>;
 
 /** Creates the loggers of all sources. Their lines have no secrets and no control characters. */
-export function createLoggers({ targets, levels, now }: LoggerOptions): Loggers {
-  const byTargets = createPino(targets, now);
+export function createLoggers({ targets, levels, now, worker = null }: LoggerOptions): Loggers {
+  const base = worker === null ? null : { worker };
+  const byTargets = createPino(targets, now, base);
   const entries = logSources.map((source): [LogSource, PinoLogger] => {
     const level = levels[source];
     // `silent` ends a target whatever the source.
     const own = targets.map((target) =>
       target.level === 'silent' ? target : { ...target, level: level ?? target.level },
     );
-    const logger = level === null ? byTargets : createPino(own, now);
+    const logger = level === null ? byTargets : createPino(own, now, base);
     return [source, logger.child({ source })];
   });
   return Object.fromEntries(entries) as Record<LogSource, PinoLogger>;
 }
 
-function createPino(targets: readonly LogTarget[], now: () => Date): PinoLogger {
+function createPino(targets: readonly LogTarget[], now: () => Date, base: Fields | null): PinoLogger {
   const streams = targets.flatMap(({ level, write }) =>
     level === 'silent' ? [] : [{ level, stream: { write: (line: string) => write(escapeC1(line)) } }],
   );
   return pino(
     {
-      base: null,
+      base,
       level: lowest(streams.map(({ level }) => level)),
       timestamp: () => `,"time":"${now().toISOString()}"`,
       formatters: {

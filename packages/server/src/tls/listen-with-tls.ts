@@ -38,6 +38,9 @@ export async function listenWithTls(
       stop: async (graceMs, force) => {
         await Promise.all([server.stop(graceMs, force), redirects.stop(graceMs, force)]);
       },
+      retire: async (limitMs) => {
+        await Promise.all([server.retire(limitMs), redirects.retire(limitMs)]);
+      },
     };
   } catch (error) {
     await server.stop(0, AbortSignal.abort());

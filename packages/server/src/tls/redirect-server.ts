@@ -5,7 +5,14 @@ import type { Configuration } from '../config/schema.ts';
 import { answerClientErrors } from '../http/client-error.ts';
 import { limitConnections } from '../http/connection-limits.ts';
 import { hostCheck, parseHost, sendMisdirected } from '../http/host-check.ts';
-import { closeServer, type HttpServer, httpOptions, type ListenOptions, startListening } from '../http/http-server.ts';
+import {
+  closeListener,
+  closeServer,
+  type HttpServer,
+  httpOptions,
+  type ListenOptions,
+  startListening,
+} from '../http/http-server.ts';
 import { isNameOf } from './certificate.ts';
 import type { CertificateStore } from './certificate-store.ts';
 
@@ -45,6 +52,7 @@ export async function listenForRedirects(
       connections.closeRefused();
       return closeServer(server, graceMs, force);
     },
+    retire: (limitMs) => closeListener(server, limitMs),
   };
 }
 

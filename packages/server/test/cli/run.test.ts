@@ -137,7 +137,7 @@ describe('serving', () => {
   });
 
   test('a public address without authentication is a warning', async () => {
-    const { streams } = await serve('--host=0.0.0.0');
+    const { streams } = await serve('--host=0.0.0.0', '--workers=1');
 
     expect(streams.text.stdout).toMatch(
       /warn +3 of 3 endpoints need no authentication; every client that reaches this address can call them/,
@@ -281,7 +281,7 @@ describe('errors at the start: one line on stderr and exit code 1, or 2 for the 
   });
 
   test('a host that is not an address of this machine', async () => {
-    expect(await fail(`--connectionString=${database.connectionString}`, '--host=192.0.2.1')).toBe(
+    expect(await fail(`--connectionString=${database.connectionString}`, '--workers=1', '--host=192.0.2.1')).toBe(
       'pgway: 192.0.2.1 is not an address of this machine; pass --host=127.0.0.1\n',
     );
   });

@@ -7,6 +7,7 @@ export interface TestProcess extends ProcessContext {
   /** Waits until the standard output has the text. */
   until(text: string | RegExp): Promise<void>;
   sendStop(mode: StopMode): void;
+  sendReload(): void;
 }
 
 /** @param input the standard input: a text, or a terminal of the test */
@@ -17,6 +18,7 @@ export function createTestProcess(
 ): TestProcess {
   const text = { stdout: '', stderr: '' };
   const listeners = new Set<(mode: StopMode) => void>();
+  const reloads = new Set<() => void>();
   let written: () => void = () => undefined;
   const until = async (wanted: string | RegExp): Promise<void> => {
     while (text.stdout.match(wanted) === null) await new Promise<void>((resolve) => (written = resolve));
@@ -35,6 +37,11 @@ export function createTestProcess(
     stdout: { write: writeOut },
     writeLog: async (chunk) => writeOut(chunk),
     stderr: { write: (chunk) => void (text.stderr += chunk) },
+    sendReload: () => reloads.forEach((reload) => reload()),
+    onReload: (listener) => {
+      reloads.add(listener);
+      return () => reloads.delete(listener);
+    },
     onStop: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

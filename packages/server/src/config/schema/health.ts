@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { flag } from './fields.ts';
 
-export const healthChecks = ['database', 'connections', 'pool', 'catalog', 'cache', 'broadcast', 'rateLimits'] as const;
+export const healthChecks = [
+  'database',
+  'connections',
+  'pool',
+  'catalog',
+  'cache',
+  'broadcast',
+  'rateLimits',
+  'workers',
+] as const;
 
 /** The section `health`: paths for load balancers and orchestrators. */
 export const healthSection = z
@@ -22,7 +31,7 @@ export const healthSection = z
       .array(z.enum(healthChecks))
       .default(['database', 'connections', 'pool', 'cache', 'broadcast'])
       .describe(
-        'The checks without which the server is not ready: `database`; `connections`, the named ones; `pool`, whose queue is full; `catalog`, whose last refresh failed; `cache`, `broadcast` and `rateLimits`, if the configuration shares them. The others only change the summary to `degraded`.',
+        'The checks without which the server is not ready: `database`; `connections`, the named ones; `pool`, whose queue is full; `catalog`, whose last refresh failed; `cache`, `broadcast` and `rateLimits`, if the configuration shares them; `workers`, of which one does not run. The others only change the summary to `degraded`.',
       ),
     timeout: z
       .number()

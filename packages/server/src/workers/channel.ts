@@ -1,0 +1,154 @@
+/** Messages between two processes: notifications, and questions with an answer. */
+
+/** The connection of the channel, as a worker of `node:cluster` or the process of a worker provides it. */
+export interface ChannelPort {
+  /** Sends a message; `done` is called when it was written, with an error if it was not. */
+  send(message: object, done: (error: Error | null) => void): void;
+  receive(listener: (message: unknown) => void): void;
+}
+
+/** The question was not answered: the other process is busy, has failed, or has exited. */
+export class ChannelError extends Error {
+  override readonly name = 'ChannelError';
+}
+
+type Message =
+  | { readonly kind: 'tell'; readonly topic: string; readonly data: unknown }
+  | { readonly kind: 'ask'; readonly id: number; readonly topic: string; readonly data: unknown }
+  | { readonly kind: 'answer'; readonly id: number; readonly data: unknown; readonly error: string | null };
+
+type Handler = (data: never) => unknown;
+
+interface Question {
+  readonly resolve: (data: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Bytes, estimated, of messages that the operating system has not taken. */
+const maxUnsentBytes = 16 * 1024 * 1024;
+const maxOpenQuestions = 10_000;
+/** The estimated bytes of a message without its content. */
+const messageBytes = 200;
+
+/** Both ends trust each other; a message of another form is ignored. The memory for unsent messages is bounded. */
+export class Channel {
+  readonly #port: ChannelPort;
+  readonly #handlers = new Map<string, Handler>();
+  readonly #questions = new Map<number, Question>();
+  #lastId = 0;
+  #unsentBytes = 0;
+  #isClosed = false;
+  #drained: () => void = () => undefined;
+  #flushed: () => void = () => undefined;
+  #overflowed: () => void = () => undefined;
+
+  constructor(port: ChannelPort) {
+    this.#port = port;
+    port.receive((message) => this.#receive(message));
+  }
+
+  /** Sets the handler of a topic. What it returns is the answer to a question. */
+  handle<Data>(topic: string, handler: (data: Data) => unknown): void {
+    this.#handlers.set(topic, handler as Handler);
+  }
+
+  /** Calls the listener whenever a message was refused before, and messages are accepted again. */
+  onDrained(listener: () => void): void {
+    this.#drained = listener;
+  }
+
+  /** Calls the listener when a question was refused, as the other process does not read: it must not miss any. */
+  onOverflow(listener: () => void): void {
+    this.#overflowed = listener;
+  }
+
+  /**
+   * Sends a notification.
+   * @param bytes the estimated size of the data
+   * @returns false when it was dropped, as too much is unsent
+   */
+  tell(topic: string, data: unknown = null, bytes = 0): boolean {
+    return this.#send({ kind: 'tell', topic, data }, bytes);
+  }
+
+  /** @throws ChannelError without an answer in time */
+  ask<Answer>(topic: string, data: unknown, timeoutMs: number, bytes = 0): Promise<Answer> {
+    const id = ++this.#lastId;
+    return new Promise<Answer>((resolve, reject) => {
+      const timer = setTimeout(() => this.#settle(id, null, `no answer to ${topic} in ${timeoutMs} ms`), timeoutMs);
+      this.#questions.set(id, { resolve: resolve as Question['resolve'], reject, timer });
+      const isFull = this.#questions.size > maxOpenQuestions;
+      if (!isFull && this.#send({ kind: 'ask', id, topic, data }, bytes)) return;
+      this.#settle(id, null, 'the channel is full');
+      if (!this.#isClosed) this.#overflowed();
+    });
+  }
+
+  /** Resolves when the operating system has taken all messages, which a process must wait for before its exit. */
+  flush(): Promise<void> {
+    if (this.#unsentBytes === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#flushed = resolve));
+  }
+
+  /** Rejects the open questions: the other process has exited. */
+  close(): void {
+    this.#isClosed = true;
+    for (const id of this.#questions.keys()) this.#settle(id, null, 'the process has exited');
+  }
+
+  #send(message: Message, bytes: number): boolean {
+    if (this.#isClosed || this.#unsentBytes > maxUnsentBytes) return false;
+    const size = bytes + messageBytes;
+    this.#unsentBytes += size;
+    this.#port.send(message, () => {
+      const wasFull = this.#unsentBytes > maxUnsentBytes;
+      this.#unsentBytes -= size;
+      if (this.#unsentBytes === 0) this.#flushed();
+      if (wasFull && this.#unsentBytes <= maxUnsentBytes) this.#drained();
+    });
+    return true;
+  }
+
+  #receive(message: unknown): void {
+    if (!isMessage(message)) return;
+    if (message.kind === 'answer') this.#settle(message.id, message.data, message.error);
+    else if (message.kind === 'tell') this.#handlers.get(message.topic)?.(message.data as never);
+    else void this.#answer(message);
+  }
+
+  async #answer({ id, topic, data }: Extract<Message, { readonly kind: 'ask' }>): Promise<void> {
+    const handler = this.#handlers.get(topic);
+    try {
+      if (handler === undefined) throw new ChannelError(`unknown topic ${topic}`);
+      const answer = await handler(data as never);
+      this.#send({ kind: 'answer', id, data: answer, error: null }, sizeOf(answer));
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#send({ kind: 'answer', id, data: null, error: text }, text.length);
+    }
+  }
+
+  #settle(id: number, data: unknown, error: string | null): void {
+    const question = this.#questions.get(id);
+    if (question === undefined) return;
+    this.#questions.delete(id);
+    clearTimeout(question.timer);
+    if (error === null) question.resolve(data);
+    else question.reject(new ChannelError(error));
+  }
+}
+
+/** Estimates the bytes of texts, also in a list. */
+function sizeOf(data: unknown): number {
+  if (typeof data === 'string') return data.length;
+  return Array.isArray(data) ? data.reduce<number>((sum, item) => sum + 16 + sizeOf(item), 0) : 0;
+}
+
+function isMessage(value: unknown): value is Message {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  const { kind, id, topic, error } = value as Readonly<Record<string, unknown>>;
+  if (kind === 'tell') return typeof topic === 'string';
+  if (kind === 'ask') return typeof topic === 'string' && typeof id === 'number';
+  return kind === 'answer' && typeof id === 'number' && (error === null || typeof error === 'string');
+}

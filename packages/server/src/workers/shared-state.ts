@@ -1,0 +1,131 @@
+/** The state of all workers, in the primary process. It survives the end of each of them. */
+import {
+  type LoginAttempt,
+  loginRateLimiter,
+  type LoginOutcome,
+  memoryKeyStorage,
+  memorySessions,
+  rateLimiter,
+} from '@pgway/core';
+import type { Configuration } from '../config/schema.ts';
+import type { BatchSink } from '../log/batch-queue.ts';
+import type { ProcessContext } from '../cli/process-context.ts';
+import { BroadcastRelay } from './broadcast.ts';
+import type { Channel } from './channel.ts';
+import {
+  answerTimeouts,
+  type RefreshTokenUse,
+  type SessionEnd,
+  toPrimary,
+  toWorker,
+  type WorkersQuestion,
+  type WrittenKey,
+} from './topics.ts';
+
+/** Ended sessions that are remembered until their credentials expire. */
+const maxEndedSessions = 100_000;
+
+interface FailedLogin {
+  readonly attempt: LoginAttempt;
+  readonly outcome: LoginOutcome;
+}
+
+/** The outputs that one process writes. */
+export interface SharedOutputs {
+  readonly writeLog: ProcessContext['writeLog'];
+  /** Null: there is no log file. */
+  readonly file: BatchSink<string> | null;
+}
+
+export class SharedState {
+  readonly #channels = new Set<Channel>();
+  readonly #relay = new BroadcastRelay();
+  readonly #keys = memoryKeyStorage();
+  readonly #logins;
+  readonly #hashes;
+  /** Which refresh tokens were used. */
+  readonly #sessions = memorySessions();
+  /** When ended sessions expire, in seconds since 1970; the first one has ended first. */
+  readonly #ended = new Map<string, number>();
+  readonly #outputs: SharedOutputs;
+
+  constructor({ authentication }: Configuration, outputs: SharedOutputs) {
+    this.#logins = loginRateLimiter(authentication.loginRateLimit);
+    this.#hashes = rateLimiter(authentication.hashRateLimit);
+    this.#outputs = outputs;
+  }
+
+  /** Serves the questions of a worker. */
+  add(channel: Channel): void {
+    this.#channels.add(channel);
+    this.#relay.add(channel);
+    this.#serveKeys(channel);
+    this.#serveLimits(channel);
+    this.#serveSessions(channel);
+    channel.handle<readonly string[]>(toPrimary.invalidateCache, (routines) =>
+      this.#askOthers(channel, toWorker.invalidateCache, routines),
+    );
+    channel.handle<string>(toPrimary.writeConsole, (text) => this.#outputs.writeLog(text));
+    channel.handle<readonly string[]>(toPrimary.writeLogFile, (lines) => this.#outputs.file?.write(lines) ?? 0);
+    channel.handle<WorkersQuestion>(toPrimary.askWorkers, ({ topic, data }) => this.askAll(topic, data));
+  }
+
+  remove(channel: Channel): void {
+    this.#channels.delete(channel);
+    this.#relay.remove(channel);
+    channel.close();
+  }
+
+  /** Returns the answers of the workers that answer in time. */
+  askAll(topic: string, data: unknown): Promise<readonly unknown[]> {
+    return ask([...this.#channels], topic, data);
+  }
+
+  #askOthers(sender: Channel, topic: string, data: unknown): Promise<readonly unknown[]> {
+    return ask(
+      [...this.#channels].filter((channel) => channel !== sender),
+      topic,
+      data,
+    );
+  }
+
+  #serveKeys(channel: Channel): void {
+    channel.handle(toPrimary.readKeys, () => this.#keys.read());
+    channel.handle<WrittenKey>(toPrimary.writeKey, ({ id, text }) => this.#keys.write(id, text));
+    channel.handle(toPrimary.keyWarning, () => this.#keys.warning());
+  }
+
+  #serveLimits(channel: Channel): void {
+    channel.handle<LoginAttempt>(toPrimary.consumeLogin, (attempt) => this.#logins.consume(attempt));
+    channel.handle<FailedLogin>(toPrimary.completeLogin, ({ attempt, outcome }) => {
+      this.#logins.complete(attempt, outcome);
+    });
+    channel.handle<string | null>(toPrimary.consumeHash, (address) => this.#hashes.consume(address));
+  }
+
+  #serveSessions(channel: Channel): void {
+    channel.handle(toPrimary.endedSessions, () => {
+      this.#forgetExpired();
+      return [...this.#ended].map(([session, expires]): SessionEnd => ({ session, expires }));
+    });
+    channel.handle<SessionEnd>(toPrimary.endSession, (end) => {
+      this.#ended.set(end.session, end.expires);
+      if (this.#ended.size > maxEndedSessions) this.#ended.delete(this.#ended.keys().next().value!);
+      return this.#askOthers(channel, toWorker.sessionEnded, end).then(() => null);
+    });
+    channel.handle<RefreshTokenUse>(toPrimary.useRefreshToken, ({ session, generation, expires }) =>
+      this.#sessions.useRefreshToken(session, generation, expires),
+    );
+  }
+
+  #forgetExpired(): void {
+    const now = Date.now() / 1000;
+    for (const [session, expires] of this.#ended) if (expires <= now) this.#ended.delete(session);
+  }
+}
+
+/** A worker that does not answer is busy: it must not hold up the others. */
+async function ask(channels: readonly Channel[], topic: string, data: unknown): Promise<readonly unknown[]> {
+  const answers = await Promise.allSettled(channels.map((channel) => channel.ask(topic, data, answerTimeouts.workers)));
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+}

@@ -1,0 +1,115 @@
+/** The topics of the messages between the primary process and its workers, with the types of their data. */
+import type { StoredKey } from '@pgway/core';
+import type { LoadedConfiguration } from '../config/load.ts';
+
+/** The questions of workers to the primary. */
+export const toPrimary = {
+  /** The worker receives messages from now on; earlier ones are lost. */
+  online: 'online',
+  readKeys: 'keys.read',
+  writeKey: 'keys.write',
+  keyWarning: 'keys.warning',
+  consumeLogin: 'login.consume',
+  completeLogin: 'login.complete',
+  consumeHash: 'hash.consume',
+  endedSessions: 'sessions.ended',
+  endSession: 'session.end',
+  useRefreshToken: 'session.refresh',
+  invalidateCache: 'cache.invalidate',
+  writeLogFile: 'log.file',
+  writeConsole: 'log.console',
+  /** Asks all workers a question; the answer is the list of their answers. */
+  askWorkers: 'workers.ask',
+  publish: 'broadcast.publish',
+} as const;
+
+/** The questions and notifications of the primary to workers. */
+export const toWorker = {
+  start: 'start',
+  announce: 'announce',
+  ping: 'ping',
+  state: 'state',
+  retire: 'retire',
+  stop: 'stop',
+  sessionEnded: 'session.ended',
+  invalidateCache: 'cache.invalidate',
+  message: 'broadcast.message',
+  gap: 'broadcast.gap',
+} as const;
+
+/** What a worker needs to start. It passes through the channel: arguments and files would show its secrets. */
+export interface WorkerStart {
+  /** The number of the worker in log lines, from 1. */
+  readonly worker: number;
+  /** The number of workers. */
+  readonly workers: number;
+  /** Whether this worker prints what all workers find at their start. */
+  readonly announces: boolean;
+  readonly configuration: LoadedConfiguration['configuration'];
+  /** Of the configured or of the embedded database. */
+  readonly connectionString: string;
+  readonly workingDirectory: string;
+  /** Of the terminal. */
+  readonly columns: number | null;
+  readonly watches: boolean;
+}
+
+export type StartResult = { readonly ok: true } | StartFailure;
+
+/** Why a worker has not started, as the program prints it. */
+export interface StartFailure {
+  readonly ok: false;
+  readonly message: string;
+  readonly exitCode: number;
+  /** Whether the connection to the database may be the reason. */
+  readonly isStartError: boolean;
+}
+
+export interface WorkersState {
+  readonly running: number;
+  readonly configured: number;
+  /** Whether the worker does what one of them does for all, such as polling the catalog. */
+  readonly leads: boolean;
+}
+
+export interface StopOrder {
+  /** Ends running requests. */
+  readonly force: boolean;
+}
+
+export interface Announcement {
+  readonly startupMs: number;
+}
+
+export interface SessionEnd {
+  readonly session: string;
+  /** Seconds since 1970. */
+  readonly expires: number;
+}
+
+export interface RefreshTokenUse extends SessionEnd {
+  readonly generation: number;
+}
+
+export interface PublishedMessage {
+  readonly topic: string;
+  readonly payload: string;
+  /** Whether earlier messages were dropped. */
+  readonly lost: boolean;
+}
+
+export interface WorkersQuestion {
+  readonly topic: string;
+  readonly data: unknown;
+}
+
+export type WrittenKey = Pick<StoredKey, 'text'> & { readonly id: string };
+
+/** Milliseconds. */
+export const answerTimeouts = {
+  /** Longer than a worker may be busy with one request. */
+  primary: 5000,
+  /** Requests wait for it. */
+  workers: 1000,
+  log: 30_000,
+} as const;

@@ -1,0 +1,432 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { isRunning, untilNone, useDatabase } from '@pgway/testing';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { folderWith } from '../support/folder.ts';
+import { bin, build, closed, start } from '../support/program.ts';
+import { defaultHashOfSecret } from '../../../core/test/auth/people.ts';
+import { cookieOf, ownPage, parseLines, type Server, startLoad, startWorkers } from './support.ts';
+
+beforeAll(build, 120_000);
+
+const database = useDatabase(`
+  create table counter (n int);
+  insert into counter values (0);
+  create function hello() returns text language sql stable as $$ select 'hello' $$;
+  comment on function hello is 'HTTP';
+  create function slow() returns text language sql stable as $$ select 'slow' from pg_sleep(0.5) $$;
+  comment on function slow is 'HTTP GET';
+  create function faulty(_a int) returns int language sql as $$ select 1 $$;
+  comment on function faulty is 'HTTP
+  authrize';
+
+  create function login(_user text, _password text) returns table (name text, hash text)
+  language sql as $$ select 'ada', '${defaultHashOfSecret}' where _user = 'ada' $$;
+  comment on function login is 'HTTP
+  login';
+  create function logout() returns void language sql as $$ $$;
+  comment on function logout is 'HTTP
+  logout';
+  create function members() returns text language sql stable as $$ select 'in' $$;
+  comment on function members is 'HTTP GET
+  authorize';
+
+  create function shout(_text text) returns void language plpgsql as $$ begin raise info '%', _text; end $$;
+  comment on function shout is 'HTTP POST
+  info_path
+  info_scope all';
+
+  create function amount() returns int language sql stable as $$ select n from counter $$;
+  comment on function amount is 'HTTP GET
+  cached';
+  create function increase() returns void language sql as $$ update counter set n = n + 1 $$;
+  comment on function increase is 'HTTP POST
+  invalidates amount';
+`);
+
+const timeout = 120_000;
+
+function serve(configuration: object = {}, ...args: readonly string[]): Promise<Server> {
+  return startWorkers({ connectionString: database.connectionString, ...configuration }, ...args);
+}
+
+function accessWorkers({ lines }: Server): ReadonlySet<unknown> {
+  return new Set(lines().flatMap(({ source, worker }) => (source === 'access' ? [worker] : [])));
+}
+
+describe('two workers', () => {
+  test(
+    'answer behind one port; what all of them find at the start is printed once',
+    async () => {
+      const server = await serve();
+      const answers = await Promise.all(Array.from({ length: 8 }, () => server.send('GET /api/hello')));
+      expect(answers.map(({ status, body }) => `${status} ${body}`)).toEqual(Array.from(answers, () => '200 hello'));
+      await expect.poll(() => accessWorkers(server)).toEqual(new Set([1, 2]));
+      const messages = server.lines().map(({ msg }) => String(msg));
+      expect(messages.filter((message) => message === 'ready')).toHaveLength(1);
+      expect(messages.filter((message) => message.includes('authrize'))).toHaveLength(1);
+      const health = await server.send('GET /health');
+      expect(JSON.parse(health.body)).toMatchObject({ status: 'ok', checks: { workers: 'ok' } });
+      server.program.child.kill('SIGTERM');
+      expect([await server.program.ended, server.program.text.stderr]).toEqual([0, '']);
+    },
+    timeout,
+  );
+
+  test(
+    'their arguments have no secrets',
+    async () => {
+      const server = await serve({}, `--dataProtection.secret=a-secret-of-the-program`);
+      const workers = await server.workers();
+      const commands = await Promise.all(workers.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
+      expect(commands).toHaveLength(2);
+      for (const command of commands) expect(command.split('\0').slice(2)).toEqual(['']);
+    },
+    timeout,
+  );
+
+  test(
+    'a login is valid for all workers, also for a later one, and a logout ends it for all',
+    async () => {
+      const server = await serve({ cookie: { enabled: true } });
+      const { send } = server;
+      const login = await send('POST /api/login', { headers: ownPage, body: { user: 'ada', password: 'secret' } });
+      const headers = { ...ownPage, cookie: cookieOf(login) };
+      const statuses = async (): Promise<readonly number[]> => {
+        const answers = await Promise.all(Array.from({ length: 6 }, () => send('GET /api/members', { headers })));
+        return [...new Set(answers.map(({ status }) => status))];
+      };
+      expect([login.status, await statuses()]).toEqual([200, [200]]);
+      expect((await send('POST /api/logout', { headers })).status).toBe(200);
+      expect(await statuses()).toEqual([401]);
+      process.kill((await server.workers())[0]!, 'SIGKILL');
+      await server.logged('runs again');
+      expect(await statuses()).toEqual([401]);
+      const again = await send('POST /api/login', { headers: ownPage, body: { user: 'ada', password: 'secret' } });
+      expect(again.status).toBe(200);
+      expect((await send('GET /api/members', { headers: { cookie: cookieOf(again) } })).status).toBe(200);
+    },
+    timeout,
+  );
+
+  test(
+    'failed logins count together',
+    async () => {
+      const { send } = await serve({ cookie: { enabled: true }, authentication: { loginRateLimit: { perUser: 3 } } });
+      const statuses: number[] = [];
+      for (let count = 0; count < 5; count++) {
+        // oxlint-disable-next-line no-await-in-loop
+        const answer = await send('POST /api/login', { headers: ownPage, body: { user: 'ada', password: 'wrong' } });
+        statuses.push(answer.status);
+      }
+      expect(statuses).toEqual([404, 404, 404, 429, 429]);
+    },
+    timeout,
+  );
+
+  test(
+    'an event reaches the streams of all workers',
+    async () => {
+      const server = await serve();
+      const texts = await Promise.all(Array.from({ length: 4 }, () => openStream(`${server.url}/api/shout/info`)));
+      await server.send('POST /api/shout', { headers: ownPage, body: { text: 'hey' } });
+      await expect.poll(() => texts.map((read) => read().includes('data: hey'))).toEqual([true, true, true, true]);
+    },
+    timeout,
+  );
+
+  test(
+    'an invalidation has reached all caches when the call is answered',
+    async () => {
+      const { send } = await serve();
+      const counts = async (): Promise<readonly string[]> => {
+        const answers = await Promise.all(Array.from({ length: 6 }, () => send('GET /api/amount')));
+        return [...new Set(answers.map(({ body }) => body))];
+      };
+      const [before] = await counts();
+      for (let more = 1; more < 6; more++) {
+        // oxlint-disable-next-line no-await-in-loop
+        await send('POST /api/increase', { headers: ownPage });
+        // oxlint-disable-next-line no-await-in-loop
+        expect(await counts()).toEqual([String(Number(before) + more)]);
+      }
+    },
+    timeout,
+  );
+
+  test(
+    '--watch reloads the endpoints of all workers, and says so once',
+    async () => {
+      const server = await serve({}, '--watch');
+      await database.query("create function fresh() returns int language sql stable as 'select 1'");
+      await database.query("comment on function fresh is 'HTTP'");
+      onTestFinished(() => database.query('drop function fresh()').then(() => undefined));
+      const statuses = async (): Promise<ReadonlySet<number>> =>
+        new Set(
+          (await Promise.all(Array.from({ length: 4 }, () => server.send('GET /api/fresh')))).map((a) => a.status),
+        );
+      await expect.poll(statuses, { timeout: 20_000 }).toEqual(new Set([200]));
+      const added = server.lines().filter(({ msg }) => String(msg).startsWith('added GET /api/fresh'));
+      expect(added).toHaveLength(1);
+    },
+    timeout,
+  );
+
+  test(
+    'share a log file, whose lines are complete',
+    async () => {
+      const server = await serve({ log: { format: 'json', level: 'info', file: { path: 'pgway.log' } } });
+      await Promise.all(Array.from({ length: 200 }, () => server.send('GET /api/hello')));
+      server.program.child.kill('SIGTERM');
+      expect(await server.program.ended).toBe(0);
+      const lines = parseLines(await readFile(join(server.folder, 'pgway.log'), 'utf8'));
+      const access = lines.filter(({ source }) => source === 'access');
+      expect([access.length, new Set(access.map(({ worker }) => worker))]).toEqual([200, new Set([1, 2])]);
+      expect(lines.at(-1)).toMatchObject({ msg: 'stopping' });
+      expect(server.lines().filter(({ source }) => source === 'access')).toHaveLength(200);
+    },
+    timeout,
+  );
+});
+
+describe('failures', () => {
+  test(
+    'a worker that is killed under load is replaced, while the other one serves',
+    async () => {
+      const server = await serve();
+      const load = startLoad(server.url, 'GET /api/hello', 8);
+      await load.responses(100);
+      const before = await server.workers();
+      process.kill(before[0]!, 'SIGKILL');
+      await server.logged('runs again');
+      await load.responses(200);
+      const { statuses, errors } = await load.stop();
+      // Only the connections of the killed worker fail.
+      expect([Object.keys(statuses), errors.length <= 8]).toEqual([['200'], true]);
+      const after = await server.workers();
+      expect([after.length, after.includes(before[0]!), after.includes(before[1]!)]).toEqual([2, false, true]);
+      expect(server.program.text.stdout).toContain(`worker 1 (process ${before[0]}) has exited unexpectedly (SIGKILL)`);
+      await expect
+        .poll(async () => JSON.parse((await server.send('GET /health')).body))
+        .toMatchObject({ status: 'ok' });
+    },
+    timeout,
+  );
+
+  test(
+    'no process is left when the primary is killed',
+    async () => {
+      const server = await serve();
+      const workers = await server.workers();
+      expect(workers).toHaveLength(2);
+      server.program.child.kill('SIGKILL');
+      expect(await untilNone(() => Promise.resolve(workers.filter((pid) => isRunning(pid))))).toEqual([]);
+      await closed(Number(new URL(server.url).port));
+    },
+    timeout,
+  );
+
+  test(
+    'the end of the embedded database ends all processes with 1',
+    async () => {
+      const server = await startWorkers({ embedded: { dataDirectory: 'data' } });
+      const workers = (await server.workers()).filter((pid) => pid !== 0);
+      const pid = Number(
+        (await readFile(join(server.folder, 'data', 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0],
+      );
+      process.kill(pid, 'SIGKILL');
+      expect(await server.program.ended).toBe(1);
+      expect(server.program.text.stderr).toContain('the PostgreSQL server exited unexpectedly (SIGKILL)');
+      expect(workers.filter((worker) => isRunning(worker))).toEqual([]);
+    },
+    timeout,
+  );
+
+  test.each([
+    [
+      'a database that is not there',
+      { connectionString: 'postgres://postgres@127.0.0.1:1/postgres' },
+      1,
+      'pgway: no connection to 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1; start the server, or correct host and port\n',
+    ],
+    [
+      'settings that are not for production',
+      { host: '0.0.0.0', cookie: { enabled: true } },
+      2,
+      expect.stringMatching(/^pgway: not for production: [^\n]+\n$/) as string,
+    ],
+  ])(
+    '%s is reported once',
+    async (_, configuration, code, message) => {
+      const folder = await folderWith({
+        'pgway.json': { port: 0, workers: 2, connectionString: database.connectionString, ...configuration },
+      });
+      const program = start(folder, [process.execPath, bin]);
+      expect([await program.ended, program.text.stderr]).toEqual([code, message]);
+    },
+    timeout,
+  );
+
+  test(
+    'a port that is in use is reported once',
+    async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      onTestFinished(() => void other.close());
+      await new Promise((resolve) => other.once('listening', resolve));
+      const { port } = other.address() as { readonly port: number };
+      const folder = await folderWith({
+        'pgway.json': { port, workers: 2, connectionString: database.connectionString },
+      });
+      const program = start(folder, [process.execPath, bin]);
+      expect([await program.ended, program.text.stderr]).toEqual([
+        1,
+        `pgway: port ${port} on 127.0.0.1 is already in use; stop the other process or pass --port=${port + 1}\n`,
+      ]);
+    },
+    timeout,
+  );
+});
+
+describe('SIGHUP', () => {
+  const write = ({ folder }: Server, configuration: object): Promise<void> =>
+    writeFile(
+      join(folder, 'pgway.json'),
+      JSON.stringify({
+        port: 0,
+        workers: 2,
+        log: { format: 'json' },
+        connectionString: database.connectionString,
+        ...configuration,
+      }),
+    );
+
+  test(
+    'under load: new workers with the new configuration take over, and no request is lost',
+    async () => {
+      const server = await serve({ limits: { keepAliveTimeout: 5 } });
+      const load = startLoad(server.url, 'GET /api/hello', 8);
+      const slow = server.send('GET /api/slow');
+      await load.responses(200);
+      const before = await server.workers();
+      await write(server, { gateway: { requestIdHeader: false }, limits: { keepAliveTimeout: 5 }, workers: 3 });
+      server.program.child.kill('SIGHUP');
+      await server.logged('the new workers have taken over');
+      await load.responses(500);
+      expect(await untilNone(() => Promise.resolve(before.filter((pid) => isRunning(pid))))).toEqual([]);
+      await load.responses(100);
+      const { statuses, errors } = await load.stop();
+      expect([Object.keys(statuses), errors]).toEqual([['200'], []]);
+      expect((await slow).body).toBe('slow');
+      expect((await server.send('GET /api/hello')).headers['x-request-id']).toBeUndefined();
+      expect(await server.workers()).toHaveLength(3);
+      expect(server.program.text.stdout).not.toContain('unexpectedly');
+      server.program.child.kill('SIGTERM');
+      expect([await server.program.ended, server.program.text.stderr]).toEqual([0, '']);
+    },
+    timeout,
+  );
+
+  test(
+    'a configuration that is not valid or does not start changes nothing, and every error is logged',
+    async () => {
+      const server = await serve();
+      const before = await server.workers();
+      await write(server, { port: 'x', gateway: { poolSize: 0 } });
+      server.program.child.kill('SIGHUP');
+      await server.logged('the workers stay as they are: port');
+      await server.logged('the workers stay as they are: gateway.poolSize');
+      await write(server, { connectionString: 'postgres://127.0.0.1:1/x' });
+      server.program.child.kill('SIGHUP');
+      await server.logged('the workers stay as they are: no connection to 127.0.0.1:1');
+      await untilNone(async () => (await server.workers()).filter((pid) => !before.includes(pid)));
+      expect(await server.workers()).toEqual(before);
+      expect((await server.send('GET /api/hello')).status).toBe(200);
+    },
+    timeout,
+  );
+
+  test(
+    'settings of the primary stay as they are, which is logged',
+    async () => {
+      const server = await serve();
+      await write(server, { port: 1, log: { format: 'json', level: 'error' } });
+      server.program.child.kill('SIGHUP');
+      await server.logged('the new workers have taken over');
+      const messages = server.lines().map(({ msg }) => String(msg));
+      expect(messages.filter((message) => message.includes('needs a restart'))).toEqual([
+        'port has changed, which needs a restart',
+        'log has changed, which needs a restart',
+      ]);
+      expect((await server.send('GET /api/hello')).status).toBe(200);
+    },
+    timeout,
+  );
+
+  test(
+    'one process reads the endpoints again',
+    async () => {
+      const server = await serve({ workers: 1 });
+      expect((await server.send('GET /api/later')).status).toBe(404);
+      await database.query("create function later() returns int language sql stable as 'select 1'");
+      await database.query("comment on function later is 'HTTP'");
+      onTestFinished(() => database.query('drop function later()').then(() => undefined));
+      server.program.child.kill('SIGHUP');
+      await expect.poll(async () => (await server.send('GET /api/later')).status, { timeout: 20_000 }).toBe(200);
+      expect(await server.workers()).toEqual([]);
+    },
+    timeout,
+  );
+});
+
+describe('SIGTERM', () => {
+  test(
+    'under load: responses that were begun are finished, and the program ends with 0',
+    async () => {
+      const server = await serve();
+      const load = startLoad(server.url, 'GET /api/hello', 4);
+      await load.responses(100);
+      const slow = Array.from({ length: 6 }, () => server.send('GET /api/slow'));
+      await expect
+        .poll(() => database.query("select 1 from pg_stat_activity where query like '%pg_sleep%' and state = 'active'"))
+        .not.toHaveLength(0);
+      server.program.child.kill('SIGTERM');
+      expect(await server.program.ended).toBe(0);
+      const { statuses } = await load.stop();
+      expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+      expect([Object.keys(statuses), server.program.text.stderr]).toEqual([['200'], '']);
+    },
+    timeout,
+  );
+
+  test(
+    'a signal to all processes, as of Ctrl-C in a terminal, is one to the primary; a second one ends requests',
+    async () => {
+      const server = await serve({ shutdownDelay: 60 });
+      const workers = await server.workers();
+      for (const pid of [server.program.child.pid!, ...workers]) process.kill(pid, 'SIGINT');
+      await expect.poll(async () => (await server.send('GET /health/ready')).status).toBe(503);
+      expect((await server.send('GET /api/hello')).status).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      server.program.child.kill('SIGINT');
+      expect(await server.program.ended).toBe(0);
+      expect(workers.filter((pid) => isRunning(pid))).toEqual([]);
+    },
+    timeout,
+  );
+});
+
+/** Opens an event stream; returns a function for its text so far. */
+function openStream(url: string): Promise<() => string> {
+  return new Promise((resolve, reject) => {
+    const stream = get(url, { agent: false }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('error', () => undefined);
+      resolve(() => text);
+    });
+    stream.on('error', reject);
+    onTestFinished(() => void stream.destroy());
+  });
+}
