@@ -184,7 +184,7 @@ describe('two workers', () => {
       const lines = parseLines(await readFile(join(server.folder, 'pgway.log'), 'utf8'));
       const access = lines.filter(({ source }) => source === 'access');
       expect([access.length, new Set(access.map(({ worker }) => worker))]).toEqual([200, new Set([1, 2])]);
-      expect(lines.at(-1)).toMatchObject({ msg: 'stopping' });
+      expect(lines.filter(({ msg }) => msg === 'stopping')).toHaveLength(1);
       expect(server.lines().filter(({ source }) => source === 'access')).toHaveLength(200);
     },
     timeout,
