@@ -6,6 +6,7 @@ export type {
   DatabaseProbe,
   Health,
   PoolHealth,
+  RateLimitStatistics,
   Statistics,
   StreamStatistics,
 } from './gateway/health.ts';

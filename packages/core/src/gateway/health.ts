@@ -49,7 +49,14 @@ export interface Statistics {
   readonly pools: readonly (PoolHealth & PoolStatistics)[];
   readonly cache: CacheUse;
   readonly events: StreamStatistics;
+  readonly rateLimits: readonly RateLimitStatistics[];
   readonly catalog: CatalogStatistics;
+}
+
+export interface RateLimitStatistics {
+  readonly policy: string;
+  /** Requests beyond the limit. */
+  readonly refused: number;
 }
 
 interface HealthSources {
@@ -69,11 +76,15 @@ export function readHealth({ connections, cache, events, rateLimits }: HealthSou
   };
 }
 
-export function readStatistics({ connections, cache, events }: HealthSources, catalog: CatalogState): Statistics {
+export function readStatistics(
+  { connections, cache, events, rateLimits }: HealthSources,
+  catalog: CatalogState,
+): Statistics {
   return {
     pools: poolStatistics(connections),
     cache: cache.counts(),
     events: events.streams.statistics(),
+    rateLimits: [...rateLimits.byName].map(([policy, { counts }]) => ({ policy, refused: counts.refused })),
     catalog: catalog.statistics,
   };
 }

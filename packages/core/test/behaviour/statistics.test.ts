@@ -11,6 +11,9 @@ const sql = `
     $$ select _key from pg_advisory_xact_lock_shared(${lockKey}) $$;
   comment on function slow_one is 'HTTP GET
   cached';
+  create function limited() returns int language sql as $$ select 1 $$;
+  comment on function limited is 'HTTP GET
+  rate_limit one';
   create function say(_text text) returns void language plpgsql as
     $$ begin raise info '%', _text using hint = 'all'; end $$;
   comment on function say is 'HTTP POST
@@ -22,6 +25,7 @@ test('counters of a gateway: cache, pool, event streams, catalog', async () => {
   const started = await startGateway(sql, {
     poolSize: 1,
     maxCacheEntries: 2,
+    rateLimits: { policies: { one: { type: 'fixed-window', limit: 1, window: 3600 } } },
     endpointsCreated: () => {
       if (!mayLoad) throw new Error('not now');
     },
@@ -32,6 +36,7 @@ test('counters of a gateway: cache, pool, event streams, catalog', async () => {
   expect(first).toEqual({
     cache: { hits: 0, misses: 0, shared: 0, size: { entries: 0, bytes: 0, evictions: 0 } },
     events: { open: 0, opened: 0, messages: 0, dropped: 0 },
+    rateLimits: [{ policy: 'one', refused: 0 }],
     catalog: { loads: 1, failedLoads: 0, lastLoadMs: expect.any(Number) as number },
   });
   expect(pools).toMatchObject([{ connection: null, size: 1, acquireTimeouts: 0 }]);
@@ -53,6 +58,7 @@ test('counters of a gateway: cache, pool, event streams, catalog', async () => {
   for (const stream of streams) expect(await stream.messages(1)).toEqual(['hello']);
   streams[0]!.close();
   await expect.poll(() => gateway.statistics().events.open).toBe(1);
+  for (const expected of [200, 429, 429]) expect((await send('GET /api/limited')).status).toBe(expected);
   await gateway.refresh();
   mayLoad = false;
   await expect(gateway.refresh()).rejects.toThrow('endpointsCreated failed: not now');
@@ -65,6 +71,7 @@ test('counters of a gateway: cache, pool, event streams, catalog', async () => {
     size: { entries: 2, bytes: expect.any(Number) as number, evictions: 4 },
   });
   expect(last.cache.size!.bytes).toBeGreaterThan(0);
+  expect(last.rateLimits).toEqual([{ policy: 'one', refused: 2 }]);
   expect(last.events).toEqual({ open: 1, opened: 2, messages: 2, dropped: 0 });
   expect(last.catalog).toMatchObject({ loads: 2, failedLoads: 1 });
   expect(last.pools[0]!.waits).toBeGreaterThan(waits.waits);

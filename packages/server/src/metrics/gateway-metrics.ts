@@ -5,7 +5,13 @@ import { byLabel, type MetricDefinition, type Sample, single } from './define-me
 type Pool = Statistics['pools'][number];
 
 export function gatewayMetrics(gateway: Gateway): readonly MetricDefinition[] {
-  return [...poolMetrics(gateway), ...cacheMetrics(gateway), ...eventMetrics(gateway), ...catalogMetrics(gateway)];
+  return [
+    ...poolMetrics(gateway),
+    ...cacheMetrics(gateway),
+    ...eventMetrics(gateway),
+    ...rateLimitMetrics(gateway),
+    ...catalogMetrics(gateway),
+  ];
 }
 
 function poolMetrics(gateway: Gateway): readonly MetricDefinition[] {
@@ -115,6 +121,25 @@ function eventMetrics(gateway: Gateway): readonly MetricDefinition[] {
       help: 'Whether the other instances can be reached: 1 or 0.',
       aggregator: 'min',
       read: () => single(gateway.health().broadcast === null ? 1 : 0),
+    },
+  ];
+}
+
+function rateLimitMetrics(gateway: Gateway): readonly MetricDefinition[] {
+  return [
+    {
+      type: 'counter',
+      name: 'pgway_rate_limit_refusals_total',
+      help: 'Requests beyond the limit of a policy.',
+      labels: ['policy'],
+      read: () => gateway.statistics().rateLimits.map(({ policy, refused }) => [{ policy }, refused]),
+    },
+    {
+      type: 'gauge',
+      name: 'pgway_rate_limits_available',
+      help: 'Whether the store of rate limits works: 1 or 0.',
+      aggregator: 'min',
+      read: () => single(gateway.health().rateLimits === null ? 1 : 0),
     },
   ];
 }

@@ -104,8 +104,10 @@ function readable(text: string, prefix = 'pgway_'): readonly string[] {
     });
 }
 
+const rateLimits = { rateLimits: { policies: { one: { type: 'fixed-window', limit: 1 } } } };
+
 test('the metrics of a server, all of them', async () => {
-  const { url } = await serve({ gateway: { poolSize: 3 }, log: { file: { path: 'log/pgway.log' } } });
+  const { url } = await serve({ gateway: { poolSize: 3 }, log: { file: { path: 'log/pgway.log' } }, ...rateLimits });
   for (const path of ['/api/numbers?to=3', '/api/numbers?to=x', '/api/cached-one?key=1', '/api/cached-one?key=1']) {
     await (await fetch(url + path)).text();
   }
@@ -195,6 +197,8 @@ test('the metrics of a server, all of them', async () => {
       "pgway_event_streams_dropped_total{} 0",
       "pgway_event_messages_total{} 0",
       "pgway_broadcast_available{} 1",
+      "pgway_rate_limit_refusals_total{policy=one} 0",
+      "pgway_rate_limits_available{} 1",
       "pgway_catalog_endpoints{} 6",
       "pgway_catalog_loaded_timestamp_seconds{} time",
       "pgway_catalog_load_duration_seconds{} time",

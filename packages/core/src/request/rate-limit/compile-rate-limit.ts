@@ -23,6 +23,8 @@ export interface CompiledRateLimit {
   readonly refusesWhenUnavailable: boolean;
   /** Returns what the request is counted by. Null: an anonymous caller, or not known yet. */
   readonly keyOf: (request: GatewayRequest, caller: Caller | null) => string;
+  /** `refused`: the requests beyond the limit, since the start. */
+  readonly counts: { refused: number };
 }
 
 export interface RateLimitInput {
@@ -42,6 +44,7 @@ export function compileRateLimit(input: RateLimitInput): CompiledRateLimit {
     needsCaller: partition.by === 'user',
     refusesWhenUnavailable,
     keyOf: keyReader(partition, claimTypes),
+    counts: { refused: 0 },
   });
 }
 

@@ -88,12 +88,14 @@ export class LimitedRequest {
   }
 
   #decide(decision: RateLimitDecision | null): void {
-    const { policy, refusesWhenUnavailable } = this.#rateLimit;
+    const { policy, refusesWhenUnavailable, counts } = this.#rateLimit;
     this.#decision = decision;
     if (decision === null && refusesWhenUnavailable) {
       throw new Problem('rate-limit-unavailable', { headers: ['retry-after', '1'] });
     }
-    if (decision !== null && !decision.allowed) throw quotaExceeded(policy, decision);
+    if (decision === null || decision.allowed) return;
+    counts.refused++;
+    throw quotaExceeded(policy, decision);
   }
 }
 
