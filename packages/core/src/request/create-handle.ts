@@ -23,9 +23,8 @@ export function createHandle(currentPipeline: () => RequestPipeline, refreshStal
     const pipeline = currentPipeline();
     const route = lookUpRoute(request, pipeline);
     const rateLimit = findRateLimit(route, pipeline);
-    return rateLimit === null
-      ? handleRouted({ request, pipeline, route, limited: null }, refreshStale)
-      : handleLimited({ request, pipeline, route, limited: new LimitedRequest(rateLimit, request) }, refreshStale);
+    const limited = rateLimit === null ? null : new LimitedRequest(rateLimit, request);
+    return handleRouted({ request, pipeline, route, limited }, refreshStale);
   };
 }
 
@@ -35,32 +34,31 @@ function findRateLimit(route: RouteLookup, { streamRateLimits }: RequestPipeline
   return route.kind === 'stream' ? (streamRateLimits.get(route.definition.path) ?? null) : null;
 }
 
-async function handleLimited(
-  routed: RoutedRequest & { readonly limited: LimitedRequest },
-  refreshStale: RefreshStaleEndpoint,
-): Promise<GatewayResponse | undefined> {
-  const { limited } = routed;
-  try {
-    return limited.finish(await handleRouted(routed, refreshStale));
-  } catch (error) {
-    limited.release();
-    throw error;
-  }
-}
-
 async function handleRouted(
   { request, pipeline, route, limited }: RoutedRequest,
   refreshStale: RefreshStaleEndpoint,
 ): Promise<GatewayResponse | undefined> {
-  if (route.kind !== 'match') return respondWithoutCall(route, { request, limited }, pipeline);
-  const first = await runStages(request, pipeline, route, { limited, earlierInput: null });
-  if ('response' in first) return reportCall(first, request, pipeline);
-  const refreshed = first.mayRepeat ? await pipelineForRetry(first, refreshStale) : null;
-  if (refreshed === null) return respondToFailure(first, request, pipeline);
-  const newRoute = lookUpRoute(request, refreshed);
-  if (newRoute.kind !== 'match') return respondWithoutCall(newRoute, { request, limited }, refreshed);
-  const second = await runStages(request, refreshed, newRoute, { limited, earlierInput: first.input });
-  return 'response' in second ? reportCall(second, request, pipeline) : respondToFailure(second, request, pipeline);
+  try {
+    if (route.kind !== 'match') return finish(limited, await respondWithoutCall(route, { request, limited }, pipeline));
+    const first = await runStages(request, pipeline, route, { limited, earlierInput: null });
+    if ('response' in first) return finish(limited, reportCall(first, request, pipeline));
+    const refreshed = first.mayRepeat ? await pipelineForRetry(first, refreshStale) : null;
+    if (refreshed === null) return finish(limited, await respondToFailure(first, request, pipeline));
+    const newRoute = lookUpRoute(request, refreshed);
+    if (newRoute.kind !== 'match') {
+      return finish(limited, await respondWithoutCall(newRoute, { request, limited }, refreshed));
+    }
+    const second = await runStages(request, refreshed, newRoute, { limited, earlierInput: first.input });
+    if ('response' in second) return finish(limited, reportCall(second, request, pipeline));
+    return finish(limited, await respondToFailure(second, request, pipeline));
+  } catch (error) {
+    limited?.release();
+    throw error;
+  }
+}
+
+function finish(limited: LimitedRequest | null, response: GatewayResponse | undefined): GatewayResponse | undefined {
+  return limited === null ? response : limited.finish(response);
 }
 
 async function respondToFailure(
