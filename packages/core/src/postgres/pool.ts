@@ -36,6 +36,8 @@ const minSizeForReserve = 4;
 const maxBackOffMs = 500;
 /** The same for connections that no call waits for. */
 const maxFillBackOffMs = 30_000;
+/** The delay after a loss: a server may close each connection as soon as it is open. */
+const fillDelayMs = 1_000;
 /** A connection is closed up to this part of its lifetime earlier, so that connections of one moment are not closed in one moment. */
 const lifetimeJitter = 0.1;
 
@@ -254,9 +256,9 @@ export class Pool implements Database {
 
   #handleOpened(session: Session): void {
     this.#opening--;
+    if (this.#failures > 0 || this.#fillAt === Number.POSITIVE_INFINITY) this.#fillAt = 0;
     this.#failures = 0;
     this.#lastFailure = null;
-    this.#fillAt = 0;
     const { lifetimeMs } = this.#options;
     this.#sessions.set(session, performance.now() + lifetimeMs * (1 - lifetimeJitter * Math.random()));
     if (session.isIdle) this.#handleReleased(session);
@@ -335,6 +337,7 @@ export class Pool implements Database {
     if (!this.#sessions.delete(session)) return;
     const index = this.#idle.findIndex((entry) => entry.session === session);
     if (index !== -1) this.#idle.splice(index, 1);
+    if (!session.state.isRetired) this.#fillAt = performance.now() + fillDelayMs;
     this.#openIfNeeded();
     this.#fill();
     this.#closeIfIdle();

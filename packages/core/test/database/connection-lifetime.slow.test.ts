@@ -55,6 +55,34 @@ test('requests of every kind, while connections live some milliseconds: no reque
   ]);
 }, 300_000);
 
+test('a server that closes each connection at once is asked about once a second', async () => {
+  const proxy = await startProxy(db.connectionString);
+  const pool = new Pool({
+    open: createSessionOpener(parseConnectionString(proxy.connectionString), {}),
+    size: 4,
+    minSize: 3,
+    acquireTimeout: 60_000,
+    maxQueueLength: 100,
+    shareConnections: true,
+    idleTimeoutMs: 60_000,
+    lifetimeMs: 60_000,
+    closeGraceMs: 4_000,
+    onNotice: () => undefined,
+    onConnectionError: () => undefined,
+  });
+  onTestFinished(() => pool.close());
+  await pool.query('select 1');
+  await until('three are open', () => pool.statistics().idle === 3);
+  const started = performance.now();
+  const before = proxy.attempts;
+  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgway' and datname = current_database()`;
+  while (proxy.attempts - before < 9) {
+    // oxlint-disable-next-line no-await-in-loop
+    await db.query(terminate);
+  }
+  expect(performance.now() - started).toBeGreaterThan(2_000);
+}, 60_000);
+
 test('while the database is unavailable, attempts to reach the minimum become rare', async () => {
   const proxy = await startProxy(db.connectionString);
   const failures: number[] = [];

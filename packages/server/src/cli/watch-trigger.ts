@@ -64,16 +64,18 @@ const dropTags = [
   'DROP VIEW',
 ] as const;
 
-/** Returns the statements that create function and triggers, or replace them. */
+/**
+ * Returns the statements that create function and triggers, in place of earlier ones. `create or replace` would leave the function to an
+ * owner who may change it, and whose code would run as each user who changes a definition.
+ */
 export function installStatements(trigger: WatchTrigger): readonly string[] {
   const { functionName, definitions, drops } = names(trigger);
   return [
     `create schema if not exists ${quoteIdentifier(trigger.schema)}`,
-    `create or replace function ${functionName}() returns event_trigger language plpgsql set search_path = pg_catalog, pg_temp as ${dollarQuote(functionBody(trigger.channel))}`,
+    ...uninstallStatements(trigger),
+    `create function ${functionName}() returns event_trigger language plpgsql set search_path = pg_catalog, pg_temp as ${dollarQuote(functionBody(trigger.channel))}`,
     `comment on function ${functionName}() is 'Notifies pgway of changes of the catalog: pgway install-watch.'`,
-    `drop event trigger if exists ${definitions}`,
     createTrigger(definitions, 'ddl_command_end', { functionName, tags: definitionTags }),
-    `drop event trigger if exists ${drops}`,
     createTrigger(drops, 'sql_drop', { functionName, tags: dropTags }),
   ];
 }

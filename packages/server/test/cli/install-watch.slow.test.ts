@@ -64,6 +64,31 @@ test.each(hostile)('channel and schema %j', async (name) => {
   expect(await database.query('select count(*)::int from pg_event_trigger')).toEqual([{ count: 2 }]);
 });
 
+test('a function that another user has put there is not used', async () => {
+  const role = `planter_${randomBytes(4).toString('hex')}`;
+  const database = await createDatabase(`
+    create role ${role}; create schema pgway authorization ${role};
+    set role ${role};
+    create function pgway.pgway_watch_reload() returns event_trigger language plpgsql as $$ begin end $$;
+    reset role;
+  `);
+  onTestFinished(() => database.query(`drop owned by ${role} cascade; drop role ${role}`).then(() => undefined));
+
+  await installWatch(database, '--yes');
+
+  expect(
+    await database.query(
+      `select proowner::regrole::text = current_user as own from pg_proc where proname = 'pgway_watch_reload'`,
+    ),
+  ).toEqual([{ own: true }]);
+  await expect(
+    database.query(
+      `set role ${role}; create or replace function pgway.pgway_watch_reload() returns event_trigger language plpgsql as $$ begin end $$`,
+    ),
+  ).rejects.toThrow('must be owner');
+  await database.query('reset role');
+});
+
 test('an error in the trigger is a warning, and the command succeeds', async () => {
   const database = await createDatabase();
   await installWatch(database, '--yes');
