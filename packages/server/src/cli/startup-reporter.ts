@@ -8,6 +8,7 @@ import type { BatchSink } from '../log/batch-queue.ts';
 import { logSources, type LogSource, sourceOf } from '../log/log-level.ts';
 import { createLoggers, type LoggerOptions, type Loggers } from '../log/logger.ts';
 import { consoleOnly, createLogOutputs, type LogOutputs, type LogOutputsContext } from '../log/log-outputs.ts';
+import { startPageFiles } from '../start-page/page-html.ts';
 import { startPagePath } from '../start-page/start-page.ts';
 import { prettyLine } from '../log/pretty-line.ts';
 import { redactText } from '../log/redact.ts';
@@ -154,7 +155,7 @@ function createLogObserver(loggers: Loggers, { gateway }: Configuration): Observ
 /** Paths that programs request all the time. */
 function skippedPaths({ log, health, metrics }: Configuration): readonly string[] {
   const ofHealth = health.enabled ? [health.path, `${health.path}/live`, `${health.path}/ready`] : [];
-  return log.access.skipPaths ?? [...ofHealth, ...(metrics.enabled ? [metrics.path] : [])];
+  return log.access.skipPaths ?? [...ofHealth, ...(metrics.enabled ? [metrics.path] : []), ...startPageFiles];
 }
 
 function openRequestLog(

@@ -24,6 +24,12 @@ export const scriptModules = [
   'visible-text.js',
 ] as const;
 
+/** The paths of all files of the page. */
+export const startPageFiles: readonly string[] = [
+  dataPath,
+  ...['start-page.css', ...scriptModules].map((name) => `${assetsPath}${name}`),
+];
+
 /** Nothing inline, nothing from elsewhere, and no way from a string to script. Responses are shown as text, or as an image. */
 export const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";

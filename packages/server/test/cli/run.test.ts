@@ -49,6 +49,7 @@ describe('serving', () => {
     const { url, streams, ended } = await serve();
 
     expect(await answer(`${url}/api/get-greeting?name=you`)).toEqual([200, 'hello you']);
+    expect((await answer(`${url}/_pgway/endpoints.json`))[0]).toBe(200);
     expect((await answer(`${url}/nothing`))[0]).toBe(404);
     streams.sendStop('graceful');
     expect(await ended).toBe(0);

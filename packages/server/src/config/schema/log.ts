@@ -43,7 +43,7 @@ const access = z
   .strictObject({
     enabled: flag(true, 'Writes a line of level `info` for each request when its response has ended.'),
     skipPaths: optionalTextList(
-      'Paths whose requests have no line and are not tracked; null: those of health checks and metrics.',
+      'Paths whose requests have no line and are not tracked; null: those of health checks, metrics, and files of the start page.',
     ),
   })
   .prefault({})
