@@ -35,13 +35,20 @@ export class ExpiringMap<Value> {
   /** @param expires milliseconds, by the clock of the map */
   set(key: string, value: Value, expires: number): void {
     this.#entries.delete(key);
+    this.update(key, value, expires);
+  }
+
+  /** As `set`, for the key of the last `get`: it is the most recently used one already. */
+  update(key: string, value: Value, expires: number): void {
     if (this.#maxEntries < 1) return;
+    const { size } = this.#entries;
     this.#entries.set(key, { value, expires });
+    if (this.#entries.size === size) return;
     this.#removeExpired();
     if (this.#entries.size > this.#maxEntries) this.#entries.delete(this.#entries.keys().next().value!);
   }
 
-  /** Removes expired entries that are next to be evicted, as many as `set` adds and one more: the map shrinks after a peak. */
+  /** Removes expired entries that are next to be evicted, as many as were added and one more: the map shrinks after a peak. */
   #removeExpired(): void {
     let remaining = 2;
     for (const [key, { expires }] of this.#entries) {

@@ -26,7 +26,7 @@ export class FixedWindow implements Counter {
     const requests = found?.requests ?? 0;
     const allowed = requests < limit;
     const end = start + windowMs;
-    this.#windows.set(key, { start, requests: allowed ? requests + 1 : requests }, end);
+    this.#windows.update(key, { start, requests: allowed ? requests + 1 : requests }, end);
     return { allowed, remaining: Math.max(0, limit - requests - 1), resetMs: end - time, permit: null };
   }
 }

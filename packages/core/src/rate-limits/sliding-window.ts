@@ -35,7 +35,7 @@ export class SlidingWindow implements Counter {
     const allowed = requests < limit;
     if (allowed) {
       count(segments, time, windowMs / segmentsPerWindow);
-      this.#segments.set(key, segments, time + windowMs);
+      this.#segments.update(key, segments, time + windowMs);
     }
     const remaining = Math.max(0, limit - requests - 1);
     return { allowed, remaining, resetMs: segments.ends[0]! + windowMs - time, permit: null };

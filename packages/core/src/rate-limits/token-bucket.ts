@@ -27,7 +27,7 @@ export class TokenBucket implements Counter {
     const available = Math.min(capacity, level + Math.max(0, time - updatedAt) * limit);
     const allowed = available >= windowMs;
     const rest = allowed ? available - windowMs : available;
-    this.#buckets.set(key, { level: rest, updatedAt: time }, time + (capacity - rest) / limit);
+    this.#buckets.update(key, { level: rest, updatedAt: time }, time + (capacity - rest) / limit);
     return {
       allowed,
       remaining: Math.floor(rest / windowMs),

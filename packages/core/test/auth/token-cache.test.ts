@@ -25,6 +25,25 @@ describe('a bounded map with expiry', () => {
     expect([map.get('a'), map.get('c'), map.size]).toEqual([4, 3, 2]);
   });
 
+  test('expired entries are removed while others are added', () => {
+    const clock = clockAt();
+    const map = new ExpiringMap<number>(1_000, clock.now);
+    for (let key = 0; key < 100; key++) map.set(`old ${key}`, key, clock.now() + 1_000);
+    clock.pass(1);
+    for (let key = 0; key < 50; key++) map.set(`new ${key}`, key, clock.now() + 1_000);
+    expect(map.size).toBe(50);
+  });
+
+  test('an update keeps the place that a read has given to its entry', () => {
+    const map = new ExpiringMap<number>(2, () => 0);
+    map.set('a', 1, 1);
+    map.set('b', 2, 1);
+    map.get('a');
+    map.update('a', 3, 1);
+    map.update('c', 4, 1);
+    expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([3, undefined, 4]);
+  });
+
   test('with a bound of 0 it stores nothing', () => {
     const map = new ExpiringMap<number>(0, () => 0);
     map.set('a', 1, 1);
