@@ -97,7 +97,10 @@ test('--all prints every setting; those of no source are defaults', async () => 
 
 test('every secret is masked, wherever it comes from', async () => {
   const secrets = settings.filter(({ secret }) => secret);
-  const words = secrets.map(({ path, kind }) => `--${path}=${kind === 'map' ? '{"a":"geheim"}' : 'geheim'}`);
+  const values: Readonly<Record<string, string>> = { 'jwt.keys': '[{"secret":"geheim"}]' };
+  const words = secrets.map(
+    ({ path, kind }) => `--${path}=${values[path] ?? (kind === 'map' ? '{"a":"geheim"}' : 'geheim')}`,
+  );
 
   for (const form of [[], ['--json']]) {
     const { code, stdout } = await config({}, [...words, ...form]);
