@@ -1,6 +1,7 @@
 /** Metrics and traces of a running server. Their packages are loaded only when the configuration enables them. */
 import type { IncomingMessage } from 'node:http';
 import type { Gateway, Observer } from '@pgway/core';
+import type { WorkerPart } from './cli/command-context.ts';
 import type { Configuration } from './config/schema.ts';
 import type { CommandOptions } from './gateway-options.ts';
 import type { HealthHandler } from './health/health-handler.ts';
@@ -19,6 +20,9 @@ export interface TelemetrySources {
   readonly outputs: Pick<LogOutputs, 'lostLines'>;
   readonly warning: (line: string) => void;
 }
+
+/** The part of a worker process that metrics need. */
+export type TelemetryWorker = Pick<WorkerPart, 'metrics' | 'state'>;
 
 export interface Telemetry {
   /** Receives the observations of the gateway, and passes them to the log. */
@@ -50,7 +54,7 @@ export function needsRequests({ metrics, tracing }: Configuration): boolean {
 export async function openTelemetry(
   lifecycle: Lifecycle,
   configuration: Configuration,
-  sources: TelemetrySources,
+  sources: TelemetrySources & { readonly worker: TelemetryWorker | null },
 ): Promise<Telemetry> {
   const { observer, requestLog } = sources;
   if (requestLog === null || !needsRequests(configuration)) {
@@ -123,13 +127,18 @@ interface OpenedMetrics {
 
 async function openMetrics(
   { metrics: configuration }: Configuration,
-  { outputs }: TelemetrySources,
+  { outputs, worker }: TelemetrySources & { readonly worker: TelemetryWorker | null },
   traces: Traces | null,
 ): Promise<OpenedMetrics> {
   const [{ Metrics: Class }, { createMetricsHandler }] = await Promise.all([
     import('./metrics/metrics.ts'),
     import('./metrics/metrics-handler.ts'),
   ]);
-  const metrics = new Class(configuration, { lostLines: outputs.lostLines, spanCounts: traces?.counts ?? null });
+  const counts = {
+    lostLines: outputs.lostLines,
+    spanCounts: traces?.counts ?? null,
+    workers: worker?.state ?? (() => ({ running: 1, configured: 1 })),
+  };
+  const metrics = new Class(configuration, counts, worker?.metrics ?? null);
   return { metrics, serve: createMetricsHandler(configuration, metrics) };
 }

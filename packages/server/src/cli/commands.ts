@@ -125,7 +125,7 @@ async function runServer(context: CommandContext): Promise<number> {
   const certificates = await openCertificateStore(loaded.configuration, context.process.workingDirectory, reporter);
   for (const warning of certificates?.warnings ?? []) reporter.warning(warning);
   const watch = context.task.flags.has('watch') ? createCatalogWatch(reporter.progress) : null;
-  const telemetry = await openTelemetry(lifecycle, loaded.configuration, reporter);
+  const telemetry = await openTelemetry(lifecycle, loaded.configuration, { ...reporter, worker });
   const { gateway, connectionString } = await openServedGateway(context, watch, telemetry);
   telemetry.addGateway(gateway);
   const handlers = [createApiDocsHandler(loaded.configuration, connectionString)];

@@ -1,24 +1,30 @@
 /** Metrics in the text format of Prometheus. */
 import type { Gateway, Observer } from '@pgway/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { MetricsExchange } from '../cli/command-context.ts';
 import type { MetricsConfiguration } from '../config/schema/metrics.ts';
 import type { RequestConsumer } from '../log/request-log.ts';
+import { aggregatedText } from './aggregate.ts';
 import { defineMetrics } from './define-metric.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { ObservationCounts, type ServerCounts, serverMetrics } from './server-metrics.ts';
 
-/** The values of all metrics as plain data, for `AggregatorRegistry.aggregate` in another process. */
+/** The values of all metrics as plain data, for another process. */
 export type MetricsJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: RequestMetrics;
   readonly #counts = new ObservationCounts();
+  readonly #exchange: MetricsExchange | null;
   #gateway: Gateway | null = null;
   #scrape: Promise<string> | null = null;
 
-  constructor(configuration: MetricsConfiguration, counts: ServerCounts) {
+  /** @param exchange with the other workers; null: this process serves alone */
+  constructor(configuration: MetricsConfiguration, counts: ServerCounts, exchange: MetricsExchange | null = null) {
+    this.#exchange = exchange;
+    exchange?.provide(async () => JSON.stringify(await this.json()));
     this.#requests = new RequestMetrics(this.#registry, configuration);
     defineMetrics(this.#registry, [...this.#counts.metrics, ...serverMetrics(counts)]);
     collectDefaultMetrics({ register: this.#registry });
@@ -47,7 +53,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Returns all metrics. Concurrent callers share the work. */
+  /** Returns the metrics of all workers. Concurrent callers share the work. */
   text(): Promise<string> {
     this.#scrape ??= this.#write().finally(() => (this.#scrape = null));
     return this.#scrape;
@@ -58,9 +64,10 @@ export class Metrics {
     return this.#registry.getMetricsAsJSON();
   }
 
-  #write(): Promise<string> {
+  async #write(): Promise<string> {
     this.#update();
-    return this.#registry.metrics();
+    if (this.#exchange === null) return this.#registry.metrics();
+    return aggregatedText(await this.#exchange.readAll(), (route) => this.#requests.isPublished(route));
   }
 
   #update(): void {

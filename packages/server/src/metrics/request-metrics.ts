@@ -118,6 +118,11 @@ export class RequestMetrics {
     this.#published = { endpoints, paths };
   }
 
+  /** Whether the route has no path, or the catalog has an endpoint with that path, as of the last scrape. */
+  isPublished(route: string): boolean {
+    return !route.startsWith('/') || this.#published?.paths.has(route) === true;
+  }
+
   #find({ method, route }: RequestEntry): RouteMetrics {
     const routeLabel = route === null ? otherRoute : this.#perEndpoint ? route : endpointRoute;
     const methodLabel = knownMethods.has(method) ? method : otherMethod;

@@ -3,7 +3,7 @@ import type { Observation, Observer } from '@pgway/core';
 import { version } from '../cli/help.ts';
 import type { LogOutputs } from '../log/log-outputs.ts';
 import type { SpanCounts } from '../tracing/trace-export.ts';
-import { byLabel, type MetricDefinition, type Sample } from './define-metric.ts';
+import { byLabel, type MetricDefinition, type Sample, single } from './define-metric.ts';
 
 type Upload = Extract<Observation, { readonly kind: 'upload' }>;
 
@@ -67,9 +67,10 @@ function increment(counts: Map<string, number>, key: string, by: number): void {
 export interface ServerCounts extends Pick<LogOutputs, 'lostLines'> {
   /** Null: there are no traces. */
   readonly spanCounts: Readonly<SpanCounts> | null;
+  readonly workers: () => { readonly running: number; readonly configured: number };
 }
 
-export function serverMetrics({ lostLines, spanCounts }: ServerCounts): readonly MetricDefinition[] {
+export function serverMetrics({ lostLines, spanCounts, workers }: ServerCounts): readonly MetricDefinition[] {
   return [
     {
       type: 'gauge',
@@ -78,6 +79,20 @@ export function serverMetrics({ lostLines, spanCounts }: ServerCounts): readonly
       labels: ['version', 'node_version'],
       aggregator: 'first',
       read: () => [[{ version: version(), node_version: process.version }, 1]],
+    },
+    {
+      type: 'gauge',
+      name: 'pgway_workers_running',
+      help: 'Processes that serve requests.',
+      aggregator: 'max',
+      read: () => single(workers().running),
+    },
+    {
+      type: 'gauge',
+      name: 'pgway_workers_configured',
+      help: 'Processes that should serve requests.',
+      aggregator: 'max',
+      read: () => single(workers().configured),
     },
     {
       type: 'counter',

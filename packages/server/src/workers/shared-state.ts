@@ -12,13 +12,13 @@ import type { BatchSink } from '../log/batch-queue.ts';
 import type { ProcessContext } from '../cli/process-context.ts';
 import { BroadcastRelay } from './broadcast.ts';
 import type { Channel } from './channel.ts';
+import { WorkerMetrics } from './worker-metrics.ts';
 import {
   answerTimeouts,
   type RefreshTokenUse,
   type SessionEnd,
   toPrimary,
   toWorker,
-  type WorkersQuestion,
   type WrittenKey,
 } from './topics.ts';
 
@@ -40,6 +40,7 @@ export interface SharedOutputs {
 export class SharedState {
   readonly #channels = new Set<Channel>();
   readonly #relay = new BroadcastRelay();
+  readonly #metrics = new WorkerMetrics();
   readonly #keys = memoryKeyStorage();
   readonly #logins;
   readonly #hashes;
@@ -59,6 +60,7 @@ export class SharedState {
   add(channel: Channel): void {
     this.#channels.add(channel);
     this.#relay.add(channel);
+    this.#metrics.add(channel);
     this.#serveKeys(channel);
     this.#serveLimits(channel);
     this.#serveSessions(channel);
@@ -67,18 +69,14 @@ export class SharedState {
     );
     channel.handle<string>(toPrimary.writeConsole, (text) => this.#outputs.writeLog(text));
     channel.handle<readonly string[]>(toPrimary.writeLogFile, (lines) => this.#outputs.file?.write(lines) ?? 0);
-    channel.handle<WorkersQuestion>(toPrimary.askWorkers, ({ topic, data }) => this.askAll(topic, data));
+    channel.handle(toPrimary.readMetrics, () => this.#metrics.read());
   }
 
   remove(channel: Channel): void {
     this.#channels.delete(channel);
     this.#relay.remove(channel);
+    this.#metrics.remove(channel);
     channel.close();
-  }
-
-  /** Returns the answers of the workers that answer in time. */
-  askAll(topic: string, data: unknown): Promise<readonly unknown[]> {
-    return ask([...this.#channels], topic, data);
   }
 
   #askOthers(sender: Channel, topic: string, data: unknown): Promise<readonly unknown[]> {

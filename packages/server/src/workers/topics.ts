@@ -18,8 +18,7 @@ export const toPrimary = {
   invalidateCache: 'cache.invalidate',
   writeLogFile: 'log.file',
   writeConsole: 'log.console',
-  /** Asks all workers a question; the answer is the list of their answers. */
-  askWorkers: 'workers.ask',
+  readMetrics: 'metrics.read',
   publish: 'broadcast.publish',
 } as const;
 
@@ -31,6 +30,7 @@ export const toWorker = {
   state: 'state',
   retire: 'retire',
   stop: 'stop',
+  metrics: 'metrics',
   sessionEnded: 'session.ended',
   invalidateCache: 'cache.invalidate',
   message: 'broadcast.message',
@@ -96,11 +96,6 @@ export interface PublishedMessage {
   readonly payload: string;
   /** Whether earlier messages were dropped. */
   readonly lost: boolean;
-}
-
-export interface WorkersQuestion {
-  readonly topic: string;
-  readonly data: unknown;
 }
 
 export type WrittenKey = Pick<StoredKey, 'text'> & { readonly id: string };

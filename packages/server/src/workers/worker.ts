@@ -7,6 +7,7 @@ import { errorMessage } from '../cli/error-message.ts';
 import type { ProcessContext, StopMode } from '../cli/process-context.ts';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
+import type { AllMetrics } from '../metrics/aggregate.ts';
 import { timeouts } from '../start.ts';
 import { Channel } from './channel.ts';
 import { openSharedServices } from './shared-services.ts';
@@ -84,6 +85,10 @@ async function createPart(
       close: () => Promise.resolve(),
     },
     state: () => state,
+    metrics: {
+      provide: (read) => channel.handle(toWorker.metrics, read),
+      readAll: () => channel.ask<AllMetrics>(toPrimary.readMetrics, null, answerTimeouts.primary),
+    },
     onServing,
   };
 }

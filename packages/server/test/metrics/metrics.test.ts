@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { IncomingMessage, request } from 'node:http';
+import { Socket } from 'node:net';
 import { freshDatabase, useDatabase } from '@pgway/testing';
-import { AggregatorRegistry } from 'prom-client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { metricsSection } from '../../src/config/schema/metrics.ts';
+import type { RequestEntry } from '../../src/log/request-log.ts';
+import { addExited, aggregatedText } from '../../src/metrics/aggregate.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
 import { folderWith } from '../support/folder.ts';
 import { createTestProcess } from '../support/process-context.ts';
@@ -175,6 +177,8 @@ test('the metrics of a server, all of them', async () => {
       "pgway_upload_files_total{handler=large_object,status=Ok} 1",
       "pgway_upload_bytes_total{handler=large_object} 5",
       "pgway_build_info{version=…} 1",
+      "pgway_workers_running{} 1",
+      "pgway_workers_configured{} 1",
       "pgway_log_lines_lost_total{output=console} 0",
       "pgway_log_lines_lost_total{output=file} 0",
       "pgway_pool_connections_max{connection=} 3",
@@ -286,24 +290,64 @@ test('a refresh removes the series of endpoints that are gone', async () => {
   expect(await routes()).toEqual(['/api/cached-one', 'other', '/api/gateway/refresh']);
 });
 
-test('the metrics of two processes can be added up', async () => {
-  const configuration = metricsSection.parse({ enabled: true });
-  const both = [1, 2].map(
-    () => new Metrics(configuration, { lostLines: () => ({ file: 3 }), spanCounts: { exported: 2, failed: 0 } }),
-  );
-  for (const metrics of both) metrics.begin();
-  const values = await Promise.all(both.map((metrics) => metrics.json()));
-  const text = await AggregatorRegistry.aggregate(JSON.parse(JSON.stringify(values)) as never[]).metrics();
+test('the metrics of several processes: gauges of the running ones, counts of all', async () => {
+  const counts = {
+    lostLines: () => ({ file: 3 }),
+    spanCounts: { exported: 2, failed: 0 },
+    workers: () => ({ running: 2, configured: 3 }),
+  };
+  const read = async (route: string): Promise<string> => {
+    const metrics = new Metrics(metricsSection.parse({ enabled: true, buckets: [1] }), counts);
+    for (let count = 0; count < 2; count++) metrics.begin();
+    metrics.record({ ...entry, route }, new IncomingMessage(new Socket()));
+    return JSON.stringify(await metrics.json());
+  };
+  const running = [await read('/a'), await read('/b')];
+  const exited = await addExited(await addExited(null, await read('/a')), await read('/gone'));
+  const text = await aggregatedText({ running, exited }, () => false);
   const lines = readable(text, 'pgway_').map((line) => line.replace(/version=.*}/, 'version=…}'));
-  expect(lines).toEqual([
-    'pgway_http_requests_in_flight{} 2',
-    'pgway_http_responses_incomplete_total{} 0',
-    'pgway_build_info{version=…} 1',
-    'pgway_log_lines_lost_total{output=file} 6',
-    'pgway_trace_spans_total{result=exported} 4',
-    'pgway_trace_spans_total{result=failed} 0',
-  ]);
+  expect(lines).toMatchInlineSnapshot(`
+    [
+      "pgway_http_requests_total{method=GET,route=/a,code=200} 2",
+      "pgway_http_requests_total{method=GET,route=/b,code=200} 1",
+      "pgway_http_requests_in_flight{} 2",
+      "pgway_http_responses_incomplete_total{} 0",
+      "pgway_http_response_body_bytes_total{method=GET,route=/a} 20",
+      "pgway_http_response_body_bytes_total{method=GET,route=/b} 10",
+      "pgway_database_rows_total{method=GET,route=/a} 6",
+      "pgway_database_rows_total{method=GET,route=/b} 3",
+      "pgway_http_request_duration_seconds_sum{method=GET,route=/a,status=2xx} time",
+      "pgway_http_request_duration_seconds_count{method=GET,route=/a,status=2xx} 2",
+      "pgway_http_request_duration_seconds_sum{method=GET,route=/b,status=2xx} time",
+      "pgway_http_request_duration_seconds_count{method=GET,route=/b,status=2xx} 1",
+      "pgway_build_info{version=…} 1",
+      "pgway_workers_running{} 2",
+      "pgway_workers_configured{} 3",
+      "pgway_log_lines_lost_total{output=file} 12",
+      "pgway_trace_spans_total{result=exported} 8",
+      "pgway_trace_spans_total{result=failed} 0",
+    ]
+  `);
 });
+
+const entry: RequestEntry = {
+  startedAt: new Date(0),
+  method: 'GET',
+  path: '/a',
+  status: 200,
+  isIncomplete: false,
+  durationMs: 500,
+  databaseMs: null,
+  rows: 3,
+  bytes: 10,
+  user: null,
+  requestId: null,
+  address: null,
+  routine: null,
+  route: '/a',
+  isEventStream: false,
+  traceparent: null,
+};
 
 describe('access', () => {
   const token = 'a-token-of-20-characters';
