@@ -97,10 +97,13 @@ test('--all prints every setting; those of no source are defaults', async () => 
 
 test('every secret is masked, wherever it comes from', async () => {
   const secrets = settings.filter(({ secret }) => secret);
-  const values: Readonly<Record<string, string>> = { 'jwt.keys': '[{"secret":"geheim"}]' };
-  const words = secrets.map(
-    ({ path, kind }) => `--${path}=${values[path] ?? (kind === 'map' ? '{"a":"geheim"}' : 'geheim')}`,
-  );
+  const values: Readonly<Record<string, string>> = {
+    'jwt.keys': '[{"secret":"geheim"}]',
+    'tracing.endpoint': 'https://user:geheim@traces.example/v1/traces',
+  };
+  const words = secrets.map(({ path, kind }) => {
+    return `--${path}=${values[path] ?? (kind === 'map' ? '{"a":"geheim"}' : 'geheim-of-sixteen')}`;
+  });
 
   for (const form of [[], ['--json']]) {
     const { code, stdout } = await config({}, [...words, ...form]);

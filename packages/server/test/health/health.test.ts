@@ -143,7 +143,6 @@ describe('details', () => {
     for (const headers of [
       { host: 'evil.example' },
       { host: '10.0.0.1' },
-      { host: '@localhost' },
       { host: 'localhost', 'x-forwarded-for': '127.0.0.1' },
       { host: 'localhost', forwarded: 'for=127.0.0.1' },
       { host: 'localhost', via: '1.1 proxy' },

@@ -101,7 +101,7 @@ describe('CORS', () => {
       'Hello you',
       {
         'access-control-allow-origin': 'https://app.example.org',
-        'access-control-expose-headers': 'etag, x-request-id, x-total-count',
+        'access-control-expose-headers': 'etag, ratelimit, ratelimit-policy, retry-after, x-request-id, x-total-count',
         vary: 'Origin',
       },
     ]);
@@ -120,7 +120,7 @@ describe('CORS', () => {
         'access-control-allow-credentials': 'true',
         'access-control-allow-headers': 'content-type',
         'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-        'access-control-expose-headers': 'etag, x-request-id, x-total-count',
+        'access-control-expose-headers': 'etag, ratelimit, ratelimit-policy, retry-after, x-request-id, x-total-count',
         'access-control-max-age': '600',
       },
     ]);
