@@ -169,10 +169,10 @@ export class RedisConnection {
 
 function within<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`Redis did not respond within ${milliseconds} ms`)),
-      milliseconds,
-    ).unref();
+    const timer = setTimeout(() => {
+      // A reply may have arrived while the event loop was busy. It is read before the immediate.
+      setImmediate(() => reject(new Error(`Redis did not respond within ${milliseconds} ms`)));
+    }, milliseconds).unref();
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

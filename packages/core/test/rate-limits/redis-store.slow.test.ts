@@ -196,6 +196,21 @@ describe.skipIf(!hasRedis)('with a server', () => {
     expect(states).toEqual([{ unavailable: expect.any(Error) }, { unavailable: null }]);
   });
 
+  test('a busy event loop does not count as a server that hangs', async () => {
+    const states: RateLimitStoreState[] = [];
+    const store = await open({ timeout: 0.5 }, { states });
+    const policy = windowPolicy('fixed-window', 1_000, 60_000);
+    await store.acquire(policy, 'a');
+    for (let request = 0; request < 2; request++) {
+      const pending = store.acquire(policy, 'a');
+      // The client sends its commands in the next turn.
+      await new Promise(setImmediate);
+      for (const end = performance.now() + 1_000; performance.now() < end;);
+      expect(await pending).toMatchObject({ allowed: true });
+    }
+    expect(states).toEqual([]);
+  });
+
   test('a server that is killed and restarted is used again', async () => {
     const states: RateLimitStoreState[] = [];
     const store = await open({}, { states });
