@@ -72,8 +72,9 @@ export class Session {
       if (token === null && this.#data.authentication.cookie) sessionStorage.setItem(cookieMark, 'yes');
       this.#changed();
     }
-    const isExpired = status === 401 && loginOrLogout === null && !access.basic && this.state !== null;
-    if ((loginOrLogout === 'logout' && status < 300) || isExpired) this.forget();
+    const isExpired = status === 401 && loginOrLogout === null && !access.basic && this.state !== 'basic';
+    const isSignedOut = loginOrLogout === 'logout' && status < 300;
+    if (this.state !== null && (isSignedOut || isExpired)) this.forget();
   }
 
   #changed(): void {

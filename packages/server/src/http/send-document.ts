@@ -50,9 +50,8 @@ export function requestPath({ url = '' }: IncomingMessage): string {
 }
 
 function documentResponse(document: ServedDocument, request: IncomingMessage): DocumentResponse {
-  const { type, content, contentSecurityPolicy } = document;
-  const bytes = Buffer.from(content);
-  const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  const { type, contentSecurityPolicy } = document;
+  const { bytes, etag } = encode(document);
   const shared = { etag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' };
   if (isUnchanged(request, etag)) return { status: 304, headers: shared, bytes: Buffer.alloc(0) };
   const headers = {
@@ -64,6 +63,24 @@ function documentResponse(document: ServedDocument, request: IncomingMessage): D
       : { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' }),
   };
   return { status: 200, headers, bytes };
+}
+
+interface EncodedDocument {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+const encoded = new WeakMap<ServedDocument, EncodedDocument>();
+
+/** Encodes a document once: that of a thousand endpoints has most of a megabyte. */
+function encode(document: ServedDocument): EncodedDocument {
+  const known = encoded.get(document);
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(document.content);
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  const result = { bytes, etag: `W/"${hash}"` };
+  encoded.set(document, result);
+  return result;
 }
 
 function isUnchanged({ headers }: IncomingMessage, etag: string): boolean {

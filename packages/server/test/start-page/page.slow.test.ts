@@ -43,6 +43,11 @@ const database = useDatabase(`
   comment on function staff.note is 'HTTP
   authorize clerk, manager';
 
+  create function staff.door() returns text language sql stable as $$ select 'open' $$;
+  comment on function staff.door is 'HTTP
+  basic_authentication
+  challenge_command = select $1 as name where $1 = ''Ada'' and $2 = ''pä:ss''';
+
   create function import_files(_meta json default null) returns json language sql as $$ select _meta $$;
   comment on function import_files is 'HTTP
   upload for large_object
@@ -69,7 +74,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
       'shop',
       'public 8',
       'Functions',
-      'staff 3',
+      'staff 4',
       'Functions',
     ]);
     expect(await page.locator('.endpoint > summary').allInnerTexts()).toEqual(
@@ -82,6 +87,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
         ['POST', '/api/refuse'],
         ['POST', '/api/save'],
         ['POST', '/api/work', 'events'],
+        ['GET', '/api/staff/door', 'signed in'],
         ['POST', '/api/staff/enter', 'login'],
         ['POST', '/api/staff/leave', 'logout'],
         ['POST', '/api/staff/note', 'clerk, manager'],
@@ -106,12 +112,12 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     };
     expect(await shown('staff ENT')).toEqual(['/api/staff/enter']);
     expect(await page.getByRole('heading', { name: /public/ }).isVisible()).toBe(false);
-    expect(await page.getByText('1 of 11 endpoints').isVisible()).toBe(true);
+    expect(await page.getByText('1 of 12 endpoints').isVisible()).toBe(true);
     expect(await shown('manager')).toEqual(['/api/staff/note']);
     expect(await shown('any mood')).toEqual(['/api/greet/{name}']);
     expect(await shown('nothing like it')).toEqual([]);
     await page.keyboard.press('Escape');
-    expect(await page.locator('.endpoint:visible').count()).toBe(11);
+    expect(await page.locator('.endpoint:visible').count()).toBe(12);
   }, 60_000);
 
   test('calls a GET with values in path and query string', async () => {
@@ -276,6 +282,20 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await page.getByRole('button', { name: 'Sign out' }).click();
     await again.getByRole('button', { name: 'Send' }).click();
     await again.getByText('401 Unauthorized').waitFor();
+    expect(errors).toEqual([]);
+  }, 60_000);
+
+  test('sends user and password to endpoints with HTTP Basic', async () => {
+    const { page, errors } = await startPage.open();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('User').fill('Ada');
+    await page.getByLabel('Password').fill('pä:ss');
+    await page.getByRole('button', { name: 'Use password' }).click();
+    await page.getByText('Signed in (HTTP Basic)').waitFor();
+    const note = await openEndpoint(page, 'staffNote');
+    expect((await sendForm(note))[0]).toBe('401 Unauthorized');
+    const door = await openEndpoint(page, 'staffDoor');
+    expect(await sendForm(door)).toEqual(['200 OK', 'open']);
     expect(errors).toEqual([]);
   }, 60_000);
 
