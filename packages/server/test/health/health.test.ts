@@ -1,13 +1,10 @@
 import { request } from 'node:http';
-import { holdLock, processesOn, redisVersion, startRedis, useDatabase } from '@pgway/testing';
-import type { Gateway } from '@pgway/core';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { holdLock, useDatabase } from '@pgway/testing';
+import { describe, expect, test } from 'vitest';
 import { unreachableEndpoints } from '../../src/cli/unreachable-endpoints.ts';
-import { type Configuration, configurationSchema } from '../../src/config/schema.ts';
 import { DatabaseProbes } from '../../src/health/database-probes.ts';
-import { Lifecycle } from '../../src/lifecycle.ts';
-import { startGateway, startHttpServer } from '../../src/start.ts';
-import { ask, startServer } from '../support/postgres.ts';
+import { allOk, read, serveDatabase, type Served } from '../support/health.ts';
+import { ask } from '../support/postgres.ts';
 
 const lockKey = 15_077;
 const database = useDatabase(`
@@ -19,31 +16,7 @@ const database = useDatabase(`
   comment on function health is 'HTTP GET /health';
 `);
 
-interface Served {
-  readonly url: string;
-  readonly port: number;
-  readonly gateway: Gateway;
-  readonly lifecycle: Lifecycle;
-  readonly configuration: Configuration;
-}
-
-/** Serves with this configuration until the test has ended. */
-async function serve(file: object, connectionString = database.connectionString): Promise<Served> {
-  const configuration = configurationSchema.parse({ port: 0, ...file });
-  const lifecycle = new Lifecycle();
-  onTestFinished(async () => {
-    lifecycle.forceStop();
-    await lifecycle.stop();
-  });
-  const gateway = await startGateway(lifecycle, configuration, connectionString, {});
-  const { port } = await startHttpServer(lifecycle, configuration, gateway, { handlers: [], certificates: null });
-  return { url: `http://127.0.0.1:${port}`, port, gateway, lifecycle, configuration };
-}
-
-async function read(url: string): Promise<readonly [status: number, body: unknown]> {
-  const response = await fetch(url);
-  return [response.status, await response.json()];
-}
+const serve = (file: object): Promise<Served> => serveDatabase(database.connectionString, file);
 
 /** Sends a request with these headers, `Host` among them. */
 function send(port: number, path: string, headers: Record<string, string>): Promise<readonly [number, string]> {
@@ -56,8 +29,6 @@ function send(port: number, path: string, headers: Record<string, string>): Prom
     outgoing.on('error', reject).end();
   });
 }
-
-const allOk = { database: 'ok', pool: 'ok', catalog: 'ok' };
 
 test('the responses of a healthy server', async () => {
   const { url } = await serve({ gateway: { requiresAuthorization: true } });
@@ -166,14 +137,13 @@ test('a failed refresh of the endpoints', async () => {
 });
 
 test('a pool whose queue is full', async () => {
-  const { url, gateway } = await serve({ gateway: { poolSize: 1, acquireTimeout: 60 } });
+  const { url, gateway } = await serve({ gateway: { poolSize: 1, acquireTimeout: 60, maxWaitingCalls: 3 } });
   const lock = await holdLock(database.connectionString, lockKey);
-  const { maxWaiting } = gateway.health().pools[0]!;
-  const aborts = Array.from({ length: maxWaiting + 1 }, () => new AbortController());
+  const aborts = Array.from({ length: 4 }, () => new AbortController());
   const calls = aborts.map(({ signal }) =>
     gateway.fetch(new Request('http://localhost/api/wait', { method: 'POST', signal })),
   );
-  await expect.poll(() => gateway.health().pools[0]!.waiting).toBe(maxWaiting);
+  await expect.poll(() => gateway.health().pools[0]!.waiting).toBe(3);
   const response = await fetch(`${url}/health/ready`);
   expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([
     503,
@@ -197,71 +167,6 @@ test('all connections of the pool are busy: the database is still found', async 
   await lock.release();
   expect((await call).status).toBe(204);
 });
-
-/** Sends the signal to all processes of a database server. */
-async function signal(dataDirectory: string, name: NodeJS.Signals): Promise<void> {
-  const processes = (await processesOn(dataDirectory)).filter(({ command }) => /^\S*postgres\b/.test(command));
-  expect(processes.length).toBeGreaterThan(1);
-  for (const { pid } of processes) process.kill(pid, name);
-}
-
-test('a database that is paused, answers again, and is killed', async () => {
-  const server = await startServer();
-  const { url } = await serve({ health: { timeout: 0.2, details: 'always' } }, server.connectionString);
-  expect(await read(`${url}/health/ready`)).toEqual([200, { status: 'ok', checks: allOk }]);
-  await signal(server.dataDirectory, 'SIGSTOP');
-  const failed = { status: 'failed', checks: { ...allOk, database: 'failed' } };
-  try {
-    await expect.poll(() => read(`${url}/health/ready`), { timeout: 10_000 }).toEqual([503, failed]);
-    expect(await read(`${url}/health/live`)).toEqual([200, { status: 'ok' }]);
-    const [, summary] = await read(`${url}/health`);
-    expect(summary).toMatchObject({ checks: { database: { status: 'failed', error: 'no answer within 200 ms' } } });
-  } finally {
-    await signal(server.dataDirectory, 'SIGCONT');
-  }
-  await expect
-    .poll(() => read(`${url}/health/ready`), { timeout: 10_000 })
-    .toEqual([200, { status: 'ok', checks: allOk }]);
-  await signal(server.dataDirectory, 'SIGKILL');
-  await expect.poll(() => read(`${url}/health/ready`), { timeout: 10_000 }).toEqual([503, failed]);
-}, 60_000);
-
-test('a named connection whose database is killed', async () => {
-  const server = await startServer();
-  const gateway = { connectionStrings: { reports: server.connectionString } };
-  const needed = await serve({ gateway });
-  const optional = await serve({ gateway, health: { required: ['database'] } });
-  const checks = { ...allOk, connections: 'ok' };
-  expect(await read(`${needed.url}/health/ready`)).toEqual([200, { status: 'ok', checks }]);
-  await signal(server.dataDirectory, 'SIGKILL');
-  const after = { ...checks, connections: 'failed' };
-  await expect
-    .poll(() => read(`${needed.url}/health/ready`), { timeout: 10_000 })
-    .toEqual([503, { status: 'failed', checks: after }]);
-  await expect
-    .poll(() => read(`${optional.url}/health/ready`), { timeout: 10_000 })
-    .toEqual([200, { status: 'degraded', checks: after }]);
-}, 60_000);
-
-const hasRedis = (await redisVersion()) !== null;
-
-test.runIf(hasRedis)(
-  'a Redis that stops',
-  async () => {
-    const redis = await startRedis();
-    const { url } = await serve({
-      redisCache: { url: redis.url },
-      events: { broadcast: 'redis', redisUrl: redis.url },
-    });
-    const checks = { ...allOk, cache: 'ok', broadcast: 'ok' };
-    expect(await read(`${url}/health/ready`)).toEqual([200, { status: 'ok', checks }]);
-    await redis.stop();
-    await expect
-      .poll(() => read(`${url}/health/ready`), { timeout: 10_000 })
-      .toEqual([503, { status: 'failed', checks: { ...checks, cache: 'failed', broadcast: 'failed' } }]);
-  },
-  30_000,
-);
 
 test('many callers share a query, and its result for a second', async () => {
   let queries = 0;
