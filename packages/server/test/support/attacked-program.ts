@@ -15,9 +15,9 @@ export interface AttackedProgram {
   /** The certificate of the program. */
   readonly ca: string;
   /** The physical memory of the process in MiB. */
-  memory(): Promise<number>;
+  readonly memory: () => Promise<number>;
   /** Calls `hello` as another client, on a new connection from 127.0.0.9, and fails unless the answer is right. */
-  serveOthers(): Promise<void>;
+  readonly serveOthers: () => Promise<void>;
 }
 
 /** The SQL of the endpoint that `serveOthers` calls. */
