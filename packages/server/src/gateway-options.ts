@@ -53,7 +53,7 @@ export async function gatewayOptions(
 /** Returns the options that workers have in place of those of the configuration. */
 function sharedOptions(
   configuration: Configuration,
-  { authentication, keys, cache, broadcast, processes }: SharedServices,
+  { authentication, keys, cache, rateLimits, broadcast, processes }: SharedServices,
 ): Partial<GatewayOptions> {
   const { dataProtection, ...own } = authenticationOptions(configuration);
   return {
@@ -64,6 +64,7 @@ function sharedOptions(
       dataProtection: keys === null ? { ...dataProtection } : { ...dataProtection, storage: keys },
     },
     ...(cache === null ? {} : { defaultRoutineCache: cache }),
+    ...(rateLimits === null ? {} : { rateLimits: { ...rateLimitOptions(configuration), store: rateLimits } }),
     ...(broadcast === null ? {} : { events: { ...configuration.events, broadcast } }),
   };
 }

@@ -29,14 +29,16 @@ export async function runPrimary(context: CommandContext, count: number): Promis
   await openLogDatabases(lifecycle, reporter.outputs, connectionString);
   const planOf = (current: Configuration, workers: number): WorkersPlan =>
     createPlan(context, current, { workers, connectionString: current.connectionString ?? connectionString });
-  const supervisor = new Supervisor({
-    spawn: workerSpawner(process),
-    shared: new SharedState(configuration, { writeLog: process.writeLog, file: reporter.outputs.file }),
-    log: reporter,
-  });
+  const shared = new SharedState(configuration, { writeLog: process.writeLog, file: reporter.outputs.file });
+  const supervisor = new Supervisor({ spawn: workerSpawner(process), shared, log: reporter });
   await startWorkers(context, supervisor, planOf(configuration, count));
   reporter.started();
-  const removeReload = process.onReload(reloader(context, supervisor, planOf));
+  const removeReload = process.onReload(
+    reloader(context, async (next, workers) => {
+      await supervisor.replace(planOf(next, workers));
+      shared.configure(next);
+    }),
+  );
   await whenAborted(lifecycle.stopSignal);
   removeReload();
   reporter.stopping();
@@ -99,8 +101,7 @@ function createPlan(
 /** Returns a function that reloads the configuration; a call during a reload is followed by one more. */
 function reloader(
   context: CommandContext,
-  supervisor: Supervisor,
-  planOf: (configuration: Configuration, workers: number) => WorkersPlan,
+  replaceWorkers: (configuration: Configuration, workers: number) => Promise<void>,
 ): () => void {
   const { reporter } = context;
   let current = context.loaded.configuration;
@@ -110,7 +111,7 @@ function reloader(
       const next = await loadChanged(context, current);
       const workers = countWorkers(next, availableParallelism());
       if (workers.warning !== null) reporter.warning(workers.warning);
-      await supervisor.replace(planOf(next, workers.count));
+      await replaceWorkers(next, workers.count);
       current = next;
       reporter.info('the new workers have taken over');
     } catch (error) {

@@ -5,8 +5,10 @@ import {
   type KeyStorage,
   type LoginRateLimiter,
   memoryCache,
+  type RateLimitDecision,
   type RateLimiter,
   type RateLimitResult,
+  type RateLimitStore,
   type SessionStore,
   type StoredKey,
 } from '@pgway/core';
@@ -23,6 +25,8 @@ export interface SharedServices {
   readonly keys: KeyStorage | null;
   /** Null: the configuration shares the cache, or has none. */
   readonly cache: Cache | null;
+  /** Null: the configuration has its own store. */
+  readonly rateLimits: RateLimitStore | null;
   /** Null: the configuration has its own broadcast. */
   readonly broadcast: NonNullable<NonNullable<GatewayOptions['events']>['broadcast']> | null;
   /** The number of workers, which share the pools. */
@@ -35,7 +39,7 @@ export async function openSharedServices(
   configuration: Configuration,
   processes: number,
 ): Promise<SharedServices> {
-  const { dataProtection, events } = configuration;
+  const { dataProtection, events, redisRateLimits } = configuration;
   const storesKeys = dataProtection.folder !== null || dataProtection.readCommand !== null;
   return {
     authentication: {
@@ -45,6 +49,7 @@ export async function openSharedServices(
     },
     keys: storesKeys ? null : sharedKeys(channel),
     cache: sharesCache(configuration) ? shareCache(channel, configuration.gateway) : null,
+    rateLimits: redisRateLimits.url === null ? sharedRateLimits(channel) : null,
     broadcast: events.broadcast === 'local' ? workerBroadcast(channel) : null,
     processes,
   };
@@ -73,6 +78,17 @@ function sharedHashRateLimiter(channel: Channel): RateLimiter {
   return {
     consume: (address) =>
       channel.ask<RateLimitResult>(toPrimary.consumeHash, address, answerTimeouts.primary).catch(() => busy),
+  };
+}
+
+function sharedRateLimits(channel: Channel): RateLimitStore {
+  return {
+    acquire: (policy, key) =>
+      channel
+        .ask<RateLimitDecision | null>(toPrimary.acquireRateLimit, { policy, key }, answerTimeouts.primary)
+        .catch(() => null),
+    release: (policy, key, permit) => void channel.tell(toPrimary.releaseRateLimit, { policy, key, permit }),
+    close: () => undefined,
   };
 }
 
@@ -133,6 +149,7 @@ function shareCache(channel: Channel, options: Configuration['gateway']): Cache 
       await cache.invalidate(routines);
       await channel.ask(toPrimary.invalidateCache, routines, answerTimeouts.primary);
     },
+    statistics: () => cache.statistics!(),
     close: () => cache.close(),
   };
 }

@@ -1,18 +1,12 @@
 /** The state of all workers, in the primary process. It survives the end of each of them. */
-import {
-  type LoginAttempt,
-  loginRateLimiter,
-  type LoginOutcome,
-  memoryKeyStorage,
-  memorySessions,
-  rateLimiter,
-} from '@pgway/core';
+import { memoryKeyStorage, memorySessions } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import type { BatchSink } from '../log/batch-queue.ts';
 import type { ProcessContext } from '../cli/process-context.ts';
 import { BroadcastRelay } from './broadcast.ts';
 import type { Channel } from './channel.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
+import { SharedLimits } from './shared-limits.ts';
 import {
   answerTimeouts,
   type RefreshTokenUse,
@@ -24,11 +18,6 @@ import {
 
 /** Ended sessions that are remembered until their credentials expire. */
 const maxEndedSessions = 100_000;
-
-interface FailedLogin {
-  readonly attempt: LoginAttempt;
-  readonly outcome: LoginOutcome;
-}
 
 /** The outputs that one process writes. */
 export interface SharedOutputs {
@@ -42,18 +31,21 @@ export class SharedState {
   readonly #relay = new BroadcastRelay();
   readonly #metrics = new WorkerMetrics();
   readonly #keys = memoryKeyStorage();
-  readonly #logins;
-  readonly #hashes;
+  readonly #limits: SharedLimits;
   /** Which refresh tokens were used. */
   readonly #sessions = memorySessions();
   /** When ended sessions expire, in seconds since 1970; the first one has ended first. */
   readonly #ended = new Map<string, number>();
   readonly #outputs: SharedOutputs;
 
-  constructor({ authentication }: Configuration, outputs: SharedOutputs) {
-    this.#logins = loginRateLimiter(authentication.loginRateLimit);
-    this.#hashes = rateLimiter(authentication.hashRateLimit);
+  constructor(configuration: Configuration, outputs: SharedOutputs) {
+    this.#limits = new SharedLimits(configuration);
     this.#outputs = outputs;
+  }
+
+  /** Takes the limits of a configuration that was loaded again. */
+  configure(configuration: Configuration): void {
+    this.#limits.configure(configuration);
   }
 
   /** Serves the questions of a worker. */
@@ -62,7 +54,7 @@ export class SharedState {
     this.#relay.add(channel);
     this.#metrics.add(channel);
     this.#serveKeys(channel);
-    this.#serveLimits(channel);
+    this.#limits.add(channel);
     this.#serveSessions(channel);
     channel.handle<readonly string[]>(toPrimary.invalidateCache, (routines) =>
       this.#askOthers(channel, toWorker.invalidateCache, routines),
@@ -76,29 +68,19 @@ export class SharedState {
     this.#channels.delete(channel);
     this.#relay.remove(channel);
     this.#metrics.remove(channel);
+    this.#limits.remove(channel);
     channel.close();
   }
 
   #askOthers(sender: Channel, topic: string, data: unknown): Promise<readonly unknown[]> {
-    return ask(
-      [...this.#channels].filter((channel) => channel !== sender),
-      topic,
-      data,
-    );
+    const others = [...this.#channels].filter((channel) => channel !== sender);
+    return ask(others, topic, data);
   }
 
   #serveKeys(channel: Channel): void {
     channel.handle(toPrimary.readKeys, () => this.#keys.read());
     channel.handle<WrittenKey>(toPrimary.writeKey, ({ id, text }) => this.#keys.write(id, text));
     channel.handle(toPrimary.keyWarning, () => this.#keys.warning());
-  }
-
-  #serveLimits(channel: Channel): void {
-    channel.handle<LoginAttempt>(toPrimary.consumeLogin, (attempt) => this.#logins.consume(attempt));
-    channel.handle<FailedLogin>(toPrimary.completeLogin, ({ attempt, outcome }) => {
-      this.#logins.complete(attempt, outcome);
-    });
-    channel.handle<string | null>(toPrimary.consumeHash, (address) => this.#hashes.consume(address));
   }
 
   #serveSessions(channel: Channel): void {
@@ -122,7 +104,7 @@ export class SharedState {
   }
 }
 
-/** A worker that does not answer is busy: it must not hold up the others. */
+/** Returns the answers that arrive in time. A worker that does not answer is busy: it must not hold up the others. */
 async function ask(channels: readonly Channel[], topic: string, data: unknown): Promise<readonly unknown[]> {
   const answers = await Promise.allSettled(channels.map((channel) => channel.ask(topic, data, answerTimeouts.workers)));
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));

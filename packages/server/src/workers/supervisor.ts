@@ -1,5 +1,4 @@
 /** Starts the workers, replaces those that exit, and stops them. */
-import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../cli/error-message.ts';
 import { ChannelError } from './channel.ts';
 import type { SharedState } from './shared-state.ts';
@@ -276,9 +275,19 @@ export class Supervisor {
     handle.kill();
   }
 
-  async #delay(milliseconds: number): Promise<void> {
+  /** Waits for the time, or until the stop. */
+  #delay(milliseconds: number): Promise<void> {
     const { signal } = this.#stop;
-    if (milliseconds > 0) await wait(milliseconds, undefined, { signal }).catch(() => undefined);
+    if (milliseconds === 0 || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, milliseconds);
+      signal.addEventListener('abort', end);
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 /** The topics of the messages between the primary process and its workers, with the types of their data. */
-import type { StoredKey } from '@pgway/core';
+import type { RateLimitPolicy, StoredKey } from '@pgway/core';
 import type { LoadedConfiguration } from '../config/load.ts';
 
 /** The questions of workers to the primary. */
@@ -15,6 +15,8 @@ export const toPrimary = {
   endedSessions: 'sessions.ended',
   endSession: 'session.end',
   useRefreshToken: 'session.refresh',
+  acquireRateLimit: 'rate-limit.acquire',
+  releaseRateLimit: 'rate-limit.release',
   invalidateCache: 'cache.invalidate',
   writeLogFile: 'log.file',
   writeConsole: 'log.console',
@@ -89,6 +91,15 @@ export interface SessionEnd {
 
 export interface RefreshTokenUse extends SessionEnd {
   readonly generation: number;
+}
+
+export interface RateLimitUse {
+  readonly policy: RateLimitPolicy;
+  readonly key: string;
+}
+
+export interface RateLimitRelease extends RateLimitUse {
+  readonly permit: string;
 }
 
 export interface PublishedMessage {

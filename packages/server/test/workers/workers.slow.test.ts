@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { isRunning, untilNone, useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -12,6 +13,12 @@ import { cookieOf, ownPage, parseLines, type Server, startLoad, startWorkers } f
 beforeAll(build, 120_000);
 
 const database = useDatabase(`
+  create function few() returns text language sql stable as $$ select 'few' $$;
+  comment on function few is 'HTTP GET
+  rate_limit few';
+  create function narrow() returns text language sql stable as $$ select 'narrow' from pg_sleep(1) $$;
+  comment on function narrow is 'HTTP GET
+  rate_limit narrow';
   create table counter (n int);
   insert into counter values (0);
   create function hello() returns text language sql stable as $$ select 'hello' $$;
@@ -186,6 +193,39 @@ describe('two workers', () => {
       expect([access.length, new Set(access.map(({ worker }) => worker))]).toEqual([200, new Set([1, 2])]);
       expect(lines.filter(({ msg }) => msg === 'stopping')).toHaveLength(1);
       expect(server.lines().filter(({ source }) => source === 'access')).toHaveLength(200);
+    },
+    timeout,
+  );
+});
+
+describe('the counters of two workers', () => {
+  test(
+    'requests count together in rate limits, and those of a killed worker end',
+    async () => {
+      const server = await serve({
+        // Without workers, the listener is closed, and another one would have another port.
+        port: await freePort(),
+        rateLimits: {
+          policies: {
+            few: { type: 'fixed-window', limit: 3, window: 3600 },
+            narrow: { type: 'concurrency', limit: 2 },
+          },
+        },
+      });
+      const few = await Promise.all(Array.from({ length: 6 }, () => server.send('GET /api/few')));
+      expect(few.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(3);
+      const narrow = (): Promise<number> =>
+        server.send('GET /api/narrow').then(
+          ({ status }) => status,
+          () => 0,
+        );
+      const first = [narrow(), narrow()];
+      await expect.poll(narrow).toBe(429);
+      for (const pid of await server.workers()) process.kill(pid, 'SIGKILL');
+      expect(await Promise.all(first)).toEqual([0, 0]);
+      await server.logged('worker 2 runs again');
+      await server.logged('worker 1 runs again');
+      expect(await Promise.all([narrow(), narrow()])).toEqual([200, 200]);
     },
     timeout,
   );
@@ -416,6 +456,15 @@ describe('SIGTERM', () => {
     timeout,
   );
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 /** Opens an event stream; returns a function for its text so far. */
 function openStream(url: string): Promise<() => string> {
