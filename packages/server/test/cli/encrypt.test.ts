@@ -1,34 +1,6 @@
-import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { run } from '../../src/cli/run.ts';
+import { encrypt, environment, pipe } from '../support/encrypt.ts';
 import { issuesOf, load } from '../support/configuration.ts';
-import { folderWith } from '../support/folder.ts';
-import { createTestProcess } from '../support/process-context.ts';
-
-const secret = 'c2VjcmV0IG9mIGEgdGVzdA';
-const environment = { PGWAY_DATA_PROTECTION_SECRET: secret };
-
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function pipe(
-  input: string,
-  words: readonly string[] = [],
-  variables: Readonly<Record<string, string>> = environment,
-): Promise<Outcome> {
-  const process = createTestProcess(await folderWith(), null, input);
-  const code = await run(['encrypt', ...words], variables, process);
-  return { code, ...process.text };
-}
-
-async function encrypt(text: string, words?: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await pipe(text, words);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return stdout.trimEnd();
-}
 
 describe('pgway encrypt', () => {
   test('encrypts the standard input, another way each time, and decrypts it', async () => {
@@ -39,44 +11,6 @@ describe('pgway encrypt', () => {
     const decrypted = { code: 0, stdout: 'sécret\nof two lines\n', stderr: '' };
     expect(await pipe(`${first}\n`, ['--decrypt'])).toEqual(decrypted);
     expect(await pipe(`  "${second.replace('encrypted:', '')}"`, ['--decrypt'])).toEqual(decrypted);
-  });
-
-  test('hides a value that is typed, and escapes a decrypted one on a terminal', async () => {
-    const type = async (line: string, ...words: readonly string[]): Promise<Outcome> => {
-      const terminal = Object.assign(new PassThrough(), { isTTY: true });
-      const process = createTestProcess(await folderWith(), 80, terminal);
-      setImmediate(() => terminal.write(`${line}\n`));
-      const code = await run(['encrypt', ...words], environment, process);
-      return { code, ...process.text };
-    };
-
-    const typed = await type('typed secret');
-    const escape = await encrypt('a\u001b[2Jb');
-
-    expect({ code: typed.code, stderr: typed.stderr }).toEqual({ code: 0, stderr: 'Value: \n' });
-    expect(await type(typed.stdout.trimEnd(), '--decrypt')).toMatchObject({ code: 0, stdout: 'typed secret\n' });
-    expect(await type(escape, '--decrypt')).toMatchObject({ stdout: 'a\\u001b[2Jb\n' });
-  });
-
-  test('refuses what another secret or application encrypted, and what was changed', async () => {
-    const value = await encrypt('x');
-    const fails = {
-      code: 1,
-      stdout: '',
-      stderr:
-        'pgway: the value cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application\n',
-    };
-
-    expect(await pipe(value, ['--decrypt'], { PGWAY_DATA_PROTECTION_SECRET: `${secret}.` })).toEqual(fails);
-    expect(await pipe(value, ['--decrypt', '--dataProtection.application=other'])).toEqual(fails);
-    const changed = { PGWAY_DATA_PROTECTION_SECRET: `${secret}.`, PGWAY_DATA_PROTECTION_PREVIOUS_SECRETS: secret };
-    expect(await pipe(value, ['--decrypt'], changed)).toEqual({ code: 0, stdout: 'x\n', stderr: '' });
-    expect(
-      (await load({ files: { 'pgway.json': { cookie: { name: value } } }, environment: changed })).configuration.cookie
-        .name,
-    ).toBe('x');
-    expect(await pipe(`${value.slice(0, -4)}AAAA`, ['--decrypt'])).toEqual(fails);
-    expect(await pipe('x', ['--decrypt'])).toEqual(fails);
   });
 
   test.each([
@@ -121,35 +55,6 @@ describe('pgway encrypt', () => {
 });
 
 describe('an encrypted value of the configuration', () => {
-  test('is decrypted from every source, in texts, lists and maps, and masked', async () => {
-    const [origin, header, url] = await Promise.all(
-      ['https://a.example', 'h', 'postgres://h/x'].map((text) => encrypt(text)),
-    );
-    const files = {
-      'pgway.json': {
-        connectionString: '${URL}',
-        cors: { origins: ['https://b.example', origin] },
-        gateway: { customRequestHeaders: { 'x-a': header } },
-      },
-    };
-
-    const { configuration } = await load({ files, environment: { ...environment, URL: url! } });
-
-    expect(configuration).toMatchObject({
-      connectionString: 'postgres://h/x',
-      cors: { origins: ['https://b.example', 'https://a.example'] },
-      gateway: { customRequestHeaders: { 'x-a': 'h' } },
-    });
-    const process = createTestProcess(await folderWith(files));
-    expect(await run(['config'], { ...environment, URL: url }, process)).toBe(0);
-    expect(process.text.stdout.split('\n').slice(1, -3)).toEqual([
-      'connectionString              "***"          pgway.json:1',
-      'gateway.customRequestHeaders  {"x-a":"***"}  pgway.json:1',
-      'dataProtection.secret         "***"          PGWAY_DATA_PROTECTION_SECRET',
-      'cors.origins                  ["***","***"]  pgway.json:1',
-    ]);
-  });
-
   test('that cannot be decrypted is an issue with its place, and no issue shows a decrypted value', async () => {
     const [name, port] = await Promise.all([encrypt('decrypted name'), encrypt('decrypted port')]);
     const missing =
