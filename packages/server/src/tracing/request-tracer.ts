@@ -30,6 +30,8 @@ interface OpenTrace {
   readonly startedAtEpoch: number;
   /** In the time of `performance.now()`. */
   readonly startedAt: number;
+  /** Read at the begin: a connection of HTTP/2 may be gone at the end. */
+  readonly scheme: 'http' | 'https';
   /** Null until it is needed. */
   span: Span | null;
   call: OpenCall | null;
@@ -62,6 +64,7 @@ export class RequestTracer {
     request[openTraceKey] = {
       startedAtEpoch: Date.now(),
       startedAt: performance.now(),
+      scheme: 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http',
       span: null,
       call: null,
       failure: null,
@@ -100,7 +103,7 @@ export class RequestTracer {
   #end(span: Span, open: OpenTrace, entry: RequestEntry, request: IncomingMessage): void {
     if (open.call !== null) this.#addFailedCall(span, open, open.call);
     span.updateName(requestName(entry));
-    span.setAttributes(requestAttributes(entry, request));
+    span.setAttributes({ ...requestAttributes(entry, request), 'url.scheme': open.scheme });
     const type = errorType(entry, open.failure?.error ?? null);
     if (type !== null) span.setAttribute('error.type', type);
     if (entry.status >= 500 || entry.isIncomplete) span.setStatus({ code: SpanStatusCode.ERROR });

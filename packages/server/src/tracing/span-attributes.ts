@@ -13,7 +13,6 @@ export function requestName({ method, route }: RequestEntry): string {
 export function requestAttributes(entry: RequestEntry, request: IncomingMessage): Attributes {
   const { method, path, route, status, bytes, address, routine, requestId } = entry;
   const isKnown = knownMethods.has(method);
-  const isEncrypted = 'encrypted' in request.socket && request.socket.encrypted === true;
   return defined({
     'http.request.method': isKnown ? method : '_OTHER',
     'http.request.method_original': isKnown ? null : method,
@@ -21,7 +20,6 @@ export function requestAttributes(entry: RequestEntry, request: IncomingMessage)
     'http.response.status_code': status,
     'http.response.body.size': bytes,
     'url.path': path,
-    'url.scheme': isEncrypted ? 'https' : 'http',
     'network.protocol.version': request.httpVersion,
     'client.address': address,
     'user_agent.original': request.headers['user-agent'] ?? null,

@@ -1,7 +1,10 @@
 import { request } from 'node:http';
+import { connect } from 'node:http2';
+import { join } from 'node:path';
 import { holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
+import { createCertificate } from '../support/certificates.ts';
 import { load, issuesOf } from '../support/configuration.ts';
 import { folderWith } from '../support/folder.ts';
 import { createTestProcess } from '../support/process-context.ts';
@@ -60,7 +63,7 @@ async function serve(collector: Pick<Collector, 'url'>, tracing: object = {}, se
     streams.sendStop('forced');
     await ended;
   });
-  const ready = /http:\/\/127[\w.:]+/;
+  const ready = /https?:\/\/127[\w.:]+/;
   await Promise.race([streams.until(ready), ended]);
   const url = ready.exec(streams.text.stdout)?.[0] ?? streams.text.stderr;
   const stop = (): Promise<number> => {
@@ -391,6 +394,34 @@ test('a call that its client leaves', async () => {
     name: 'GET',
     'http.response.status_code': 499,
     calls: [{ name: 'postgresql', isError: true, 'error.type': 'cancelled' }],
+  });
+});
+
+test('HTTP/2, also when the client closes its connection during a call', async () => {
+  const collector = await startCollector();
+  const { certificate, key } = await createCertificate();
+  const folder = await folderWith({ 'server.crt': certificate, 'server.key': key });
+  const tls = { certificate: join(folder, 'server.crt'), key: join(folder, 'server.key') };
+  const { url, stop, output } = await serve(collector, {}, { tls, metrics: { enabled: true } });
+  const lock = await holdLock(database.connectionString, lockKey);
+  onTestFinished(() => lock.release());
+  const session = connect(url, { rejectUnauthorized: false }).on('error', () => undefined);
+  session.request({ ':path': '/api/wait' }).on('error', () => undefined);
+  await expect.poll(() => lock.waiting()).toBe(1);
+  session.destroy();
+  await expect.poll(() => lock.waiting()).toBe(0);
+  const next = connect(url, { rejectUnauthorized: false });
+  const response = next.request({ ':path': '/api/shown', traceparent: sampled });
+  expect((await response.toArray()).join('')).toContain(traceId);
+  await new Promise<void>((resolve) => next.close(resolve));
+  expect([await stop(), output().stderr]).toEqual([0, '']);
+  const [left, served] = readable(collector.spans());
+  expect(left).toMatchObject({ 'http.response.status_code': 499, calls: [{ 'error.type': 'cancelled' }] });
+  expect(served).toMatchObject({
+    name: 'GET /api/shown',
+    'network.protocol.version': '2.0',
+    'url.scheme': 'https',
+    'client.address': '127.0.0.1',
   });
 });
 
