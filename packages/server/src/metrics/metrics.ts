@@ -1,4 +1,5 @@
 /** Metrics in the text format of Prometheus. */
+import { setImmediate } from 'node:timers/promises';
 import type { Gateway, Observer } from '@pgway/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsExchange } from '../cli/command-context.ts';
@@ -66,8 +67,20 @@ export class Metrics {
 
   async #write(): Promise<string> {
     this.#update();
-    if (this.#exchange === null) return this.#registry.metrics();
+    if (this.#exchange === null) return this.#writeOwn();
     return aggregatedText(await this.#exchange.readAll(), (route) => this.#requests.isPublished(route));
+  }
+
+  /** Requests are served between two metrics: with many endpoints, one may have ten thousand lines. */
+  async #writeOwn(): Promise<string> {
+    const texts: string[] = [];
+    for (const { name } of this.#registry.getMetricsAsArray()) {
+      // oxlint-disable-next-line no-await-in-loop
+      texts.push(await this.#registry.getSingleMetricAsString(name));
+      // oxlint-disable-next-line no-await-in-loop
+      await setImmediate();
+    }
+    return `${texts.join('\n\n')}\n`;
   }
 
   #update(): void {
