@@ -23,13 +23,23 @@ const counters = {
   'token-bucket': TokenBucket,
 } as const;
 
+/** The counter of one version of a policy. */
+interface PolicyCounter {
+  readonly policy: RateLimitPolicy;
+  readonly counter: Counter | Concurrency;
+}
+
+/** Versions of a policy that count at the same time; beyond it the oldest one is forgotten. */
+const maxVersions = 4;
+
 /**
- * Counts the requests of one process. Each policy has its own keys: many keys of one cannot evict those of another. A policy with another
- * limit under the same name starts anew.
+ * Counts requests in memory. Each policy has its own keys: many keys of one cannot evict those of another. Policies of one name with
+ * different limits count separately, as processes have both while a new configuration takes effect.
  */
 export class MemoryRateLimitStore implements RateLimitStore {
   readonly #options: Required<MemoryRateLimitOptions>;
-  readonly #counters = new Map<string, { readonly policy: RateLimitPolicy; readonly counter: Counter | Concurrency }>();
+  /** The versions of each policy by its name, the oldest one first. */
+  readonly #counters = new Map<string, PolicyCounter[]>();
 
   constructor({ maxKeys, now = monotonicNow }: MemoryRateLimitOptions) {
     this.#options = { maxKeys, now };
@@ -49,13 +59,15 @@ export class MemoryRateLimitStore implements RateLimitStore {
   }
 
   #counterFor(policy: RateLimitPolicy): Counter | Concurrency {
-    const found = this.#counters.get(policy.name);
-    if (found !== undefined && isSame(found.policy, policy)) return found.counter;
+    const versions = this.#counters.get(policy.name) ?? [];
+    for (const version of versions) if (isSame(version.policy, policy)) return version.counter;
     const counter =
       policy.type === 'concurrency'
         ? new Concurrency(policy.limit)
         : new counters[policy.type]({ ...this.#options, limit: policy.limit, windowMs: policy.windowMs });
-    this.#counters.set(policy.name, { policy, counter });
+    versions.push({ policy, counter });
+    if (versions.length > maxVersions) versions.shift();
+    this.#counters.set(policy.name, versions);
     return counter;
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { RateLimitPolicy } from '../../src/ports/rate-limit-store.ts';
 import { MemoryRateLimitStore } from '../../src/rate-limits/memory-store.ts';
-import { describeRateLimitStore, windowPolicy, windowTypes } from '../contracts/rate-limit-store.ts';
+import { concurrencyPolicy, describeRateLimitStore, windowPolicy, windowTypes } from '../contracts/rate-limit-store.ts';
 
 describeRateLimitStore('memory', async (now) => new MemoryRateLimitStore({ maxKeys: 1_000, now }));
 
@@ -21,10 +22,33 @@ test.each(windowTypes)('%s: the keys of a policy are bounded, and do not evict t
   expect(store.acquire(other, 'a').allowed).toBe(false);
 });
 
-test('a policy of the same name with another limit starts anew', () => {
+test('policies of one name with different limits count separately, as in a rolling restart', () => {
+  const store = new MemoryRateLimitStore({ maxKeys: 10, now: () => 0 });
+  const policy = windowPolicy('fixed-window', 1, 1_000);
+  const changed = { ...policy, limit: 2 };
+  const allows = (one: RateLimitPolicy): boolean => store.acquire(one, 'a').allowed;
+  // Copies come from other processes.
+  expect([policy, changed, { ...policy }, { ...changed }, policy, changed].map(allows)).toEqual([
+    true,
+    true,
+    false,
+    true,
+    false,
+    false,
+  ]);
+  const concurrency = concurrencyPolicy(1);
+  const { permit } = store.acquire(concurrency, 'a');
+  store.acquire({ ...concurrency, limit: 2 }, 'a');
+  expect(allows(concurrency)).toBe(false);
+  expect(permit).not.toBe(null);
+  store.release({ ...concurrency }, 'a');
+  expect(allows(concurrency)).toBe(true);
+});
+
+test('few versions of a policy are kept', () => {
   const store = new MemoryRateLimitStore({ maxKeys: 10, now: () => 0 });
   const policy = windowPolicy('fixed-window', 1, 1_000);
   store.acquire(policy, 'a');
-  expect(store.acquire({ ...policy }, 'a').allowed).toBe(false);
-  expect(store.acquire({ ...policy, limit: 2 }, 'a').remaining).toBe(1);
+  for (let limit = 2; limit < 10; limit++) store.acquire({ ...policy, limit }, 'a');
+  expect(store.acquire(policy, 'a').allowed).toBe(true);
 });
