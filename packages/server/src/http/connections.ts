@@ -6,6 +6,8 @@ import type { StallDetector } from './stall-detector.ts';
 interface Connection {
   /** The number of requests so far. */
   requests: number;
+  /** Bytes that were read before the first request: those of the TLS handshake. */
+  readonly handshakeBytes: number;
   /** The oldest one first. Those that have ended are removed at the next request or check. */
   readonly responses: ServerResponse[];
 }
@@ -23,7 +25,7 @@ export class Connections {
 
   add(socket: Socket): void {
     const responses: ServerResponse[] = [];
-    this.#connections.set(socket, { requests: 0, responses });
+    this.#connections.set(socket, { requests: 0, handshakeBytes: socket.bytesRead, responses });
     socket.once('close', () => {
       this.#connections.delete(socket);
       for (const response of responses) if (isQueued(response)) abort(response);
@@ -69,8 +71,8 @@ export class Connections {
 
   /** Closes connections without a request. Node's `closeIdleConnections` cuts off responses that have been written but not sent. */
   closeIdle(): void {
-    for (const [socket, { requests }] of this.#connections) {
-      const isWaiting = requests > 0 || socket.bytesRead === 0;
+    for (const [socket, { requests, handshakeBytes }] of this.#connections) {
+      const isWaiting = requests > 0 || socket.bytesRead === handshakeBytes;
       if (isWaiting && this.responses(socket).length === 0 && socket.writableLength === 0) socket.destroy();
     }
   }

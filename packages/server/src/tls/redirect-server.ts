@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Configuration } from '../config/schema.ts';
 import { answerClientErrors } from '../http/client-error.ts';
 import { limitConnections } from '../http/connection-limits.ts';
+import { Connections } from '../http/connections.ts';
 import { hostCheck, parseHost, sendMisdirected } from '../http/host-check.ts';
 import {
   closeListener,
@@ -39,7 +40,10 @@ export async function listenForRedirects(
     onRequest?.(request, response);
     redirect(request, response, { isKnown, port: tls.redirectTargetPort ?? targetPort });
   });
-  const connections = limitConnections(server, configuration, false);
+  const connections = new Connections(limits);
+  server.on('connection', (socket) => connections.add(socket));
+  server.closeIdleConnections = () => connections.closeIdle();
+  const admission = limitConnections(server, configuration, false);
   answerClientErrors(server, () => []);
   await startListening(server, host, tls.redirectPort!, 'tls.redirectPort');
   const address = server.address() as AddressInfo;
@@ -49,7 +53,7 @@ export async function listenForRedirects(
   return {
     port: address.port,
     stop: (graceMs, force) => {
-      connections.closeRefused();
+      admission.closeRefused();
       return closeServer(server, graceMs, force);
     },
     retire: (limitMs) => closeListener(server, limitMs),

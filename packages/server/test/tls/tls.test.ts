@@ -3,6 +3,7 @@ import { Agent, type RequestOptions, request } from 'node:https';
 import { request as plainRequest } from 'node:http';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { createGateway, type Gateway } from '@pgway/core';
@@ -326,6 +327,23 @@ describe('over TLS', () => {
     await served.stop(60_000, new AbortController().signal);
     expect(await closed).toHaveLength(1);
   });
+});
+
+test('a stop does not wait for connections that have sent nothing', async () => {
+  const served = await serve({ ...pem, redirectPort: 0 });
+  const plain = connectTcp({ host: '127.0.0.1', port: served.redirectPort! });
+  const encrypted = connectTls({ host: '127.0.0.1', port: served.port, ca: served.certificate.certificate });
+  const sockets = [plain, encrypted];
+  for (const socket of sockets) socket.on('error', () => undefined).resume();
+  await Promise.all([once(plain, 'connect'), once(encrypted, 'secureConnect')]);
+  // The servers have accepted the connections before those of these requests.
+  await serialOf(served);
+  expect(
+    (await ask({ port: served.redirectPort! }, '/', { protocol: 'http:', headers: { host: 'localhost' } })).status,
+  ).toBe(308);
+  const closed = Promise.all(sockets.map((socket) => once(socket, 'close')));
+  await served.stop(60_000, new AbortController().signal);
+  expect(await closed).toHaveLength(2);
 });
 
 describe('redirectPort', () => {
