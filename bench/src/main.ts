@@ -15,6 +15,8 @@ import { measureStream } from './stream.ts';
 import { summarize } from './summary.ts';
 import { benchUploads } from './uploads/bench-uploads.ts';
 import { readUploadBenchOptions, uploadBenchUsage } from './uploads/options.ts';
+import { benchWorkers } from './workers/bench-workers.ts';
+import { readWorkersBenchOptions, workersBenchUsage } from './workers/options.ts';
 
 const resultsFolder = fileURLToPath(new URL('../results/', import.meta.url));
 
@@ -74,6 +76,21 @@ async function runUploadBench(args: readonly string[], signal: AbortSignal): Pro
   return { date: report.conditions.date, text, data: report };
 }
 
+async function runWorkersBench(args: readonly string[], signal: AbortSignal): Promise<Result> {
+  const { report, text } = await benchWorkers(readWorkersBenchOptions(args), signal, log);
+  return { date: report.date, text, data: report };
+}
+
+interface Benchmark {
+  readonly usage: string;
+  readonly run: (args: readonly string[], signal: AbortSignal) => Promise<Result>;
+}
+
+const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
+  ['uploads', { usage: uploadBenchUsage, run: runUploadBench }],
+  ['workers', { usage: workersBenchUsage, run: runWorkersBench }],
+]);
+
 /** Returns the path without its extension. */
 async function save({ date, text, data }: Result): Promise<string> {
   const name = date.replace(/\.\d+Z$/, '').replaceAll(':', '-');
@@ -88,15 +105,14 @@ async function main(args: readonly string[]): Promise<number> {
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  const isUploads = args[0] === 'uploads';
-  const usage = isUploads ? uploadBenchUsage : benchUsage;
+  const named = benchmarks.get(args[0] ?? '');
+  const { usage, run } = named ?? { usage: benchUsage, run: runBench };
   try {
     if (args.includes('--help')) {
       process.stdout.write(usage);
       return 0;
     }
-    const run = isUploads ? runUploadBench(args.slice(1), interrupted.signal) : runBench(args, interrupted.signal);
-    const result = await run;
+    const result = await run(named === undefined ? args : args.slice(1), interrupted.signal);
     process.stdout.write(`${result.text}\n`);
     log(`written to ${await save(result)}.md and .json`);
     return 0;

@@ -26,6 +26,7 @@ const pgbenchName = 'pgbench';
 
 export const benchUsage: string = `npm run bench -- [options]
 npm run bench -- uploads [options]     measures uploads; see uploads --help
+npm run bench -- workers [options]     compares numbers of worker processes; see workers --help
 
   --quick             two rounds of one second, no warm-up, a shorter stream: a first impression
   --full              also 1, 32 and 100 connections

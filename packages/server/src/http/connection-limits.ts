@@ -1,4 +1,5 @@
 /** Limits of the number of connections, in all and per client address. */
+import cluster from 'node:cluster';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -49,7 +50,8 @@ export function limitConnections(server: Server, configuration: Configuration, i
     return true;
   };
   const total = new ConnectionCounter(maxConnections);
-  server.maxConnections = maxConnections + rejectableConnections;
+  // In a worker, Node would offer a connection beyond this limit to the other workers again and again.
+  if (!cluster.isWorker) server.maxConnections = maxConnections + rejectableConnections;
   interceptConnections(server, isTls ? 'secureConnection' : 'connection', (socket) => {
     if (total.accept(socket, '')) return false;
     if (!isHttp2(socket)) return refuse(socket);
@@ -69,7 +71,18 @@ export function limitConnections(server: Server, configuration: Configuration, i
       return true;
     });
   }
+  if (cluster.isWorker) dropConnections(server, maxConnections + rejectableConnections);
   return { isBusy: (socket) => busy.has(socket), closeRefused: () => refused.forEach((socket) => socket.destroy()) };
+}
+
+/** Closes connections beyond the limit at once, as `server.maxConnections` does. */
+function dropConnections(server: Server, max: number): void {
+  const total = new ConnectionCounter(max);
+  interceptConnections(server, 'connection', (socket) => {
+    if (total.accept(socket, '')) return false;
+    socket.destroy();
+    return true;
+  });
 }
 
 /** Counts open connections by a key. */
