@@ -10,7 +10,6 @@ import { startHttpServer } from '../start.ts';
 import { createStartPage } from '../start-page/start-page.ts';
 import { openTelemetry, type Telemetry } from '../telemetry.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
-import { runPrimary } from '../workers/primary.ts';
 import { countWorkers } from '../workers/worker-count.ts';
 import { workerReporter } from '../workers/worker-reporter.ts';
 import type { CommandContext, Task, WorkerPart } from './command-context.ts';
@@ -71,12 +70,15 @@ function dispatch(context: CommandContext): Promise<number> {
 }
 
 /** Serves in this process, or in several workers. */
-function serve(context: CommandContext): Promise<number> {
+async function serve(context: CommandContext): Promise<number> {
   const { loaded, worker, reporter } = context;
   if (worker !== null) return runServer(context);
   const workers = countWorkers(loaded.configuration, availableParallelism());
   if (workers.warning !== null) reporter.warning(workers.warning);
-  return workers.count === 1 ? runServer(context) : runPrimary(context, workers.count);
+  if (workers.count === 1) return runServer(context);
+  // One process does not need it, and would load it at every start.
+  const { runPrimary } = await import('../workers/primary.ts');
+  return runPrimary(context, workers.count);
 }
 
 function openServedGateway(
