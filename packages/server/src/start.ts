@@ -118,6 +118,7 @@ export function startHttpServer(
   gateway: Gateway,
   { handlers, certificates, onRequest, serveMetrics = null, workers = null, ...appContext }: HttpServices,
 ): Promise<ServersWithRedirect> {
+  const { onError } = appContext;
   const shutdownDelayMs = configuration.shutdownDelay * 1000;
   return lifecycle.start({
     name: 'the HTTP server',
@@ -131,7 +132,7 @@ export function startHttpServer(
       const answerHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal, workers);
       const serveHealth: HealthHandler = (request, response) =>
         answerHealth(request, response) || serveMetrics?.(request, response) === true;
-      const server = await listenWithTls(configuration, handle, { certificates, serveHealth, onRequest });
+      const server = await listenWithTls(configuration, handle, { certificates, serveHealth, onRequest, onError });
       return {
         ...server,
         stop: async (graceMs: number, force: AbortSignal) => {

@@ -130,7 +130,7 @@ function openLogs(configuration: Configuration, outputs: LogOutputs, worker: num
 
 /** As the lines of the gateway about failed requests. */
 function createErrorReporter({ request: logger }: Loggers): RequestErrorListener {
-  return (error, { id, method, url }) => {
+  return (error, { id, method, url = '' }) => {
     const path = redactText(url.split('?', 1)[0]!);
     logger.error({ method, path, requestId: id, status: 500, error }, 'request failed');
   };

@@ -16,6 +16,7 @@ import { LingeringResponse, responseClass } from './lingering-response.ts';
 import { applyBodyPolicy, isHttp2 } from './request-body.ts';
 import { findRefusal, sendRefusal } from './request-check.ts';
 import { StallDetector } from './stall-detector.ts';
+import type { RequestErrorListener } from './static-files.ts';
 
 /** The server cannot listen on its address; the message says what to do. */
 export class ListenError extends Error {
@@ -43,19 +44,21 @@ export interface ListenOptions {
   readonly serveHealth?: HealthHandler;
   /** Called at the begin of each request, for the access log. */
   readonly onRequest?: RequestLog['begin'] | undefined;
+  /** Receives what a handler throws; the response is a 500 without the reason. */
+  readonly onError?: RequestErrorListener | undefined;
 }
 
 /** @throws ListenError */
 export async function listen(
   configuration: Configuration,
   handler: Handler,
-  { tls = null, serveHealth = () => false, onRequest }: ListenOptions = {},
+  { tls = null, serveHealth = () => false, onRequest, onError }: ListenOptions = {},
 ): Promise<HttpServer> {
   const { limits, host, port } = configuration;
   const connections = new Connections(limits);
   let stopping = false;
   let isAllowedHost: HostCheck = () => false;
-  const serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+  const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     if (!isHttp2(request) && !connections.admit(request, response)) return;
     onRequest?.(request, response);
     const refusal = findRefusal(request, limits.maxHeadersCount);
@@ -66,6 +69,7 @@ export async function listen(
     applyBodyPolicy(request, response, { timeoutMs: limits.requestTimeout * 1000, expectsContinue });
     handler(request, response);
   };
+  const serve = guard(handle, onError);
   const closesConnection = (response: ServerResponse): boolean => stopping && connections.isLast(response);
   const options = { ...httpOptions(limits), ServerResponse: responseClass(closesConnection) };
   const server = tls === null ? createServer(options) : createTlsServer(options, tls);
@@ -104,6 +108,27 @@ export async function listen(
       return closeListener(server, limitMs);
     },
   };
+}
+
+type Serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void;
+
+/** What `serve` throws would end the process. */
+function guard(serve: Serve, onError: RequestErrorListener | undefined): Serve {
+  return (request, response, expectsContinue) => {
+    try {
+      serve(request, response, expectsContinue);
+    } catch (error) {
+      onError?.(error instanceof Error ? error : new Error(String(error)), request);
+      sendFailure(response);
+    }
+  };
+}
+
+function sendFailure(response: ServerResponse): void {
+  if (response.headersSent) return void response.destroy();
+  const body = JSON.stringify({ type: 'about:blank', title: 'Internal server error', status: 500 });
+  const headers = { 'content-type': 'application/problem+json', 'content-length': body.length, connection: 'close' };
+  response.writeHead(500, headers).end(body);
 }
 
 /** Closes connections and streams whose client stops to read, until the returned function is called. */

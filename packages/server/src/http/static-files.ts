@@ -23,7 +23,14 @@ import { templateValues } from './template-values.ts';
 export type StaticFileHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>;
 
 /** Receives an error that is the fault of the server, with its request. */
-export type RequestErrorListener = (error: Error, request: FastifyRequest) => void;
+export type RequestErrorListener = (error: Error, request: FailedRequest) => void;
+
+/** A request that failed; without an id, it failed before it had one. */
+export interface FailedRequest {
+  readonly id?: string;
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+}
 
 export interface StaticFileContext {
   /** The folder that relative paths begin at. */
