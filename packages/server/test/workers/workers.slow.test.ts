@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
+import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { isRunning, untilNone, useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createCertificate } from '../support/certificates.ts';
 import { folderWith } from '../support/folder.ts';
 import { bin, build, closed, start } from '../support/program.ts';
 import { defaultHashOfSecret } from '../../../core/test/auth/people.ts';
-import { cookieOf, ownPage, parseLines, type Server, startLoad, startWorkers } from './support.ts';
+import { cookieOf, ownPage, parseLines, send, type Server, startLoad, startWorkers } from './support.ts';
 
 beforeAll(build, 120_000);
 
@@ -233,6 +235,36 @@ describe('the counters of two workers', () => {
     timeout,
   );
 });
+
+test(
+  'HTTPS, HTTP/2 and redirects have one port each; a warning about the certificate is printed once',
+  async () => {
+    const { certificate, key } = await createCertificate({ validFrom: -3, validTo: -1 });
+    const folder = await folderWith({ 'server.crt': certificate, 'server.key': key });
+    const tls = { certificate: join(folder, 'server.crt'), key: join(folder, 'server.key'), redirectPort: 0 };
+    const server = await startWorkers({ connectionString: database.connectionString, tls });
+    const session = connectHttp2(server.url, { rejectUnauthorized: false });
+    onTestFinished(() => session.destroy());
+    const status = await new Promise((resolve, reject) => {
+      session.on('error', reject);
+      const stream = session.request({ ':path': '/api/hello' });
+      stream.on('response', (headers) => resolve(headers[':status'])).end();
+    });
+    const [, redirectPort] = await server.program.until(/Requests to port (\d+) are redirected/);
+    const redirects = await Promise.all(
+      [1, 2, 3, 4].map(() => send(`http://127.0.0.1:${redirectPort}`, 'GET /api/hello')),
+    );
+    expect([status, redirects.map(({ headers }) => headers.location)]).toEqual([
+      200,
+      Array.from(redirects, () => `${server.url}/api/hello`),
+    ]);
+    const warnings = server.lines().filter(({ msg }) => String(msg).includes('the TLS certificate expired'));
+    expect(warnings).toHaveLength(1);
+    server.program.child.kill('SIGTERM');
+    expect([await server.program.ended, server.program.text.stderr]).toEqual([0, '']);
+  },
+  timeout,
+);
 
 describe('failures', () => {
   test(
