@@ -118,15 +118,15 @@ describe('Kubernetes', () => {
     expect(user?.text).toBe('1000:1000');
   });
 
-  test('the connections of all pods fit into max_connections with its default, 100 of which are the least', async () => {
+  test('the number of connections in the comment is that of the pool and of the autoscaler', async () => {
     const [autoscaler] = deployYaml<{ spec: { minReplicas: number; maxReplicas: number } }>(
       'kubernetes/autoscaler.yaml',
     );
-    const { gateway } = await configurationOf('kubernetes');
-    expect(deployText('kubernetes/pgway.json')).toContain(
-      `${autoscaler!.spec.maxReplicas} (maxReplicas) × (${gateway.poolSize} + 2`,
-    );
-    expect(autoscaler!.spec.minReplicas).toBeGreaterThan(1);
+    const { minReplicas, maxReplicas } = autoscaler!.spec;
+    const poolSize = (await configurationOf('kubernetes')).gateway.poolSize!;
+    const sum = `${maxReplicas} (maxReplicas) × (${poolSize} + 2 for LISTEN and health checks) = ${maxReplicas * (poolSize + 2)}`;
+    expect(deployText('kubernetes/pgway.json')).toContain(sum);
+    expect(minReplicas).toBeGreaterThan(1);
   });
 
   test('kustomization.yaml lists every manifest, and every selector has the label of the pods', () => {
