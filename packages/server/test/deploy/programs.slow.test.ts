@@ -47,7 +47,8 @@ async function validationErrors(manifest: Manifest): Promise<string | null> {
 
 /** Type-checks the manifests as object literals, in which an unknown field is an error. */
 async function typeErrors(given: readonly Manifest[]): Promise<string> {
-  const folder = await mkdtemp(join(root, 'packages/server/.manifests-'));
+  // Below the packages, and not a file of the checkout, which another test copies meanwhile.
+  const folder = await mkdtemp(join(root, 'node_modules/.manifests-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const lines = given.map(
     (manifest, index) =>
