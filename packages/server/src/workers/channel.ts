@@ -9,7 +9,12 @@ export interface ChannelPort {
 
 /** The question was not answered: the other process is busy, has failed, or has exited. */
 export class ChannelError extends Error {
-  override readonly name = 'ChannelError';
+  override readonly name: string = 'ChannelError';
+}
+
+/** The question was not sent: too much is unsent, or too many questions are open. */
+export class ChannelFullError extends ChannelError {
+  override readonly name = 'ChannelFullError';
 }
 
 type Message =
@@ -72,15 +77,18 @@ export class Channel {
     return this.#send({ kind: 'tell', topic, data }, bytes);
   }
 
-  /** @throws ChannelError without an answer in time */
+  /** @throws ChannelError without an answer in time; ChannelFullError when the question was not sent */
   ask<Answer>(topic: string, data: unknown, timeoutMs: number, bytes = 0): Promise<Answer> {
     const id = ++this.#lastId;
     return new Promise<Answer>((resolve, reject) => {
-      const timer = setTimeout(() => this.#settle(id, null, `no answer to ${topic} in ${timeoutMs} ms`), timeoutMs);
+      const timer = setTimeout(
+        () => this.#reject(id, new ChannelError(`no answer to ${topic} in ${timeoutMs} ms`)),
+        timeoutMs,
+      );
       this.#questions.set(id, { resolve: resolve as Question['resolve'], reject, timer });
       const isFull = this.#questions.size > maxOpenQuestions;
       if (!isFull && this.#send({ kind: 'ask', id, topic, data }, bytes)) return;
-      this.#settle(id, null, 'the channel is full');
+      this.#reject(id, new ChannelFullError('the channel is full'));
       if (!this.#isClosed) this.#overflowed();
     });
   }
@@ -94,7 +102,7 @@ export class Channel {
   /** Rejects the open questions: the other process has exited. */
   close(): void {
     this.#isClosed = true;
-    for (const id of this.#questions.keys()) this.#settle(id, null, 'the process has exited');
+    for (const id of this.#questions.keys()) this.#reject(id, new ChannelError('the process has exited'));
   }
 
   #send(message: Message, bytes: number): boolean {
@@ -112,7 +120,7 @@ export class Channel {
 
   #receive(message: unknown): void {
     if (!isMessage(message)) return;
-    if (message.kind === 'answer') this.#settle(message.id, message.data, message.error);
+    if (message.kind === 'answer') this.#settle(message);
     else if (message.kind === 'tell') this.#handlers.get(message.topic)?.(message.data as never);
     else void this.#answer(message);
   }
@@ -129,13 +137,20 @@ export class Channel {
     }
   }
 
-  #settle(id: number, data: unknown, error: string | null): void {
+  #settle({ id, data, error }: Extract<Message, { readonly kind: 'answer' }>): void {
+    if (error === null) this.#remove(id)?.resolve(data);
+    else this.#reject(id, new ChannelError(error));
+  }
+
+  #reject(id: number, error: ChannelError): void {
+    this.#remove(id)?.reject(error);
+  }
+
+  #remove(id: number): Question | undefined {
     const question = this.#questions.get(id);
-    if (question === undefined) return;
     this.#questions.delete(id);
-    clearTimeout(question.timer);
-    if (error === null) question.resolve(data);
-    else question.reject(new ChannelError(error));
+    clearTimeout(question?.timer);
+    return question;
   }
 }
 

@@ -8,12 +8,13 @@ import {
   type LoginOutcome,
   memoryRateLimits,
   type RateLimitDecision,
+  type RateLimitPolicy,
   rateLimiter,
   type RateLimitStore,
 } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import type { Channel } from './channel.ts';
-import { type RateLimitRelease, type RateLimitUse, toPrimary } from './topics.ts';
+import { type RateLimitUse, toPrimary } from './topics.ts';
 
 interface CompletedLogin {
   readonly attempt: LoginAttempt;
@@ -23,13 +24,21 @@ interface CompletedLogin {
 type Settings = Pick<Configuration['authentication'], 'loginRateLimit' | 'hashRateLimit'> &
   Pick<Configuration['rateLimits'], 'maxKeys'>;
 
+/** A permit that a worker has. */
+interface HeldPermit {
+  readonly policy: RateLimitPolicy;
+  readonly key: string;
+  /** The permit of the store. */
+  readonly permit: string;
+}
+
 export class SharedLimits {
   #settings!: Settings;
   #logins!: LocalLoginRateLimiter;
   #hashes!: LocalRateLimiter;
   #store!: RateLimitStore;
-  /** The permits of concurrent requests that each worker has. */
-  readonly #permits = new Map<Channel, Map<string, RateLimitRelease[]>>();
+  /** The permits of concurrent requests that each worker has, by the permit of the worker. */
+  readonly #permits = new Map<Channel, Map<string, HeldPermit>>();
 
   constructor(configuration: Configuration) {
     this.configure(configuration);
@@ -47,7 +56,7 @@ export class SharedLimits {
   }
 
   add(channel: Channel): void {
-    const permits = new Map<string, RateLimitRelease[]>();
+    const permits = new Map<string, HeldPermit>();
     this.#permits.set(channel, permits);
     channel.handle<LoginAttempt>(toPrimary.consumeLogin, (attempt) => this.#logins.consume(attempt));
     channel.handle<CompletedLogin>(toPrimary.completeLogin, ({ attempt, outcome }) => {
@@ -55,39 +64,35 @@ export class SharedLimits {
     });
     channel.handle<string | null>(toPrimary.consumeHash, (address) => this.#hashes.consume(address));
     channel.handle<RateLimitUse>(toPrimary.acquireRateLimit, (use) => this.#acquire(use, permits));
-    channel.handle<RateLimitRelease>(toPrimary.releaseRateLimit, (release) => {
-      const id = idOf(release);
-      const held = permits.get(id)?.length ?? 0;
-      if (held > 1) permits.get(id)!.pop();
-      else permits.delete(id);
-      if (held > 0) this.#store.release(release.policy, release.key, release.permit);
+    channel.handle<readonly string[]>(toPrimary.releaseRateLimits, (released) => {
+      for (const permit of released) this.#release(permits, permit);
     });
   }
 
   /** Ends the requests of a worker that has exited. */
   remove(channel: Channel): void {
-    const held = [...(this.#permits.get(channel)?.values() ?? [])].flat();
+    const permits = this.#permits.get(channel) ?? new Map<string, HeldPermit>();
     this.#permits.delete(channel);
-    for (const { policy, key, permit } of held) this.#store.release(policy, key, permit);
+    for (const permit of permits.keys()) this.#release(permits, permit);
   }
 
   async #acquire(
-    { policy, key }: RateLimitUse,
-    permits: Map<string, RateLimitRelease[]>,
+    { permit, policy, key }: RateLimitUse,
+    permits: Map<string, HeldPermit>,
   ): Promise<RateLimitDecision | null> {
-    const decision = await this.#store.acquire(policy, key);
-    const permit = decision?.permit ?? null;
-    if (permit !== null) {
-      const release: RateLimitRelease = { policy, key, permit };
-      const held = permits.get(idOf(release)) ?? [];
-      held.push(release);
-      permits.set(idOf(release), held);
-    }
-    return decision;
+    const made = this.#store.acquire(policy, key);
+    // Recorded at once for a store in memory: the next message may release it.
+    const decision = made instanceof Promise ? await made : made;
+    if (decision === null || decision.permit === null) return decision;
+    permits.set(permit, { policy, key, permit: decision.permit });
+    return { ...decision, permit };
   }
-}
 
-/** Permits with one id are the same. */
-function idOf({ policy, key, permit }: RateLimitRelease): string {
-  return JSON.stringify([policy.name, key, permit]);
+  /** A request that was refused has no permit: the worker does not know it when the answer was late. */
+  #release(permits: Map<string, HeldPermit>, permit: string): void {
+    const held = permits.get(permit);
+    if (held === undefined) return;
+    permits.delete(permit);
+    this.#store.release(held.policy, held.key, held.permit);
+  }
 }

@@ -14,8 +14,15 @@ import {
 } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { workerBroadcast } from './broadcast.ts';
-import type { Channel } from './channel.ts';
-import { answerTimeouts, type RefreshTokenUse, type SessionEnd, toPrimary, toWorker } from './topics.ts';
+import { type Channel, ChannelFullError } from './channel.ts';
+import {
+  answerTimeouts,
+  type RateLimitUse,
+  type RefreshTokenUse,
+  type SessionEnd,
+  toPrimary,
+  toWorker,
+} from './topics.ts';
 
 type Authentication = NonNullable<GatewayOptions['authentication']>;
 
@@ -82,12 +89,29 @@ function sharedHashRateLimiter(channel: Channel): RateLimiter {
 }
 
 function sharedRateLimits(channel: Channel): RateLimitStore {
+  let lastPermit = 0;
+  let released: string[] = [];
+  const sendReleased = (): void => {
+    if (released.length > 0 && channel.tell(toPrimary.releaseRateLimits, released)) released = [];
+  };
+  const release = (permit: string): void => {
+    released.push(permit);
+    sendReleased();
+  };
   return {
-    acquire: (policy, key) =>
-      channel
-        .ask<RateLimitDecision | null>(toPrimary.acquireRateLimit, { policy, key }, answerTimeouts.primary)
-        .catch(() => null),
-    release: (policy, key, permit) => void channel.tell(toPrimary.releaseRateLimit, { policy, key, permit }),
+    acquire: async (policy, key) => {
+      // Releases that a full channel has refused.
+      sendReleased();
+      const use: RateLimitUse = { permit: String(++lastPermit), policy, key };
+      try {
+        return await channel.ask<RateLimitDecision | null>(toPrimary.acquireRateLimit, use, answerTimeouts.primary);
+      } catch (error) {
+        // The primary may have counted the request, or may count it later.
+        if (policy.type === 'concurrency' && !(error instanceof ChannelFullError)) release(use.permit);
+        return null;
+      }
+    },
+    release: (_policy, _key, permit) => release(permit),
     close: () => undefined,
   };
 }

@@ -59,8 +59,14 @@ export class SharedState {
     channel.handle<readonly string[]>(toPrimary.invalidateCache, (routines) =>
       this.#askOthers(channel, toWorker.invalidateCache, routines),
     );
-    channel.handle<string>(toPrimary.writeConsole, (text) => this.#outputs.writeLog(text));
-    channel.handle<readonly string[]>(toPrimary.writeLogFile, (lines) => this.#outputs.file?.write(lines) ?? 0);
+    channel.handle(
+      toPrimary.writeConsole,
+      oneAtATime<string, void>((text) => this.#outputs.writeLog(text)),
+    );
+    channel.handle(
+      toPrimary.writeLogFile,
+      oneAtATime<readonly string[], number>(async (lines) => (await this.#outputs.file?.write(lines)) ?? 0),
+    );
     channel.handle(toPrimary.readMetrics, () => this.#metrics.read());
   }
 
@@ -108,4 +114,21 @@ export class SharedState {
 async function ask(channels: readonly Channel[], topic: string, data: unknown): Promise<readonly unknown[]> {
   const answers = await Promise.allSettled(channels.map((channel) => channel.ask(topic, data, answerTimeouts.workers)));
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+}
+
+/**
+ * Returns a function that rejects while a call runs. A worker writes again what was not answered in time: as long as an output does not
+ * take anything, such as a pipe without a reader, each attempt would add a copy to the memory.
+ */
+function oneAtATime<Data, Answer>(write: (data: Data) => Promise<Answer>): (data: Data) => Promise<Answer> {
+  let isWriting = false;
+  return async (data) => {
+    if (isWriting) throw new Error('the output does not take the lines before');
+    isWriting = true;
+    try {
+      return await write(data);
+    } finally {
+      isWriting = false;
+    }
+  };
 }

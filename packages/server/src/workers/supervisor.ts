@@ -254,10 +254,10 @@ export class Supervisor {
     }
   }
 
-  /** Kills workers that hang: they would get a share of the connections. */
+  /** Kills workers that hang: they would get a share of the connections, and those that were replaced would never exit. */
   #pingAll(): void {
     for (const member of this.#members) {
-      if (member.state !== 'running') continue;
+      if (member.state === 'starting') continue;
       if (member.missedPings === maxMissedPings) {
         this.#killUnresponsive(member, `has not responded for ${(timings.ping * maxMissedPings) / 1000} s`);
       } else {

@@ -16,7 +16,7 @@ export const toPrimary = {
   endSession: 'session.end',
   useRefreshToken: 'session.refresh',
   acquireRateLimit: 'rate-limit.acquire',
-  releaseRateLimit: 'rate-limit.release',
+  releaseRateLimits: 'rate-limits.release',
   invalidateCache: 'cache.invalidate',
   writeLogFile: 'log.file',
   writeConsole: 'log.console',
@@ -94,12 +94,10 @@ export interface RefreshTokenUse extends SessionEnd {
 }
 
 export interface RateLimitUse {
+  /** The permit, unique in the worker: it can be released without an answer. */
+  readonly permit: string;
   readonly policy: RateLimitPolicy;
   readonly key: string;
-}
-
-export interface RateLimitRelease extends RateLimitUse {
-  readonly permit: string;
 }
 
 export interface PublishedMessage {

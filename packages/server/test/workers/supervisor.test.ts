@@ -38,7 +38,7 @@ function supervise(behave: (start: WorkerStart) => Behavior) {
     for (const order of [toWorker.retire, toWorker.stop]) {
       worker.handle(order, () => {
         orders.push(order);
-        exit('exit code 0');
+        if (!hangs) exit('exit code 0');
       });
     }
     worker.handle<WorkerStart>(toWorker.start, (start) => {
@@ -202,6 +202,24 @@ describe('a reload', () => {
     await expect(supervisor.replace(planOf(2))).rejects.toThrow('no connection');
     await settle();
     expect(workers.slice(0, 2).map(({ orders }) => orders)).toEqual([['announce'], []]);
+    await supervisor.stop(new AbortController().signal);
+  });
+
+  test('is killed when it does not respond after it was replaced', async () => {
+    const { supervisor, workers, lines } = supervise(() => 'serves');
+    await supervisor.start(planOf(1));
+    workers[0]!.hang();
+    const replaced = supervisor.replace(planOf(1));
+    for (let pings = 0; pings < 5; pings++) {
+      // oxlint-disable-next-line no-await-in-loop
+      await vi.advanceTimersByTimeAsync(10_000);
+      // oxlint-disable-next-line no-await-in-loop
+      await settle();
+    }
+    await replaced;
+    expect(workers[0]!.orders).toEqual(['announce', 'retire']);
+    expect(lines).toEqual([expect.stringMatching(/^worker 1 .* has not responded for 30 s, and is killed$/)]);
+    expect(workers).toHaveLength(2);
     await supervisor.stop(new AbortController().signal);
   });
 });
