@@ -222,10 +222,15 @@ class SharedAttempts {
   async begin(digest: string, attempt: LoginAttempt): Promise<void> {
     const shared = this.#pending.get(digest) ?? this.#consume(digest, attempt);
     shared.requests += 1;
-    const result = await shared.result;
-    if (result.ok) return;
-    this.#release(digest, shared);
-    throw new Problem('too-many-attempts', { headers: ['retry-after', String(result.retryAfter)] });
+    let isAllowed = false;
+    try {
+      const result = await shared.result;
+      if (!result.ok) throw new Problem('too-many-attempts', { headers: ['retry-after', String(result.retryAfter)] });
+      isAllowed = true;
+    } finally {
+      // The limiter of a host may reject, too: later requests ask it again.
+      if (!isAllowed) this.#release(digest, shared);
+    }
   }
 
   end(digest: string, attempt: LoginAttempt, outcome: LoginOutcome): void {

@@ -392,6 +392,23 @@ describe('password guessing', () => {
   });
 });
 
+test('a login rate limiter that has failed is asked again', async () => {
+  const failed = new Error('no connection to the limiter');
+  let failures = 1;
+  const { ask } = make({
+    loginRateLimiter: {
+      consume: () => (failures-- > 0 ? Promise.reject(failed) : Promise.resolve({ ok: true })),
+      complete: () => undefined,
+    },
+  });
+  const before = await Promise.allSettled([ask('ada', 'secret'), ask('ada', 'secret')]);
+  expect(before).toEqual([
+    { status: 'rejected', reason: failed },
+    { status: 'rejected', reason: failed },
+  ]);
+  await expect(ask('ada', 'secret')).resolves.not.toThrow();
+});
+
 test('a realm is escaped inside its quotation marks', () => {
   const challenge = (realm: string) => make({ realm }).scheme.challenge(requestOf({ secure: true }));
   expect(challenge('a "b" \\ c')).toBe('Basic realm="a \\"b\\" \\\\ c", charset="UTF-8"');

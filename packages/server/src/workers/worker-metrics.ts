@@ -37,7 +37,11 @@ export class WorkerMetrics {
   }
 
   async #addExited(last: string): Promise<void> {
-    const { addExited } = await import('../metrics/aggregate.ts');
-    this.#exited = await addExited(this.#exited, last);
+    try {
+      const { addExited } = await import('../metrics/aggregate.ts');
+      this.#exited = await addExited(this.#exited, last);
+    } catch {
+      // An update of the package may have replaced the module. Without the counts, the primary process goes on.
+    }
   }
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { configurationSchema } from '../../src/config/schema.ts';
 import { openSharedServices } from '../../src/workers/shared-services.ts';
 import { SharedState } from '../../src/workers/shared-state.ts';
-import { answerTimeouts, toPrimary } from '../../src/workers/topics.ts';
+import { answerTimeouts, toPrimary, toWorker } from '../../src/workers/topics.ts';
 import { channelPair } from './channels.ts';
 
 const policy: RateLimitPolicy = { name: 'reports', type: 'concurrency', limit: 2 };
@@ -78,4 +78,17 @@ test('lines of a worker are refused while an output takes none, and written afte
   await first;
   await worker.ask(toPrimary.writeConsole, 'c\n', 60_000);
   expect(written).toEqual(['a\n', 'c\n']);
+});
+
+test('metrics that cannot be added end neither the primary process nor later scrapes', async () => {
+  const shared = new SharedState(configuration, { writeLog: () => Promise.resolve(), file: null });
+  const exited = channelPair();
+  const running = channelPair();
+  shared.add(exited.primary);
+  shared.add(running.primary);
+  exited.worker.handle(toWorker.metrics, () => 'no JSON');
+  running.worker.handle(toWorker.metrics, () => '[]');
+  await running.worker.ask(toPrimary.readMetrics, null, 60_000);
+  shared.remove(exited.primary);
+  expect(await running.worker.ask(toPrimary.readMetrics, null, 60_000)).toEqual({ running: ['[]'], exited: null });
 });
