@@ -154,7 +154,7 @@ async function loadChanged(
 }
 
 /** The settings that the primary process uses itself. */
-const fixedSettings = ['host', 'port', 'embedded', 'log'] as const;
+const fixedSettings = ['host', 'port', 'embedded', 'log', 'shutdownDelay'] as const;
 
 /** Returns the configuration with the settings that cannot change, and the names of those that would have. */
 export function withFixedSettings(

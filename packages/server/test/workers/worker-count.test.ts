@@ -58,11 +58,19 @@ test('a reload keeps the settings of the primary process, and names them', async
     load({ files: { 'pgway.json': { port: 1, log: { level: 'error' } } } }),
     load({
       files: {
-        'pgway.json': { port: 2, connectionString: database, gateway: { poolSize: 7 }, log: { level: 'error' } },
+        'pgway.json': {
+          port: 2,
+          connectionString: database,
+          gateway: { poolSize: 7 },
+          log: { level: 'error' },
+          shutdownDelay: 60,
+        },
       },
     }),
   ]);
   const { configuration, fixed } = withFixedSettings(next, current);
   expect([configuration.port, configuration.connectionString, configuration.gateway.poolSize]).toEqual([1, null, 7]);
-  expect(fixed).toEqual(['connectionString', 'port', 'embedded']);
+  // The primary process would stop after the time of its first configuration, and cut off the workers.
+  expect(configuration.shutdownDelay).toBe(0);
+  expect(fixed).toEqual(['connectionString', 'port', 'embedded', 'shutdownDelay']);
 });
