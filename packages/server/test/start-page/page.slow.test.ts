@@ -106,18 +106,19 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
 
   test('filters by words of path, schema, role and description', async () => {
     const { page } = await startPage.open();
-    const shown = async (text: string): Promise<readonly string[]> => {
+    const expectShown = async (text: string, paths: readonly string[]): Promise<void> => {
       await page.getByLabel('Filter endpoints').fill(text);
-      return page.locator('.endpoint:visible .path').allInnerTexts();
+      // The page filters at the next frame.
+      await expect.poll(() => page.locator('.endpoint:visible .path').allInnerTexts()).toEqual(paths);
     };
-    expect(await shown('staff ENT')).toEqual(['/api/staff/enter']);
+    await expectShown('staff ENT', ['/api/staff/enter']);
     expect(await page.getByRole('heading', { name: /public/ }).isVisible()).toBe(false);
     expect(await page.getByText('1 of 12 endpoints').isVisible()).toBe(true);
-    expect(await shown('manager')).toEqual(['/api/staff/note']);
-    expect(await shown('any mood')).toEqual(['/api/greet/{name}']);
-    expect(await shown('nothing like it')).toEqual([]);
+    await expectShown('manager', ['/api/staff/note']);
+    await expectShown('any mood', ['/api/greet/{name}']);
+    await expectShown('nothing like it', []);
     await page.keyboard.press('Escape');
-    expect(await page.locator('.endpoint:visible').count()).toBe(12);
+    await expect.poll(() => page.locator('.endpoint:visible').count()).toBe(12);
   }, 60_000);
 
   test('calls a GET with values in path and query string', async () => {
