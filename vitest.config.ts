@@ -43,7 +43,16 @@ export default defineConfig({
         },
       },
       // Load, memory, crashes, operating system users, whole programs: each file in a process of its own.
-      { extends: true, test: { name: 'slow', include: [slow, property], globalSetup, provide: { caseFactor: 1 } } },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: [slow, property],
+          globalSetup,
+          provide: { caseFactor: 1 },
+          testTimeout: 120_000,
+        },
+      },
     ],
   },
 });
