@@ -114,8 +114,10 @@ describe('uploads to the file system', () => {
     const lock = await holdLock(connectionString, 1);
     const response = post('/commit-slowly', ['a.txt', 'new']);
     await expect.poll(() => lock.waiting()).toBe(1);
+    // Other tests use other databases of the server.
     await gateway.database.query(
-      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted`,
+      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
     );
 
     expect(await response).toMatchObject({ status: 503, body: { type: 'urn:pgway:problem:outcome-unknown' } });
