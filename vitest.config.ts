@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 const integration = ['packages/*/test/**/*.test.ts', 'testing/src/**/*.test.ts'];
-const slow = 'packages/*/test/**/*.slow.test.ts';
+const slow = ['packages/*/test/**/*.slow.test.ts', 'bench/test/**/*.slow.test.ts'];
 /** Both projects run these; `slow` runs more cases. */
 const property = 'packages/*/test/**/*.property.test.ts';
 const globalSetup = ['testing/src/global-setup.ts'];
@@ -16,8 +16,14 @@ export default defineConfig({
     alias: {
       '@pgway/core/excel': source('packages/core/src/uploads/excel/excel.ts'),
       '@pgway/core/fastify': source('packages/core/src/adapters/fastify.ts'),
+      '@pgway/core/connection': source('packages/core/src/postgres/client.ts'),
+      '@pgway/core/explanation': source('packages/core/src/explanation/explanation.ts'),
+      '@pgway/core/files': source('packages/core/src/generators/write-files.ts'),
+      '@pgway/core/suggestion': source('packages/core/src/validation/suggestion.ts'),
+      '@pgway/core/terminal': source('packages/core/src/terminal/terminal.ts'),
       '@pgway/core': source('packages/core/src/index.ts'),
       '@pgway/embedded': source('packages/embedded/src/index.ts'),
+      '@pgway/testing/free-port': source('testing/src/free-port.ts'),
       '@pgway/testing': source('testing/src/index.ts'),
     },
   },
@@ -29,14 +35,22 @@ export default defineConfig({
     // Tests wait for PostgreSQL and for timeouts, hence one worker more than processors.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts'], isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'bench/test/**/*.test.ts'],
+          exclude: slow,
+          isolate: false,
+        },
+      },
       // The files of a worker share one process and its loaded modules: loading them again takes half a second a file.
       {
         extends: true,
         test: {
           name: 'integration',
           include: integration,
-          exclude: [slow],
+          exclude: slow,
           globalSetup,
           provide: { caseFactor: 0.1 },
           isolate: false,
@@ -47,7 +61,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'slow',
-          include: [slow, property],
+          include: [...slow, property],
           globalSetup,
           provide: { caseFactor: 1 },
           testTimeout: 120_000,

@@ -1,11 +1,11 @@
-// Measures the cost of authentication for other requests: `npm run build && node bench/login.mjs`. Needs no database.
+// Measures the cost of authentication for other requests: `npm run bench:login`. Needs no database.
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { cookieScheme } from '../packages/core/dist/auth-schemes/cookie.js';
-import { openKeyRing } from '../packages/core/dist/auth-schemes/keys/key-ring.js';
-import { memoryKeyStorage } from '../packages/core/dist/auth-schemes/keys/key-storage.js';
-import { createPasswordHasher } from '../packages/core/dist/auth-schemes/password.js';
+import { cookieScheme } from '../packages/core/src/auth-schemes/cookie.ts';
+import { openKeyRing } from '../packages/core/src/auth-schemes/keys/key-ring.ts';
+import { memoryKeyStorage } from '../packages/core/src/auth-schemes/keys/key-storage.ts';
+import { createPasswordHasher } from '../packages/core/src/auth-schemes/password.ts';
 
 const callers = 1000;
 const rounds = 5;

@@ -1,21 +1,22 @@
 import type { Competitor } from './competitor.ts';
-import { startCompetitor } from './competitor.ts';
+import { serverCompetitor, startCompetitor } from './competitor.ts';
 import type { ContenderSettings } from './contenders/contender.ts';
-import { contenderNames } from './contenders/contender.ts';
-import { startPgbench } from './pgbench.ts';
-import type { LoadTool } from './load.ts';
+import type { LoadTool } from './load/load.ts';
 import type { BenchOptions } from './options.ts';
+import { startPeer } from './peer.ts';
+import { startPgbench } from './pgbench.ts';
 import type { Series } from './rounds.ts';
 import { runRounds } from './rounds.ts';
-import { works } from './work.ts';
+import type { Suite } from './suite.ts';
 
 export interface Competition {
   readonly series: readonly Series[];
-  /** Competitors that could not run, with the reason. */
+  /** Competitors and works that could not run, with the reason. */
   readonly missing: readonly string[];
 }
 
 export interface CompetitionContext {
+  readonly suite: Suite;
   readonly settings: ContenderSettings;
   readonly tool: LoadTool;
   readonly options: BenchOptions;
@@ -24,18 +25,19 @@ export interface CompetitionContext {
 }
 
 /** Runs every selected competitor at every selected work, with every number of connections. */
-export async function compete(course: CompetitionContext): Promise<Competition> {
-  const { options, signal, log: tell } = course;
-  const selectedWorks = works.filter((work) => options.has(work.name));
+export async function compete(context: CompetitionContext): Promise<Competition> {
+  const { suite, options, signal, log } = context;
   const competitors: Competitor[] = [];
   const series: Series[] = [];
+  const missing: string[] = [];
   try {
-    const missing = await startCompetitors(course, competitors);
+    missing.push(...(await startCompetitors(context, competitors)));
     for (const connections of options.connections) {
-      for (const work of selectedWorks) {
-        tell(`${work.name}, ${connections} connections …`);
-        const capable = competitors.filter((competitor) => competitor.does(work));
-        series.push(...(await runRounds({ work, connections }, capable, options, signal)));
+      for (const work of suite.works.filter(({ name }) => options.has(name))) {
+        log(`${work.name}, ${connections} connections …`);
+        const capable = await prepareAll(context, work, competitors);
+        missing.push(...capable.missing);
+        series.push(...(await runRounds({ work, connections }, capable.competitors, options, signal)));
       }
     }
     return { series, missing };
@@ -45,14 +47,39 @@ export async function compete(course: CompetitionContext): Promise<Competition> 
 }
 
 /** Adds competitors to the list one at a time, so that the caller can close them when a later start fails. */
-async function startCompetitors(course: CompetitionContext, competitors: Competitor[]): Promise<readonly string[]> {
-  const { settings, tool, options } = course;
-  for (const name of contenderNames.filter((contender) => options.has(contender))) {
+async function startCompetitors(
+  { suite, settings, tool, options }: CompetitionContext,
+  competitors: Competitor[],
+): Promise<readonly string[]> {
+  for (const name of suite.contenders.filter((contender) => options.has(contender))) {
     competitors.push(await startCompetitor(name, settings, tool));
   }
-  if (!options.has('pgbench')) return [];
+  for (const peer of options.peers) {
+    competitors.push(serverCompetitor(peer.name, await startPeer(peer, settings), tool));
+  }
+  if (!suite.isOpen || !options.has('pgbench')) return [];
   const limit = await startPgbench(settings);
   if (limit === null) return ['the database limit, because pgbench is not installed'];
   competitors.push(limit);
   return [];
+}
+
+/** Selects the competitors whose response to a single request is right. Only a peer may fail: it may lack an endpoint. */
+async function prepareAll(
+  { options }: CompetitionContext,
+  work: Suite['works'][number],
+  all: readonly Competitor[],
+): Promise<{ readonly competitors: readonly Competitor[]; readonly missing: readonly string[] }> {
+  const competitors: Competitor[] = [];
+  const missing: string[] = [];
+  for (const competitor of all.filter((candidate) => candidate.does(work))) {
+    try {
+      await competitor.prepare(work);
+      competitors.push(competitor);
+    } catch (error) {
+      if (!options.peers.some(({ name }) => name === competitor.title)) throw error;
+      missing.push(`${competitor.title} at ${String(error)}`);
+    }
+  }
+  return { competitors, missing };
 }

@@ -26,11 +26,15 @@ interface Server {
 }
 
 /** Creates a database with the schema of the bench on the server, or on a temporary embedded one. */
-export async function openDatabase(serverUrl: string | null, rows: number): Promise<BenchDatabase> {
+export async function openDatabase(
+  serverUrl: string | null,
+  rows: number,
+  genericPlans = false,
+): Promise<BenchDatabase> {
   const server =
     serverUrl === null ? await startEmbeddedServer() : { connectionString: serverUrl, stop: async () => {} };
   try {
-    return await createDatabase(server, rows);
+    return await createDatabase(server, rows, genericPlans);
   } catch (error) {
     await server.stop();
     throw error;
@@ -45,7 +49,12 @@ async function startEmbeddedServer(): Promise<Server> {
   try {
     // As root the server runs as another user, who needs permission to enter the folder.
     await chmod(folder, 0o711);
-    const server = await startPostgres({ dataDirectory: join(folder, 'data'), durable: false });
+    const server = await startPostgres({
+      dataDirectory: join(folder, 'data'),
+      durable: false,
+      // All competitors keep their connections.
+      settings: { max_connections: '500' },
+    });
     return {
       connectionString: server.connectionString,
       async stop() {
@@ -62,13 +71,18 @@ async function startEmbeddedServer(): Promise<Server> {
   }
 }
 
-async function createDatabase(server: Server, rows: number): Promise<BenchDatabase> {
-  const name = `pgway_bench_${process.pid}`;
+let created = 0;
+
+async function createDatabase(server: Server, rows: number, genericPlans: boolean): Promise<BenchDatabase> {
+  const name = `pgway_bench_${process.pid}_${++created}`;
   const connectionString = withDatabase(server.connectionString, name);
-  await runOn(server.connectionString, `create database ${name}`);
-  const drop = (): Promise<void> => runOn(server.connectionString, `drop database if exists ${name} with (force)`);
+  await runSql(server.connectionString, `create database ${name}`);
+  const drop = (): Promise<void> => runSql(server.connectionString, `drop database if exists ${name} with (force)`);
   try {
-    await runOn(connectionString, benchSchemaSql(rows));
+    await runSql(connectionString, benchSchemaSql(rows));
+    if (genericPlans) {
+      await runSql(connectionString, `alter database ${name} set plan_cache_mode = 'force_generic_plan'`);
+    }
     const client = await connect(connectionString);
     const version = await client.query<{ server_version: string }>('show server_version');
     return {
@@ -99,7 +113,7 @@ async function readActivity(client: pg.Client): Promise<readonly Activity[]> {
   return rows;
 }
 
-async function runOn(connectionString: string, sql: string): Promise<void> {
+export async function runSql(connectionString: string, sql: string): Promise<void> {
   const client = await connect(connectionString);
   try {
     await client.query(sql);

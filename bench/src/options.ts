@@ -1,13 +1,12 @@
-import { parseArgs } from 'node:util';
-
-import { contenderNames } from './contenders/contender.ts';
-import { works } from './work.ts';
+import { Arguments, UsageError } from './arguments.ts';
+import { type Peer, readPeers } from './peer.ts';
+import type { Suite } from './suite.ts';
 
 export interface BenchOptions {
   /** Seconds of load per run. */
   readonly seconds: number;
-  /** Seconds of load before the first round of each work; 0 for none. */
-  readonly warmUpSeconds: number;
+  /** Seconds in which the responses of each competitor are compared, before the first round of each work. */
+  readonly checkSeconds: number;
   readonly rounds: number;
   /** HTTP connections of the load generator. The report has a section for each number. */
   readonly connections: readonly number[];
@@ -15,97 +14,71 @@ export interface BenchOptions {
   readonly pool: number;
   /** The URL of a server, where the bench creates a database. Null: an embedded server. */
   readonly database: string | null;
+  /** All sessions use generic plans. */
+  readonly genericPlans: boolean;
+  /** Other servers that compete. */
+  readonly peers: readonly Peer[];
   readonly streamRows: number;
   /** Seconds that the slow reader pauses. */
   readonly streamPauseSeconds: number;
-  has(name: string): boolean;
+  /** Whether the work or competitor is selected. */
+  readonly has: (name: string) => boolean;
 }
 
 const streamName = 'stream';
 const pgbenchName = 'pgbench';
 
-export const benchUsage: string = `npm run bench -- [options]
-npm run bench -- uploads [options]     measures uploads; see uploads --help
-npm run bench -- workers [options]     compares numbers of worker processes; see workers --help
+/** Describes the options of a suite. */
+export function benchUsage(command: string, suite: Suite): string {
+  return `npm run bench -- ${command}${command === '' ? '' : ' '}[options]
 
-  --quick             two rounds of one second, no warm-up, a shorter stream: a first impression
+  --quick             two rounds of one second, half a second of comparing responses: a first impression
   --full              also 1, 32 and 100 connections
-  --only=a,b          only these; works: ${works.map((work) => work.name).join(', ')}, ${streamName}
-                      contenders: ${contenderNames.join(', ')}, ${pgbenchName}
+  --only=a,b          only these; works: ${workNames(suite).join(', ')}
+                      competitors: ${competitorNames(suite).join(', ')}
   --seconds=N         seconds of load per run (2)
-  --rounds=N          rounds; every contender runs once in each (5)
+  --rounds=N          rounds; every competitor runs once in each (5)
   --connections=N     connections of the load generator (50)
-  --pool=N            database connections of every contender (10)
+  --pool=N            database connections of every competitor (10)
+  --plans=generic     generic plans for all competitors; each has its default otherwise
   --database=URL      postgres://… of a server whose user may create databases, instead of the embedded one
-`;
-
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
+${suite.isOpen ? '  --peer NAME=COMMAND another server that competes; bench/README.md describes what it serves. May be repeated\n' : ''}`;
 }
 
 /** @throws UsageError that names the invalid option */
-export function readBenchOptions(args: readonly string[]): BenchOptions {
-  const values = parse(args);
-  const quick = values.quick === true;
-  const connections = count('connections', values.connections, 50);
+export function readBenchOptions(args: readonly string[], suite: Suite): BenchOptions {
+  const names = ['only', 'seconds', 'rounds', 'connections', 'pool', 'database', 'plans', 'peer'] as const;
+  const values = new Arguments(args, names, ['full']);
+  const connections = values.count('connections', { byDefault: 50 });
   return {
-    seconds: count('seconds', values.seconds, quick ? 1 : 2),
-    warmUpSeconds: quick ? 0 : 1,
-    rounds: count('rounds', values.rounds, quick ? 2 : 5),
-    connections: values.full === true ? [...new Set([connections, 1, 32, 100])] : [connections],
-    pool: count('pool', values.pool, 10),
-    database: values.database ?? null,
+    seconds: values.count('seconds', { byDefault: 2, quick: 1 }),
+    checkSeconds: values.isQuick ? 0.5 : 1,
+    rounds: values.count('rounds', { byDefault: 5, quick: 2 }),
+    connections: values.has('full') ? [...new Set([connections, 1, 32, 100])] : [connections],
+    pool: values.count('pool', { byDefault: 10 }),
+    database: values.text('database'),
+    genericPlans: readPlans(values.text('plans')),
+    peers: suite.isOpen ? readPeers(values.list('peer')) : refusePeers(values.list('peer')),
     streamRows: 1_000_000,
-    streamPauseSeconds: quick ? 2 : 4,
-    has: selectByName((values.only ?? []).flatMap((list) => list.split(','))),
+    streamPauseSeconds: values.isQuick ? 2 : 4,
+    has: selectByName(values.list('only'), suite),
   };
 }
 
-interface ParsedArguments {
-  readonly quick?: boolean;
-  readonly full?: boolean;
-  readonly only?: string[];
-  readonly seconds?: string;
-  readonly rounds?: string;
-  readonly connections?: string;
-  readonly pool?: string;
-  readonly database?: string;
+function refusePeers(texts: readonly string[]): readonly Peer[] {
+  if (texts.length === 0) return [];
+  throw new UsageError('--peer: this bench has no other servers');
 }
 
-function parse(args: readonly string[]): ParsedArguments {
-  try {
-    const text = { type: 'string' } as const;
-    const flag = { type: 'boolean' } as const;
-    return parseArgs({
-      args: [...args],
-      options: {
-        quick: flag,
-        full: flag,
-        only: { type: 'string', multiple: true },
-        seconds: text,
-        rounds: text,
-        connections: text,
-        pool: text,
-        database: text,
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
+function readPlans(plans: string | null): boolean {
+  if (plans === null || plans === 'generic') return plans === 'generic';
+  throw new UsageError(`--plans takes 'generic', not '${plans}'`);
 }
 
-function count(name: string, text: string | undefined, defaultValue: number): number {
-  if (text === undefined) return defaultValue;
-  if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new UsageError(`--${name} takes a number from 1 to 9999, not '${text}'`);
-  return Number(text);
-}
-
-/** Returns a predicate. A selection without a work selects all works, one without a contender all contenders. */
-function selectByName(only: readonly string[]): (name: string) => boolean {
-  const groups = [
-    [...works.map((work) => work.name), streamName],
-    [...contenderNames, pgbenchName],
-  ];
+/** Returns a predicate. A selection without a work selects all works, one without a competitor all competitors. */
+function selectByName(lists: readonly string[], suite: Suite): (name: string) => boolean {
+  const only = lists.flatMap((list) => list.split(','));
+  const groups = [workNames(suite), competitorNames(suite)];
   const unknown = only.find((name) => !groups.some((group) => group.includes(name)));
   if (unknown !== undefined) throw new UsageError(`--only: '${unknown}' is unknown; use ${groups.flat().join(', ')}`);
   const selected = new Set(
@@ -115,4 +88,12 @@ function selectByName(only: readonly string[]): (name: string) => boolean {
     }),
   );
   return (name) => selected.has(name);
+}
+
+function workNames({ works, hasStream }: Suite): readonly string[] {
+  return [...works.map((work) => work.name), ...(hasStream ? [streamName] : [])];
+}
+
+function competitorNames({ contenders, isOpen }: Suite): readonly string[] {
+  return [...contenders, ...(isOpen ? [pgbenchName] : [])];
 }

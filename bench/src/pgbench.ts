@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isInstalled, runProgram } from './run-program.ts';
 import type { Competitor } from './competitor.ts';
 import type { ContenderSettings } from './contenders/contender.ts';
-import type { Work } from './work.ts';
+import type { Work } from './works/work.ts';
 
 export const pgbenchTitle = 'limit: pgbench, no HTTP';
 
@@ -19,31 +19,34 @@ export async function startPgbench(settings: ContenderSettings): Promise<Competi
   const { target, env } = withoutPassword(settings.connectionString);
   return {
     title: pgbenchTitle,
-    does: () => true,
-    check: (work) => writeFile(script(folder, work), work.sql),
+    does: (work) => work.pgbench !== null,
+    prepare: (work) => writeFile(script(folder, work), work.pgbench!.sql),
+    check: async () => null,
     async run(work, { connections, seconds, signal }) {
       const clients = Math.min(connections, settings.pool);
-      const variables = Object.entries(work.variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]);
-      const file = script(folder, work);
-      const args = [
-        '-n',
-        '-M',
-        'prepared',
-        '-j',
-        '1',
-        '-c',
-        `${clients}`,
-        '-T',
-        `${seconds}`,
-        ...variables,
-        '-f',
-        file,
-      ];
+      const args = pgbenchArguments(work, script(folder, work), { clients, seconds });
       const output = await runProgram('pgbench', [...args, target], { signal, env });
-      return { requestsPerSecond: transactionsPerSecond(output), p50: null, p99: null, cpu: null, rss: null };
+      return {
+        requestsPerSecond: transactionsPerSecond(output),
+        failures: 0,
+        p50: null,
+        p99: null,
+        cpu: null,
+        rss: null,
+      };
     },
     close: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** Returns the arguments for prepared calls by one thread. */
+export function pgbenchArguments(
+  work: Work,
+  file: string,
+  { clients, seconds }: { readonly clients: number; readonly seconds: number },
+): readonly string[] {
+  const variables = Object.entries(work.pgbench!.variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]);
+  return ['-n', '-M', 'prepared', '-j', '1', '-c', `${clients}`, '-T', `${seconds}`, ...variables, '-f', file];
 }
 
 function script(folder: string, work: Work): string {
@@ -57,7 +60,10 @@ function transactionsPerSecond(output: string): number {
 }
 
 /** Moves the password to the environment: the process list shows command lines. */
-function withoutPassword(connectionString: string): { readonly target: string; readonly env: NodeJS.ProcessEnv } {
+export function withoutPassword(connectionString: string): {
+  readonly target: string;
+  readonly env: NodeJS.ProcessEnv;
+} {
   const url = new URL(connectionString);
   const password = decodeURIComponent(url.password);
   url.password = '';

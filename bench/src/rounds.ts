@@ -1,14 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { AnswerCount } from './check-answers.ts';
 import type { Competitor, Figures } from './competitor.ts';
 import type { BenchOptions } from './options.ts';
-import type { Work } from './work.ts';
+import type { Work } from './works/work.ts';
 
 /** All runs of one competitor at one work and one number of connections, in the order of the rounds. */
 export interface Series {
   readonly work: string;
   readonly connections: number;
   readonly competitor: string;
+  /** Null: the competitor sends no responses. */
+  readonly answers: AnswerCount | null;
   readonly runs: readonly Figures[];
 }
 
@@ -17,22 +20,23 @@ export interface WorkRun {
   readonly connections: number;
 }
 
-// After a run the load generator disconnects in the middle of requests. The pause lets the contender handle that.
+// After a run the load generator disconnects in the middle of requests. The pause lets the server handle that.
 const pauseMs = 150;
 
-/** Runs every competitor once per round. The order rotates, so that a slow minute affects all of them. */
+/**
+ * Checks the responses of every competitor under load, which also warms it up. Then runs every competitor once per round. The order
+ * rotates, so that a slow minute affects all of them.
+ */
 export async function runRounds(
-  bout: WorkRun,
+  { work, connections }: WorkRun,
   competitors: readonly Competitor[],
-  options: Pick<BenchOptions, 'rounds' | 'seconds' | 'warmUpSeconds'>,
+  options: Pick<BenchOptions, 'rounds' | 'seconds' | 'checkSeconds'>,
   signal: AbortSignal,
 ): Promise<readonly Series[]> {
-  const { work, connections } = bout;
+  const answers = new Map<Competitor, AnswerCount | null>();
   for (const competitor of competitors) {
     signal.throwIfAborted();
-    await competitor.check(work);
-    const seconds = options.warmUpSeconds;
-    if (seconds > 0) await competitor.run(work, { connections, seconds, signal });
+    answers.set(competitor, await competitor.check(work, { connections, seconds: options.checkSeconds, signal }));
   }
   const runs = new Map<Competitor, Figures[]>(competitors.map((competitor) => [competitor, []]));
   for (let round = 0; round < options.rounds; round++) {
@@ -47,6 +51,7 @@ export async function runRounds(
     work: work.name,
     connections,
     competitor: competitor.title,
+    answers: answers.get(competitor) ?? null,
     runs: figures,
   }));
 }

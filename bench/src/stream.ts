@@ -5,7 +5,7 @@ import { startContender } from './contender-process.ts';
 import type { ContenderSettings } from './contenders/contender.ts';
 import type { BenchDatabase } from './database.ts';
 import { openResponseReader } from './response-reader.ts';
-import { itemsPath } from './work.ts';
+import { itemsPath } from './works/routine-works.ts';
 
 export interface StreamBenchOptions {
   readonly rows: number;
@@ -38,9 +38,10 @@ export async function measureStream(
   const contender = await startContender('pgway', settings);
   // A stalled stream must not stall the bench.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
+  const base = `${contender.origin}/api/bench`;
   try {
-    const thousandPeak = await peakDuring(contender, () => readThousands(contender.origin, signal));
-    const url = contender.origin + itemsPath(options.rows);
+    const thousandPeak = await peakDuring(contender, () => readThousands(base, signal));
+    const url = base + itemsPath(options.rows);
     let databaseWaits = '';
     const slowPeak = await peakDuring(contender, async () => {
       databaseWaits = await readSlowly(url, database, { ...options, signal });
@@ -71,9 +72,9 @@ async function peakDuring(contender: ContenderProcess, work: () => Promise<void>
   return (await contender.request('peak-memory')).rss;
 }
 
-async function readThousands(origin: string, signal: AbortSignal): Promise<void> {
+async function readThousands(base: string, signal: AbortSignal): Promise<void> {
   for (let n = 0; n < thousandRepeats; n++) {
-    const reader = await openResponseReader(origin + itemsPath(1000), signal);
+    const reader = await openResponseReader(base + itemsPath(1000), signal);
     await reader.readAll();
     reader.expectLastRow(1000);
   }

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { freePort } from './free-port.ts';
 
 /** A PgBouncer in front of the PostgreSQL server. */
 export interface PgBouncer {
@@ -53,6 +53,7 @@ pool_mode = ${mode}
 default_pool_size = ${size}
 max_client_conn = 200
 query_wait_timeout = 20
+server_login_retry = 1
 `,
   );
   const user = await userOption([directory, configuration, users]);
@@ -107,15 +108,4 @@ async function waitForAnswer(connectionString: string, child: ChildProcess, erro
       await client.end().catch(() => undefined);
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

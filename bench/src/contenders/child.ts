@@ -10,18 +10,24 @@ import type {
 type Start = (settings: ContenderSettings) => Promise<ListeningServer>;
 
 // Imported on demand, so that the memory of a contender has no modules of another one.
-const starts: Readonly<Record<ContenderName, Start>> = {
+const starts: Readonly<Partial<Record<ContenderName, Start>>> = {
   pgway: async (settings) => (await import('./pgway.ts')).startPgway(settings),
   'pgway-generic': async (settings) =>
     (await import('./pgway.ts')).startPgway(settings, { planCacheMode: 'force_generic_plan' }),
   'pgway-unshared': async (settings) => (await import('./pgway.ts')).startPgway(settings, { shareConnections: false }),
-  'pgway-table': async (settings) => (await import('./pgway.ts')).startPgwayTable(settings),
   'pgway-cached': async (settings) => (await import('./pgway.ts')).startPgwayCached(settings),
-  'pgway-not-modified': async (settings) => (await import('./pgway.ts')).startPgwayCached(settings),
-  server: async (settings) => (await import('./server.ts')).startServer(settings),
-  'server-quiet': async (settings) =>
-    (await import('./server.ts')).startServer(settings, ['--log.access.enabled=false']),
+  'pgway-tables': async (settings) => (await import('./pgway.ts')).startPgwayTables(settings),
+  bare: async (settings) => (await import('./bare.ts')).startBare(settings),
   fastify: async (settings) => (await import('./fastify.ts')).startFastify(settings),
+  'fastify-json': async (settings) => (await import('./fastify.ts')).startFastifyJson(settings),
+  'fastify-tables': async (settings) => (await import('./fastify-tables.ts')).startFastifyTables(settings),
+  'pgway-batch': async (settings) =>
+    (await import('./pgway.ts')).startPgway(settings, { batchPath: '/api/bench/batch' }),
+  'fastify-batch': async (settings) => (await import('./fastify-batch.ts')).startFastifyBatch(settings),
+  'pgway-related': async (settings) => (await import('./pgway.ts')).startPgwayRelated(settings),
+  'fastify-related': async (settings) => (await import('./fastify-related.ts')).startFastifyRelated(settings),
+  'fastify-related-json': async (settings) => (await import('./fastify-related.ts')).startFastifyRelatedJson(settings),
+  'pgway-key': async (settings) => (await import('./pgway.ts')).startPgway(settings),
   express: async (settings) => (await import('./express.ts')).startExpress(settings),
 };
 
@@ -38,11 +44,13 @@ function samplePeak(): number {
 
 async function handleRequest(request: ContenderRequest): Promise<ContenderResponses[ContenderRequest['kind']]> {
   switch (request.kind) {
-    case 'start':
-      listening = await starts[request.name](request.settings);
+    case 'start': {
+      const start = starts[request.name];
+      if (start === undefined) throw new Error(`${request.name} is a program of its own`);
+      listening = await start(request.settings);
       return { port: listening.port };
+    }
     case 'usage': {
-      if (listening?.usage !== undefined) return listening.usage();
       const { user, system } = process.cpuUsage();
       return { cpu: user + system, rss: process.memoryUsage.rss() };
     }

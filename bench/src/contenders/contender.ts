@@ -4,11 +4,9 @@ export interface ContenderSettings {
   readonly pool: number;
 }
 
-/** A contender that listens on 127.0.0.1. */
+/** A contender that listens on 127.0.0.1, in the process of the contender. */
 export interface ListeningServer {
   readonly port: number;
-  /** Absent: the server runs in the process of the contender. */
-  usage?(): ResourceUsage;
   close(): Promise<void>;
 }
 
@@ -16,13 +14,23 @@ export const contenderNames = [
   'pgway',
   'pgway-generic',
   'pgway-unshared',
-  'pgway-table',
-  'pgway-cached',
-  'pgway-not-modified',
   'server',
+  'server-one',
   'server-quiet',
   'fastify',
+  'fastify-json',
   'express',
+  'pgway-cached',
+  'bare',
+  'pgway-tables',
+  'fastify-tables',
+  'pgway-batch',
+  'fastify-batch',
+  'pgway-related',
+  'fastify-related',
+  'fastify-related-json',
+  'pgway-key',
+  'server-mcp',
 ] as const;
 
 export type ContenderName = (typeof contenderNames)[number];
@@ -32,27 +40,38 @@ export const contenderTitles: Readonly<Record<ContenderName, string>> = {
   pgway: 'pgway',
   'pgway-generic': 'pgway (generic plans)',
   'pgway-unshared': 'pgway (one call per connection)',
-  'pgway-table': 'pgway (table endpoint)',
-  'pgway-cached': 'pgway (cached response)',
-  'pgway-not-modified': 'pgway (304 Not Modified)',
-  server: 'pgway, standalone server',
-  'server-quiet': 'pgway, standalone server without access log',
+  server: 'pgway, standalone server, one process per core',
+  'server-one': 'pgway, standalone server, one process',
+  'server-quiet': 'pgway, standalone server, one process, no access log',
   fastify: 'Fastify 5 + pg, hand-written',
+  'fastify-json': 'Fastify 5 + pg pipelines + json_agg, hand-written',
   express: 'Express 5 + pg, hand-written',
+  'pgway-cached': 'pgway',
+  bare: 'node:http, the same bytes from memory',
+  'pgway-tables': 'pgway',
+  'fastify-tables': 'Fastify 5 + pg, hand-written',
+  'pgway-batch': 'pgway, batches of ten',
+  'fastify-batch': 'Fastify 5 + pg pipelines, transactions of ten, hand-written',
+  'pgway-related': 'pgway, dialect of PostgREST',
+  'fastify-related': 'Fastify 5 + pg, a join grouped in JavaScript, hand-written',
+  'fastify-related-json': 'Fastify 5 + pg pipelines + json_agg, hand-written',
+  'pgway-key': 'pgway, a new key in each request',
+  'server-mcp': 'pgway, standalone server, one process, MCP',
 };
 
 /** The works of contenders that do not run all of them. */
 export const onlyWork: Readonly<Partial<Record<ContenderName, readonly string[]>>> = {
-  'pgway-table': ['rows-100'],
-  'pgway-cached': ['rows-1'],
-  'pgway-not-modified': ['rows-1'],
-  server: ['scalar', 'rows-1', 'rows-10'],
+  'pgway-unshared': ['scalar', 'rows-10'],
   'server-quiet': ['rows-1'],
+  express: ['scalar', 'rows-10', 'rows-100'],
 };
 
-/** Headers of the requests of a contender. */
-export const contenderHeaders: Readonly<Partial<Record<ContenderName, Readonly<Record<string, string>>>>> = {
-  'pgway-not-modified': { 'if-none-match': '*' },
+/** The contenders that are the standalone server, with its options. `auto` is the default in production. */
+export const serverOptions: Readonly<Partial<Record<ContenderName, readonly string[]>>> = {
+  server: ['--workers=auto'],
+  'server-one': ['--workers=1'],
+  'server-quiet': ['--workers=1', '--log.access.enabled=false'],
+  'server-mcp': ['--workers=1', '--mcp.path=/api/bench/mcp', '--mcp.include=readOnly'],
 };
 
 /** A message to the process of a contender, which handles one at a time. */

@@ -9,30 +9,31 @@ export async function startExpress(settings: ContenderSettings): Promise<Listeni
   const pool = new pg.Pool({ connectionString: settings.connectionString, max: settings.pool });
   const app = express();
 
-  app.get('/api/bench/add', async (request, response) => {
-    const a = parseInteger(request.query['a']);
-    const b = parseInteger(request.query['b']);
-    if (a === null || b === null) {
-      response.status(400).json({ error: 'a and b must be integers' });
-      return;
-    }
-    const { rows } = await pool.query<{ sum: number }>({
-      name: 'add',
-      text: 'select bench.add($1, $2) as sum',
-      values: [a, b],
+  for (const routine of ['add', 'plus']) {
+    app.get(`/api/bench/${routine}`, async (request, response) => {
+      const a = parseInteger(request.query['a']);
+      const b = parseInteger(request.query['b']);
+      if (a === null || b === null) {
+        response.status(400).json({ error: 'a and b must be integers' });
+        return;
+      }
+      const text = `select bench.${routine}($1, $2) as result`;
+      const { rows } = await pool.query<{ result: number }>({ name: routine, text, values: [a, b] });
+      response.json(rows[0]?.result);
     });
-    response.json(rows[0]?.sum);
-  });
+  }
 
-  app.get('/api/bench/items', async (request, response) => {
-    const lim = parseInteger(request.query['lim']);
-    if (lim === null) {
-      response.status(400).json({ error: 'lim must be an integer' });
-      return;
-    }
-    const { rows } = await pool.query({ name: 'items', text: 'select * from bench.items($1)', values: [lim] });
-    response.json(rows);
-  });
+  for (const routine of ['items', 'typed']) {
+    app.get(`/api/bench/${routine}`, async (request, response) => {
+      const lim = parseInteger(request.query['lim']);
+      if (lim === null) {
+        response.status(400).json({ error: 'lim must be an integer' });
+        return;
+      }
+      const { rows } = await pool.query({ name: routine, text: `select * from bench.${routine}($1)`, values: [lim] });
+      response.json(rows);
+    });
+  }
 
   return listenOnFreePort(app, () => pool.end());
 }

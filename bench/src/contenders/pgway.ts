@@ -15,25 +15,31 @@ export async function startPgway(
   return listenOnFreePort(gateway.middleware, () => gateway.close());
 }
 
-/** The endpoint of a table with a hundred rows, at the path of the function that returns them. */
-export async function startPgwayTable({ connectionString, pool }: ContenderSettings): Promise<ListeningServer> {
+/** The endpoints of the table of notes. */
+export async function startPgwayTables({ connectionString, pool }: ContenderSettings): Promise<ListeningServer> {
   const gateway = await createGateway({
     connectionString,
     poolSize: pool,
-    routineSources: [crudSource({ includeNames: ['hundred_items'], crudTypes: 'select', commentsMode: 'ignore' })],
-    urlPathBuilder: () => '/api/bench/items',
-    // The requests pass `lim`, which a table does not have.
-    unknownParameters: 'ignore',
+    routineSources: [crudSource({ includeNames: ['note'], commentsMode: 'ignore', listing: true })],
   });
   return listenOnFreePort(gateway.middleware, () => gateway.close());
 }
 
-/** The same endpoints with the annotation `cached`. */
-export async function startPgwayCached({ connectionString, pool }: ContenderSettings): Promise<ListeningServer> {
-  const gateway = await createGateway({
-    connectionString,
-    poolSize: pool,
+/** Authors and books in the dialect of PostgREST. */
+export async function startPgwayRelated({ connectionString, pool }: ContenderSettings): Promise<ListeningServer> {
+  const tables = crudSource({
+    dialect: 'postgrest',
+    postgrest: { path: '/api/bench' },
+    includeNames: ['author', 'book'],
+    commentsMode: 'parseAll',
+  });
+  const gateway = await createGateway({ connectionString, poolSize: pool, routineSources: [tables] });
+  return listenOnFreePort(gateway.middleware, () => gateway.close());
+}
+
+/** The endpoints of functions with the annotation `cached`. */
+export async function startPgwayCached(settings: ContenderSettings): Promise<ListeningServer> {
+  return startPgway(settings, {
     endpointCreated: (endpoint) => ({ ...endpoint, cache: { parameters: null, expiresInMs: null } }),
   });
-  return listenOnFreePort(gateway.middleware, () => gateway.close());
 }

@@ -2,15 +2,15 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 
-import { startServer } from '../contenders/server.ts';
+import { Arguments } from '../arguments.ts';
+import { startPgwayServer } from '../pgway-server.ts';
 import { openDatabase } from '../database.ts';
 import { HttpClient } from '../soak/http-client.ts';
 import { formatMebibytes } from '../soak/memory.ts';
 import { Random } from '../soak/random.ts';
-import { median } from '../summary.ts';
+import { median } from '../report/summary.ts';
 import { operations, type OperationContext, staticFiles } from './operations.ts';
 import { serverSoakSql } from './schema.sql.ts';
 
@@ -102,12 +102,8 @@ function report({ requests, failures, memory, seconds }: Soak): boolean {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const text = { type: 'string' } as const;
-  const { values } = parseArgs({
-    args: [...args],
-    options: { requests: text, clients: text, help: { type: 'boolean' } },
-  });
-  if (values.help === true) {
+  const values = new Arguments(args, ['requests', 'clients'], ['help']);
+  if (values.has('help')) {
     process.stdout.write(usage);
     return 0;
   }
@@ -126,14 +122,14 @@ async function main(args: readonly string[]): Promise<number> {
     await client.query(serverSoakSql);
     await client.end();
     const settings = { connectionString: database.connectionString, pool: 10 };
-    const server = await startServer(settings, [join(folder, 'pgway.json')]);
+    const server = await startPgwayServer(settings, [join(folder, 'pgway.json')]);
     const cleaning = setInterval(() => void emptyFolder(join(folder, 'uploads')), 10_000);
     try {
-      const sample = (): number => server.usage!().rss;
+      const sample = (): number => server.usage()?.rss ?? 0;
       const soak = await runClients(
         server.port,
-        Number(values.requests ?? 2_000_000),
-        Number(values.clients ?? 32),
+        values.count('requests', { byDefault: 2_000_000, max: 99_999_999 }),
+        values.count('clients', { byDefault: 32 }),
         sample,
       );
       return report(soak) ? 0 : 1;

@@ -3,7 +3,7 @@ import { pgbouncerVersion } from '@pgway/testing/pgbouncer';
 
 import { startServer } from './database.ts';
 import { readSoakOptions, type DatabaseRoute, type SoakOptions, soakUsage } from './options.ts';
-import { UsageError } from '../options.ts';
+import { UsageError } from '../arguments.ts';
 import { writeTable, writeVerdict } from './report.ts';
 import { formatCount } from './observe.ts';
 import { type SoakResult, runRoute } from './run-route.ts';

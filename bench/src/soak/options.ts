@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-
-import { UsageError } from '../options.ts';
+import { Arguments, UsageError } from '../arguments.ts';
 
 /** How the gateway reaches its server. */
 export type DatabaseRoute = 'direct' | 'pgbouncer';
@@ -33,63 +31,25 @@ export const soakUsage: string = `npm run soak -- [options]
   --only=ROUTE        direct or pgbouncer (both, one after the other)
 `;
 
-/** @throws UsageError that names the culprit */
+const max = 99_999_999;
+
+/** @throws UsageError that names the invalid option */
 export function readSoakOptions(args: readonly string[]): SoakOptions {
-  const values = parse(args);
-  const quick = values.quick === true;
+  const names = ['requests', 'seconds', 'connections', 'pool', 'postgres', 'seed', 'only'] as const;
+  const values = new Arguments(args, names);
   return {
-    requests: count('requests', values.requests, quick ? 20_000 : 1_000_000),
-    seconds: count('seconds', values.seconds, quick ? 50 : 3600),
-    connections: count('connections', values.connections, 48),
-    pool: count('pool', values.pool, 8),
-    postgres: values.postgres ?? '18',
-    seed: count('seed', values.seed, 1 + Math.floor(Math.random() * 99_999_999)),
-    routes: readRoutes(values.only),
+    requests: values.count('requests', { byDefault: 1_000_000, quick: 20_000, max }),
+    seconds: values.count('seconds', { byDefault: 3600, quick: 50, max }),
+    connections: values.count('connections', { byDefault: 48 }),
+    pool: values.count('pool', { byDefault: 8 }),
+    postgres: values.text('postgres') ?? '18',
+    seed: values.count('seed', { byDefault: 1 + Math.floor(Math.random() * max), max }),
+    routes: readRoutes(values.text('only')),
   };
 }
 
-interface ParsedArguments {
-  readonly quick?: boolean;
-  readonly requests?: string;
-  readonly seconds?: string;
-  readonly connections?: string;
-  readonly pool?: string;
-  readonly postgres?: string;
-  readonly seed?: string;
-  readonly only?: string;
-}
-
-function parse(args: readonly string[]): ParsedArguments {
-  const text = { type: 'string' } as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        quick: { type: 'boolean' },
-        requests: text,
-        seconds: text,
-        connections: text,
-        pool: text,
-        postgres: text,
-        seed: text,
-        only: text,
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function count(name: string, text: string | undefined, defaultValue: number): number {
-  if (text === undefined) return defaultValue;
-  if (!/^[1-9][0-9]{0,7}$/.test(text)) {
-    throw new UsageError(`--${name} takes a number from 1 to 99999999, not '${text}'`);
-  }
-  return Number(text);
-}
-
-function readRoutes(text: string | undefined): readonly DatabaseRoute[] {
-  if (text === undefined) return ['direct', 'pgbouncer'];
+function readRoutes(text: string | null): readonly DatabaseRoute[] {
+  if (text === null) return ['direct', 'pgbouncer'];
   if (text !== 'direct' && text !== 'pgbouncer') {
     throw new UsageError(`--only takes direct or pgbouncer, not '${text}'`);
   }

@@ -5,12 +5,15 @@ import { join, resolve } from 'node:path';
 import pg from 'pg';
 
 import { openDatabase } from '../database.ts';
-import { describeMachine } from '../report.ts';
+import type { BenchContext } from '../bench-suite.ts';
+import type { BarChart } from '../report/bar-chart.ts';
+import type { Section } from '../report/section.ts';
+import { median } from '../report/summary.ts';
 import { startChild } from './child.ts';
 import { openContent } from './content.ts';
 import { measureLimit, measureOtherCalls, measureUpload, type OtherCalls, type UploadBench } from './measure.ts';
 import type { UploadBenchOptions } from './options.ts';
-import { type UploadReport, type UploadResult, writeUploadReport } from './report.ts';
+import { type UploadResult, writeUploadReport } from './report.ts';
 import { uploadSchemaSql } from './schema.sql.ts';
 import type { Prober } from './prober.ts';
 import type { Sender } from './sender.ts';
@@ -22,14 +25,7 @@ type Log = (line: string) => void;
 /** Rows of the table from which the other calls read. */
 const itemRows = 10_000;
 
-/** Measures uploads. Returns the report as Markdown, and its data. */
-export async function benchUploads(
-  options: UploadBenchOptions,
-  signal: AbortSignal,
-  log: Log,
-): Promise<{ readonly report: UploadReport; readonly text: string }> {
-  const machine = describeMachine();
-  const date = new Date().toISOString();
+export async function benchUploads(options: UploadBenchOptions, { signal, log }: BenchContext): Promise<Section> {
   const folder = await mkdtemp(join(resolve(options.folder ?? tmpdir()), 'pgway-uploads-'));
   try {
     // The database server may run as another user.
@@ -40,10 +36,10 @@ export async function benchUploads(
       const bench = await openBench(database.connectionString, folder, { ...options, signal });
       try {
         const results = await measure(bench, works, options, log);
-        const conditions = { date, node: process.versions.node, postgres: database.version, ...machine };
         const { rounds, otherRounds, rate } = options;
-        const report = { conditions: { ...conditions, rounds, otherRounds, rate }, results };
-        return { report, text: writeUploadReport(report) };
+        const report = { postgres: database.version, rounds, otherRounds, rate, results };
+        const charts = [drawUploads(results)];
+        return { title: 'Uploads', text: writeUploadReport(report), charts, data: report, faults: [] };
       } finally {
         await closeBench(bench);
       }
@@ -53,6 +49,16 @@ export async function benchUploads(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function drawUploads(results: readonly UploadResult[]): BarChart {
+  const groups = results.map(({ work, runs, limits }) => {
+    const speed = (seconds: readonly number[]): number => work.amount / median(seconds);
+    const own = { label: 'pgway', value: speed(runs.map((run) => run.seconds)), isOwn: true };
+    const comparison = { label: 'without a gateway', value: speed(limits), isOwn: false };
+    return { title: `${work.title}, ${work.unit}`, bars: limits.length === 0 ? [own] : [own, comparison] };
+  });
+  return { name: 'uploads', title: 'Uploads', unit: 'more is faster', groups };
 }
 
 /** Writes the files that are needed, and reads the large one, so that the page cache holds it. */

@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-
-import { UsageError } from '../options.ts';
+import { Arguments, UsageError } from '../arguments.ts';
 import { uploadWorkNames, type UploadSizes } from './works.ts';
 
 export interface UploadBenchOptions extends Omit<UploadSizes, 'workbook'> {
@@ -32,57 +30,22 @@ export const uploadBenchUsage: string = `npm run bench -- uploads [options]
 
 /** @throws UsageError that names the invalid option */
 export function readUploadBenchOptions(args: readonly string[]): UploadBenchOptions {
-  const values = parse(args);
-  const scale = values.quick === true ? 8 : 1;
-  const only = (values.only ?? []).flatMap((list) => list.split(','));
+  const names = ['only', 'rounds', 'other-rounds', 'rate', 'folder', 'profile', 'database'] as const;
+  const values = new Arguments(args, names);
+  const scale = values.isQuick ? 8 : 1;
+  const only = values.list('only').flatMap((list) => list.split(','));
   const unknown = only.find((name) => !(uploadWorkNames as readonly string[]).includes(name));
   if (unknown !== undefined) throw new UsageError(`--only: '${unknown}' is unknown; use ${uploadWorkNames.join(', ')}`);
   return {
     mebibytes: 1024 / scale,
     csvRows: 200_000 / scale,
     excelRows: 50_000 / scale,
-    rounds: count('rounds', values.rounds, scale === 1 ? 5 : 2),
-    otherRounds: count('other-rounds', values['other-rounds'], scale === 1 ? 3 : 1),
-    rate: count('rate', values.rate, 200),
-    database: values.database ?? null,
-    folder: values.folder ?? null,
-    profileFolder: values.profile ?? null,
+    rounds: values.count('rounds', { byDefault: 5, quick: 2 }),
+    otherRounds: values.count('other-rounds', { byDefault: 3, quick: 1, min: 0 }),
+    rate: values.count('rate', { byDefault: 200 }),
+    database: values.text('database'),
+    folder: values.text('folder'),
+    profileFolder: values.text('profile'),
     has: (work) => only.length === 0 || only.includes(work),
   };
-}
-
-interface ParsedArguments {
-  readonly quick?: boolean;
-  readonly only?: string[];
-  readonly rounds?: string;
-  readonly 'other-rounds'?: string;
-  readonly rate?: string;
-  readonly folder?: string;
-  readonly profile?: string;
-  readonly database?: string;
-}
-
-function parse(args: readonly string[]): ParsedArguments {
-  try {
-    const text = { type: 'string' } as const;
-    const options = {
-      quick: { type: 'boolean' },
-      only: { type: 'string', multiple: true },
-      rounds: text,
-      'other-rounds': text,
-      rate: text,
-      folder: text,
-      profile: text,
-      database: text,
-    } as const;
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function count(name: string, text: string | undefined, defaultValue: number): number {
-  if (text === undefined) return defaultValue;
-  if (!/^[0-9]{1,4}$/.test(text)) throw new UsageError(`--${name} takes a number from 0 to 9999, not '${text}'`);
-  return Number(text);
 }

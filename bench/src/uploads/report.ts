@@ -1,6 +1,5 @@
-import type { Conditions } from '../report.ts';
-import { median } from '../summary.ts';
-import { formatMebibytes, formatNumber, formatRatio, formatTable } from '../table.ts';
+import { median } from '../report/summary.ts';
+import { formatMebibytes, formatNumber, formatRatio, formatTable } from '../report/table.ts';
 import { limitTitles } from './limits.ts';
 import type { OtherCalls, UploadRun } from './measure.ts';
 import type { UploadWork } from './works.ts';
@@ -14,33 +13,30 @@ export interface UploadResult {
 }
 
 export interface UploadReport {
-  readonly conditions: Pick<
-    Conditions,
-    'date' | 'node' | 'postgres' | 'processor' | 'processors' | 'loadAverage' | 'rounds'
-  > & { readonly otherRounds: number; readonly rate: number };
+  readonly postgres: string;
+  readonly rounds: number;
+  readonly otherRounds: number;
+  /** Other calls per second. */
+  readonly rate: number;
   readonly results: readonly UploadResult[];
 }
 
 /** The p99 of other calls during an upload, as a multiple of that without one. */
 const maxSlowdown = 2;
 
-/** Returns the report as Markdown. */
-export function writeUploadReport({ conditions, results }: UploadReport): string {
+/** Returns the report as Markdown, without a heading. */
+export function writeUploadReport({ results, ...conditions }: UploadReport): string {
   const measured = results.filter(({ runs }) => runs.length > 0);
   const others = results.filter((result) => result.others.length > 0);
   return [
-    `# Bench of uploads, ${conditions.date}`,
-    `Node ${conditions.node}, PostgreSQL ${conditions.postgres} without durability; ` +
-      `${conditions.processors} × ${conditions.processor}, shared by sender, gateway and database; ` +
-      `load average ${conditions.loadAverage.toFixed(1)} before the start.\n` +
-      `Medians of ${conditions.rounds} interleaved rounds.`,
+    `PostgreSQL ${conditions.postgres} without durability. Medians of ${conditions.rounds} interleaved rounds.`,
     ...(measured.length === 0
       ? []
-      : ['## Speed', speedTable(measured), '## Memory of the gateway', memoryTable(measured)]),
+      : ['### Speed', speedTable(measured), '### Memory of the gateway', memoryTable(measured)]),
     ...(others.length === 0
       ? []
       : [
-          `## Other calls, ${conditions.rate} per second, during an upload`,
+          `### Other calls, ${conditions.rate} per second, during an upload`,
           `Milliseconds; all calls of ${conditions.otherRounds} rounds.`,
           otherTable(others),
         ]),

@@ -1,4 +1,5 @@
 /** Compares numbers of worker processes of the standalone server. */
+import { strictEqual } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,9 +7,15 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 
 import { openDatabase } from '../database.ts';
-import { chooseLoadTool, type LoadTool } from '../load.ts';
-import { describeMachine } from '../report.ts';
-import { formatNumber, formatRatio, formatTable } from '../table.ts';
+import { chooseLoadTool, type LoadTool } from '../load/load.ts';
+import type { BenchContext } from '../bench-suite.ts';
+import type { Section } from '../report/section.ts';
+import type { BarChart } from '../report/bar-chart.ts';
+import { median } from '../report/summary.ts';
+import { expectedItem, verifyRows } from '../works/bench-rows.ts';
+import { itemsPath } from '../works/routine-works.ts';
+import { getRequest } from '../works/work.ts';
+import { formatNumber, formatRatio, formatTable } from '../report/table.ts';
 import type { WorkersBenchOptions } from './options.ts';
 
 const program = fileURLToPath(new URL('dist/bin.js', import.meta.resolve('pgway/package.json')));
@@ -20,10 +27,22 @@ const schemaSql = `
   comment on function workers_add is 'HTTP GET /add';
 `;
 
-const works = [
-  { title: 'waits 5 ms in the database', path: '/wait', body: 'waited' },
-  { title: 'adds two numbers', path: '/add?a=1&b=2', body: '3' },
-] as const;
+interface WorkersWork {
+  readonly title: string;
+  readonly path: string;
+  /** Throws unless the response is right. */
+  readonly verify: (body: string) => void;
+}
+
+const works: readonly WorkersWork[] = [
+  { title: 'waits 5 ms in the database', path: '/wait', verify: (body) => strictEqual(body, 'waited') },
+  { title: 'adds two numbers', path: '/add?a=1&b=2', verify: (body) => strictEqual(body, '3') },
+  {
+    title: '100 rows',
+    path: `/api/bench${itemsPath(100)}`,
+    verify: (body) => verifyRows(JSON.parse(body), 100, expectedItem),
+  },
+];
 
 interface Run {
   readonly work: string;
@@ -39,20 +58,9 @@ interface Server {
   close(): Promise<void>;
 }
 
-export interface WorkersReport {
-  readonly date: string;
-  readonly runs: readonly Run[];
-}
-
-export async function benchWorkers(
-  options: WorkersBenchOptions,
-  signal: AbortSignal,
-  log: (line: string) => void,
-): Promise<{ readonly report: WorkersReport; readonly text: string }> {
+export async function benchWorkers(options: WorkersBenchOptions, { signal, log }: BenchContext): Promise<Section> {
   const tool = chooseLoadTool();
-  const machine = describeMachine();
-  const date = new Date().toISOString();
-  const database = await openDatabase(options.database, 1);
+  const database = await openDatabase(options.database, 1000);
   const servers: Server[] = [];
   try {
     await runSql(database.connectionString, schemaSql);
@@ -60,12 +68,16 @@ export async function benchWorkers(
     for (const workers of options.workers) servers.push(await startServer(database.connectionString, workers, options));
     const runs = await runRounds(servers, { tool, options, signal, log });
     const conditions =
-      `Node ${process.versions.node}, PostgreSQL ${database.version}, load by ${tool.name}; ` +
-      `${machine.processors} × ${machine.processor}, shared by load, server and database; ` +
-      `load average ${machine.loadAverage.toFixed(1)} before the start.\n` +
+      `PostgreSQL ${database.version}, load by ${tool.name}. ` +
       `Medians of ${options.rounds} interleaved rounds of ${options.seconds} s; ` +
       `${options.connections} HTTP connections, ${options.pool} database connections.`;
-    return { report: { date, runs }, text: [`# Workers, ${date}`, conditions, table(runs, options)].join('\n\n') };
+    return {
+      title: 'Workers',
+      text: [conditions, table(runs, options)].join('\n\n'),
+      charts: [drawRuns(runs, options)],
+      data: { options, postgres: database.version, loadTool: tool.name, runs },
+      faults: [],
+    };
   } finally {
     await Promise.all(servers.map((server) => server.close()));
     await database.close();
@@ -123,7 +135,7 @@ async function runRounds(servers: readonly Server[], context: RoundContext): Pro
   const runs: Run[] = [];
   for (const work of works) {
     log(`${work.title} …`);
-    for (const { url } of servers) await check(`${url}${work.path}`, work.body);
+    for (const { url } of servers) await check(url, work);
     for (let round = 0; round < options.rounds; round++) {
       for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
         signal.throwIfAborted();
@@ -134,36 +146,75 @@ async function runRounds(servers: readonly Server[], context: RoundContext): Pro
   return runs;
 }
 
-async function check(url: string, body: string): Promise<void> {
-  const text = await (await fetch(url)).text();
-  if (text !== body) throw new Error(`${url} answered ${text.slice(0, 200)} instead of ${body}`);
+async function check(url: string, { path, verify }: WorkersWork): Promise<void> {
+  verify(await (await fetch(url + path)).text());
 }
 
 async function measure(
   { url, workers }: Server,
-  { title, path }: (typeof works)[number],
+  { title, path }: WorkersWork,
   { tool, options, signal }: RoundContext,
 ): Promise<Run> {
   const { connections, seconds } = options;
-  const { requestsPerSecond, p99, failures } = await tool.run(`${url}${path}`, { connections, seconds, signal });
+  const { requestsPerSecond, p99, failures } = await tool.run({
+    base: url,
+    requests: [getRequest(path)],
+    connections,
+    seconds,
+    signal,
+  });
   if (failures > 0) throw new Error(`${failures} requests of ${path} failed with ${workers} workers`);
   return { work: title, workers, requestsPerSecond, p99 };
 }
 
-function table(runs: readonly Run[], { workers }: WorkersBenchOptions): string {
-  const rows = works.flatMap(({ title }) => {
-    const of = (count: number): readonly Run[] => runs.filter((run) => run.work === title && run.workers === count);
-    const base = median(of(workers[0]!).map((run) => run.requestsPerSecond));
+interface Result {
+  readonly work: string;
+  readonly workers: number;
+  readonly requestsPerSecond: number;
+  readonly ratio: number;
+  readonly p99: number;
+}
+
+function summarizeRuns(runs: readonly Run[], { workers }: WorkersBenchOptions): readonly Result[] {
+  return works.flatMap(({ title }) => {
+    const figures = (count: number, name: 'requestsPerSecond' | 'p99'): number =>
+      median(runs.filter((run) => run.work === title && run.workers === count).map((run) => run[name]));
+    const base = figures(workers[0]!, 'requestsPerSecond');
     return workers.map((count) => {
-      const rate = median(of(count).map((run) => run.requestsPerSecond));
-      const p99 = median(of(count).map((run) => run.p99));
-      return [title, String(count), formatNumber(rate), formatRatio(rate / base), formatNumber(p99)];
+      const requestsPerSecond = figures(count, 'requestsPerSecond');
+      return {
+        work: title,
+        workers: count,
+        requestsPerSecond,
+        ratio: requestsPerSecond / base,
+        p99: figures(count, 'p99'),
+      };
     });
   });
+}
+
+function table(runs: readonly Run[], options: WorkersBenchOptions): string {
+  const rows = summarizeRuns(runs, options).map(({ work, workers, requestsPerSecond, ratio, p99 }) => [
+    work,
+    String(workers),
+    formatNumber(requestsPerSecond),
+    formatRatio(ratio),
+    formatNumber(p99),
+  ]);
   return formatTable(['work', 'workers', 'requests/s', 'ratio', 'p99 ms'], rows);
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.floor(sorted.length / 2)]!;
+function drawRuns(runs: readonly Run[], options: WorkersBenchOptions): BarChart {
+  const results = summarizeRuns(runs, options);
+  const groups = works.map(({ title }) => ({
+    title,
+    bars: results
+      .filter(({ work }) => work === title)
+      .map(({ workers, requestsPerSecond }) => ({
+        label: workers === 1 ? 'one process' : `${workers} workers`,
+        value: requestsPerSecond,
+        isOwn: true,
+      })),
+  }));
+  return { name: 'workers', title: 'Worker processes', unit: 'requests per second', groups };
 }

@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-
-import { UsageError } from '../options.ts';
+import { Arguments, readCount } from '../arguments.ts';
 
 export interface WorkersBenchOptions {
   readonly seconds: number;
@@ -26,41 +24,15 @@ export const workersBenchUsage: string = `npm run bench -- workers [options]
   --database=URL      postgres://… of a server whose user may create databases, instead of the embedded one
 `;
 
-const text = { type: 'string' } as const;
-
 /** @throws UsageError that names the invalid option */
 export function readWorkersBenchOptions(args: readonly string[]): WorkersBenchOptions {
-  const values = parse(args);
-  const isQuick = values.quick === true;
+  const values = new Arguments(args, ['workers', 'seconds', 'rounds', 'connections', 'pool', 'database']);
   return {
-    seconds: count('seconds', values.seconds, isQuick ? 1 : 3),
-    rounds: count('rounds', values.rounds, isQuick ? 2 : 5),
-    connections: count('connections', values.connections, 100),
-    pool: count('pool', values.pool, 64),
-    workers: (values.workers ?? '1,2').split(',').map((number) => count('workers', number, 1)),
-    database: values.database ?? null,
+    seconds: values.count('seconds', { byDefault: 3, quick: 1 }),
+    rounds: values.count('rounds', { byDefault: 5, quick: 2 }),
+    connections: values.count('connections', { byDefault: 100 }),
+    pool: values.count('pool', { byDefault: 64 }),
+    workers: (values.text('workers') ?? '1,2').split(',').map((number) => readCount('workers', number)),
+    database: values.text('database'),
   };
-}
-
-function parse(args: readonly string[]) {
-  const options = {
-    quick: { type: 'boolean' },
-    workers: text,
-    seconds: text,
-    rounds: text,
-    connections: text,
-    pool: text,
-    database: text,
-  } as const;
-  try {
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function count(name: string, value: string | undefined, byDefault: number): number {
-  const number = value === undefined ? byDefault : Number(value);
-  if (Number.isInteger(number) && number > 0) return number;
-  throw new UsageError(`--${name}: must be a whole number above 0, not ${JSON.stringify(value)}`);
 }

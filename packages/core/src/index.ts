@@ -2,14 +2,19 @@ export { type FetchHandler, type Gateway, type NodeMiddleware, createGateway } f
 export type {
   CacheUse,
   CatalogHealth,
+  TenantsHealth,
   CatalogStatistics,
   DatabaseProbe,
   Health,
   PoolHealth,
+  ReadStatistics,
+  ReplicaHealth,
+  PlanStatistics,
   RateLimitStatistics,
   Statistics,
   StreamStatistics,
 } from './gateway/health.ts';
+export { toGatewayRequest } from './gateway/host-authentication.ts';
 export type {
   AuthenticationResult,
   ClaimValues,
@@ -45,6 +50,16 @@ export type {
   JwtOptions,
   SessionOptions,
 } from './gateway/options/authentication-options.ts';
+export type { IdempotencyOptions } from './gateway/options/idempotency-options.ts';
+export {
+  type IdempotencyInstallation,
+  installIdempotency,
+  uninstallIdempotency,
+} from './endpoints/idempotency-store.ts';
+export type { ReadReplicasOptions } from './gateway/options/read-replica-options.ts';
+export type { ExternalProviderOptions, ExternalSignInOptions } from './external-sign-in/options.ts';
+export { presets as externalSignInPresets, type Preset as ExternalSignInPreset } from './external-sign-in/presets.ts';
+export { parseReturnPath } from './external-sign-in/return-path.ts';
 export type { RateLimitPolicyOptions, RateLimitsOptions } from './gateway/options/rate-limit-options.ts';
 export type { UploadOptions } from './gateway/options/upload-options.ts';
 export { type DefaultUploadHandlerOptions, defaultUploadHandlers } from './uploads/default-handlers.ts';
@@ -148,7 +163,9 @@ export type {
   ResultShape,
   LoginOrLogout,
   TableEndpoint,
+  EndpointTool,
   EndpointUpload,
+  ToolHint,
 } from './endpoints/endpoint.ts';
 export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
 export type { EndpointAuthenticationOptions, EndpointOptions, EndpointRateLimitOptions } from './endpoints/options.ts';
@@ -211,16 +228,17 @@ export type {
 export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
 export { runStatements } from './gateway/run-statements.ts';
 export type { SingleConnectionOptions } from './gateway/single-connection.ts';
-export { DatabaseError } from './postgres/port.ts';
+export { DatabaseError, type ReplicaStatistics } from './postgres/port.ts';
 export type { FetchConnection } from './adapters/fetch.ts';
+export { allowBufferReuse } from './adapters/buffer-reuse.ts';
 export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';
-export type { ByteSink, ByteSource, Handle, StreamResponse, WholeResponse } from './http/response.ts';
+export type { ByteSink, ByteSource, Handle, ReusableMemory, StreamResponse, WholeResponse } from './http/response.ts';
 export { memoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts';
 export { memoryRateLimits, type MemoryRateLimitOptions } from './rate-limits/memory-store.ts';
 export { redisRateLimits, type RedisRateLimitsOptions } from './rate-limits/redis-store.ts';
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
-export type { CrudOptions, CrudType } from './tables/crud-options.ts';
+export type { CrudOptions, CrudType, PostgrestOptions } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';
 export { type GeneratedFile, GeneratorError } from './generators/generated-file.ts';
 export {
@@ -241,13 +259,19 @@ export {
   type OpenApiOperation,
   openApiOperations,
 } from './generators/openapi/document.ts';
+export { type ToolRequest, ToolArgumentError, toolRequest } from './generators/mcp/request.ts';
+export type { ResultMember, ToolArgument, ToolOutput } from './generators/mcp/schemas.ts';
+export { type McpTool, type McpToolOptions, mcpTools } from './generators/mcp/tools.ts';
 export { openApiDefaults, type OpenApiOptions } from './generators/openapi/options.ts';
 export { withClientParameters } from './generators/client-endpoint.ts';
 export { typescriptClientDiagnostics, typescriptClientFiles } from './generators/typescript/client-files.ts';
 export { typescriptClientDefaults, type TypescriptClientOptions } from './generators/typescript/options.ts';
+export { deriveRequest, type DerivedRequestOptions } from './adapters/derived-request.ts';
 export { requestId } from './adapters/request-id.ts';
 export { type LogOptions, logObserver } from './logging/log-observer.ts';
 export { OptionsError, StartError } from './gateway/start-error.ts';
+export { compileHostPattern, type HostMatcher } from './gateway/tenants/tenant-name.ts';
+export type { TenantOptions } from './gateway/options/tenant-options.ts';
 export { nearestName } from './validation/suggestion.ts';
 export type { CommentHeader } from './generators/generated-file.ts';
 export type { NamingOptions } from './generators/naming.ts';

@@ -10,10 +10,12 @@ import { describe, expect, test } from 'vitest';
 const modules: Readonly<Record<string, { readonly modules: readonly string[]; readonly packages: readonly string[] }>> =
   {
     postgres: { modules: [], packages: ['node', 'pg'] },
+    terminal: { modules: [], packages: ['node', 'fast-string-truncated-width'] },
     http: { modules: [], packages: [] },
     validation: { modules: [], packages: [] },
     catalog: { modules: ['postgres'], packages: [] },
     endpoints: { modules: ['catalog', 'validation'], packages: [] },
+    explanation: { modules: ['terminal', 'validation', 'endpoints'], packages: [] },
     ports: { modules: ['postgres', 'http', 'endpoints'], packages: ['node'] },
     response: { modules: ['postgres', 'http', 'endpoints'], packages: ['node', 'negotiator'] },
     auth: { modules: ['postgres', 'http', 'endpoints', 'ports'], packages: [] },
@@ -42,8 +44,15 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       modules: ['http', 'validation', 'ports', 'cache', 'rate-limits'],
       packages: ['node', 'jose', 'cookie'],
     },
+    'external-sign-in': {
+      modules: ['http', 'ports', 'auth', 'auth-schemes'],
+      packages: ['node', 'cookie', 'openid-client'],
+    },
     broadcast: { modules: ['postgres', 'ports', 'cache', 'auth-schemes'], packages: ['node'] },
-    tables: { modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports'], packages: [] },
+    tables: {
+      modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports', 'uploads'],
+      packages: [],
+    },
     generators: { modules: ['postgres', 'validation', 'endpoints'], packages: ['node'] },
     logging: { modules: ['endpoints', 'ports'], packages: [] },
     gateway: {
@@ -62,6 +71,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'cache',
         'rate-limits',
         'auth-schemes',
+        'external-sign-in',
         'broadcast',
         'uploads',
         'logging',
@@ -81,6 +91,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'auth-schemes',
         'cache',
         'rate-limits',
+        'external-sign-in',
         'tables',
         'uploads',
         'generators',
@@ -96,7 +107,15 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
   catalog: {
     postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts', 'postgres/query.ts'],
   },
-  endpoints: { catalog: ['catalog/routine.ts', 'catalog/table.ts', 'catalog/type-facts.ts', 'catalog/quote.ts'] },
+  endpoints: {
+    catalog: [
+      'catalog/routine.ts',
+      'catalog/steps.ts',
+      'catalog/table.ts',
+      'catalog/type-facts.ts',
+      'catalog/quote.ts',
+    ],
+  },
   ports: { postgres: ['postgres/port.ts'] },
   response: { postgres: ['postgres/port.ts', 'postgres/literal.ts'] },
   auth: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts'] },
@@ -105,12 +124,30 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/query.ts'],
     endpoints: ['endpoints/endpoint.ts', 'endpoints/upload-option.ts'],
   },
-  request: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts', 'postgres/query.ts'] },
+  request: {
+    postgres: [
+      'postgres/port.ts',
+      'postgres/literal.ts',
+      'postgres/settings.ts',
+      'postgres/query.ts',
+      'postgres/merge-calls.ts',
+      'postgres/wal-position.ts',
+    ],
+  },
   'auth-schemes': {
     cache: ['cache/expiring-map.ts'],
     'rate-limits': ['rate-limits/token-bucket.ts'],
   },
   'rate-limits': { cache: ['cache/expiring-map.ts', 'cache/redis-connection.ts'] },
+  'external-sign-in': {
+    'auth-schemes': [
+      'auth-schemes/challenge.ts',
+      'auth-schemes/command-row.ts',
+      'auth-schemes/command-runner.ts',
+      'auth-schemes/keys/key-ring.ts',
+      'auth-schemes/sessions.ts',
+    ],
+  },
   broadcast: {
     postgres: ['postgres/port.ts', 'postgres/literal.ts'],
     cache: ['cache/redis-client.ts'],
@@ -118,12 +155,23 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
   tables: {
     postgres: ['postgres/port.ts', 'postgres/literal.ts'],
-    endpoints: ['endpoints/endpoint.ts', 'endpoints/named-type.ts', 'endpoints/statement.ts'],
-    http: ['http/conditional-request.ts'],
+    endpoints: [
+      'endpoints/deriving-source.ts',
+      'endpoints/endpoint.ts',
+      'endpoints/named-type.ts',
+      'endpoints/statement.ts',
+    ],
+    http: ['http/conditional-request.ts', 'http/json-reader.ts', 'http/query-string.ts'],
+    uploads: ['uploads/csv-reader.ts'],
   },
   generators: {
     postgres: ['postgres/literal.ts'],
-    endpoints: ['endpoints/endpoint.ts', 'endpoints/named-type.ts', 'endpoints/diagnostic.ts'],
+    endpoints: [
+      'endpoints/endpoint.ts',
+      'endpoints/named-type.ts',
+      'endpoints/diagnostic.ts',
+      'endpoints/large-numbers.ts',
+    ],
   },
   logging: { endpoints: ['endpoints/endpoint.ts', 'endpoints/diagnostic.ts', 'endpoints/secret-names.ts'] },
   index: { validation: ['validation/suggestion.ts'], request: ['request/hooks.ts'] },
@@ -145,7 +193,7 @@ const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly str
     ],
     cookie: ['auth-schemes/cookie.ts', 'auth-schemes/csrf-guard.ts'],
   },
-  cache: { '@redis/client': ['cache/redis-client.ts'] },
+  cache: { '@redis/client': ['cache/connect-redis.ts'] },
   uploads: {
     '@cj-tech-master/excelts': ['uploads/excel/workbook.ts'],
     saxes: ['uploads/excel/xml-filter.ts'],

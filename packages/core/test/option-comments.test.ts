@@ -4,10 +4,11 @@ import { authenticationDefaults } from '../src/gateway/options/authentication-op
 import { eventsDefaults, generalDefaults } from '../src/gateway/options/options.ts';
 import { endpointDefaults } from '../src/endpoints/options.ts';
 
-/** What editors show of an option: its default stands in the comment, where it is more than off or nothing. */
+/** The comment of an option, which editors show, has its default unless that is off or empty. */
 
 const files = [
   'gateway/options/authentication-options.ts',
+  'gateway/options/batch-options.ts',
   'gateway/options/options.ts',
   'endpoints/options.ts',
   'logging/log-observer.ts',

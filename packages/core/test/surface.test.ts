@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
 import * as core from '@pgway/core';
+import * as connection from '@pgway/core/connection';
 import * as excel from '@pgway/core/excel';
+import * as explanation from '@pgway/core/explanation';
 import * as fastify from '@pgway/core/fastify';
+import * as files from '@pgway/core/files';
+import * as suggestion from '@pgway/core/suggestion';
+import * as terminal from '@pgway/core/terminal';
 import { problemTypes } from '../src/http/problem.ts';
 import { sqlstateStatuses } from '../src/request/sqlstate.ts';
 
-/** What hosts and clients build on. A change here is a change of the public surface: CHANGELOG, and a major version when it breaks. */
+/** The public surface for hosts and clients. A change here needs a line in CHANGELOG, and a major version when it breaks programs. */
 
 test('the names that a host can import', () => {
   expect(Object.keys(core).toSorted()).toEqual([
@@ -14,8 +19,11 @@ test('the names that a host can import', () => {
     'OptionsError',
     'Problem',
     'StartError',
+    'ToolArgumentError',
+    'allowBufferReuse',
     'clientNetwork',
     'compareFiles',
+    'compileHostPattern',
     'configuredPoolSize',
     'createGateway',
     'createPasswordHasher',
@@ -24,15 +32,19 @@ test('the names that a host can import', () => {
     'csvHandler',
     'defaultUploadHandlers',
     'defineRoutine',
+    'deriveRequest',
+    'externalSignInPresets',
     'fileSystemHandler',
     'functionsSource',
     'httpDocuments',
     'httpFile',
     'httpFileDefaults',
     'httpFiles',
+    'installIdempotency',
     'largeObjectHandler',
     'logObserver',
     'loginRateLimiter',
+    'mcpTools',
     'memoryCache',
     'memoryKeyStorage',
     'memoryRateLimits',
@@ -46,17 +58,21 @@ test('the names that a host can import', () => {
     'openApiFiles',
     'openApiOperations',
     'openBatchCommand',
+    'parseReturnPath',
     'rateLimiter',
     'redisCache',
     'redisRateLimits',
     'requestId',
     'runStatements',
+    'toGatewayRequest',
     'tokenAlgorithms',
+    'toolRequest',
     'trustedAddresses',
     'typescriptClient',
     'typescriptClientDefaults',
     'typescriptClientDiagnostics',
     'typescriptClientFiles',
+    'uninstallIdempotency',
     'withClientParameters',
     'writeFiles',
   ]);
@@ -66,13 +82,54 @@ test('the names of the upload handler for Excel', () => {
   expect(Object.keys(excel)).toEqual(['excelHandler']);
 });
 
+test('the names for connections of tools', () => {
+  expect(Object.keys(connection).toSorted()).toEqual([
+    'ConnectionLost',
+    'ConnectionSetupError',
+    'ConnectionStringError',
+    'DatabaseError',
+    'openClient',
+    'parseConnectionString',
+  ]);
+});
+
+test('the names for generated files', () => {
+  expect(Object.keys(files).toSorted()).toEqual(['compareFiles', 'writeFiles']);
+});
+
+test('the names for suggestions', () => {
+  expect(Object.keys(suggestion).toSorted()).toEqual(['editDistance', 'nearestName']);
+});
+
+test('the names for text on terminals', () => {
+  expect(Object.keys(terminal).toSorted()).toEqual([
+    'PromptCancelled',
+    'displayWidth',
+    'escapeControlCharacters',
+    'onTerminal',
+    'padToWidth',
+    'truncate',
+    'wrap',
+  ]);
+});
+
+test('the names for explanations of endpoints', () => {
+  expect(Object.keys(explanation).toSorted()).toEqual([
+    'explanationsJson',
+    'explanationsText',
+    'hasError',
+    'nearestExplanation',
+    'selectExplanations',
+  ]);
+});
+
 test('the names of the plug-in for Fastify', () => {
   expect(Object.keys(fastify)).toEqual(['gatewayPlugin']);
 });
 
 test('a scheme of the host can be a class: the types of all that it is given and gives have names', () => {
-  class Nobody implements core.AuthScheme {
-    readonly name = 'nobody';
+  class PublicScheme implements core.AuthScheme {
+    readonly name = 'public';
     readonly signIn = null;
     readonly routes: readonly core.SchemeRoute[] = [
       { method: 'GET', path: '/who', handle: (request) => Promise.resolve(this.answer(request)) },
@@ -87,14 +144,14 @@ test('a scheme of the host can be a class: the types of all that it is given and
       return Promise.resolve([]);
     }
     answer(request: core.GatewayRequest): core.GatewayResponse {
-      return { kind: 'whole', status: 200, headers: [], body: `nobody at ${request.path}` };
+      return { kind: 'whole', status: 200, headers: [], body: `public at ${request.path}` };
     }
   }
-  const doors = (gateway: core.Gateway): readonly [core.NodeMiddleware, core.FetchHandler] => [
+  const handlers = (gateway: core.Gateway): readonly [core.NodeMiddleware, core.FetchHandler] => [
     gateway.middleware,
     gateway.fetch,
   ];
-  expect([new Nobody().routes[0]!.path, doors.length]).toEqual(['/who', 1]);
+  expect([new PublicScheme().routes[0]!.path, handlers.length]).toEqual(['/who', 1]);
 });
 
 test('the codes of problems and their statuses', () => {
@@ -105,15 +162,23 @@ test('the codes of problems and their statuses', () => {
   ).toMatchInlineSnapshot(`
     [
       "400 ambiguous-signature",
+      "400 batch-failed",
+      "400 batch-too-large",
       "400 body-not-an-object",
+      "400 invalid-batch",
+      "400 invalid-consistency",
       "400 invalid-execution-id",
+      "400 invalid-idempotency-key",
       "400 invalid-parameter",
+      "400 invalid-sign-in",
       "400 malformed-body",
       "400 malformed-file",
       "400 malformed-json",
       "400 malformed-query",
+      "400 missing-idempotency-key",
       "400 missing-parameter",
       "400 no-matching-signature",
+      "400 not-in-batch",
       "400 repeated-parameter",
       "400 too-many-conditions",
       "400 unfiltered-delete",
@@ -122,27 +187,40 @@ test('the codes of problems and their statuses', () => {
       "403 cross-site-request",
       "403 forbidden",
       "403 insecure-transport",
+      "403 sign-in-denied",
+      "404 account-not-linked",
       "404 missing-column",
+      "404 unknown-endpoint",
+      "404 unknown-tenant",
       "405 method-not-allowed",
       "408 request-timeout",
       "408 upload-too-slow",
+      "409 account-not-linkable",
       "409 file-name-conflict",
+      "409 idempotency-key-in-use",
+      "409 stored-response-unavailable",
       "412 precondition-failed",
       "413 body-too-large",
       "414 uri-too-long",
       "415 unsupported-media-type",
+      "421 unknown-origin",
+      "422 idempotency-key-reused",
       "429 quota-exceeded",
       "429 too-many-attempts",
       "429 too-many-streams",
       "500 database-error",
       "500 internal",
       "500 invalid-response-header",
+      "500 invalid-response-setting",
       "500 refresh-failed",
       "500 stale-endpoint",
+      "502 invalid-provider-response",
       "503 database-unavailable",
+      "503 idempotency-unavailable",
       "503 no-free-connection",
       "503 no-free-stream",
       "503 outcome-unknown",
+      "503 provider-unavailable",
       "503 rate-limit-unavailable",
       "504 timeout",
       "507 insufficient-storage",
@@ -168,6 +246,7 @@ test('the statuses of SQLSTATEs', () => {
       "428C9": 400,
       "44000": 400,
       "53300": 503,
+      "54000": 400,
       "55P03": 409,
       "57014": 205,
       "57P01": 503,

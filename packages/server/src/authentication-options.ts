@@ -21,6 +21,7 @@ export function authenticationOptions(configuration: Configuration): Authenticat
     bearer: bearer.enabled && omit(bearer, 'enabled'),
     jwt: jwtOptions(configuration),
     basic: basicOptions(configuration),
+    externalSignIn: externalSignInOptions(configuration),
     dataProtection: configuration.dataProtection,
     sessions: sessionOptions(configuration),
   };
@@ -98,6 +99,15 @@ function toJwtKey({ secret, pem, jwk, id }: Configuration['jwt']['keys'][number]
 function basicOptions({ basic }: Configuration): Option<'basic'> {
   return basic.user === null && basic.hash === null && basic.command === null ? null : basic;
 }
+
+function externalSignInOptions({ externalSignIn }: Configuration): Option<'externalSignIn'> {
+  const { providers, loginCommand, ...options } = externalSignIn;
+  if (Object.keys(providers).length === 0 || loginCommand === null) return null;
+  return { providers: providers as ExternalProviders, loginCommand, ...options };
+}
+
+/** The schema has no options that are undefined. */
+type ExternalProviders = NonNullable<Option<'externalSignIn'>>['providers'];
 
 function sessionOptions({ sessions }: Configuration): Option<'sessions'> {
   const { beginCommand, checkCommand, endCommand, ...options } = sessions;

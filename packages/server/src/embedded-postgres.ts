@@ -4,11 +4,8 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type * as EmbeddedPackage from '@pgway/embedded';
 import type { PostgresServer, PostgresServerOptions } from '@pgway/embedded';
-
-/** The embedded PostgreSQL is not installed, did not start, or exited; the message is one line that says what to do. */
-export class EmbeddedPostgresError extends Error {
-  override readonly name = 'EmbeddedPostgresError';
-}
+import { importEmbeddedPackage } from './embedded-package.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
 export interface EmbeddedPostgresOptions extends Pick<PostgresServerOptions, 'dataDirectory' | 'onProgress'> {
   /** Called once when the server exits without having been stopped. */
@@ -22,7 +19,7 @@ export interface EmbeddedPostgresOptions extends Pick<PostgresServerOptions, 'da
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
-  load: () => Promise<typeof EmbeddedPackage> = () => import('@pgway/embedded'),
+  load: () => Promise<typeof EmbeddedPackage> = importEmbeddedPackage,
 ): Promise<PostgresServer> {
   const { startPostgres, PostgresServerError } = await load().catch((error: unknown) => {
     throw isNotInstalled(error) ? notInstalled(error) : error;

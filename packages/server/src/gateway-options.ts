@@ -29,16 +29,19 @@ export async function gatewayOptions(
   connectionString: string,
   { wrapSources, shared, ...commandOptions }: CommandOptions,
 ): Promise<GatewayOptions> {
-  const { gateway, crud, events } = configuration;
+  const { gateway, crud, events, idempotency, readReplicas } = configuration;
   const { nameConverter, traceContext, ...options } = gateway;
   return {
     ...options,
     traceContext: traceContext ?? (configuration.tracing.endpoint === null ? 'off' : 'application_name'),
     ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
+    readReplicas,
+    idempotency,
     events,
     ...cacheOptions(configuration),
     rateLimits: rateLimitOptions(configuration),
     uploadOptions: await uploadOptions(configuration),
+    tenant: tenantOptions(configuration),
     authentication: authenticationOptions(configuration),
     connectionString,
     ...commandOptions,
@@ -67,6 +70,10 @@ function sharedOptions(
     ...(rateLimits === null ? {} : { rateLimits: { ...rateLimitOptions(configuration), store: rateLimits } }),
     ...(broadcast === null ? {} : { events: { ...configuration.events, broadcast } }),
   };
+}
+
+function tenantOptions({ tenant: { by, ...options } }: Configuration): NonNullable<GatewayOptions['tenant']> | null {
+  return by === null ? null : { by, ...options };
 }
 
 /** Returns the cache in Redis, if it is configured. */

@@ -1,6 +1,7 @@
 /** Files and diagnostics of the generators for a configuration. */
 import {
   httpFiles,
+  mcpTools,
   openApiDiagnostics,
   openApiFiles,
   typescriptClientDiagnostics,
@@ -68,13 +69,14 @@ export function fileDiagnostics(endpoints: readonly Endpoint[], configuration: C
   return [...new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
 }
 
-/** Returns the diagnostics of the served API docs. */
-export function apiDocsDiagnostics(
-  endpoints: readonly Endpoint[],
-  configuration: Configuration,
-): readonly Diagnostic[] {
-  const { path, docsPath } = configuration.openApi;
-  return path === null && docsPath === null ? [] : openApiDiagnostics(endpoints, toOpenApiOptions(configuration));
+/** Returns the diagnostics of the served API docs and tools. */
+export function servedDiagnostics(endpoints: readonly Endpoint[], configuration: Configuration): readonly Diagnostic[] {
+  const { openApi, mcp } = configuration;
+  const hasDocs = openApi.path !== null || openApi.docsPath !== null;
+  return [
+    ...(hasDocs ? openApiDiagnostics(endpoints, toOpenApiOptions(configuration)) : []),
+    ...(mcp.path === null ? [] : mcpTools(endpoints, mcp).diagnostics),
+  ];
 }
 
 function clientOptions(configuration: Configuration): Partial<TypescriptClientOptions> {
@@ -89,7 +91,7 @@ export function toHttpFileOptions(configuration: Configuration, connectionString
 
 export function toOpenApiOptions({ openApi, gateway }: Configuration): Partial<OpenApiOptions> {
   const { path: _, docsPath: _page, ...options } = openApi;
-  return { ...options, urlPathPrefix: gateway.urlPathPrefix };
+  return { ...options, urlPathPrefix: gateway.urlPathPrefix, batchPath: gateway.batchPath };
 }
 
 function hostUrl({ host, port, tls }: Configuration): string {

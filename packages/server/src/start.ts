@@ -10,7 +10,7 @@ import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
 import type { WorkerCounts } from './health/checks.ts';
 import { createHealthHandler, type HealthHandler } from './health/health-handler.ts';
 import { isLoopbackHost } from './http/address.ts';
-import { createApp } from './http/app.ts';
+import { openApp } from './http/deferred-app.ts';
 import type { Handler } from './http/http-server.ts';
 import type { RequestErrorListener } from './http/static-files.ts';
 import type { DocumentHandler, DocumentLookup } from './http/send-document.ts';
@@ -96,8 +96,10 @@ export function startGateway(
 export interface HttpServices {
   /** Serve documents beside the endpoints. */
   readonly handlers: readonly DocumentHandler[];
-  /** Null or absent: there is no start page. */
-  readonly startPage?: DocumentLookup | null;
+  /** The start page and the sign-in page; null: not served. */
+  readonly pages?: readonly (DocumentLookup | null)[];
+  /** Null or absent: MCP is not served. */
+  readonly serveMcp?: DocumentHandler | null;
   /** Null: HTTP without TLS. */
   readonly certificates: CertificateStore | null;
   /** Called at the begin of each request; absent: requests are neither logged nor tracked nor counted. */
@@ -116,17 +118,20 @@ export function startHttpServer(
   lifecycle: Lifecycle,
   configuration: Configuration,
   gateway: Gateway,
-  { handlers, certificates, onRequest, serveMetrics = null, workers = null, ...appContext }: HttpServices,
+  { handlers, certificates, onRequest, serveMetrics = null, workers = null, serveMcp = null, ...others }: HttpServices,
 ): Promise<ServersWithRedirect> {
-  const { onError } = appContext;
+  const { onError } = others;
+  // Headers of CORS are added by the application.
+  const hasCors = configuration.cors.enabled;
+  const documents = serveMcp === null || hasCors ? handlers : [...handlers, serveMcp];
   const shutdownDelayMs = configuration.shutdownDelay * 1000;
   return lifecycle.start({
     name: 'the HTTP server',
     startTimeoutMs: timeouts.startServer,
     start: async () => {
-      const app = await createApp(configuration, gateway, appContext);
+      const app = await openApp(configuration, gateway, { ...others, serveMcp: hasCors ? serveMcp : null });
       const handle: Handler = (request, response) => {
-        const isServed = handlers.some((serve) => serve(gateway.endpoints, request, response));
+        const isServed = documents.some((serve) => serve(gateway.endpoints, request, response));
         if (!isServed) app.handle(request, response);
       };
       const answerHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal, workers);

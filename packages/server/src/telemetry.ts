@@ -12,7 +12,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import type { RequestTracer } from './tracing/request-tracer.ts';
 import type { SpanCounts } from './tracing/trace-export.ts';
 
-/** What the telemetry needs of the log. */
+/** The parts of the log that the telemetry uses. */
 export interface TelemetrySources {
   readonly observer: Observer;
   /** Null: neither log nor telemetry needs the requests. */

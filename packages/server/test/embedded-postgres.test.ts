@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EmbeddedPostgresError, startEmbeddedPostgres } from '../src/embedded-postgres.ts';
+import { EmbeddedPostgresError } from '../src/embedded-postgres-error.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres.ts';
 import { errorMessage } from '../src/cli/error-message.ts';
 
 const options = { dataDirectory: '/nonexistent', onUnexpectedExit: () => undefined };

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freshDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { version } from '../src/cli/help.ts';
+import { version } from '../src/cli/version.ts';
 import { folderWith } from './support/folder.ts';
 import { build, start } from './support/program.ts';
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await build();
   tarballs = await realpath(await mkdtemp(join(tmpdir(), 'pgway-tarballs-')));
   // Without scripts, which would build again and copy files into the packages while other tests read them.
-  const packages = ['core', 'embedded', 'server'].map((name) => `./packages/${name}`);
+  const packages = ['core', 'embedded', 'scout', 'server'].map((name) => `./packages/${name}`);
   await npm(root, 'pack', ...packages, '--ignore-scripts', `--pack-destination=${tarballs}`);
 }, 180_000);
 
@@ -89,4 +89,33 @@ test('with optional packages the server starts a PostgreSQL of its own', async (
   server.child.kill('SIGINT');
 
   expect(await server.ended).toBe(0);
+}, 180_000);
+
+test('the command-line tool needs no other package than the core', async () => {
+  const tarball = (name: string): string => `file:${join(tarballs, `${name}-${version()}.tgz`)}`;
+  const dependencies = { '@pgway/core': tarball('pgway-core'), pgscout: tarball('pgscout') };
+  const folder = await folderWith({ 'package.json': { private: true, dependencies } });
+  await npm(folder, 'install');
+  expect(existsSync(join(folder, 'node_modules/fastify'))).toBe(false);
+  const database = await freshDatabase(`
+    create domain rating as int;
+    create function import_films(_meta json default null) returns json language sql as 'select _meta';
+    comment on function import_films is 'HTTP POST /films
+    upload for excel';
+  `);
+  onTestFinished(() => database.drop());
+  const command = join(folder, 'node_modules/.bin/pgscout');
+
+  const program = start(folder, [command, '--ddl', 'rating', '--no-owner', '-c', database.connectionString]);
+
+  expect([await program.ended, program.text.stdout, program.text.stderr]).toEqual([
+    0,
+    '-- DOMAIN public.rating\n\nCREATE DOMAIN public.rating AS integer;\n',
+    '',
+  ]);
+
+  // A handler of uploads whose packages are not installed is explained.
+  const explained = start(folder, [command, '--endpoints', 'films', '-c', database.connectionString]);
+  expect([await explained.ended, explained.text.stderr]).toEqual([0, '']);
+  expect(explained.text.stdout).toMatch(/^POST \/films\n[^]* upload for excel /);
 }, 180_000);

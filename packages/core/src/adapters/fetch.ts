@@ -49,7 +49,9 @@ export class FetchRequest implements GatewayRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined;
+    const value = this.#request.headers.get(name);
+    // The constructor of `Request` sets no Host, which is the authority of its URL.
+    return value ?? (name === 'host' ? new URL(this.#request.url).host : undefined);
   }
 
   headers(): readonly (readonly [string, string])[] {

@@ -9,8 +9,10 @@ import {
   type GatewayResponse,
   type Handle,
   type HeaderList,
+  type WholeResponse,
 } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
+import { ResponseOutput } from './buffer-reuse.ts';
 import { type MaybeParsed, readBody, readChunks } from './node-body.ts';
 import { requestId } from './request-id.ts';
 
@@ -68,7 +70,9 @@ export class NodeRequest implements GatewayRequest {
   }
 
   header(name: string): string | undefined {
-    const value = this.#incoming.headers[name];
+    const { headers } = this.#incoming;
+    // HTTP/2 has the host in a pseudo-header.
+    const value = headers[name] ?? (name === 'host' ? headers[':authority'] : undefined);
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
@@ -117,18 +121,19 @@ export function nodeMiddleware(
   { requestIdHeader, errorFormat = 'problem' }: NodeAdapterOptions = { requestIdHeader: false },
 ): NodeMiddleware {
   return (incoming, outgoing, next) => {
-    const respond = async (): Promise<void> => {
-      const request = new NodeRequest(incoming, outgoing);
-      const gatewayResponse = await handle(request);
+    const request = new NodeRequest(incoming, outgoing);
+    const respond = (gatewayResponse: GatewayResponse | undefined): void => {
       if (next !== undefined && (gatewayResponse === undefined || isFallback(gatewayResponse))) return next();
       const response = gatewayResponse ?? notFound[errorFormat];
       send(response, requestIdHeader ? [...response.headers, 'x-request-id', request.id] : response.headers, outgoing);
     };
-    respond().catch((error: unknown) => {
-      // An error of a host's handler, or of invalid headers, fails this request only.
-      if (next === undefined || outgoing.headersSent) outgoing.destroy();
-      else next(error as Error);
-    });
+    handle(request)
+      .then(respond)
+      .catch((error: unknown) => {
+        // An error of a host's handler, or of invalid headers, fails this request only.
+        if (next === undefined || outgoing.headersSent) outgoing.destroy();
+        else next(error as Error);
+      });
   };
 }
 
@@ -158,7 +163,14 @@ function send(response: GatewayResponse, headers: HeaderList, outgoing: ServerRe
     cancelOnThrow(response, () => writeHead(outgoing, status, headers.concat(nosniffHeader)));
     return pipe(response.body, outgoing);
   }
-  const { body } = response;
+  sendWhole(response, headers, outgoing);
+}
+
+function sendWhole(
+  { status, body, memory = null }: WholeResponse,
+  headers: HeaderList,
+  outgoing: ServerResponse,
+): void {
   if (body === null) {
     writeHead(outgoing, status, headers.concat(nosniffHeader));
     outgoing.end();
@@ -167,8 +179,14 @@ function send(response: GatewayResponse, headers: HeaderList, outgoing: ServerRe
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   writeHead(outgoing, status, headers.concat(nosniffHeader, 'content-length', String(length)));
   // Node writes headers and a string body in one buffer, but a binary body in a second one.
-  if (typeof body !== 'string' && length <= smallBodyBytes) outgoing.end(latin1(body), 'latin1');
-  else outgoing.end(body);
+  if (typeof body !== 'string' && length <= smallBodyBytes) {
+    outgoing.end(latin1(body), 'latin1');
+    memory?.release();
+  } else if (memory === null) {
+    outgoing.end(body);
+  } else {
+    new ResponseOutput(outgoing).end(body, memory);
+  }
 }
 
 function latin1(bytes: Uint8Array): string {
@@ -197,11 +215,10 @@ function pipe(source: ByteSource, outgoing: ServerResponse): void {
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) source.cancel();
   });
+  const output = new ResponseOutput(outgoing);
   source.pipe({
-    write: (chunk) => outgoing.write(chunk),
-    end: (chunk) => {
-      outgoing.end(chunk);
-    },
+    write: (chunk, memory) => output.write(chunk, memory),
+    end: (chunk, memory) => output.end(chunk, memory),
     // Without the last chunk, the client sees that the response is incomplete.
     fail: () => {
       outgoing.destroy();

@@ -126,7 +126,7 @@ function isSameOrigin(
 ): boolean {
   const [, scheme, authority] = /^(https?):\/\/([^/?#@\\\s]+)$/.exec(origin) ?? [];
   if (scheme === undefined || (scheme === 'http' && isSecure(request))) return false;
-  const host = request.header('host') ?? request.header(':authority');
+  const host = request.header('host');
   if (host === undefined || !/^[^/?#@\\\s,]+$/.test(host)) return false;
   const called = hostOf(`${scheme}://${host}`);
   return called !== null && called === hostOf(`${scheme}://${authority!}`);

@@ -36,7 +36,7 @@ export function parseJwtKey(key: JwtKey): JwtKeyPair {
 
 function secretKey(secret: string | Uint8Array, id: string | null): JwtKeyPair {
   const bytes = Buffer.from(secret as Uint8Array);
-  // A public key as the secret of HS256 would let anyone sign.
+  // With a public key as the secret of HS256, any client could sign.
   if (bytes.includes('-----BEGIN ')) throw new TypeError('the JWT secret is a PEM text; give it as "pem"');
   if (bytes.length < minSecretBytes) {
     throw new TypeError(`the JWT secret has ${bytes.length} bytes; give at least ${minSecretBytes}`);

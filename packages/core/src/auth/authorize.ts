@@ -1,24 +1,36 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { BasicAuthentication, Endpoint, LoginOrLogout } from '../endpoints/endpoint.ts';
 import type { AuthScheme, Caller, CsrfGuard } from '../ports/ports.ts';
 import { type ClaimTypes, callerRoles } from './claims.ts';
 
 /** An endpoint or another route with the same authorization rules. */
 export interface ProtectedEndpoint {
-  readonly endpoint: Pick<Endpoint, 'authorization' | 'basicAuthentication'> & Partial<Pick<Endpoint, 'loginOrLogout'>>;
+  readonly endpoint: Pick<Endpoint, 'authorization' | 'basicAuthentication'> & {
+    readonly loginOrLogout?: Pick<LoginOrLogout, 'kind'> | null;
+  };
   /** Whether the call depends on its caller. */
   readonly needsCaller: boolean;
   /** Whether the call may change data; cross-site requests are then refused. */
   readonly changesData: boolean;
-  /** The scheme of this endpoint alone; null: the gateway's schemes. */
-  readonly endpointScheme: AuthScheme | null;
+  /** The credentials of this endpoint alone; null: the gateway's schemes. */
+  readonly endpointScheme: BasicAuthentication | null;
 }
+
+/** An authorization that every caller passes, used to identify the caller only. */
+export const anyCaller: ProtectedEndpoint = {
+  endpoint: { authorization: { required: false, roles: [] }, basicAuthentication: null },
+  needsCaller: true,
+  changesData: false,
+  endpointScheme: null,
+};
 
 /** How callers are authenticated and authorized. */
 export interface AccessControl {
   readonly schemes: readonly AuthScheme[];
+  /** Returns the scheme of an endpoint with its own credentials, always the same one. */
+  readonly endpointScheme: (credentials: BasicAuthentication) => AuthScheme;
   readonly claimTypes: ClaimTypes;
   readonly csrfGuard: CsrfGuard;
   /** Whether every call depends on its caller, because it runs under the caller's database role. */
@@ -73,7 +85,7 @@ export async function authorize<Candidate extends ProtectedEndpoint>(
   const refusals: TokenRefusal[] = [];
   // Overloads may have different schemes. A caller that is authenticated for one is not for the others.
   for (const scheme of new Set(candidates.map(({ endpointScheme }) => endpointScheme))) {
-    const schemes = scheme === null ? access.schemes : [scheme];
+    const schemes = scheme === null ? access.schemes : [access.endpointScheme(scheme)];
     // Sequential: the first scheme with a permitted endpoint decides.
     // oxlint-disable-next-line no-await-in-loop
     const caller = await identify(request, schemes);
@@ -112,9 +124,13 @@ function refusalsOf(request: GatewayRequest, schemes: readonly AuthScheme[]): re
   });
 }
 
-function schemesOf(candidates: readonly ProtectedEndpoint[], { schemes }: AccessControl): readonly AuthScheme[] {
+function schemesOf(candidates: readonly ProtectedEndpoint[], access: AccessControl): readonly AuthScheme[] {
   return [
-    ...new Set(candidates.flatMap(({ endpointScheme }) => (endpointScheme === null ? schemes : [endpointScheme]))),
+    ...new Set(
+      candidates.flatMap(({ endpointScheme }) =>
+        endpointScheme === null ? access.schemes : [access.endpointScheme(endpointScheme)],
+      ),
+    ),
   ];
 }
 

@@ -48,6 +48,7 @@ function valueAsJson(column: ResultColumn, text: string | null): string {
     case 'timestamp':
     case 'timestamptz':
       return JSON.stringify(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
+    case 'numberText':
     case 'string':
       return JSON.stringify(text);
   }

@@ -1,12 +1,12 @@
 import type { Value } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import { bodilessStatuses, type GatewayResponse, type HeaderList } from '../http/response.ts';
+import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter, ResultColumn, LoginOrLogout } from '../endpoints/endpoint.ts';
-import { type Claim, errorToLoginOutcome, type LoginAttempt, type LoginOutcome } from '../ports/ports.ts';
-import { challengeHeaders } from './authorize.ts';
+import { errorToLoginOutcome, type LoginAttempt, type LoginOutcome } from '../ports/ports.ts';
 import { firstClaim } from './claims.ts';
-import { type LoginOptions, selectScheme } from './login-options.ts';
+import type { LoginOptions } from './login-options.ts';
+import { completeLogin, type LoginResult, loginStatus, refuseLogin } from './login-result.ts';
 import { columnValues, type LoginRow, normalizeUser, rowAsJson, rowClaims } from './login-row.ts';
 
 /** A call of a login routine. */
@@ -85,27 +85,27 @@ interface Verdict {
 }
 
 async function judge(current: Login, row: LoginRow | null): Promise<Verdict> {
-  const { login: columns, options } = current;
+  const { login: columns, request, options } = current;
   if (row === null) {
     await verifyDummy(current);
+    const refuse = (): GatewayResponse => refuseLogin({ status: 401, message: null }, request, options);
     // The same response as for a wrong password.
-    return { outcome: 'failed', respond: columns.hashColumn === null ? () => refusal(current, 401, null) : notFound };
+    return { outcome: 'failed', respond: columns.hashColumn === null ? refuse : notFound };
   }
-  const message = textAt(current, row, columns.messageColumn);
-  const status = statusOf(current, row);
+  const result = loginResult(current, row);
+  const status = loginStatus(result);
   if (status !== 200) {
     await verifyDummy(current);
-    return { outcome: 'failed', respond: () => refusal(current, status, message) };
+    return { outcome: 'failed', respond: () => refuseLogin({ status, message: result.message }, request, options) };
   }
-  const claims = rowClaims(current.columns, row, controlColumns(columns));
   const verified = await verifyPassword(current, row);
   if (verified === false) {
-    void runFailedCommand(current, commandValues(current, row, claims));
+    void runFailedCommand(current, commandValues(result, options));
     return { outcome: 'failed', respond: notFound };
   }
   const command = verified === null ? null : options.verificationSucceededCommand;
-  if (command !== null) await options.command(command, commandValues(current, row, claims));
-  return { outcome: 'succeeded', respond: () => signIn(current, row, { claims, message }) };
+  if (command !== null) await options.command(command, commandValues(result, options));
+  return { outcome: 'succeeded', respond: () => signIn(result, current) };
 }
 
 /** The response to an unknown user and to a wrong password, where the row has a hash. */
@@ -146,20 +146,6 @@ function textAt({ columns }: Login, row: LoginRow, index: number | null): string
   return index === null ? null : (columnValues(columns[index]!, row[index] ?? null)[0] ?? null);
 }
 
-/** Returns the status of the row: 200 without a status column, 401 for NULL. */
-function statusOf(current: Login, row: LoginRow): number {
-  const { statusColumn: status } = current.login;
-  if (status === null) return 200;
-  const text = textAt(current, row, status);
-  if (text === null || text === 'false') return 401;
-  if (text === 'true') return 200;
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 200 && number <= 599) return number;
-  throw new Problem('internal', {
-    detail: `${current.endpoint.id} returned the login status ${text}, which is not from 200 to 599.`,
-  });
-}
-
 /** Returns null when there is nothing to verify. */
 async function verifyPassword(current: Login, row: LoginRow): Promise<boolean | null> {
   const { parameters, values, login: columns, options, request } = current;
@@ -176,45 +162,24 @@ async function verifyPassword(current: Login, row: LoginRow): Promise<boolean | 
 }
 
 /** Returns the values of the verification commands: scheme, user id and user name; NULL for those that the row lacks. */
-function commandValues(current: Login, row: LoginRow, claims: readonly Claim[]): readonly (string | null)[] {
-  const { claimTypes } = current.options;
-  return [
-    textAt(current, row, current.login.schemeColumn),
-    firstClaim(claims, claimTypes.id),
-    firstClaim(claims, claimTypes.name),
-  ];
+function commandValues({ scheme, claims }: LoginResult, { claimTypes }: LoginOptions): readonly (string | null)[] {
+  return [scheme, firstClaim(claims, claimTypes.id), firstClaim(claims, claimTypes.name)];
 }
 
-function refusal({ options, request }: Login, status: number, message: string | null): GatewayResponse {
-  const headers = status === 401 ? challengeHeaders(options.schemes, request) : [];
-  if (bodilessStatuses.has(status)) return { kind: 'whole', status, headers, body: null };
-  if (message !== null) return { kind: 'whole', status, headers: [...text, ...headers], body: message };
-  if (status !== 401) return { kind: 'whole', status, headers, body: '' };
-  throw new Problem('unauthenticated', { title: 'The login was refused', headers });
+/** Returns the row by the meaning of its columns. */
+function loginResult(current: Login, row: LoginRow): LoginResult {
+  const { login: columns, endpoint } = current;
+  return {
+    source: endpoint.id,
+    status: columns.statusColumn === null ? undefined : textAt(current, row, columns.statusColumn),
+    message: textAt(current, row, columns.messageColumn),
+    scheme: textAt(current, row, columns.schemeColumn),
+    claims: rowClaims(current.columns, row, controlColumns(columns)),
+    toJson: () => rowAsJson(current.columns, row, columns.hashColumn),
+  };
 }
 
-const text: HeaderList = ['content-type', 'text/plain; charset=utf-8'];
-const json: HeaderList = ['content-type', 'application/json'];
-
-interface Identity {
-  readonly claims: readonly Claim[];
-  readonly message: string | null;
-}
-
-/** Logs in with the scheme. The body is that of the scheme, else the message, else the row. */
-async function signIn(current: Login, row: LoginRow, { claims, message }: Identity): Promise<GatewayResponse> {
-  const { login: columns, options, request, endpoint } = current;
-  const name = textAt(current, row, columns.schemeColumn);
-  const scheme = selectScheme(options, name, 'signIn');
-  if (!scheme?.signIn) {
-    const which = name === null ? 'there is no scheme' : `there is no scheme ${JSON.stringify(name)}`;
-    throw new Problem('internal', { detail: `${endpoint.id} accepted a login, but ${which} that supports login.` });
-  }
-  const signedIn = await scheme.signIn(claims, request);
-  const headers = [...current.headers(), ...signedIn.headers];
-  if (signedIn.body !== null) return { kind: 'whole', status: 200, headers, body: signedIn.body };
-  if (message !== null) return { kind: 'whole', status: 200, headers: [...text, ...headers], body: message };
-  if (!options.serializeResponse) return { kind: 'whole', status: 200, headers, body: '' };
-  const body = rowAsJson(current.columns, row, columns.hashColumn);
-  return { kind: 'whole', status: 200, headers: [...json, ...headers], body };
+/** @throws Problem 500 for a header of the comment that cannot be sent, before a session begins */
+function signIn(result: LoginResult, { request, options, headers }: Login): Promise<GatewayResponse> {
+  return completeLogin(result, { request, headers: headers() }, options);
 }

@@ -1,10 +1,10 @@
 import type { Broadcast, BroadcastEvent } from '../ports/ports.ts';
-import { type RedisClient, redisClientFactory } from '../cache/redis-client.ts';
+import { type CreateRedisClient, type RedisClient, redisClientFactory } from '../cache/redis-client.ts';
 import { MessageChunker, probeTopic } from './message-chunker.ts';
 import { TopicListeners } from './topic-listeners.ts';
 
 export interface RedisBroadcastOptions {
-  /** `redis://user:password@host:6379`, `rediss://…` with TLS. */
+  /** `redis://user:password@host:6379`, `rediss://…` for TLS, `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
   readonly url: string;
   readonly channel: string;
   /** Called once per change, with null when both connections work again. */
@@ -24,7 +24,7 @@ const subscribeTimeout = 2_000;
  * @throws TypeError for an invalid URL
  */
 export async function redisBroadcast(options: RedisBroadcastOptions): Promise<Broadcast> {
-  const createClient = await redisClientFactory(options.url, { pingInterval: 5_000 });
+  const createClient = await redisClientFactory(options.url);
   const broadcast = new RedisBroadcast(options, createClient);
   await broadcast.open();
   return broadcast;
@@ -40,27 +40,29 @@ class RedisBroadcast implements Broadcast {
   #inFlight = 0;
   /** From then on, each new subscription follows a gap. */
   #opened = false;
-  #subscribed = false;
   #closed = false;
 
-  constructor(options: RedisBroadcastOptions, createClient: () => RedisClient) {
+  constructor(options: RedisBroadcastOptions, createClient: CreateRedisClient) {
     this.#options = options;
-    this.#publisher = createClient();
-    this.#subscriber = createClient();
-    for (const client of [this.#publisher, this.#subscriber]) {
-      client.on('error', (error: Error) => this.#setHealth(error));
-      client.on('ready', () => this.#checkReady());
-    }
-    this.#subscriber.on('ready', () => this.#resubscribed());
-    this.#subscriber.on('end', () => (this.#subscribed = false));
-    this.#subscriber.on('reconnecting', () => (this.#subscribed = false));
+    const lost = (error: Error): void => this.#setHealth(error);
+    this.#publisher = createClient({ ready: () => this.#checkReady(), lost });
+    this.#subscriber = createClient(
+      { ready: () => this.#subscribed(), lost },
+      {
+        channel: options.channel,
+        listener: (text) => {
+          for (const received of this.#chunker.receive(text)) this.#listeners.notify(received);
+        },
+      },
+    );
   }
 
-  /** Resolves when the subscription has taken effect, or after the timeout. */
+  /** Resolves when the subscription has taken effect, or after the first attempt, or after the timeout. */
   async open(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, subscribeTimeout)));
-    await Promise.race([this.#connect(), timeout]);
+    const connected = Promise.all([this.#publisher.connect(), this.#subscriber.connect()]);
+    await Promise.race([connected, timeout]);
     clearTimeout(timer);
     this.#opened = true;
   }
@@ -81,40 +83,20 @@ class RedisBroadcast implements Broadcast {
 
   close(): Promise<void> {
     this.#closed = true;
-    for (const client of [this.#publisher, this.#subscriber]) if (client.isOpen) client.destroy();
+    for (const client of [this.#publisher, this.#subscriber]) client.destroy();
     return Promise.resolve();
   }
 
-  async #connect(): Promise<void> {
-    const { channel } = this.#options;
-    try {
-      await Promise.all([this.#publisher.connect(), this.#subscriber.connect()]);
-      await this.#subscriber.subscribe(channel, (text) => {
-        for (const received of this.#chunker.receive(text)) this.#listeners.notify(received);
-      });
-      this.#subscribed = true;
-      if (this.#opened) this.#notifyGap();
-      this.#checkReady();
-    } catch (error) {
-      if (!this.#closed) this.#setHealth(error as Error);
+  #subscribed(): void {
+    if (this.#opened) {
+      this.#chunker.reset();
+      this.#listeners.notifyGap();
     }
-  }
-
-  /** The Redis client subscribes again after a reconnect. */
-  #resubscribed(): void {
-    if (this.#subscriber.isPubSubActive !== true || !this.#opened) return;
-    this.#subscribed = true;
-    this.#notifyGap();
     this.#checkReady();
   }
 
-  #notifyGap(): void {
-    this.#chunker.reset();
-    this.#listeners.notifyGap();
-  }
-
   #checkReady(): void {
-    if (!this.#publisher.isReady || !this.#subscriber.isReady || !this.#subscribed) return;
+    if (!this.#publisher.isReady || !this.#subscriber.isReady) return;
     const recovered = this.#error !== null;
     this.#setHealth(null);
     // By the number of this message, receivers notice that messages were lost.
@@ -124,7 +106,7 @@ class RedisBroadcast implements Broadcast {
   async #send(chunk: string): Promise<void> {
     this.#inFlight++;
     try {
-      await this.#publisher.publish(this.#options.channel, chunk);
+      await this.#publisher.sendCommand(['PUBLISH', this.#options.channel, chunk]);
     } catch (error) {
       this.#setHealth(error instanceof Error ? error : new Error(String(error)));
     }

@@ -25,6 +25,8 @@ interface Entry {
   readonly version: string;
   readonly expiresAt: number;
   readonly size: number;
+  /** Whether a request has used the entry since the last eviction came to it. */
+  isUsed: boolean;
 }
 
 /** Estimated bytes of an entry's objects and its slot in the map. */
@@ -35,11 +37,14 @@ export function memoryCache(options: MemoryCacheOptions): Cache {
   return new MemoryCache(options);
 }
 
-/** A cache in the memory of this process. It evicts the least recently used entries. */
+/**
+ * A cache in the memory of this process. It evicts entries that were not used lately, by second chance: an entry that was used since the last
+ * eviction came to it moves to the end instead. An exact order of use would move an entry at every hit, which costs more than the rest of it.
+ */
 export class MemoryCache implements Cache {
   readonly #options: MemoryCacheOptions;
   readonly #now: () => number;
-  /** In order of use, least recent first. */
+  /** The next one to evict is first. */
   readonly #entries = new Map<string, Entry>();
   /** By routine, so at most one per endpoint. */
   readonly #misses = new Map<string, CacheMiss>();
@@ -72,8 +77,7 @@ export class MemoryCache implements Cache {
       this.#remove(text, entry);
       return miss;
     }
-    this.#entries.delete(text);
-    this.#entries.set(text, entry);
+    entry.isUsed = true;
     return entry.hit;
   }
 
@@ -88,9 +92,9 @@ export class MemoryCache implements Cache {
     if (previous !== undefined) this.#remove(text, previous);
     if (size > this.#options.maxSize || this.#options.maxEntries < 1) return;
     const expiresAt = expires === null ? Number.POSITIVE_INFINITY : response.storedAt + expires;
-    this.#entries.set(text, { hit: { response }, routine, version, expiresAt, size });
+    this.#evictFor(size);
+    this.#entries.set(text, { hit: { response }, routine, version, expiresAt, size, isUsed: false });
     this.#size += size;
-    this.#evict();
     this.#timer ??= setInterval(() => this.prune(), this.#options.pruneInterval).unref();
   }
 
@@ -134,12 +138,19 @@ export class MemoryCache implements Cache {
     this.#size -= size;
   }
 
-  #evict(): void {
+  /** Makes room for an entry, before it is added: the new one is not used yet. */
+  #evictFor(size: number): void {
     const { maxEntries, maxSize } = this.#options;
     for (const [text, entry] of this.#entries) {
-      if (this.#entries.size <= maxEntries && this.#size <= maxSize) return;
-      this.#remove(text, entry);
-      this.#evictions++;
+      if (this.#entries.size < maxEntries && this.#size + size <= maxSize) return;
+      if (entry.isUsed) {
+        entry.isUsed = false;
+        this.#entries.delete(text);
+        this.#entries.set(text, entry);
+      } else {
+        this.#remove(text, entry);
+        this.#evictions++;
+      }
     }
   }
 }

@@ -4,7 +4,7 @@ import { optionGroup, number, secret, string, type Validator } from '../validati
 import { RedisConnection, type SendCommand } from './redis-connection.ts';
 
 export interface RedisCacheOptions {
-  /** `redis://user:password@host:6379/0`; `rediss://…` for TLS. */
+  /** `redis://user:password@host:6379/0`; `rediss://…` for TLS; `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
   readonly url: string;
   /** Prefix of every key. Gateways with one prefix share responses, so they must serve the same database. Default `pgway`. */
   readonly prefix?: string;
@@ -62,6 +62,7 @@ class RedisCache implements Cache {
       timeout: timeout * 1_000,
       report,
       onConnect: (send) => this.#invalidateAll(send),
+      onAvailable: () => void this.#confirmPending(),
     });
     await this.#connection.open();
   }
@@ -93,10 +94,7 @@ class RedisCache implements Cache {
 
   async invalidate(routines: readonly string[]): Promise<void> {
     this.#addPending(routines);
-    await this.#sendPending(async (command) => {
-      const sent = await this.#connection!.send(command);
-      if (sent === null) throw new Error('unavailable');
-    }).catch(() => undefined);
+    await this.#confirmPending();
   }
 
   close(): void {
@@ -133,7 +131,15 @@ class RedisCache implements Cache {
     }
   }
 
-  /** Sends the pending invalidations. Those that fail stay pending. */
+  /** Sends the pending invalidations. Those that fail stay pending until the server is available again. */
+  async #confirmPending(): Promise<void> {
+    await this.#sendPending(async (command) => {
+      const sent = await this.#connection!.send(command);
+      if (sent === null) throw new Error('unavailable');
+    }).catch(() => undefined);
+  }
+
+  /** Sends the pending invalidations; rejects with the first error. */
   async #sendPending(send: (command: readonly string[]) => Promise<void>): Promise<void> {
     await Promise.all(
       [...this.#pending].map(async ([routine, number]) => {

@@ -1,8 +1,9 @@
 import type { CacheState } from '../ports/ports.ts';
-import { redisClientFactory } from './redis-client.ts';
+import { toError, within } from './connect-redis.ts';
+import { type RedisClient, redisClientFactory } from './redis-client.ts';
 
 export interface RedisConnectionOptions {
-  /** `redis://user:password@host:6379/0`, `rediss://…` for TLS. */
+  /** `redis://user:password@host:6379/0`, `rediss://…` for TLS, `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
   readonly url: string;
   /** Milliseconds for each command. */
   readonly timeout: number;
@@ -10,6 +11,8 @@ export interface RedisConnectionOptions {
   readonly openTimeout?: number;
   /** Runs after each connect. No other command is sent until it resolves. */
   readonly onConnect: (send: SendCommand) => Promise<void>;
+  /** Runs after `onConnect`, as soon as `send` works: for work that was added while `onConnect` ran. */
+  readonly onAvailable?: () => void;
   readonly report: (state: CacheState) => void;
 }
 
@@ -22,17 +25,9 @@ export interface RedisScript {
 /** @throws Error also when the server is unreachable or too slow */
 export type SendCommand = (command: readonly (string | Buffer)[]) => Promise<unknown>;
 
-/** The methods of `@redis/client` in use. */
-interface Client {
-  readonly isReady: boolean;
-  connect(): Promise<unknown>;
-  destroy(): void;
-  on(event: 'ready' | 'error' | 'end', listener: (error: Error) => void): unknown;
-  sendCommand(command: readonly (string | Buffer)[], options?: object): Promise<unknown>;
-}
-
 /** Milliseconds between two `PING`s to a server that does not respond. */
 const probeInterval = 1_000;
+const maxPendingCommands = 100_000;
 /** Minimum milliseconds between two reports of an unavailable server. */
 const reportInterval = 10_000;
 /** Replies of the type `$` (36), bulk strings, are read as bytes. */
@@ -44,7 +39,7 @@ const asBytes = { typeMapping: { 36: Buffer } };
  */
 export class RedisConnection {
   readonly #options: RedisConnectionOptions;
-  #client: Client | null = null;
+  #client: RedisClient | null = null;
   #available = false;
   #closed = false;
   #connecting = false;
@@ -61,20 +56,17 @@ export class RedisConnection {
    * @throws Error for a missing package or an invalid address
    */
   async open(): Promise<void> {
-    const createClient = await redisClientFactory(this.#options.url, { commandsQueueMaxLength: 100_000 });
-    const client = createClient() as unknown as Client;
-    this.#client = client;
+    const createClient = await redisClientFactory(this.#options.url, { maxPendingCommands });
     let settle!: () => void;
     const settled = new Promise<void>((resolve) => (settle = resolve));
-    client.on('ready', () => void this.#connected().then(settle));
-    client.on('error', (error) => {
-      this.#failed(error);
-      settle();
+    this.#client = createClient({
+      ready: () => void this.#connected().then(settle),
+      lost: (error) => {
+        this.#failed(error);
+        settle();
+      },
     });
-    client.connect().catch((error: unknown) => {
-      this.#failed(toError(error));
-      settle();
-    });
+    void this.#client.connect();
     await within(settled, this.#options.openTimeout ?? this.#options.timeout).catch((error: unknown) =>
       this.#failed(toError(error)),
     );
@@ -106,11 +98,7 @@ export class RedisConnection {
     this.#closed = true;
     this.#available = false;
     if (this.#probeTimer !== null) clearInterval(this.#probeTimer);
-    try {
-      this.#client?.destroy();
-    } catch {
-      // `destroy` throws for a client that was never connected.
-    }
+    this.#client?.destroy();
   }
 
   async #attempt(work: () => Promise<unknown>): Promise<{ readonly reply: unknown } | null> {
@@ -136,6 +124,7 @@ export class RedisConnection {
       if (this.#available && this.#reported) this.#options.report({ unavailable: null });
       this.#reported = false;
       this.#stopProbing();
+      if (this.#available) this.#options.onAvailable?.();
     } catch (error) {
       this.#failed(toError(error));
     } finally {
@@ -157,26 +146,17 @@ export class RedisConnection {
   async #ping(): Promise<void> {
     if (this.#available) return this.#stopProbing();
     if (this.#client?.isReady !== true) return;
-    const reply = await this.#send(['PING']).catch(() => null);
-    if (reply !== null) await this.#connected();
+    try {
+      await this.#send(['PING']);
+    } catch (error) {
+      this.#failed(toError(error));
+      return;
+    }
+    await this.#connected();
   }
 
   #stopProbing(): void {
     if (this.#probeTimer !== null) clearInterval(this.#probeTimer);
     this.#probeTimer = null;
   }
-}
-
-function within<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      // A reply may have arrived while the event loop was busy. It is read before the immediate.
-      setImmediate(() => reject(new Error(`Redis did not respond within ${milliseconds} ms`)));
-    }, milliseconds).unref();
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

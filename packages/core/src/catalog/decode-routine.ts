@@ -50,7 +50,8 @@ export function decodeRoutine(object: JsonObject, lookupType: TypeLookup): Routi
     strict: readBoolean(object, 'strict'),
     language: readText(object, 'language'),
     comment: readTextOrNull(object, 'comment'),
-    signature: `${label(schema)}.${label(name)}(${signature})`,
+    // A joined string does not retain its parts.
+    signature: [label(schema), '.', label(name), '(', signature, ')'].join(''),
     ...(definition === null ? {} : { definition }),
   });
 }
@@ -89,17 +90,18 @@ function inputParameters(object: JsonObject, args: readonly Argument[]): readonl
   const inputs = args.filter(isInput);
   const firstDefault = inputs.length - readInteger(object, 'defaults');
   return Object.freeze(
-    inputs.map(({ name, mode, type, defaultExpression }, index) =>
-      Object.freeze({
+    inputs.map(({ name, mode, type, defaultExpression }, index) => {
+      const parameter: Omit<RoutineParameter, 'defaultExpression'> & { defaultExpression?: string } = {
         name,
         position: index + 1,
         type,
         hasDefault: index >= firstDefault,
-        ...(defaultExpression === null ? {} : { defaultExpression }),
         variadic: mode === 'variadic',
         mode: mode === 'inout' ? 'inout' : 'in',
-      }),
-    ),
+      };
+      if (defaultExpression !== null) parameter.defaultExpression = defaultExpression;
+      return Object.freeze(parameter);
+    }),
   );
 }
 

@@ -1,12 +1,15 @@
-import type { Database } from '../postgres/port.ts';
-import { decodeCode, parseJsonObject } from './json-object.ts';
+import type { Database, TextTable } from '../postgres/port.ts';
+import { decodeCode, type JsonObject, parseJsonObject } from './json-object.ts';
 import { filterValues } from './filters.sql.ts';
 import { customFunctionsSql, functionsSql, functionsWithDefinitionsSql } from './functions.sql.ts';
 import { queryCatalog } from './query-catalog.ts';
+import { readFingerprint } from './fingerprint.ts';
 import { decodeRoutine } from './decode-routine.ts';
 import type { Routine } from './routine.ts';
 import type { Filters, RoutineSource } from './routine-source.ts';
-import { decodeTypeRow, createTypeLookup } from './type-lookup.ts';
+import { runInSlices } from './slices.ts';
+import type { Steps } from './steps.ts';
+import { decodeTypeRow, createTypeLookup, type TypeRow } from './type-lookup.ts';
 
 export interface FunctionsOptions {
   /** A custom query in place of the built-in one; `customFunctionsSql` documents its parameters and columns. */
@@ -26,24 +29,42 @@ export function functionsSource(options: FunctionsOptions = {}): RoutineSource {
   const custom = options.query?.trim() ? customFunctionsSql(options.query) : null;
   return Object.freeze({
     name: 'functions',
+    ...(custom === null
+      ? {
+          fingerprint: (database: Database, filters: Filters) =>
+            readFingerprint(database, builtin, filterValues(filters)),
+        }
+      : {}),
     async read(database: Database, filters: Filters): Promise<readonly Routine[]> {
       const values = filterValues(filters);
       // A custom query uses the search_path of the connection.
-      return decodeRows(
-        await (custom === null ? queryCatalog(database, builtin, values) : database.query(custom, values)),
-      );
+      const rows = await (custom === null ? queryCatalog(database, builtin, values) : database.query(custom, values));
+      return runInSlices(decodeRows(rows));
     },
   });
 }
 
-function decodeRows(rows: readonly (readonly (string | null)[])[]): readonly Routine[] {
-  const read = rows.map(([kind, facts], index) => ({
-    kind: decodeCode(`row ${index + 1}, kind`, kind, rowKinds),
-    facts: parseJsonObject(`row ${index + 1}, facts`, facts ?? null),
-  }));
-  const types = createTypeLookup(read.filter(({ kind }) => kind === 'type').map(({ facts }) => decodeTypeRow(facts)));
-  const routines = read.filter(({ kind }) => kind === 'routine').map(({ facts }) => decodeRoutine(facts, types));
+function* decodeRows(rows: TextTable): Steps<readonly Routine[]> {
+  const typeRows: TypeRow[] = [];
+  const routineRows: number[] = [];
+  for (const [index, [kind]] of rows.entries()) {
+    const rowKind = decodeCode(`row ${index + 1}, kind`, kind, rowKinds);
+    if (rowKind === 'type') typeRows.push(decodeTypeRow(parseFacts(rows, index)));
+    else routineRows.push(index);
+    yield;
+  }
+  const types = createTypeLookup(typeRows);
+  const routines: Routine[] = [];
+  // The facts of a routine are garbage before those of the next one are parsed.
+  for (const index of routineRows) {
+    routines.push(decodeRoutine(parseFacts(rows, index), types));
+    yield;
+  }
   return Object.freeze(routines.sort(byName));
+}
+
+function parseFacts(rows: TextTable, index: number): JsonObject {
+  return parseJsonObject(`row ${index + 1}, facts`, rows[index]![1] ?? null);
 }
 
 /** Compares by code units, so that the order does not depend on a locale. */

@@ -27,7 +27,8 @@ export function parseJsonObject(path: string, json: string | null): JsonObject {
 }
 
 export function readText(object: JsonObject, member: string): string {
-  return decodeText(`${object.path}.${member}`, object.members[member]);
+  const value = object.members[member];
+  return typeof value === 'string' ? value : fail(`${object.path}.${member}`, 'text', value);
 }
 
 export function readTextOrNull(object: JsonObject, member: string): string | null {
@@ -41,7 +42,8 @@ export function readBoolean(object: JsonObject, member: string): boolean {
 
 /** Reads a count or an OID: an integer or a string of digits, as json_build_object writes an oid. */
 export function readInteger(object: JsonObject, member: string): number {
-  return decodeInteger(`${object.path}.${member}`, object.members[member]);
+  const value = object.members[member];
+  return Number.isSafeInteger(value) ? (value as number) : decodeInteger(`${object.path}.${member}`, value);
 }
 
 export function readIntegerOrNull(object: JsonObject, member: string): number | null {

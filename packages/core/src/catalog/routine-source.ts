@@ -17,4 +17,9 @@ export interface Filters {
 export interface RoutineSource {
   readonly name: string;
   read(database: Database, filters: Filters): Promise<readonly Routine[]>;
+  /**
+   * Returns a hash of all that `read` depends on, so that databases with the same hash have the same routines, except for the OIDs of
+   * types. Absent: the hash of what `read` returns.
+   */
+  fingerprint?(database: Database, filters: Filters): Promise<string>;
 }

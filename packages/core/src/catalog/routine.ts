@@ -10,7 +10,7 @@ export interface RoutineParameter {
   readonly position: number;
   readonly type: TypeFacts;
   readonly hasDefault: boolean;
-  /** The default in SQL, for display; absent when there is none, or the source does not have it. */
+  /** The default in SQL, for display; absent without a default, or when the source does not know it. */
   readonly defaultExpression?: string;
   readonly variadic: boolean;
   /** An `inout` parameter is also a result column. */
@@ -42,9 +42,9 @@ export interface RoutineResult {
 
 /** The effects that the calls of an endpoint may have on their session. */
 export interface SessionEffects {
-  /** They may leave settings, locks, temporary tables or the like. */
+  /** Whether calls may leave settings, locks, temporary tables or the like. */
   readonly alters: boolean;
-  /** They may wait for other sessions, as for a row lock. */
+  /** Whether calls may wait for other sessions, as for a row lock. */
   readonly mayBlock: boolean;
 }
 
@@ -56,9 +56,12 @@ export interface SessionEffectsLookup {
   statement(sql: string): SessionEffects;
 }
 
+/** A dialect of requests and responses, in which the parameters and the result of an endpoint have no meaning. */
+export type Dialect = 'postgrest';
+
 /** The default method and path of a routine whose comment sets none. */
 export interface DefaultRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `{0}` is replaced by the path from the name or the comment. */
   readonly urlPattern: string;
 }
@@ -73,6 +76,8 @@ export interface Routine {
   readonly tags?: readonly string[];
   /** Overrides the option of the host. */
   readonly commentsMode?: 'onlyWithHttpTag' | 'parseAll' | 'ignore';
+  /** The dialect of requests and responses. Absent: those of pgway. */
+  readonly dialect?: Dialect;
   /** The operation on a table or view, whose columns are the parameters. Absent for functions and procedures. */
   readonly table?: TableAccess;
   readonly schema: string;

@@ -16,7 +16,7 @@ export const sessionEffectsSql: string = `
           pg_catalog.pg_get_functiondef(p.oid))
         else p.prosrc end,
       pg_catalog.pg_get_expr(p.proargdefaults, 0),
-      (select pg_catalog.string_agg(t.typname::pg_catalog.text, ' ')
+      (select pg_catalog.string_agg(t.typname::pg_catalog.text, ' ' order by t.typname::pg_catalog.text)
         from pg_catalog.pg_type t where t.oid = any (p.proargtypes::pg_catalog.oid[]) and t.typtype = 'd')) as source
   from pg_catalog.pg_proc p
     join pg_catalog.pg_namespace n on n.oid = p.pronamespace
@@ -34,35 +34,40 @@ union all
     pg_catalog.concat_ws(' ',
       case when c.relkind in ('v', 'm') then pg_catalog.pg_get_viewdef(c.oid) end,
       (select pg_catalog.string_agg(pg_catalog.concat_ws(' ', pg_catalog.pg_get_expr(o.polqual, o.polrelid),
-          pg_catalog.pg_get_expr(o.polwithcheck, o.polrelid)), ' ')
+          pg_catalog.pg_get_expr(o.polwithcheck, o.polrelid)), ' ' order by o.polname::pg_catalog.text)
         from pg_catalog.pg_policy o where o.polrelid = c.oid))
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${isUserSchema('n')}
 union all
   select 'writes', n.nspname::pg_catalog.text, c.relname::pg_catalog.text, '',
     pg_catalog.concat_ws(' ',
-      (select pg_catalog.string_agg(pg_catalog.pg_get_triggerdef(t.oid), ' ')
+      (select pg_catalog.string_agg(pg_catalog.pg_get_triggerdef(t.oid), ' ' order by t.tgname::pg_catalog.text)
         from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal),
-      (select pg_catalog.string_agg(t.typname::pg_catalog.text, ' ')
+      (select pg_catalog.string_agg(t.typname::pg_catalog.text, ' ' order by a.attnum)
         from pg_catalog.pg_attribute a join pg_catalog.pg_type t on t.oid = a.atttypid
         where a.attrelid = c.oid and a.attnum > 0 and t.typtype = 'd'),
-      (select pg_catalog.string_agg(pg_catalog.pg_get_expr(d.adbin, d.adrelid), ' ')
+      (select pg_catalog.string_agg(pg_catalog.pg_get_expr(d.adbin, d.adrelid), ' ' order by d.adnum)
         from pg_catalog.pg_attrdef d where d.adrelid = c.oid),
-      (select pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ')
+      (select pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ' order by k.conname::pg_catalog.text)
         from pg_catalog.pg_constraint k where k.conrelid = c.oid and k.contype = 'c'),
-      (select pg_catalog.string_agg(pg_catalog.pg_get_ruledef(r.oid), ' ')
+      (select pg_catalog.string_agg(pg_catalog.pg_get_ruledef(r.oid), ' ' order by r.rulename::pg_catalog.text)
         from pg_catalog.pg_rewrite r where r.ev_class = c.oid and r.rulename::pg_catalog.text <> '_RETURN'),
-      (select pg_catalog.string_agg(f.relname::pg_catalog.text, ' ')
-        from pg_catalog.pg_constraint k join pg_catalog.pg_class f on f.oid = k.conrelid
-        where k.confrelid = c.oid and k.contype = 'f'),
-      (select pg_catalog.string_agg(f.relname::pg_catalog.text, ' ')
+      r.tables,
+      (select pg_catalog.string_agg(f.relname::pg_catalog.text, ' ' order by f.relname::pg_catalog.text)
         from pg_catalog.pg_inherits i join pg_catalog.pg_class f on f.oid = i.inhrelid
         where i.inhparent = c.oid))
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    -- No index has the referenced table: a subquery for each table would read all constraints.
+    left join (
+      select k.confrelid, pg_catalog.string_agg(f.relname::pg_catalog.text, ' '
+        order by f.relname::pg_catalog.text, k.conname::pg_catalog.text) as tables
+      from pg_catalog.pg_constraint k join pg_catalog.pg_class f on f.oid = k.conrelid
+      where k.contype = 'f'
+      group by k.confrelid) r on r.confrelid = c.oid
   where c.relkind in ('r', 'p', 'v', 'f') and ${isUserSchema('n')}
 union all
   select 'type', n.nspname::pg_catalog.text, t.typname::pg_catalog.text, '',
-    pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ')
+    pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ' order by k.conname::pg_catalog.text)
   from pg_catalog.pg_constraint k
     join pg_catalog.pg_type t on t.oid = k.contypid
     join pg_catalog.pg_namespace n on n.oid = t.typnamespace

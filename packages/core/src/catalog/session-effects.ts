@@ -1,8 +1,11 @@
 import { type Database, DatabaseError } from '../postgres/port.ts';
+import { readFingerprint } from './fingerprint.ts';
 import { queryCatalog } from './query-catalog.ts';
 import type { SessionEffects, SessionEffectsLookup } from './routine.ts';
+import { mapInSlices, runInSlices } from './slices.ts';
 import { sessionEffectsSql } from './session-effects.sql.ts';
-import { type StatementEffects, analyzeForeignSource, analyzeSql } from './statement-effects.ts';
+import { analyzeForeignSource, analyzeSql } from './statement-effects.ts';
+import type { Steps } from './steps.ts';
 
 /** The effects in a database whose catalog could not be read: every call may have every effect. */
 export const unknownSessionEffects: SessionEffectsLookup = Object.freeze({
@@ -12,13 +15,20 @@ export const unknownSessionEffects: SessionEffectsLookup = Object.freeze({
 });
 
 const allEffects: SessionEffects = Object.freeze({ alters: true, mayBlock: true });
+/** The other combinations, which thousands of routines share. */
+const onlyAlters: SessionEffects = Object.freeze({ alters: true, mayBlock: false });
+const onlyMayBlock: SessionEffects = Object.freeze({ alters: false, mayBlock: true });
+const noEffects: SessionEffects = Object.freeze({ alters: false, mayBlock: false });
 /** PostgreSQL locks the relations of a view to show its definition. A running migration must not block the start. */
 const lockTimeout = ['lock_timeout', '2s'] as const;
 const analyzableLanguages: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
 
-interface CatalogObject extends StatementEffects {
-  readonly id: string;
+interface CatalogObject extends SessionEffects {
+  readonly kind: string;
+  readonly schema: string;
   readonly name: string;
+  /** The names of objects that it may use. */
+  readonly uses: readonly string[];
   /** Whether the object runs only when a relation is written to, by statements that may block anyway. */
   readonly onWrite: boolean;
   /** Whether the object runs without being named in any text: functions of operators and casts. */
@@ -35,7 +45,10 @@ export async function readSessionEffects(
   onUnreadable: (reason: string) => void,
 ): Promise<SessionEffectsLookup> {
   try {
-    return createLookup((await queryCatalog(database, sessionEffectsSql, [], lockTimeout)).map(toCatalogObject));
+    const rows = await queryCatalog(database, sessionEffectsSql, [], lockTimeout);
+    // All words of thousands of bodies would take more memory than their endpoints.
+    const names = new Set(rows.map(([, , name]) => name!));
+    return await runInSlices(createLookup(await mapInSlices(rows, (row) => toCatalogObject(row, names))));
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     onUnreadable(error.message);
@@ -43,73 +56,109 @@ export async function readSessionEffects(
   }
 }
 
-function createLookup(objects: readonly CatalogObject[]): SessionEffectsLookup {
-  const altering = findDependents(objects, ({ alters }) => alters);
+/** Returns a hash of all that `readSessionEffects` depends on. */
+export function fingerprintSessionEffects(database: Database): Promise<string> {
+  return readFingerprint(database, sessionEffectsSql, [], lockTimeout);
+}
+
+function* createLookup(objects: readonly CatalogObject[]): Steps<SessionEffectsLookup> {
+  const altering = yield* findDependents(objects, ({ alters }) => alters);
   // An operator or a cast can occur anywhere.
   if (objects.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownSessionEffects;
   const read = objects.filter(({ onWrite }) => !onWrite);
-  const blocking = findDependents(read, ({ mayBlock }) => mayBlock);
-  const sessionEffects = ({ alters, mayBlock, words }: StatementEffects): SessionEffects => ({
-    alters: alters || intersects(words, altering),
-    mayBlock: mayBlock || intersects(words, blocking),
+  const blocking = yield* findDependents(read, ({ mayBlock }) => mayBlock);
+  const withUses = ({ alters, mayBlock }: SessionEffects, uses: Iterable<string>): SessionEffects => ({
+    alters: alters || intersects(uses, altering),
+    mayBlock: mayBlock || intersects(uses, blocking),
   });
-  const effectsByKey = new Map<string, SessionEffects>();
+  const routines: EffectsByName = new Map();
+  const relations: EffectsByName = new Map();
   for (const object of objects) {
-    const { alters, mayBlock } = sessionEffects(object);
-    const other = effectsByKey.get(object.id) ?? { alters: false, mayBlock: false };
-    effectsByKey.set(object.id, {
-      alters: alters || other.alters,
-      mayBlock: (mayBlock && !object.onWrite) || other.mayBlock,
-    });
+    const { alters, mayBlock } = withUses(object, object.uses);
+    const effects = shared(alters, mayBlock && !object.onWrite);
+    if (object.kind === 'routine') addEffects(routines, object, effects);
+    else if (object.kind === 'relation') addEffects(relations, object, effects);
+    yield;
   }
   return {
-    routine: (schema, name) => effectsByKey.get(objectKey('routine', schema, name)) ?? allEffects,
-    relation: (schema, name) => effectsByKey.get(objectKey('relation', schema, name)) ?? allEffects,
-    statement: (sql) => sessionEffects(analyzeSql(sql)),
+    routine: (schema, name) => routines.get(schema)?.get(name) ?? allEffects,
+    relation: (schema, name) => relations.get(schema)?.get(name) ?? allEffects,
+    statement: (sql) => {
+      const effects = analyzeSql(sql);
+      return withUses(effects, effects.words);
+    },
   };
 }
 
-function toCatalogObject([kind, schema, name, language, source]: readonly (string | null)[]): CatalogObject {
+/** Session effects by schema and name. */
+type EffectsByName = Map<string, Map<string, SessionEffects>>;
+
+/** Overloads, and a relation and what writes to it, share the effects of all of them. */
+function addEffects(known: EffectsByName, { schema, name }: CatalogObject, effects: SessionEffects): void {
+  let names = known.get(schema);
+  if (names === undefined) known.set(schema, (names = new Map()));
+  const other = names.get(name);
+  names.set(
+    name,
+    other === undefined ? effects : shared(effects.alters || other.alters, effects.mayBlock || other.mayBlock),
+  );
+}
+
+function shared(alters: boolean, mayBlock: boolean): SessionEffects {
+  if (alters) return mayBlock ? allEffects : onlyAlters;
+  return mayBlock ? onlyMayBlock : noEffects;
+}
+
+/** @param names the names of all objects */
+function toCatalogObject(
+  [kind, schema, name, language, source]: readonly (string | null)[],
+  names: ReadonlySet<string>,
+): CatalogObject {
   const text = source ?? '';
   const routine = kind === 'routine';
-  const effects = routine && !analyzableLanguages.has(language!) ? analyzeForeignSource(text) : analyzeSql(text);
+  const isForeign = routine && !analyzableLanguages.has(language!);
+  const { alters, mayBlock, words } = isForeign ? analyzeForeignSource(text) : analyzeSql(text);
+  const uses: string[] = [];
+  for (const word of words) if (names.has(word)) uses.push(word);
   return {
-    id: objectKey(kind === 'writes' ? 'relation' : kind!, schema!, name!),
+    kind: kind === 'writes' ? 'relation' : kind!,
+    schema: schema!,
     name: name!,
     onWrite: kind === 'writes',
     isImplicit: kind === 'implicit',
-    ...effects,
+    alters,
+    mayBlock,
+    uses,
   };
 }
 
-function objectKey(kind: string, schema: string, name: string): string {
-  return JSON.stringify([kind, schema, name]);
-}
-
 /** Returns the names of the objects with an effect, and of all objects that use them directly or indirectly. */
-function findDependents(
+function* findDependents(
   objects: readonly CatalogObject[],
   hasEffect: (object: CatalogObject) => boolean,
-): ReadonlySet<string> {
-  const usersByWord = new Map<string, string[]>();
-  for (const { words, name } of objects) {
-    for (const word of words) {
-      const known = usersByWord.get(word);
-      if (known === undefined) usersByWord.set(word, [name]);
+): Steps<ReadonlySet<string>> {
+  const users = new Map<string, string[]>();
+  for (const { uses, name } of objects) {
+    for (const used of uses) {
+      const known = users.get(used);
+      if (known === undefined) users.set(used, [name]);
       else known.push(name);
     }
+    yield;
   }
   const reached = new Set<string>();
   const pending = objects.filter(hasEffect).map(({ name }) => name);
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (reached.has(name)) continue;
     reached.add(name);
-    pending.push(...(usersByWord.get(name) ?? []));
+    for (const user of users.get(name) ?? []) pending.push(user);
+    yield;
   }
   return reached;
 }
 
-function intersects(words: ReadonlySet<string>, names: ReadonlySet<string>): boolean {
+function intersects(words: Iterable<string>, names: ReadonlySet<string>): boolean {
+  if (names.size === 0) return false;
   for (const word of words) if (names.has(word)) return true;
   return false;
 }

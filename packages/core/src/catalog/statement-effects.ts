@@ -33,6 +33,16 @@ const alteringNames: ReadonlySet<string> = new Set([
   'dblink_connect',
   'dblink_connect_u',
 ]);
+/** Words without which no text alters a session. */
+const suspiciousWords: ReadonlySet<string> = new Set([
+  ...alteringStatements,
+  ...alteringNames,
+  'set_config',
+  'hold',
+  'execute',
+  'temp',
+  'temporary',
+]);
 const blockingWords: ReadonlySet<string> = new Set(
   [
     'insert update delete merge truncate lock share call do copy execute refresh create alter drop grant revoke analyze reindex',
@@ -52,17 +62,30 @@ const longestText = 1_000_000;
 export function analyzeSql(text: string): StatementEffects {
   if (text.length > longestText) return { ...analyzeForeignSource(text), alters: true };
   const tokens = tokenizeSql(text);
-  const dynamic = tokens.some(({ kind, text: word }) => kind === 'word' && (word === 'execute' || word === 'do'));
+  const words = new Set<string>();
+  for (const { kind, text: word } of tokens) if (kind === 'word') words.add(word);
   // Dynamic statements are mostly in string literals.
+  const dynamic = words.has('execute') || words.has('do');
   const inner = dynamic ? tokens.flatMap((token) => (token.kind === 'literal' ? [analyzeSql(token.text)] : [])) : [];
-  const words = new Set(tokens.flatMap(({ kind, text: word }) => (kind === 'word' ? [word] : [])));
+  const own = mayAlter(words) && (tokens.some((_, index) => altersAt(tokens, index)) || leavesTables(tokens));
   for (const effects of inner) for (const word of effects.words) words.add(word);
-  return {
-    alters:
-      tokens.some((_, index) => altersAt(tokens, index)) || leavesTables(tokens) || inner.some(({ alters }) => alters),
-    mayBlock: [...words].some((word) => blockingWords.has(word) || advisoryLock.test(word)),
-    words,
-  };
+  return { alters: own || inner.some(({ alters }) => alters), mayBlock: mayBlock(words), words };
+}
+
+/** Returns whether the text has a word that `altersAt` and `leavesTables` look for. Most routines have none. */
+function mayAlter(words: ReadonlySet<string>): boolean {
+  for (const word of words) if (suspiciousWords.has(word)) return true;
+  return false;
+}
+
+function mayBlock(words: ReadonlySet<string>): boolean {
+  for (const word of words) if (blockingWords.has(word) || isAdvisoryLock(word)) return true;
+  return false;
+}
+
+/** The prefix decides for most words, without a pattern. */
+function isAdvisoryLock(word: string): boolean {
+  return word.startsWith('pg_') && advisoryLock.test(word);
 }
 
 const foreignWord =
@@ -152,6 +175,7 @@ function isPlainExpression(tokens: readonly SqlToken[], start: number, own: stri
 
 /** Returns whether temporary tables remain in the session: those without ON COMMIT DROP. */
 function leavesTables(tokens: readonly SqlToken[]): boolean {
+  if (!tokens.some(({ text }) => text === 'temp' || text === 'temporary')) return false;
   const texts = tokens.map(({ kind, text }) => (kind === 'word' ? text : ''));
   const made = texts.filter(
     (text, index) =>

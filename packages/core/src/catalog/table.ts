@@ -41,6 +41,8 @@ export interface TableColumn extends Column {
   readonly notNull: boolean;
   /** Whether the column or its domain has a default. */
   readonly hasDefault: boolean;
+  /** The SQL of the default; null without one; absent where no statement has it. */
+  readonly defaultExpression?: string | null;
   readonly identity: 'always' | 'byDefault' | null;
   /** Whether the column is generated and cannot be written. */
   readonly generated: boolean;
@@ -61,6 +63,20 @@ export interface PageLimits {
   readonly maxLimit: number;
 }
 
+/** A table in the dialect of PostgREST. */
+export interface PostgrestTable {
+  /** The path of all tables, without a slash at its end. */
+  readonly path: string;
+  /** What an insert may do with rows that exist. */
+  readonly conflictActions: readonly ('merge' | 'ignore')[];
+  /** Whether an UPDATE without a condition may change every row. */
+  readonly allowUnfilteredUpdate: boolean;
+  /** Whether clients may ask for a rollback. */
+  readonly allowRollback: boolean;
+  /** The most rows of a response. */
+  readonly maxRows: number;
+}
+
 /** The table operation of a routine. */
 export interface TableAccess {
   readonly operation: TableOperation;
@@ -72,6 +88,8 @@ export interface TableAccess {
   /** Limits of a listing that a comment enables. */
   readonly listingLimits: PageLimits;
   readonly allowUnfilteredDelete: boolean;
+  /** The operations of the table in the dialect of PostgREST; absent elsewhere. */
+  readonly postgrest?: PostgrestTable;
   /** Messages for constraint violations: the comments on the constraints, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
 }

@@ -10,45 +10,129 @@ export interface SqlToken {
 /** Bytes; PostgreSQL truncates longer names. */
 const maxNameLength = 63;
 
-/** The first matching alternative wins; an unclosed string extends to the end. PostgreSQL manual, "Lexical Structure". */
-const lexeme = new RegExp(
-  [
-    String.raw`(?<skip>\s+|--[^\r\n]*)`,
-    String.raw`(?<comment>/\*)`,
-    String.raw`[eE]'(?<escaped>(?:[^'\\]|\\.|'')*)(?:'|$)`,
-    String.raw`'(?<plain>(?:[^']|'')*)(?:'|$)`,
-    String.raw`(?<tag>\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)(?<dollar>[^]*?)(?:\k<tag>|$)`,
-    String.raw`"(?<quoted>(?:[^"]|"")*)(?:"|$)`,
-    String.raw`(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)`,
-    String.raw`(?<parameter>\$\d+)`,
-    String.raw`(?<symbol>[^])`,
-  ].join('|'),
-  'y',
-);
+const space = /\s/;
+const lineComment = /--[^\r\n]*/y;
+const escapedLiteral = /[eE]'((?:[^'\\]|\\.|'')*)(?:'|$)/y;
+const dollarTag = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
+const parameter = /\$\d+/y;
+const wordCharacter = /[\w$]/;
+const capital = /[A-Z]/;
+const capitals = /[A-Z]+/g;
 
-/** Splits SQL or PL/pgSQL into tokens. Never throws; other text yields meaningless tokens. */
+/** The group that a character may begin a token of. Every other ASCII character is a symbol. */
+const groups: readonly string[] = Array.from({ length: 128 }, (_, code) => toGroup(String.fromCharCode(code)));
+
+function toGroup(character: string): string {
+  if (space.test(character)) return 'space';
+  if (/[A-Za-z_]/.test(character)) return 'word';
+  return character;
+}
+
+/** What a character is in a word. All characters that are not ASCII are letters. */
+const wordPart = { none: 0, plain: 1, capital: 2 } as const;
+const wordParts: readonly number[] = Array.from({ length: 128 }, (_, code) => toWordPart(String.fromCharCode(code)));
+
+function toWordPart(character: string): number {
+  if (!wordCharacter.test(character)) return wordPart.none;
+  return capital.test(character) ? wordPart.capital : wordPart.plain;
+}
+
+/**
+ * Splits SQL or PL/pgSQL into tokens. Never throws; other text yields meaningless tokens, and an unclosed string extends to the end.
+ * PostgreSQL manual, "Lexical Structure". A start reads the body of every routine, so each character selects its reader.
+ */
 export function tokenizeSql(text: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
-  lexeme.lastIndex = 0;
-  for (let match = lexeme.exec(text); match !== null; match = lexeme.exec(text)) {
-    const groups = match.groups!;
-    if (groups['comment'] === undefined) tokens.push(...toToken(groups));
-    else lexeme.lastIndex = commentEnd(text, lexeme.lastIndex);
-    if (lexeme.lastIndex >= text.length) break;
-  }
+  for (let position = 0; position < text.length;) position = readToken(text, position, tokens);
   return tokens;
 }
 
-function toToken(groups: Readonly<Record<string, string | undefined>>): readonly SqlToken[] {
-  const { escaped, plain, dollar, quoted, word, parameter, symbol } = groups;
-  const literal = escaped ?? plain ?? dollar;
-  if (literal !== undefined) return [{ kind: 'literal', text: literal }];
-  if (quoted !== undefined) return [{ kind: 'word', text: truncateName(quoted.replaceAll('""', '"')) }];
+/** Adds the token at the position, if there is one. Returns the position after it. */
+function readToken(text: string, start: number, tokens: SqlToken[]): number {
+  const code = text.charCodeAt(start);
+  const group = code < 128 ? groups[code]! : space.test(text[start]!) ? 'space' : 'word';
+  switch (group) {
+    case 'space':
+      return start + 1;
+    case 'word':
+      return readWord(text, start, tokens);
+    case "'":
+    case '"':
+      return readQuoted(text, start, tokens);
+    case '$':
+      return readDollar(text, start, tokens);
+    case '-':
+      return text[start + 1] === '-' ? endOf(lineComment, text, start) : addSymbol(text, start, tokens);
+    case '/':
+      return text[start + 1] === '*' ? commentEnd(text, start + 2) : addSymbol(text, start, tokens);
+    default:
+      return addSymbol(text, start, tokens);
+  }
+}
+
+/** Returns the end of the match at the position, or -1. */
+function endOf(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : -1;
+}
+
+function addSymbol(text: string, start: number, tokens: SqlToken[]): number {
+  tokens.push({ kind: 'symbol', text: text[start]! });
+  return start + 1;
+}
+
+/** Reads a word, or a literal such as `E'…'`. */
+function readWord(text: string, start: number, tokens: SqlToken[]): number {
+  if (text[start + 1] === "'") {
+    escapedLiteral.lastIndex = start;
+    const literal = escapedLiteral.exec(text);
+    if (literal !== null) {
+      tokens.push({ kind: 'literal', text: literal[1]! });
+      return escapedLiteral.lastIndex;
+    }
+  }
+  let end = start;
+  let hasCapitals = false;
+  for (; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    const part = code < 128 ? wordParts[code] : wordPart.plain;
+    if (part === wordPart.none) break;
+    if (part === wordPart.capital) hasCapitals = true;
+  }
+  const written = text.slice(start, end);
   // PostgreSQL folds only ASCII letters to lower case.
-  if (word !== undefined)
-    return [{ kind: 'word', text: truncateName(word.replaceAll(/[A-Z]+/g, (run) => run.toLowerCase())) }];
-  if (parameter !== undefined) return [{ kind: 'parameter', text: parameter }];
-  return symbol === undefined ? [] : [{ kind: 'symbol', text: symbol }];
+  tokens.push({ kind: 'word', text: truncateName(hasCapitals ? written.replace(capitals, toLowerCase) : written) });
+  return end;
+}
+
+/** Reads a string literal or a quoted identifier, which contain their quotation mark twice. */
+function readQuoted(text: string, start: number, tokens: SqlToken[]): number {
+  const quote = text[start]!;
+  let end = text.indexOf(quote, start + 1);
+  while (end !== -1 && text[end + 1] === quote) end = text.indexOf(quote, end + 2);
+  const contents = text.slice(start + 1, end === -1 ? text.length : end);
+  if (quote === "'") tokens.push({ kind: 'literal', text: contents });
+  else tokens.push({ kind: 'word', text: truncateName(contents.replaceAll('""', '"')) });
+  return end === -1 ? text.length : end + 1;
+}
+
+/** Reads a dollar-quoted literal, a parameter, or the symbol `$`. */
+function readDollar(text: string, start: number, tokens: SqlToken[]): number {
+  const opened = endOf(dollarTag, text, start);
+  if (opened !== -1) {
+    const tag = text.slice(start, opened);
+    const end = text.indexOf(tag, opened);
+    tokens.push({ kind: 'literal', text: text.slice(opened, end === -1 ? text.length : end) });
+    return end === -1 ? text.length : end + tag.length;
+  }
+  const end = endOf(parameter, text, start);
+  if (end === -1) return addSymbol(text, start, tokens);
+  tokens.push({ kind: 'parameter', text: text.slice(start, end) });
+  return end;
+}
+
+function toLowerCase(letters: string): string {
+  return letters.toLowerCase();
 }
 
 function truncateName(name: string): string {

@@ -1,5 +1,14 @@
 /** The conversion of values of a type to JSON; follows the rules of `to_json`. */
-export type JsonForm = 'number' | 'boolean' | 'timestamp' | 'timestamptz' | 'json' | 'string' | 'converted';
+export type JsonForm =
+  | 'number'
+  | 'numberText'
+  | 'boolean'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'json'
+  | 'string'
+  | 'converted';
+// 'numberText': a string with the digits of a number; no type of the catalog has it, only endpoints with `largeNumbers`.
 // 'converted': arrays, composites and types with a cast to json, for which the statement calls `to_json`.
 
 /** A type in SQL and JSON. A domain has its own name and the properties of its base type. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bool, bytea, column, int4, jsonb, returns, routine, text, textArray } from '../../test/support/routine.ts';
 import type { Routine } from '../catalog/routine.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
-import { buildEndpoints } from './build-endpoints.ts';
+import { buildEndpoints } from '../../test/support/build-endpoints.ts';
 import { endpointDefaults, type EndpointOptions } from './options.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -141,6 +141,7 @@ test('all properties of an endpoint', () => {
     sensitive: false,
     planCacheMode: null,
     bufferRows: 25,
+    responseSettings: false,
     timeoutMs: 5000,
     textResponseNullHandling: 'emptyString',
     queryStringNullHandling: 'ignore',

@@ -1,4 +1,6 @@
 import type { Routine } from '../catalog/routine.ts';
+import type { Steps } from '../catalog/steps.ts';
+import { findIdempotencyFault } from './idempotency.ts';
 import { resolveResultShape, resolveOutputConversion, resolveRawFormat, findTextOutputs } from './result-shape.ts';
 import { type RoutineIndex, indexRoutines, resolveCachePolicy, resolveInvalidations } from './cache-policy.ts';
 import { resolveBodyParameter, resolveRequestHeaders } from './request-parameters.ts';
@@ -10,12 +12,13 @@ import type { Endpoint } from './endpoint.ts';
 import { resolveEvents, excludeDuplicateStreams } from './events.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { callNameOption } from './naming.ts';
-import { createTypeConverter } from './named-type.ts';
+import { createColumnConverter, createTypeConverter } from './named-type.ts';
 import type { EndpointOptions } from './options.ts';
 import type { TracedRoutine } from './explanation.ts';
 import { type NameConverter, buildParameters } from './parameters.ts';
 import { resolveBasicAuthentication, resolveLoginOrLogout } from './authentication.ts';
 import { resolveInjectedValues } from './injected-values.ts';
+import { convertToNumberTexts } from './large-numbers.ts';
 import { resolveRoute, resolveParameterSource } from './route.ts';
 import { excludeDuplicateRoutes } from './duplicate-routes.ts';
 import { resolveTable } from './table.ts';
@@ -41,26 +44,35 @@ export interface EndpointPlan extends BuildResult {
  * diagnostic of severity `error`. The endpoints and diagnostics are deeply frozen.
  * @param explain whether to record how each comment is read
  */
-export function buildEndpoints(
+export function* buildEndpoints(
   routines: readonly Routine[],
   options: EndpointOptions,
   explain: boolean = false,
-): EndpointPlan {
+): Steps<EndpointPlan> {
   const traced: TracedRoutine[] = [];
   const diagnostics: RoutineDiagnostic[] = [];
   const built: Endpoint[] = [];
   const { nameConverter } = options;
-  const convert = (name: string): string => callNameOption('nameConverter', name, () => nameConverter(name));
-  const names: NameConverter = { convertName: convert, convertType: createTypeConverter(convert) };
-  const known = indexRoutines(routines);
+  const converted = new Map<string, string>();
+  const convert = (name: string): string => {
+    const known = converted.get(name) ?? callNameOption('nameConverter', name, () => nameConverter(name));
+    converted.set(name, known);
+    return known;
+  };
+  const convertType = createTypeConverter(convert);
+  const convertColumns = createColumnConverter(convert, convertType);
+  const names: NameConverter = { convertName: convert, convertType, convertColumns };
+  let index: RoutineIndex | null = null;
+  const known = (): RoutineIndex => (index ??= indexRoutines(routines));
   for (const routine of routines) {
     const builder = new EndpointBuilder(routine, options, explain ? new CommentTrace() : null);
     const endpoint = buildEndpoint(builder, names, known);
-    if (endpoint !== null && !builder.hasErrors) built.push(endpoint);
+    if (endpoint !== null && !builder.hasErrors) built.push(deepFreeze(endpoint));
     if (explain) traced.push({ builder, endpoint });
     diagnostics.push(...builder.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
+    yield;
   }
-  const routed = excludeDuplicateRoutes(built);
+  const routed = yield* excludeDuplicateRoutes(built);
   const streamed = excludeDuplicateStreams(routed.endpoints);
   const conflicts = [...routed.diagnostics, ...streamed.diagnostics];
   const result = deepFreeze({
@@ -71,7 +83,7 @@ export function buildEndpoints(
 }
 
 /** Returns null for a routine that is not published. An endpoint with errors in its builder must not be published. */
-function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint | null {
+function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: () => RoutineIndex): Endpoint | null {
   const { routine } = builder;
   const commentsMode = routine.commentsMode ?? builder.options.commentsMode;
   if (commentsMode === 'ignore') describeComment(builder, routine.comment ?? '');
@@ -82,7 +94,15 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: Ro
   if (!isPublished) builder.diagnostics.length = 0;
   if (!builder.hasHttpAnnotation) builder.diagnostics.push(...builder.hints);
   if (!isPublished || !builder.overrides.enabled) return null;
-  return checkTypes(builder) ? assembleEndpoint(builder, names, known) : null;
+  return checkTypes(builder) ? reportIdempotency(builder, assembleEndpoint(builder, names, known)) : null;
+}
+
+function reportIdempotency(builder: EndpointBuilder, endpoint: Endpoint): Endpoint {
+  const fault = findIdempotencyFault(endpoint);
+  if (fault !== null) {
+    builder.report('error', 'idempotent', `idempotent: ${fault}`, builder.annotationFor('idempotency')?.line ?? null);
+  }
+  return endpoint;
 }
 
 /** Reads a comment without annotations. */
@@ -117,8 +137,10 @@ function checkResultType(builder: EndpointBuilder): boolean {
   return false;
 }
 
-function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known: RoutineIndex): Endpoint {
+function assembleEndpoint(builder: EndpointBuilder, plain: NameConverter, known: () => RoutineIndex): Endpoint {
   const { routine, options, overrides } = builder;
+  const hasNumberTexts = (overrides.largeNumbers ?? options.largeNumbers) === 'string';
+  const names = hasNumberTexts ? convertToNumberTexts(plain) : plain;
   const reportError = (code: string, message: string): void => builder.report('error', code, message, null);
   const { method, path, segments } = resolveRoute(builder, reportError);
   const injected = resolveInjectedValues(builder, buildParameters(routine, segments, names, reportError));
@@ -145,12 +167,11 @@ function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known:
     parameterSource: bodyParameter === null ? source : 'query',
     parameters,
     rejectsUnknownKeys: /^(?:update|delete)/.test(routine.table?.operation ?? ''),
-    outputs: routine.outputs.map(({ name, before }) => ({ name, before })),
-    ...resolveOutputConversion(routine, result, raw),
+    outputs: share(routine.outputs.map(({ name, before }) => ({ name, before }))),
     table,
-    constraintMessages: routine.table?.constraintMessages ?? {},
+    constraintMessages: routine.table?.constraintMessages ?? noMessages,
     result,
-    responseHeaders: builder.headers,
+    responseHeaders: share(builder.headers),
     authorization: resolveAuthorization(builder),
     loginOrLogout: resolveLoginOrLogout(builder, result, parameters),
     basicAuthentication: resolveBasicAuthentication(builder),
@@ -160,24 +181,84 @@ function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known:
     typedClient: resolveTypedClient(builder),
     upload,
     cache: resolveCachePolicy(builder, parameters, result),
-    invalidates: resolveInvalidations(builder, known),
+    invalidates: share(resolveInvalidations(builder, known)),
     raw,
     requestHeaders: resolveRequestHeaders(builder, parameters, { bodyParameter, upload }),
     bodyParameter,
     ...resolveSimpleValues(builder),
     description: joinDescription(builder.description),
     volatility: routine.volatility,
+    ...resolveRareMembers(builder, result, raw),
+  };
+}
+
+/** Returns the members that few endpoints have. */
+function resolveRareMembers(
+  builder: EndpointBuilder,
+  result: Endpoint['result'],
+  raw: Endpoint['raw'],
+): Pick<
+  Endpoint,
+  | 'consistency'
+  | 'idempotency'
+  | 'fieldErrors'
+  | 'largeNumbers'
+  | 'outputConversion'
+  | 'connectionReset'
+  | 'definition'
+  | 'dialect'
+  | 'mcp'
+> {
+  const { routine, overrides, options } = builder;
+  reportOutsideDialect(builder);
+  const largeNumbers = overrides.largeNumbers ?? options.largeNumbers;
+  return {
+    ...resolveTool(overrides),
+    ...(overrides.consistency === null ? {} : { consistency: overrides.consistency }),
+    ...(overrides.idempotency === null ? {} : { idempotency: overrides.idempotency }),
+    ...resolveOutputConversion(routine, result, raw),
+    ...(largeNumbers === 'number' ? {} : { largeNumbers }),
+    ...((overrides.fieldErrors ?? options.fieldErrors) && routine.dialect === undefined
+      ? { fieldErrors: { status: overrides.fieldErrorStatus ?? options.fieldErrorStatus } }
+      : {}),
+    ...(routine.dialect === undefined ? {} : { dialect: routine.dialect }),
     ...(overrides.connectionReset === null ? {} : { connectionReset: overrides.connectionReset }),
     ...(routine.definition === undefined ? {} : { definition: routine.definition }),
   };
 }
 
+/** Requests in a dialect have neither keys nor cached responses: a promise of the comment would be broken. */
+function reportOutsideDialect(builder: EndpointBuilder): void {
+  const { routine, overrides } = builder;
+  if (routine.dialect === undefined) return;
+  const annotation = overrides.idempotency !== null ? 'idempotent' : overrides.cached === null ? null : 'cached';
+  if (annotation === null) return;
+  const message = `${annotation} does not apply to tables in the dialect of PostgREST; remove it`;
+  builder.report('error', 'contradiction', message, null);
+}
+
+function resolveTool({
+  mcp: included,
+  mcpName: name,
+  mcpTitle: title,
+  mcpHints: hints,
+}: EndpointBuilder['overrides']): Pick<Endpoint, 'mcp'> {
+  const isAbsent = [included, name, title, hints].every((value) => value === null);
+  return isAbsent ? {} : { mcp: { included, name, title, hints } };
+}
+
+const noMessages: Endpoint['constraintMessages'] = Object.freeze({});
+const noItems: readonly never[] = Object.freeze([]);
+
+/** Returns one list for all that are empty: with thousands of endpoints, each of their own costs memory and time. */
+function share<Item>(items: readonly Item[]): readonly Item[] {
+  return items.length === 0 ? noItems : items;
+}
+
 /** Returns the members that come directly from the comment, or else from the options. */
-function resolveSimpleValues({
-  overrides,
-  options,
-  hashes,
-}: EndpointBuilder): Pick<
+function resolveSimpleValues(
+  builder: EndpointBuilder,
+): Pick<
   Endpoint,
   | 'contentType'
   | 'rateLimit'
@@ -185,10 +266,13 @@ function resolveSimpleValues({
   | 'sensitive'
   | 'planCacheMode'
   | 'bufferRows'
+  | 'responseSettings'
   | 'timeoutMs'
   | 'textResponseNullHandling'
   | 'queryStringNullHandling'
 > {
+  const { overrides, options, hashes } = builder;
+  const responseSettings = resolveResponseSettings(builder);
   const holdsPassword = overrides.loginOrLogout !== null || hashes.length > 0;
   return {
     contentType: overrides.contentType,
@@ -196,11 +280,24 @@ function resolveSimpleValues({
     connection: overrides.connection,
     sensitive: overrides.sensitive ?? (holdsPassword && options.authentication.obfuscateAuthParameterLogValues),
     planCacheMode: overrides.planCacheMode,
-    bufferRows: overrides.bufferRows ?? options.bufferRows,
+    // The settings are known after the last row.
+    bufferRows: responseSettings ? 1 : (overrides.bufferRows ?? options.bufferRows),
+    responseSettings,
     timeoutMs: overrides.timeoutMs,
     textResponseNullHandling: overrides.textResponseNullHandling ?? options.textResponseNullHandling,
     queryStringNullHandling: overrides.queryStringNullHandling ?? options.queryStringNullHandling,
   };
+}
+
+/** Cached responses keep no status, and those of a login have their own. */
+function resolveResponseSettings(builder: EndpointBuilder): boolean {
+  const { overrides, options } = builder;
+  const other = overrides.cached !== null ? 'cached' : overrides.loginOrLogout;
+  if (other === null) return overrides.responseSettings ?? options.responseSettings;
+  if (overrides.responseSettings === true) {
+    builder.report('error', 'contradiction', `response_settings does not apply to an endpoint with ${other}`, null);
+  }
+  return false;
 }
 
 function warnOfTextOutputs(builder: EndpointBuilder): void {
@@ -216,12 +313,31 @@ function warnOfTextOutputs(builder: EndpointBuilder): void {
 
 /** A login needs no authorization. */
 function resolveAuthorization({ access, options, overrides }: EndpointBuilder): Endpoint['authorization'] {
-  if (overrides.loginOrLogout === 'login') return { required: false, roles: [] };
+  if (overrides.loginOrLogout === 'login') return anyone;
   const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
-  return { required, roles: access.roles };
+  return access.roles.length === 0 ? (required ? signedIn : anyone) : { required, roles: access.roles };
 }
 
+const anyone: Endpoint['authorization'] = Object.freeze({ required: false, roles: noItems });
+const signedIn: Endpoint['authorization'] = Object.freeze({ required: true, roles: noItems });
+
+const defaultTypedClient: Endpoint['typedClient'] = Object.freeze({
+  included: true,
+  events: null,
+  parseUrl: null,
+  parseRequest: null,
+  statusCode: null,
+});
+const typedClientOverrides = [
+  'typedClient',
+  'typedClientEvents',
+  'typedClientParseUrl',
+  'typedClientParseRequest',
+  'typedClientStatusCode',
+] as const;
+
 function resolveTypedClient({ overrides }: EndpointBuilder): Endpoint['typedClient'] {
+  if (typedClientOverrides.every((key) => overrides[key] === null)) return defaultTypedClient;
   return {
     included: overrides.typedClient ?? true,
     events: overrides.typedClientEvents,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { column, int4, returns, routine } from '../../test/support/routine.ts';
-import { buildEndpoints } from './build-endpoints.ts';
+import { buildEndpoints } from '../../test/support/build-endpoints.ts';
 import { endpointDefaults } from './options.ts';
 import type { Endpoint } from './endpoint.ts';
 

@@ -89,9 +89,9 @@ export function findRoutineNames(index: RoutineIndex, name: string): readonly st
 }
 
 /** Returns the routines and tables whose cached responses a call invalidates. Warns of unknown names. */
-export function resolveInvalidations(builder: EndpointBuilder, index: RoutineIndex): readonly string[] {
+export function resolveInvalidations(builder: EndpointBuilder, index: () => RoutineIndex): readonly string[] {
   const all = builder.invalidates.flatMap(({ name, line }) => {
-    const names = findRoutineNames(index, name);
+    const names = findRoutineNames(index(), name);
     if (names.length === 0) {
       builder.report(
         'warning',

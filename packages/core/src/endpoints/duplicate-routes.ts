@@ -1,4 +1,5 @@
 import { type Diagnostic, display } from './diagnostic.ts';
+import type { Steps } from '../catalog/steps.ts';
 import type { Endpoint } from './endpoint.ts';
 import { parsePath } from './path.ts';
 import { reportDuplicatesPerTable } from './table-diagnostics.ts';
@@ -8,6 +9,7 @@ import { reportDuplicatesPerTable } from './table-diagnostics.ts';
  * `/a/{id?}` matches `/a` and `/a/{}`.
  */
 export function expandRoutes(path: string): readonly string[] {
+  if (path.startsWith('/') && !path.includes('{')) return [path.endsWith('/') ? path.slice(0, -1) : path];
   const segments = parsePath(path);
   if (typeof segments === 'string') return [path];
   const routes: string[] = [];
@@ -45,14 +47,17 @@ function canShare(one: Endpoint, other: Endpoint): boolean {
   return areOverloads(one, other) && haveSameSource(one, other) && one.rateLimit === other.rateLimit;
 }
 
+/** The endpoints that may be published, and why the others may not. */
+interface RouteCheck {
+  readonly endpoints: readonly Endpoint[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 /**
  * Excludes and reports endpoints that share a method and route with another, unless they are overloads of one routine that
  * read parameters from the same place and have the same rate limit.
  */
-export function excludeDuplicateRoutes(endpoints: readonly Endpoint[]): {
-  readonly endpoints: readonly Endpoint[];
-  readonly diagnostics: readonly Diagnostic[];
-} {
+export function* excludeDuplicateRoutes(endpoints: readonly Endpoint[]): Steps<RouteCheck> {
   const byRoute = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {
     for (const route of expandRoutes(endpoint.path)) {
@@ -61,13 +66,16 @@ export function excludeDuplicateRoutes(endpoints: readonly Endpoint[]): {
       if (group === undefined) byRoute.set(key, [endpoint]);
       else group.push(endpoint);
     }
+    yield;
   }
+  const groups = [...byRoute.values()].filter(({ length }) => length > 1);
   const rivals = new Map<Endpoint, Endpoint>();
-  for (const group of byRoute.values()) {
+  for (const group of groups) {
     for (const endpoint of group) {
       const rival = group.find((other) => other !== endpoint && !canShare(endpoint, other));
       if (rival !== undefined && !rivals.has(endpoint)) rivals.set(endpoint, rival);
     }
+    yield;
   }
   return {
     endpoints: endpoints.filter((endpoint) => !rivals.has(endpoint)),
@@ -77,9 +85,7 @@ export function excludeDuplicateRoutes(endpoints: readonly Endpoint[]): {
         (endpoint, rival) =>
           areOverloads(endpoint, rival) ? reportOverloadConflict(endpoint, rival) : reportDuplicate(endpoint, rival),
       ),
-      ...reportAmbiguousOverloads(
-        [...byRoute.values()].map((group) => group.filter((endpoint) => !rivals.has(endpoint))),
-      ),
+      ...reportAmbiguousOverloads(groups.map((group) => group.filter((endpoint) => !rivals.has(endpoint)))),
     ],
   };
 }
@@ -126,21 +132,41 @@ export interface BuiltInRoute {
 }
 
 /** Excludes and reports endpoints at the method and path of a built-in route, which takes precedence. */
-export function excludeBuiltInRoutes(
+export function excludeBuiltInRoutes(endpoints: readonly Endpoint[], builtIn: readonly BuiltInRoute[]): RouteCheck {
+  return excludeTaken(
+    endpoints,
+    builtIn,
+    (route) =>
+      `${route} is a built-in route, so the routine is not published; set another path for the routine, or for the built-in route by its option`,
+  );
+}
+
+/** Excludes and reports endpoints at the method and path of another endpoint. */
+export function excludeTakenRoutes(endpoints: readonly Endpoint[], others: readonly BuiltInRoute[]): RouteCheck {
+  return excludeTaken(
+    endpoints,
+    others,
+    (route) => `${route} is the route of another endpoint, which keeps it; set another path for that endpoint`,
+  );
+}
+
+function excludeTaken(
   endpoints: readonly Endpoint[],
   builtIn: readonly BuiltInRoute[],
-): { readonly endpoints: readonly Endpoint[]; readonly diagnostics: readonly Diagnostic[] } {
+  describe: (route: string) => string,
+): RouteCheck {
   const taken = new Set(builtIn.flatMap(({ method, path }) => expandRoutes(path).map((route) => `${method} ${route}`)));
   const isTaken = ({ method, path }: Endpoint): boolean =>
     expandRoutes(path).some((route) => taken.has(`${method} ${route}`));
+  const excluded = new Set(endpoints.filter(isTaken));
   return {
-    endpoints: endpoints.filter((endpoint) => !isTaken(endpoint)),
-    diagnostics: endpoints.filter(isTaken).map((endpoint) => ({
+    endpoints: endpoints.filter((endpoint) => !excluded.has(endpoint)),
+    diagnostics: [...excluded].map((endpoint) => ({
       severity: 'error',
       code: 'duplicate-route',
       routine: endpoint.id,
       line: null,
-      message: `${endpoint.method} ${display(endpoint.path)} is a built-in route, so the routine is not published; set another path for the routine, or for the built-in route by its option`,
+      message: describe(`${endpoint.method} ${display(endpoint.path)}`),
     })),
   };
 }

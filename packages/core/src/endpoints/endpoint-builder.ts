@@ -8,6 +8,7 @@ import type {
   ParameterSource,
   RequestHeadersBinding,
   ResponseHeader,
+  ToolHint,
 } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
 import { hasAnyTag, getTags, findUnknownTags } from './tags.ts';
@@ -32,7 +33,13 @@ export interface Overrides {
   sensitive: boolean | null;
   planCacheMode: Endpoint['planCacheMode'];
   connectionReset: boolean | null;
+  consistency: NonNullable<Endpoint['consistency']> | null;
+  idempotency: NonNullable<Endpoint['idempotency']> | null;
   bufferRows: number | null;
+  responseSettings: boolean | null;
+  largeNumbers: EndpointOptions['largeNumbers'] | null;
+  fieldErrors: boolean | null;
+  fieldErrorStatus: number | null;
   timeoutMs: number | null;
   textResponseNullHandling: Endpoint['textResponseNullHandling'] | null;
   queryStringNullHandling: Endpoint['queryStringNullHandling'] | null;
@@ -59,6 +66,10 @@ export interface Overrides {
   cacheExpiresInMs: number | null;
   /** A policy of null: the endpoint has no rate limit. */
   rateLimit: { readonly policy: string | null } | null;
+  mcp: boolean | null;
+  mcpName: string | null;
+  mcpTitle: string | null;
+  mcpHints: readonly ToolHint[] | null;
   enabled: boolean;
   /** The names of the upload handlers. */
   upload: readonly string[] | null;
@@ -118,7 +129,13 @@ export class EndpointBuilder {
     sensitive: null,
     planCacheMode: null,
     connectionReset: null,
+    consistency: null,
+    idempotency: null,
     bufferRows: null,
+    responseSettings: null,
+    largeNumbers: null,
+    fieldErrors: null,
+    fieldErrorStatus: null,
     timeoutMs: null,
     textResponseNullHandling: null,
     queryStringNullHandling: null,
@@ -141,6 +158,10 @@ export class EndpointBuilder {
     cached: null,
     cacheExpiresInMs: null,
     rateLimit: null,
+    mcp: null,
+    mcpName: null,
+    mcpTitle: null,
+    mcpHints: null,
     enabled: true,
     upload: null,
   };

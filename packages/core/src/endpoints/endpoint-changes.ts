@@ -1,7 +1,9 @@
+import type { Steps } from '../catalog/steps.ts';
 import { findParameter, type ReportProblem } from './parameters.ts';
 import type { BuildResult } from './build-endpoints.ts';
 import { type Diagnostic, display } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
+import { findIdempotencyFault } from './idempotency.ts';
 import { findOptionFault } from './upload.ts';
 import type { EndpointUploadOptions, UploadOptionDefinitions } from './upload-option.ts';
 import { excludeDuplicateStreams } from './events.ts';
@@ -23,7 +25,10 @@ export interface AvailableNames {
 }
 
 /** Validates endpoints that the `endpointCreated` hook has changed. Invalid ones are omitted and reported. */
-export function validateEndpointChanges(changes: readonly EndpointChange[], available: AvailableNames): BuildResult {
+export function* validateEndpointChanges(
+  changes: readonly EndpointChange[],
+  available: AvailableNames,
+): Steps<BuildResult> {
   const diagnostics: Diagnostic[] = [];
   const valid = changes.flatMap(({ original, endpoint }) => {
     const faults = original === endpoint ? [] : findFaults(endpoint, available);
@@ -32,7 +37,7 @@ export function validateEndpointChanges(changes: readonly EndpointChange[], avai
   });
   // Unchanged endpoints have been checked for duplicates already.
   if (changes.every(({ original, endpoint }) => original === endpoint)) return { endpoints: valid, diagnostics };
-  const routed = excludeDuplicateRoutes(valid);
+  const routed = yield* excludeDuplicateRoutes(valid);
   const streamed = excludeDuplicateStreams(routed.endpoints);
   return {
     endpoints: streamed.endpoints,
@@ -58,6 +63,8 @@ function findFaults(
   if (rateLimit !== null && !rateLimits.includes(rateLimit)) {
     report('unknown-policy', `no rate limit is named ${display(rateLimit)}`);
   }
+  const fault = findIdempotencyFault(endpoint);
+  if (fault !== null) report('idempotent', fault);
   checkUpload(endpoint, uploads, report);
   return faults;
 }

@@ -1,5 +1,5 @@
-import type { SessionEffects } from '../catalog/routine.ts';
-import type { PageLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
+import type { Dialect, SessionEffects } from '../catalog/routine.ts';
+import type { PageLimits, PostgrestTable, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
 import type { NamedType } from './named-type.ts';
 
 export type { SessionEffects } from '../catalog/routine.ts';
@@ -22,12 +22,12 @@ export interface EndpointParameter {
   readonly position: number;
   readonly type: NamedType;
   readonly optional: boolean;
-  /** The default in SQL, for display; absent when there is none, or the source does not have it. */
+  /** The default in SQL, for display; absent without a default, or when the source does not know it. */
   readonly defaultExpression?: string;
   readonly variadic: boolean;
   /** Whether the parameter has no name in the database and is passed by position. */
   readonly unnamed: boolean;
-  /** Whether the value comes from the path, and from nowhere else. */
+  /** Whether the value comes from the path only. */
   readonly inPath: boolean;
   /** Whether the key may be repeated in the query string. The query builder receives all values as a JSON array of strings and nulls. */
   readonly repeatable?: true;
@@ -120,7 +120,12 @@ export interface TableEndpoint {
   /** Whether rows have a version (`xmin`), sent as `ETag`. */
   readonly versioned: boolean;
   readonly allowUnfilteredDelete: boolean;
+  /** Absent outside of the dialect of PostgREST. */
+  readonly postgrest?: PostgrestTable;
 }
+
+/** The requests and responses of an endpoint that are those of another gateway. */
+export type { Dialect } from '../catalog/routine.ts';
 
 /** The positions of the pagination and sorting parameters of a select. */
 export interface Listing extends PageLimits {
@@ -143,6 +148,23 @@ export interface TypedClientOptions {
   /** Whether functions also return the status. */
   readonly statusCode: boolean | null;
 }
+
+/** Why a parameter was refused: the member `code` of a field error. Programs may branch on it. */
+export const fieldErrorCodes = [
+  'required',
+  'unknown',
+  'repeated',
+  'invalid',
+  'too-long',
+  'out-of-range',
+  'not-null',
+  'unique',
+  'foreign-key',
+  'check',
+  'exclusion',
+] as const;
+
+export type FieldErrorCode = (typeof fieldErrorCodes)[number];
 
 /** A login or logout. The columns of a login row are indexes; null for a missing column. */
 export type LoginOrLogout =
@@ -210,6 +232,27 @@ export interface EndpointUpload {
   readonly metadataParameter: number | null;
 }
 
+/** The statements of an endpoint in a database with the extension Citus. RETURNING has plain columns, which a query around it converts. */
+export interface CitusRules {
+  /** Whether the function is called WITH ORDINALITY. Otherwise PostgreSQL inlines it, and Citus refuses the query. */
+  readonly withOrdinality: boolean;
+}
+
+/** A hint about the effects of a tool, as in the annotations of MCP tools. */
+export type ToolHint = (typeof toolHints)[number];
+export const toolHints = ['read_only', 'destructive', 'additive', 'idempotent', 'open_world'] as const;
+
+/** The endpoint as a tool of the Model Context Protocol, as its comment describes it. */
+export interface EndpointTool {
+  /** Whether the endpoint is a tool; null: an option of the server decides. */
+  readonly included: boolean | null;
+  /** Null: the name of the routine. */
+  readonly name: string | null;
+  readonly title: string | null;
+  /** Null: the kind of the routine decides. */
+  readonly hints: readonly ToolHint[] | null;
+}
+
 /** A published endpoint: frozen, plain data that can be serialized as JSON. */
 export interface Endpoint {
   /** The signature: `library.search_books(_title text, _limit integer)`, or `insert returning library.book` for a table. */
@@ -235,6 +278,8 @@ export interface Endpoint {
   readonly outputConversion?: readonly OutputColumn[];
   /** Null for functions and procedures. */
   readonly table: TableEndpoint | null;
+  /** The dialect of its requests and responses, whose query builder reads the query string and the body. Absent: parameters and result. */
+  readonly dialect?: Dialect;
   /** Messages for constraint violations, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
   readonly result: ResultShape;
@@ -273,6 +318,8 @@ export interface Endpoint {
   readonly planCacheMode: 'auto' | 'force_generic_plan' | 'force_custom_plan' | null;
   /** Rows per write: 0 writes each row separately, 1 buffers the whole response. */
   readonly bufferRows: number;
+  /** Whether the call sets status and headers of its response, through settings of its transaction. */
+  readonly responseSettings: boolean;
   /** Null for the timeout of the gateway; 0 for none. */
   readonly timeoutMs: number | null;
   /** The response for a NULL in a text response. */
@@ -284,8 +331,20 @@ export interface Endpoint {
   readonly volatility: 'volatile' | 'stable' | 'immutable';
   /** Whether the connection is reset after each call; absent when the comment does not set it. */
   readonly connectionReset?: boolean;
+  /** Whether calls that only read run on the primary, or on any read replica; absent when the comment does not set it. */
+  readonly consistency?: 'strong' | 'eventual';
+  /** Absent when the comment says nothing about tools. */
+  readonly mcp?: EndpointTool;
+  /** Whether requests may (`optional`) or must (`required`) have an idempotency key; absent: keys have no effect. */
+  readonly idempotency?: 'optional' | 'required';
   /** The effects of a call on its session; absent for none. */
   readonly sessionEffects?: SessionEffects;
+  /** Absent for a database without the extension Citus. */
+  readonly citus?: CitusRules;
+  /** Whether JSON has `int8` and `numeric` as strings: always, or when a client requests it. Absent: as numbers. */
+  readonly largeNumbers?: 'string' | 'negotiated';
+  /** Problems about parameters list these in the member `errors`, with this status (null: that of the problem). Absent: they do not. */
+  readonly fieldErrors?: { readonly status: number | null };
   /** The CREATE statement of the routine; absent unless the gateway is configured to read it. */
   readonly definition?: string;
 }

@@ -44,6 +44,9 @@ export function explainValues(
     userContext: explainUserContext(builder),
     requestHeaders: explainOption(builder, 'requestHeadersMode'),
     bufferRows: explainOption(builder, 'bufferRows'),
+    responseSettings: explainOption(builder, 'responseSettings'),
+    largeNumbers: explainOption(builder, 'largeNumbers'),
+    fieldErrors: explainOption(builder, 'fieldErrors'),
     textResponseNullHandling: explainOption(builder, 'textResponseNullHandling'),
     queryStringNullHandling: explainOption(builder, 'queryStringNullHandling'),
     rateLimit: explainRateLimit(builder),
@@ -53,6 +56,30 @@ export function explainValues(
     const name = key as ValueName;
     return { name, value, ...(before[name] === value ? origins[name] : byHook) };
   });
+}
+
+/** How the plans of calls are chosen where the comment does not set `plan_cache_mode`. */
+export interface PlanOptions {
+  readonly planCacheMode: 'measured' | 'auto' | 'force_generic_plan';
+  readonly isMeasured: (endpoint: Endpoint) => boolean;
+}
+
+/** Explains which plans PostgreSQL uses for calls. A running gateway has the result of the measurement. */
+export function explainPlans(
+  builder: EndpointBuilder,
+  endpoint: Endpoint,
+  { planCacheMode, isMeasured }: PlanOptions,
+): ValueExplanation {
+  const name = 'planCacheMode';
+  const { overrides } = builder;
+  if (endpoint.planCacheMode !== null) {
+    const isOfComment = overrides.planCacheMode === endpoint.planCacheMode;
+    const origin = isOfComment ? byComment(builder, name, 'set by the comment') : byHook;
+    return { name, value: endpoint.planCacheMode, ...origin };
+  }
+  if (isMeasured(endpoint)) return { name, value: 'measured', ...byRoutine('the function only reads') };
+  if (planCacheMode === 'measured') return { name, value: 'auto', ...byDefault(name) };
+  return { name, value: planCacheMode, ...byOption(name) };
 }
 
 type ValueName = keyof ReturnType<typeof describeValues>;
@@ -65,6 +92,9 @@ function describeValues(endpoint: Endpoint): {
   readonly userContext: string;
   readonly requestHeaders: string;
   readonly bufferRows: string;
+  readonly responseSettings: string;
+  readonly largeNumbers: string;
+  readonly fieldErrors: string;
   readonly textResponseNullHandling: string;
   readonly queryStringNullHandling: string;
   readonly rateLimit: string;
@@ -78,6 +108,9 @@ function describeValues(endpoint: Endpoint): {
     userContext: String(endpoint.userContext),
     requestHeaders: endpoint.requestHeaders.mode,
     bufferRows: String(endpoint.bufferRows),
+    responseSettings: String(endpoint.responseSettings),
+    largeNumbers: endpoint.largeNumbers ?? 'number',
+    fieldErrors: endpoint.fieldErrors === undefined ? 'false' : String(endpoint.fieldErrors.status ?? true),
     textResponseNullHandling,
     queryStringNullHandling,
     rateLimit: endpoint.rateLimit ?? 'none',

@@ -3,7 +3,7 @@ import type { LineExplanation } from './comment/comment-trace.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
-import { explainValues, type ValueExplanation } from './explain-values.ts';
+import { explainPlans, explainValues, type PlanOptions, type ValueExplanation } from './explain-values.ts';
 import { tableLabel } from './table-diagnostics.ts';
 
 /** Why a routine or table operation is an endpoint, or not. Plain data that can be serialized as JSON. */
@@ -40,6 +40,7 @@ export interface LoadSteps {
   readonly endpoints: readonly Endpoint[];
   /** Of all steps, about endpoints. */
   readonly diagnostics: readonly Diagnostic[];
+  readonly plans: PlanOptions;
 }
 
 /** Explains each routine, in the order of the sources. */
@@ -61,7 +62,8 @@ export function explainEndpoints(traced: readonly TracedRoutine[], steps: LoadSt
       endpoint: inUse,
       reason: inUse === null ? explainAbsence(builder, diagnostics, isDropped) : explainPublication(builder),
       lines: builder.trace?.lines ?? [],
-      values: inUse === null ? [] : explainValues(builder, inUse, endpoint!),
+      values:
+        inUse === null ? [] : [...explainValues(builder, inUse, endpoint!), explainPlans(builder, inUse, steps.plans)],
       diagnostics,
     };
   });

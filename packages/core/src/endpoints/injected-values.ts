@@ -20,7 +20,9 @@ export function resolveInjectedValues(
   }
   return injections.size === 0
     ? parameters
-    : parameters.map((parameter) => ({ ...parameter, ...injections.get(parameter) }));
+    : parameters.map((parameter) =>
+        injections.has(parameter) ? { ...parameter, ...injections.get(parameter) } : parameter,
+      );
 }
 
 function resolveIdentities(

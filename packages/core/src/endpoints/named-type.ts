@@ -17,10 +17,10 @@ export interface NamedColumn extends Omit<Column, 'type'> {
 export function createTypeConverter(convertName: (name: string) => string): (type: TypeFacts) => NamedType {
   const known = new Map<TypeFacts, NamedType>();
   const convertType = (type: TypeFacts): NamedType => {
-    const { element, fields, ...plain } = type;
-    if (element === undefined && fields === undefined) return type as NamedType;
+    if (type.element === undefined && type.fields === undefined) return type as NamedType;
     const found = known.get(type);
     if (found !== undefined) return found;
+    const { element, fields, ...plain } = type;
     const made: NamedType = {
       ...plain,
       ...(element === undefined ? {} : { element: convertType(element) }),
@@ -37,6 +37,21 @@ export function createTypeConverter(convertName: (name: string) => string): (typ
   return convertType;
 }
 
+/** Returns a function that adds converted names to columns. It converts each list once, as routines share the fields of a type. */
+export function createColumnConverter(
+  convertName: (name: string) => string,
+  convertType: (type: TypeFacts) => NamedType,
+): (columns: readonly Column[]) => readonly NamedColumn[] {
+  const known = new Map<readonly Column[], readonly NamedColumn[]>();
+  return (columns) => {
+    const found = known.get(columns);
+    if (found !== undefined) return found;
+    const made = columns.map(({ name, type }) => ({ name, key: convertName(name) || name, type: convertType(type) }));
+    known.set(columns, made);
+    return made;
+  };
+}
+
 /**
  * Returns a message about two fields of a composite type, at any depth, that share a name, or null.
  *
@@ -47,8 +62,9 @@ export function describeDuplicateName(
   namesOf: (field: NamedColumn) => readonly string[],
 ): string | null {
   if (type.element !== undefined) return describeDuplicateName(type.element, namesOf);
+  if (type.fields === undefined) return null;
   const byName = new Map<string, NamedColumn>();
-  for (const field of type.fields ?? []) {
+  for (const field of type.fields) {
     for (const name of new Set(namesOf(field))) {
       const other = byName.get(name);
       if (other !== undefined) {

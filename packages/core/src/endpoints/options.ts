@@ -27,6 +27,25 @@ export interface EndpointOptions {
   readonly nameConverter: (name: string) => string;
   /** Rows per write: 0 writes each row separately, 1 buffers the whole response. Default 25. */
   readonly bufferRows: number;
+  /**
+   * Whether status and headers of a response come from the settings `response.status` and `response.headers`, if the call makes them.
+   * Not for logins, logouts and cached endpoints. Default false.
+   */
+  readonly responseSettings: boolean;
+  /**
+   * The JSON form of `bigint` and `numeric`, in arrays and composites too. Default `number`.
+   *
+   * - `number`: numbers with all digits, which most JSON parsers round to double precision
+   * - `string`: strings
+   * - `negotiated`: numbers; strings for clients whose `Accept` header has `IEEE754Compatible=true`
+   */
+  readonly largeNumbers: 'number' | 'string' | 'negotiated';
+  /**
+   * Whether problems about parameters list these in the member `errors`, each with a JSON Pointer, a code and a text. Default false.
+   */
+  readonly fieldErrors: boolean;
+  /** The status of problems with the member `errors`, such as 422. Null: the status that they have without it. Default null. */
+  readonly fieldErrorStatus: number | null;
   /** Whether composite columns become nested objects, or are replaced by their fields. Default `nested`. */
   readonly compositeColumns: 'nested' | 'flat';
   /** Whether request headers are ignored, or passed in a session setting or a parameter. Default `ignore`. */
@@ -122,6 +141,10 @@ export const endpointDefaults: EndpointOptions = Object.freeze({
   urlPathBuilder: kebabPath,
   nameConverter: camelCase,
   bufferRows: 25,
+  responseSettings: false,
+  largeNumbers: 'number',
+  fieldErrors: false,
+  fieldErrorStatus: null,
   compositeColumns: 'nested',
   requestHeadersMode: 'ignore',
   requestHeadersParameterName: 'headers',

@@ -1,8 +1,9 @@
 import type { Routine, RoutineParameter } from '../catalog/routine.ts';
-import type { TypeFacts } from '../catalog/type-facts.ts';
+import type { Column, TypeFacts } from '../catalog/type-facts.ts';
+import { deepFreeze } from './deep-freeze.ts';
 import { display } from './diagnostic.ts';
-import { type NamedType, describeDuplicateName } from './named-type.ts';
-import type { EndpointParameter, ParameterField } from './endpoint.ts';
+import { type NamedColumn, type NamedType, describeDuplicateName } from './named-type.ts';
+import type { EndpointParameter, ParameterField, ResultColumn } from './endpoint.ts';
 import type { PathSegment } from './path.ts';
 
 /** Reports a problem of an endpoint. */
@@ -12,6 +13,8 @@ export type ReportProblem = (code: string, message: string) => void;
 export interface NameConverter {
   readonly convertName: (name: string) => string;
   readonly convertType: (type: TypeFacts) => NamedType;
+  /** Converts the columns of a result. Routines that return one named type share the result. */
+  readonly convertColumns: (columns: readonly Column[]) => readonly ResultColumn[];
 }
 
 /** Builds the parameters of a routine and marks those in the path. */
@@ -25,33 +28,37 @@ export function buildParameters(
   const hasFieldKeys = routine.table === undefined;
   const parameters = routine.parameters.map((parameter) => buildParameter(parameter, names, hasFieldKeys));
   const byName = indexByName(parameters, reportError);
-  const inPath = new Set<number>();
   for (const segment of segments) {
     if (segment.kind === 'literal') continue;
-    const position = bindSegment(segment, byName, reportError);
-    if (position === null) continue;
-    if (inPath.has(position))
+    const parameter = bindSegment(segment, byName, reportError);
+    if (parameter === null) continue;
+    if (parameter.inPath)
       reportError('path-parameter', `the path contains the parameter ${display(segment.name)} twice; remove one`);
-    inPath.add(position);
+    parameter.inPath = true;
   }
-  return parameters.map((parameter) => ({ ...parameter, inPath: inPath.has(parameter.position) }));
+  return deepFreeze(parameters);
+}
+
+/** A parameter before its place in the path is known. */
+interface UnboundParameter extends Omit<EndpointParameter, 'inPath' | 'defaultExpression'> {
+  inPath: boolean;
+  defaultExpression?: string;
 }
 
 function buildParameter(
   parameter: RoutineParameter,
   { convertName, convertType }: NameConverter,
   hasFieldKeys: boolean,
-): EndpointParameter {
+): UnboundParameter {
   // PostgreSQL refers to an unnamed parameter by position, and so do clients: `?$1=999`.
   const name = parameter.name ?? `$${parameter.position}`;
-  return {
+  const unbound: UnboundParameter = {
     name,
     // A converter may return an empty text for `_`.
     key: parameter.name === null ? name : convertName(name) || name,
     position: parameter.position,
     type: convertType(parameter.type),
     optional: parameter.hasDefault,
-    ...(parameter.defaultExpression === undefined ? {} : { defaultExpression: parameter.defaultExpression }),
     variadic: parameter.variadic,
     unnamed: parameter.name === null,
     inPath: false,
@@ -60,6 +67,8 @@ function buildParameter(
         ? null
         : buildFields(parameter.name, convertType(parameter.type), convertName),
   };
+  if (parameter.defaultExpression !== undefined) unbound.defaultExpression = parameter.defaultExpression;
+  return unbound;
 }
 
 /** Returns separate keys for the fields: `addressCity` for the field `city` of `_address`. */
@@ -77,42 +86,44 @@ function buildFields(
 
 /** A parameter, or one of its fields, with a name that clients may use. */
 interface NamedInput {
-  readonly parameter: EndpointParameter;
+  readonly parameter: UnboundParameter;
   readonly name: string;
 }
 
 /** Indexes parameters by original and converted names, including those of fields. Reports duplicates. */
 function indexByName(
-  parameters: readonly EndpointParameter[],
+  parameters: readonly UnboundParameter[],
   reportError: ReportProblem,
-): ReadonlyMap<string, EndpointParameter> {
+): ReadonlyMap<string, NamedInput> {
   const byName = new Map<string, NamedInput>();
   for (const parameter of parameters) {
     // Duplicate fields of a parameter are reported once, by the type.
     const reported = reportDuplicateFields(parameter, reportError) ? parameter : null;
-    for (const [name, input] of listNames(parameter)) {
-      const other = byName.get(name);
+    const add = (written: string, name: string): void => {
+      const other = byName.get(written);
       if (other !== undefined && other.parameter !== reported) {
         reportError(
           'duplicate-parameter',
-          `${display(name)} is a name of both ${display(other.name)} and ${display(input.name)}; rename one of them`,
+          `${display(written)} is a name of both ${display(other.name)} and ${display(name)}; rename one of them`,
         );
       }
-      byName.set(name, input);
-    }
+      byName.set(written, { parameter, name });
+    };
+    const addNames = ({ name, key }: Pick<ParameterField, 'name' | 'key'>): void => {
+      add(name, name);
+      if (key !== name) add(key, name);
+    };
+    addNames(parameter);
+    parameter.fields?.forEach(addNames);
   }
-  return new Map([...byName].map(([name, { parameter }]) => [name, parameter]));
+  return byName;
 }
 
-function listNames(parameter: EndpointParameter): readonly (readonly [name: string, input: NamedInput])[] {
-  return [parameter, ...(parameter.fields ?? [])].flatMap(({ name, key }) =>
-    [...new Set([name, key])].map((clientName) => [clientName, { parameter, name }] as const),
-  );
-}
+const fieldNames = ({ name, key }: NamedColumn): readonly string[] => [name, key];
 
 /** Reports fields of a composite type with the same name. Returns whether there are any. */
-function reportDuplicateFields({ type }: EndpointParameter, reportError: ReportProblem): boolean {
-  const message = describeDuplicateName(type, ({ name, key }) => [name, key]);
+function reportDuplicateFields({ type }: UnboundParameter, reportError: ReportProblem): boolean {
+  const message = describeDuplicateName(type, fieldNames);
   if (message !== null) reportError('duplicate-field', message);
   return message !== null;
 }
@@ -124,10 +135,10 @@ export function findParameter(parameters: readonly EndpointParameter[], name: st
 
 function bindSegment(
   segment: PathSegment & { kind: 'parameter' },
-  byName: ReadonlyMap<string, EndpointParameter>,
+  byName: ReadonlyMap<string, NamedInput>,
   reportError: ReportProblem,
-): number | null {
-  const parameter = byName.get(segment.name);
+): UnboundParameter | null {
+  const parameter = byName.get(segment.name)?.parameter;
   // The index contains fields too, but a segment is the value of a whole parameter.
   if (parameter === undefined || ![parameter.name, parameter.key].includes(segment.name)) {
     reportError(
@@ -142,5 +153,5 @@ function bindSegment(
       `${display(segment.name)} is optional in the path, but the parameter has no default; remove the ? or add a default`,
     );
   }
-  return parameter.position;
+  return parameter;
 }

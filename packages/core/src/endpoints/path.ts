@@ -8,6 +8,9 @@ const parameterSegment = /^\{([^{}?]+)(\?)?\}$/;
 // oxlint-disable-next-line no-control-regex -- finding them is the purpose
 const invalidCharacters = /[\u0000-\u0020\u007f?#\\{}]/;
 
+/** Paths of literal segments without dots, as the gateway makes them from names. */
+const plainPath = /^(?:\/[\w-]+)+$/;
+
 /** Clients resolve these segments before sending a request, encoded or not. */
 const dotSegment = /^(?:\.|%2e){1,2}$/i;
 
@@ -16,6 +19,14 @@ const dotSegment = /^(?:\.|%2e){1,2}$/i;
  * parameters must be last, otherwise a request would be ambiguous.
  */
 export function parsePath(path: string): readonly PathSegment[] | string {
+  return plainPath.test(path) ? path.slice(1).split('/').map(toLiteral) : parseSegments(path);
+}
+
+function toLiteral(text: string): PathSegment {
+  return { kind: 'literal', text };
+}
+
+function parseSegments(path: string): readonly PathSegment[] | string {
   const parts = path.replace(/^\//, '').replace(/\/$/, '').split('/');
   const segments: PathSegment[] = [];
   let optional = false;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bytea, int4, jsonb, routine, text, textArray } from '../../test/support/routine.ts';
-import { buildEndpoints } from './build-endpoints.ts';
+import { buildEndpoints } from '../../test/support/build-endpoints.ts';
 import { endpointDefaults, type EndpointOptions } from './options.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -3,6 +3,12 @@ import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint, EndpointParameter, RequestHeadersBinding } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
 
+/** Shared by all endpoints without a parameter for the headers. */
+const withoutParameter = {
+  ignore: Object.freeze({ mode: 'ignore' }),
+  context: Object.freeze({ mode: 'context' }),
+} as const;
+
 type OtherValues = Pick<Endpoint, 'bodyParameter' | 'upload'>;
 
 /**
@@ -21,7 +27,7 @@ export function resolveRequestHeaders(
   const nameAnnotation = builder.annotationFor('requestHeadersParameterName');
   if (mode !== 'parameter') {
     if (nameAnnotation !== null) warnOfMode(builder, nameAnnotation.name, nameAnnotation.line);
-    return { mode };
+    return withoutParameter[mode];
   }
   const name = overrides.requestHeadersParameterName ?? options.requestHeadersParameterName;
   const parameter = findParameter(parameters, name);
@@ -35,7 +41,7 @@ export function resolveRequestHeaders(
       annotation.line,
     );
   }
-  return { mode: 'ignore' };
+  return withoutParameter.ignore;
 }
 
 function warnOfMode(builder: EndpointBuilder, name: string, line: number): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { column, int4, returns, routine, textArray } from '../../test/support/routine.ts';
 import type { Routine } from '../catalog/routine.ts';
-import { buildEndpoints } from './build-endpoints.ts';
+import { buildEndpoints } from '../../test/support/build-endpoints.ts';
 import { endpointDefaults } from './options.ts';
 import type { RawFormat } from './endpoint.ts';
 

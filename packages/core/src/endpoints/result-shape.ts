@@ -1,6 +1,7 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
 import type { Routine, RoutineResult } from '../catalog/routine.ts';
 import type { Column, TypeFacts } from '../catalog/type-facts.ts';
+import { deepFreeze } from './deep-freeze.ts';
 import { display } from './diagnostic.ts';
 import type { OutputColumn, RawFormat, ResultColumn, ResultShape } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
@@ -20,17 +21,13 @@ type DeclaredResult = Pick<RoutineResult, 'kind' | 'set' | 'columns' | 'named'>;
 /** Returns the result shape for the declared result of a routine. */
 export function resolveResultShape(
   routine: Routine,
-  { convertName, convertType }: NameConverter,
+  { convertColumns }: NameConverter,
   composites: EndpointOptions['compositeColumns'],
   reporters: Reporters,
 ): ResultShape {
   const { reportError } = reporters;
   const shape = routine.kind === 'procedure' ? toProcedureResult(routine.result) : routine.result;
-  const columns = shape.columns.map((column) => ({
-    name: column.name,
-    key: convertName(column.name) || column.name,
-    type: convertType(column.type),
-  }));
+  const columns = convertColumns(shape.columns);
   switch (shape.kind) {
     case 'void':
       return { kind: 'nothing' };
@@ -41,7 +38,9 @@ export function resolveResultShape(
       return createScalarShape(routine, columns, shape.set);
     case 'composite':
       return {
-        ...createRowShape(composites === 'flat' ? flattenColumns(columns, reportError) : columns, shape, reporters),
+        ...deepFreeze(
+          createRowShape(composites === 'flat' ? flattenColumns(columns, reportError) : columns, shape, reporters),
+        ),
         ...getRowType(routine),
       };
   }

@@ -71,7 +71,7 @@ export function resolveParameterSource(
   { routine, options, overrides }: EndpointBuilder,
   method: Method,
 ): ParameterSource {
-  if (overrides.upload !== null) return 'query';
+  if (overrides.upload !== null || routine.dialect !== undefined) return 'query';
   if (overrides.parameterSource !== null) return overrides.parameterSource;
   const forced = options.defaultRequestParamType;
   if (forced !== null && overrides.method === null && routine.table === undefined) return parameterSources[forced];

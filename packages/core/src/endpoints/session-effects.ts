@@ -10,19 +10,17 @@ export interface SessionEffectsOptions {
   readonly statements: ReadonlyMap<string, string>;
 }
 
-/** Adds the session effects of their calls to the endpoints. */
+/** Adds the session effects of its calls to the endpoint. */
 export function addSessionEffects(
-  endpoints: readonly Endpoint[],
+  endpoint: Endpoint,
   { uses, connectionReset, statements }: SessionEffectsOptions,
-): readonly Endpoint[] {
-  return endpoints.map((endpoint) => {
-    const { alters, mayBlock } =
-      endpoint.sessionEffects ??
-      findSessionEffects(endpoint, uses.get(endpoint.connection)!, statements.get(endpoint.id));
-    const use = { alters: endpoint.connectionReset ?? alters, mayBlock };
-    const sessionEffects = { alters: needsReset(use, { connectionReset }), mayBlock };
-    return sessionEffects.alters || mayBlock ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
-  });
+): Endpoint {
+  const { alters, mayBlock } =
+    endpoint.sessionEffects ??
+    findSessionEffects(endpoint, uses.get(endpoint.connection)!, statements.get(endpoint.id));
+  const use = { alters: endpoint.connectionReset ?? alters, mayBlock };
+  const sessionEffects = { alters: needsReset(use, { connectionReset }), mayBlock };
+  return sessionEffects.alters || mayBlock ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
 }
 
 /** Returns whether the connection must be reset after a call with these effects. */

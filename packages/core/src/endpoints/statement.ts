@@ -17,9 +17,18 @@ interface Argument {
  * to the type of its parameter, which selects the overload. Throws a RangeError when `findMissingArgument` is not null.
  */
 export function buildCallStatement(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
-  const routine = `${quoteIdentifier(endpoint.schema)}.${quoteIdentifier(endpoint.name)}`;
-  const call = `${routine}(${argumentList(endpoint, given)})`;
-  return endpoint.kind === 'procedure' ? `call ${call}` : buildSelect(endpoint, call);
+  const call = buildCall(endpoint, given);
+  return endpoint.kind === 'procedure' ? flat('call ', call) : buildSelect(endpoint, call);
+}
+
+/** Returns the call alone: `"schema"."name"("a" => $1::…)`. */
+export function buildCall(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
+  return `${quoteIdentifier(endpoint.schema)}.${quoteIdentifier(endpoint.name)}(${argumentList(endpoint, given)})`;
+}
+
+/** Concatenates the parts of a statement that the endpoint retains. A template would retain each part too. */
+function flat(...parts: readonly string[]): string {
+  return parts.join('');
 }
 
 /**
@@ -27,7 +36,10 @@ export function buildCallStatement(endpoint: Endpoint, given: readonly EndpointP
  * PostgreSQL uses no defaults together with a variadic argument.
  */
 export function findMissingArgument(endpoint: Endpoint, given: readonly EndpointParameter[]): EndpointParameter | null {
-  const all = listArguments(endpoint, given);
+  return findMissing(listArguments(endpoint, given));
+}
+
+function findMissing(all: readonly Argument[]): EndpointParameter | null {
   const variadic = all.some((argument) => argument.variadic && argument.sql !== null);
   return (
     all.slice(0, variadic ? all.length : positionalCount(all)).find((argument) => argument.sql === null)?.parameter ??
@@ -37,17 +49,20 @@ export function findMissingArgument(endpoint: Endpoint, given: readonly Endpoint
 
 /** Returns the inputs in order, with a `null` placeholder for each output parameter of CALL. */
 function listArguments(endpoint: Endpoint, given: readonly EndpointParameter[]): readonly Argument[] {
+  const inputs = endpoint.parameters.map((parameter): Argument => {
+    const givenIndex = given.findIndex(({ position }) => position === parameter.position);
+    const sql = givenIndex < 0 ? null : `$${givenIndex + 1}::${parameter.type.sql}`;
+    return { name: parameter.unnamed ? null : parameter.name, sql, parameter, variadic: parameter.variadic };
+  });
+  if (endpoint.outputs.length === 0) return inputs;
   const placeholders = (before: number): Argument[] =>
     endpoint.outputs
       .filter((output) => output.before === before)
       .map(({ name }) => ({ name, sql: 'null', parameter: null, variadic: false }));
-  const inputs = endpoint.parameters.flatMap((parameter, inputIndex): Argument[] => {
-    const givenIndex = given.findIndex(({ position }) => position === parameter.position);
-    const sql = givenIndex < 0 ? null : `$${givenIndex + 1}::${parameter.type.sql}`;
-    const name = parameter.unnamed ? null : parameter.name;
-    return [...placeholders(inputIndex + 1), { name, sql, parameter, variadic: parameter.variadic }];
-  });
-  return [...inputs, ...placeholders(endpoint.parameters.length + 1)];
+  return [
+    ...inputs.flatMap((input, index) => [...placeholders(index + 1), input]),
+    ...placeholders(endpoint.parameters.length + 1),
+  ];
 }
 
 /**
@@ -62,7 +77,7 @@ function positionalCount(all: readonly Argument[]): number {
 function argumentList(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
   const all = listArguments(endpoint, given);
   const positional = positionalCount(all);
-  const missing = findMissingArgument(endpoint, given);
+  const missing = findMissing(all);
   if (missing !== null) throw new RangeError(`${endpoint.id}: ${missing.name} must be passed too`);
   return all
     .flatMap(({ name, sql, variadic }, index) => {
@@ -91,23 +106,27 @@ export function buildConversionStatement(
       type === null ? 'pg_catalog.text' : isNull[index] === true && whole.has(name) ? 'pg_catalog.json' : type;
     return `$${index + 1}::${plain}`;
   });
-  return selectColumns(columns, `(values (${values.join(', ')}))`, raw === null ? asJson : asText);
+  const source = { call: `(values (${values.join(', ')}))`, withOrdinality: false };
+  return selectColumns(columns, source, raw === null ? asJson : asText);
 }
 
 /** Wraps the call of a function, depending on the result shape. */
-function buildSelect({ result, raw }: Endpoint, call: string): string {
+function buildSelect({ result, raw, citus }: Endpoint, call: string): string {
   const express = raw === null ? asJson : asText;
+  const source = { call, withOrdinality: citus?.withOrdinality === true };
   switch (result.kind) {
     case 'nothing':
-      return `select ${call}`;
+      return flat('select ', call);
     case 'value':
-      return `select ${result.media === 'json' ? express(result.column, call) : call}`;
+      return flat('select ', result.media === 'json' ? express(result.column, call) : call);
     case 'values':
-      return `select ${express(result.column, '"r"."v"')} from ${call} as "r"("v")`;
+      return flat('select ', express(result.column, '"r"."v"'), ' from ', functionInFrom(source, ['"v"']));
     case 'objects':
-      return selectColumns(result.columns, call, express);
+      return selectColumns(result.columns, source, express);
     case 'object':
-      return result.nullable ? selectRow(result.columns, call, express) : selectColumns(result.columns, call, express);
+      return result.nullable
+        ? selectRow(result.columns, call, express)
+        : selectColumns(result.columns, { call, withOrdinality: false }, express);
     case 'record':
     case 'records':
       return selectRecord(call, raw);
@@ -135,12 +154,37 @@ function reference(row: string, { parentColumn, name }: ResultColumn): string {
   return parentColumn === undefined ? column : `(${column}).${quoteIdentifier(name)}`;
 }
 
+/** A call, or a list of values, that FROM takes. */
+interface RowSource {
+  readonly call: string;
+  readonly withOrdinality: boolean;
+}
+
 /** Selects from the function in FROM, so that PostgreSQL can inline SQL functions. */
-function selectColumns(columns: readonly ResultColumn[], call: string, express: ColumnExpression): string {
+function selectColumns(columns: readonly ResultColumn[], source: RowSource, express: ColumnExpression): string {
   // A composite type without columns has empty rows.
-  if (columns.length === 0) return `select from ${call} as "r"`;
+  const from = functionInFrom(source, resultNames(columns));
   const list = columns.map((column) => express(column, reference('"r"', column)));
-  return `select ${list.join(', ')} from ${call} as "r"(${resultNames(columns).join(', ')})`;
+  return list.length === 0 ? flat('select from ', from) : flat('select ', list.join(', '), ' from ', from);
+}
+
+/**
+ * Returns the item of FROM with the names of its columns. PostgreSQL does not inline a function WITH ORDINALITY, whose additional
+ * column has a name that no other column has.
+ */
+function functionInFrom({ call, withOrdinality }: RowSource, names: readonly string[]): string {
+  if (!withOrdinality) return names.length === 0 ? `${call} as "r"` : `${call} as "r"(${names.join(', ')})`;
+  let ordinality = 'ordinality';
+  while (names.includes(quoteIdentifier(ordinality))) ordinality += '_';
+  return `${call} with ordinality as "r"(${[...names, quoteIdentifier(ordinality)].join(', ')})`;
+}
+
+/** Returns the columns of an endpoint with rows, for the row alias `row`, as `convertQuery` expects them. */
+export function buildColumnList({ result }: Pick<Endpoint, 'result'>, row: string): string {
+  const columns = result.kind === 'objects' ? result.columns : [];
+  return resultNames(columns)
+    .map((name) => `${row}.${name}`)
+    .join(', ');
 }
 
 /** Returns the select list of an endpoint with rows, for the row alias `row`: `"r"."id"`. Empty without columns. */
@@ -151,7 +195,7 @@ export function buildSelectList({ result, raw }: Pick<Endpoint, 'result' | 'raw'
 }
 
 /**
- * Wraps a query of the host whose columns are those of the endpoint's result, where PostgreSQL has to convert values to JSON or a composite
+ * Wraps a query whose columns are those of the endpoint's result, where PostgreSQL has to convert values to JSON or a composite
  * column is returned as its fields. Any other query stays as it is.
  */
 export function convertQuery({ result, raw }: Pick<Endpoint, 'result' | 'raw'>, sql: string): string {
@@ -170,8 +214,8 @@ export function convertQuery({ result, raw }: Pick<Endpoint, 'result' | 'raw'>, 
  */
 function selectRow(columns: readonly ResultColumn[], call: string, express: ColumnExpression): string {
   const list = columns.map((column) => express(column, reference('("r"."v")', column)));
-  const select = list.length === 0 ? 'select' : `select ${list.join(', ')}`;
-  return `${select} from (select ${call} as "v" offset 0) as "r" where "r"."v" is distinct from null`;
+  const row = `(select ${call} as "v" offset 0) as "r" where "r"."v" is distinct from null`;
+  return flat(list.length === 0 ? 'select' : 'select ', list.join(', '), ' from ', row);
 }
 
 /**
@@ -210,6 +254,7 @@ const recordValue = `case
 
 const oids: Readonly<Record<JsonForm, readonly number[] | null>> = {
   number: [20, 21, 23, 700, 701, 1700],
+  numberText: [20, 1700],
   boolean: [16],
   timestamp: [1114],
   timestamptz: [1184],
@@ -273,6 +318,6 @@ export function resultColumnTypes(endpoint: Endpoint): ColumnTypes {
 
 /** Raw mode accepts any type. With a separator, the type decides about quotes. */
 function rawTypes({ type }: ResultColumn, { separator }: RawFormat): readonly number[] | null {
-  const bare = separator !== null && (type.json === 'number' || type.json === 'boolean');
+  const bare = separator !== null && (type.json === 'number' || type.json === 'numberText' || type.json === 'boolean');
   return bare ? oids[type.json] : null;
 }

@@ -17,6 +17,8 @@ export function tableLabel({ schema, name }: Pick<Endpoint, 'schema' | 'name'>):
 
 /** Merges equal diagnostics about the operations of a table into one about the table. */
 export function mergeTableDiagnostics(diagnostics: readonly RoutineDiagnostic[]): readonly Diagnostic[] {
+  if (diagnostics.every(({ routine }) => routine.table === undefined))
+    return diagnostics.map((entry) => entry.diagnostic);
   const groups = groupBy(diagnostics, ({ routine, diagnostic }) => toMergeKey(routine, diagnostic));
   return groups.map(([first, second]) => {
     const { diagnostic, routine } = first!;

@@ -17,7 +17,7 @@ export function resolveTable(
 ): TableDetails {
   const { table } = builder.routine;
   if (table === undefined) return { parameters, table: null };
-  const hasListing = builder.overrides.listing ?? table.listing !== null;
+  const hasListing = (builder.overrides.listing ?? table.listing !== null) && table.postgrest === undefined;
   const limits = table.listing ?? table.listingLimits;
   const all = hasListing && table.operation === 'select' ? addListingParameters(parameters, source) : parameters;
   return {
@@ -41,6 +41,7 @@ function createTableEndpoint(
     listing: table.operation === 'select' ? listing : null,
     versioned: table.versioned && listing !== null,
     allowUnfilteredDelete: overrides.allowUnfilteredDelete ?? table.allowUnfilteredDelete,
+    ...(table.postgrest === undefined ? {} : { postgrest: table.postgrest }),
   };
 }
 

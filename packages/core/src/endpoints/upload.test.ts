@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { int4, jsonb, routine, text, textArray } from '../../test/support/routine.ts';
 import { commonUploadDefaults, commonUploadOptions } from '../uploads/common-options.ts';
-import { buildEndpoints } from './build-endpoints.ts';
+import { buildEndpoints } from '../../test/support/build-endpoints.ts';
 import type { Endpoint, EndpointUpload } from './endpoint.ts';
 import { endpointDefaults, type EndpointOptions } from './options.ts';
 import type { EndpointUploadOptions, UploadOptionDefinition } from './upload-option.ts';

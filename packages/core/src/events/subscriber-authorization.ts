@@ -1,15 +1,15 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
+import type { BasicAuthentication, Endpoint, EventScope } from '../endpoints/endpoint.ts';
 import { type AccessControl, authorize, isAuthorized, type ProtectedEndpoint } from '../auth/authorize.ts';
 import { firstClaim, type ClaimTypes, callerRoles } from '../auth/claims.ts';
-import type { AuthScheme, Caller } from '../ports/ports.ts';
+import type { Caller } from '../ports/ports.ts';
 import type { StreamEvent } from './stream-event.ts';
 
-/** An endpoint that raises events, with its own authentication scheme. */
+/** An endpoint that raises events, with its own credentials, if any. */
 export interface StreamEndpoint {
   readonly endpoint: Endpoint;
-  readonly endpointScheme: AuthScheme | null;
+  readonly endpointScheme: BasicAuthentication | null;
   /** Whether the path of a request may have secrets. */
   readonly hidesPath: boolean;
 }
@@ -26,8 +26,8 @@ export interface PrivilegeChecker {
 /** The result of authorizing a subscriber. */
 export interface AuthorizedCaller {
   readonly caller: Caller | null;
-  /** The endpoint's own scheme that authenticated the caller; null: the schemes of the gateway did. */
-  readonly endpointScheme: AuthScheme | null;
+  /** The endpoint's own credentials that authenticated the caller; null: the schemes of the gateway did. */
+  readonly endpointScheme: BasicAuthentication | null;
   /** Ids of the endpoints that the caller's database role may execute; null: calls do not change the role. */
   readonly executable: ReadonlySet<string> | null;
 }
@@ -95,6 +95,12 @@ export async function authorizeSubscriber(
 
 function canExecute(executable: ReadonlySet<string> | null, endpointId: string): boolean {
   return executable === null || executable.has(endpointId);
+}
+
+/** Returns whether the scope of an event includes the caller whose call has raised it. */
+export function includesCaller({ kind, names }: EventScope, caller: Caller | null, types: ClaimTypes): boolean {
+  if (kind !== 'authorize') return true;
+  return names.length === 0 ? caller !== null : matchesScopeNames(caller, names, types);
 }
 
 /** A name is a role, compared without case. `user:ada` and `id:7` are users, compared with case. */

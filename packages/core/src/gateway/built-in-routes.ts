@@ -16,13 +16,19 @@ interface Context {
   readonly observe: Observer;
 }
 
+/** A route of the gateway itself. */
+export interface GatewayRoute extends SchemeRoute {
+  /** Returns the caller of an answered request, for observers; null: unknown. */
+  callerOf?(request: GatewayRequest): Caller | null;
+}
+
 /**
  * Answers the routes that are not database endpoints (refresh, tokens, antiforgery) before the database endpoints.
  * @throws StartError for two routes with one method and path
  */
-export function withBuiltInRoutes(handle: Handle, routes: readonly SchemeRoute[], context: Context): Handle {
+export function withBuiltInRoutes(handle: Handle, routes: readonly GatewayRoute[], context: Context): Handle {
   if (routes.length === 0) return handle;
-  const byPath = new Map<string, SchemeRoute[]>();
+  const byPath = new Map<string, GatewayRoute[]>();
   for (const route of routes) addRoute(byPath, route);
   return (request) => {
     const matches = byPath.get(withoutTrailingSlash(request.path));
@@ -31,7 +37,8 @@ export function withBuiltInRoutes(handle: Handle, routes: readonly SchemeRoute[]
     if (route !== undefined) {
       return respond(route, request, context).then((response) => {
         const { observe, options } = context;
-        const handled = { request, endpoint: null, caller: null, targets: [], route: route.path };
+        const caller = route.callerOf?.(request) ?? null;
+        const handled = { request, endpoint: null, caller, targets: [], route: route.path };
         observeHandled({ observe, observesRequests: options.observeRequests }, handled);
         return response;
       });
@@ -41,7 +48,7 @@ export function withBuiltInRoutes(handle: Handle, routes: readonly SchemeRoute[]
   };
 }
 
-function addRoute(byPath: Map<string, SchemeRoute[]>, route: SchemeRoute): void {
+function addRoute(byPath: Map<string, GatewayRoute[]>, route: GatewayRoute): void {
   const path = withoutTrailingSlash(route.path);
   const routes = byPath.get(path) ?? [];
   if (routes.some(({ method }) => method === route.method)) {
@@ -80,14 +87,30 @@ async function respond(
     return await route.handle(request);
   } catch (error) {
     const problem = error instanceof Problem ? error : new Problem('internal', { cause: error });
-    return problemResponse(problem, observeFailure(problem, request, observe), problemOptions(options));
+    const correlationId = observeFailure(problem, request, observe);
+    const page = route.problemPage?.(problem, request) ?? null;
+    return page ?? problemResponse(problem, correlationId, problemOptions(options));
   }
 }
+
+/** Returns the response to an error before an endpoint is known, and reports a failure of the gateway. */
+export function problemToResponse(
+  error: unknown,
+  request: GatewayRequest,
+  { options, observe }: Context,
+): GatewayResponse {
+  const problem = error instanceof Problem ? error : new Problem('internal', { cause: error });
+  return problemResponse(problem, observeFailure(problem, request, observe), problemOptions(options));
+}
+
+/** Failures of sign-in providers, which the observation `external-sign-in` reports. */
+const observedByRoute: ReadonlySet<string> = new Set(['invalid-provider-response', 'provider-unavailable']);
 
 /** Reports a failure of the gateway. Returns the correlation id of response and log line, null for a client error. */
 function observeFailure(problem: Problem, request: GatewayRequest, observe: Observer): string | null {
   const { status, cause } = problem;
   if (status < 500) return null;
+  if (observedByRoute.has(problem.code)) return request.id;
   const error = cause instanceof Error ? cause : problem;
   observe({ kind: 'request-failed', request, endpoint: null, status, correlationId: request.id, error });
   return request.id;
@@ -151,6 +174,33 @@ function refreshProblem(
     ...(caller !== null && returnGatewayExceptionMessage ? { detail } : {}),
     cause: error,
   });
+}
+
+/**
+ * The route of batches. Empty without a path.
+ * @throws StartError for an option that batches exclude
+ */
+export function batchRoute(
+  batches: Required<Pick<GatewayRoute, 'handle' | 'callerOf'>>,
+  { batchPath, connectionProvider }: ResolvedOptions,
+): readonly GatewayRoute[] {
+  if (batchPath === null) return [];
+  if (!/^\/[^?#\s]*$/.test(batchPath)) {
+    throw new OptionsError(`batchPath: ${JSON.stringify(batchPath)} must begin with a slash, as in "/api/batch"`);
+  }
+  if (connectionProvider !== null) {
+    throw new OptionsError(
+      'batchPath and connectionProvider exclude one another: a batch runs in one transaction on a connection of the gateway',
+    );
+  }
+  return [
+    {
+      method: 'POST',
+      path: batchPath,
+      handle: (request) => batches.handle(request),
+      callerOf: (request) => batches.callerOf(request),
+    },
+  ];
 }
 
 /** The route that gives a signed-in caller an antiforgery token, as `{"token": "…"}` and as a cookie that scripts can read. */

@@ -109,6 +109,7 @@ async function checkPrivileges(
     const message = `authentication.databaseRole.anonymous: the role ${display(anonymous ?? '')} does not exist; create it, or every anonymous call fails`;
     observe({ kind: 'start-warning', code: 'unknown-role', message });
   }
+  if (missing.schemas.size === 0 && missing.routines.size === 0) return [];
   const routinesBySignature = new Map(routines.map((routine) => [routine.signature, routine]));
   return called.flatMap((endpoint) => {
     const routine = routinesBySignature.get(endpoint.id);

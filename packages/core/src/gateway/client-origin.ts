@@ -40,5 +40,6 @@ function withOrigin(request: GatewayRequest, readOrigin: OriginReader): GatewayR
     body: (limit) => request.body(limit),
     chunks: () => request.chunks(),
     onDisconnect: (listener) => request.onDisconnect(listener),
+    ...(request.onEvent === undefined ? {} : { onEvent: request.onEvent }),
   };
 }

@@ -8,6 +8,7 @@ import {
 } from '../postgres/connect-database.ts';
 import { type ConnectionSettings, parseConnectionString } from '../postgres/connection-string.ts';
 import { defaultStatementTimeoutMs } from '../postgres/settings.ts';
+import type { ConnectionLimit } from '../postgres/connection-limit.ts';
 import { beginOnClient } from '../postgres/client-transaction.ts';
 import {
   type Call,
@@ -16,9 +17,12 @@ import {
   type Database,
   type ExclusiveRunner,
   type ProvidedRunner,
+  type Replicas,
   type Runner,
 } from '../postgres/port.ts';
 import type { ResolvedOptions } from './options/options.ts';
+import { PlanChoices } from '../request/plans/plan-choices.ts';
+import { openReadReplicas, type ReadReplicas } from './open-read-replicas.ts';
 import type { ConnectionProvider, Observer } from '../ports/ports.ts';
 import { OptionsError, type StartError, toStartError } from './start-error.ts';
 
@@ -26,6 +30,10 @@ import { OptionsError, type StartError, toStartError } from './start-error.ts';
 export interface Connections {
   readonly main: Database;
   readonly named: ReadonlyMap<string, Database>;
+  /** The plans of statements by measurement; null: all calls have the same plan mode. */
+  readonly plans: PlanChoices | null;
+  /** The replicas of the main database that serve reads; null: none. */
+  readonly replicas: Replicas | null;
   /** Returns the connection that the host program provides for a request, if any; null: without a `connectionProvider`. */
   readonly provide: ((...input: Parameters<ConnectionProvider>) => Promise<ProvidedRunner | null>) | null;
   /** Settings that a call on a provided connection sets itself. */
@@ -61,17 +69,33 @@ export function configuredPoolSize(connectionString: string, poolSize: number | 
   }
 }
 
-/** Creates the pools. Connections open on first use. @throws StartError for an invalid connection string */
-export function openConnections(options: ResolvedOptions, observe: Observer): Connections {
-  const main = openMain(options, observe);
+/** The database of a tenant, in place of that of the connection string. */
+export interface TenantDatabase {
+  readonly settings: ConnectionSettings;
+  readonly limit: ConnectionLimit;
+}
+
+/**
+ * Creates the pools. Connections open on first use.
+ * @param tenant null: the database of the connection string
+ * @throws StartError for an invalid connection string
+ */
+export function openConnections(
+  options: ResolvedOptions,
+  observe: Observer,
+  tenant: TenantDatabase | null = null,
+): Connections {
+  const main = tenant === null ? openMain(options, observe) : openTenant(tenant, options, observe);
   const named = new Map(
     Object.entries(options.connectionStrings).map(([name, text]) => {
       return [name, open({ text, name, options, observe })] as const;
     }),
   );
   const listener = openListener(options, observe);
-  const opened = [main, ...named.values(), ...(listener === null ? [] : [listener])];
+  const reads = openReads(options, observe);
+  const opened = [main, ...named.values(), ...(listener === null ? [] : [listener]), ...(reads?.databases ?? [])];
   const notifyDatabase = once(() => {
+    if (tenant !== null) return main;
     const database = openMain({ ...options, ...singleConnection }, observe);
     opened.push(database);
     return database;
@@ -90,6 +114,8 @@ export function openConnections(options: ResolvedOptions, observe: Observer): Co
   return {
     main,
     named,
+    plans: choosesPlans(options) ? new PlanChoices() : null,
+    replicas: reads?.replicas ?? null,
     provide: connectionProvider === null ? null : createProvide(connectionProvider, options),
     providedSettings:
       connectionProvider === null ? [] : Object.entries(baseSettings(databaseOptions(options, observe))),
@@ -98,9 +124,15 @@ export function openConnections(options: ResolvedOptions, observe: Observer): Co
     all: () => new Map<string | null, Database>([[null, main], ...named]),
     probes,
     close: async () => {
+      reads?.replicas.close();
       await Promise.all(opened.map((database) => database.close()));
     },
   };
+}
+
+/** A pooler gives each transaction another session, so that a session cannot keep its plan mode. */
+function choosesPlans({ planCacheMode, pooler, preparedStatements }: ResolvedOptions): boolean {
+  return planCacheMode === 'measured' && pooler === 'session' && preparedStatements;
 }
 
 function once<Result>(create: () => Result): () => Result {
@@ -114,6 +146,15 @@ function openMain(options: ResolvedOptions, observe: Observer): Database {
   throw new OptionsError('no connection string; pass one such as postgres://user:password@localhost:5432/database');
 }
 
+/** The pool keeps no connection open that is not used: other tenants may need it. */
+function openTenant({ settings, limit }: TenantDatabase, options: ResolvedOptions, observe: Observer): Database {
+  const { minPoolSize: _, ...unused } = settings;
+  return connectDatabase(unused, {
+    ...databaseOptions({ ...options, minPoolSize: 0 }, observe),
+    connectionLimit: limit,
+  });
+}
+
 /** The limits of pools besides those of the requests. They keep no connection open that is not used. */
 const singleConnection = { poolSize: 1, minPoolSize: 0, processes: 1 } as const;
 
@@ -125,6 +166,21 @@ function openProbes(options: ResolvedOptions): ReadonlyMap<string | null, Databa
     return [name, open({ text, name, options: single, observe: ignore })] as const;
   });
   return new Map<string | null, Database>([[null, openMain(single, ignore)], ...named]);
+}
+
+/** Opens the read replicas. Failures of checks are states of their replicas, so they are not observed as well. */
+function openReads(options: ResolvedOptions, observe: Observer): ReadReplicas | null {
+  const single = { ...options, ...singleConnection };
+  return openReadReplicas({
+    options,
+    observe,
+    openPrimary: () => openMain(single, () => undefined),
+    open: (settings, limits, onConnectionError) =>
+      connectDatabase(settings, {
+        ...databaseOptions(limits === 'single' ? single : options, observe),
+        onConnectionError,
+      }),
+  });
 }
 
 /** LISTEN needs a session, which a pooler in transaction mode does not provide. */
@@ -179,6 +235,7 @@ function databaseOptions(options: ResolvedOptions, observe: Observer, name: stri
     connectionLifetime: milliseconds(options.connectionLifetime),
     connectionIdleLifetime: milliseconds(options.connectionIdleLifetime),
     acquireTimeout: options.acquireTimeout * 1_000,
+    planCacheMode: options.planCacheMode === 'measured' ? 'auto' : options.planCacheMode,
     statementTimeout: milliseconds(options.commandTimeout),
     ...(beforeConnectionOpen === null
       ? {}

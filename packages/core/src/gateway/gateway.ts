@@ -1,47 +1,33 @@
 import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
-import { type Authentication, openAuthentication } from './open-authentication.ts';
 import { authenticationDefaults } from './options/authentication-options.ts';
 import { clientOriginResolver } from './client-origin.ts';
 import { type HostAuthentication, hostAuthentication } from './host-authentication.ts';
-import { type GatewayCache, openCache } from './open-cache.ts';
-import { type Connections, openConnections } from './connections.ts';
-import { type Events, openEvents } from './open-events.ts';
-import { openUploads, type Uploads } from './open-uploads.ts';
-import { checkServers } from './server-version.ts';
 import type { Handle } from '../http/response.ts';
 import { eventsDefaults, type GatewayOptions, type ResolvedOptions, generalDefaults } from './options/options.ts';
-import { createHandle } from '../request/create-handle.ts';
-import type { RequestPipeline } from '../request/pipeline.ts';
 import { deliverLargeBodies } from '../response/large-body.ts';
-import type { Observer, SchemeRoute } from '../ports/ports.ts';
+import type { Observer } from '../ports/ports.ts';
 import { endpointDefaults } from '../endpoints/options.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { logObserver } from '../logging/log-observer.ts';
-import {
-  CatalogState,
-  type DatabaseProbe,
-  type Health,
-  probeDatabases,
-  readHealth,
-  readStatistics,
-  type Statistics,
-} from './health.ts';
-import { loadEndpoints, type LoadedEndpoints } from './load-endpoints.ts';
-import { antiforgeryRoute, refreshRoute, withBuiltInRoutes } from './built-in-routes.ts';
-import {
-  type NotificationRefresh,
-  refreshOnNotify,
-  refreshStaleEndpoints,
-  serialize,
-  shareRefreshes,
-} from './refresh.ts';
-import { openRateLimits, type RateLimits } from './open-rate-limits.ts';
+import { type DatabaseProbe, type Health, probeDatabases, type Statistics } from './health.ts';
+import { type GatewayInstance, openInstance } from './instance.ts';
+import { withBuiltInRoutes } from './built-in-routes.ts';
+import { listSources, loadEndpoints } from './load-endpoints.ts';
+import { idempotencyDefaults } from './options/idempotency-options.ts';
+import { readReplicasDefaults } from './options/read-replica-options.ts';
 import { rateLimitsDefaults } from './options/rate-limit-options.ts';
+import { tenantDefaults, type TenantOptions } from './options/tenant-options.ts';
 import { uploadDefaults } from './options/upload-options.ts';
-import { toStartError } from './start-error.ts';
 import { validateOptions } from './options/validate-options.ts';
+import { openServices } from './services.ts';
+import { toStartError } from './start-error.ts';
+import { checkTenantOptions } from './tenants/check-tenant-options.ts';
+import { SchemaVersions } from './tenants/schema-versions.ts';
+import { tenantHostAuthentication } from './tenants/tenant-host-authentication.ts';
+import { withTenantHealth, withTenantStatistics } from './tenants/tenant-statistics.ts';
+import { Tenants, type TenantsInput } from './tenants/tenants.ts';
 
 export type { FetchHandler, NodeMiddleware };
 
@@ -82,123 +68,93 @@ export interface Gateway extends HostAuthentication {
  */
 export async function createGateway(input: string | GatewayOptions): Promise<Gateway> {
   const options = resolveOptions(input);
+  if (options.tenant !== null) checkTenantOptions(options.tenant, options);
   const observe = createObserver(options);
-  const resolveClient = clientOriginResolver(options.authentication.trustedProxies);
-  let loaded: LoadedEndpoints | undefined;
-  const services = await openServices(options, observe, (sql) => loaded?.altersSession(sql) ?? true);
-  const { authentication, events, cache, notifications } = services;
-  const catalog = new CatalogState();
-  const loadOnce = async (): Promise<void> => {
-    const routes = builtInRoutes(load, options, authentication);
-    const parts = { ...services, streams: events.streams, builtInRoutes: routes };
-    const next = await loadEndpoints(parts, options, observe);
-    await events.update(next.pipeline.streamDefinitions.values());
-    loaded = next;
-    await cache.update(next.endpoints);
-  };
-  const load = (): Promise<void> => catalog.record(loadOnce);
-  await load().catch(async (error: unknown) => {
-    await services.close();
-    throw toStartError(error);
-  });
-  const reload = serialize(load);
-  notifications?.start(reload);
-  const shared = shareRefreshes(reload, events.broadcast, observe);
-  const pipeline = (): RequestPipeline => loaded!.pipeline;
-  const endpointHandle = createHandle(pipeline, refreshStaleEndpoints(pipeline, reload, observe));
-  const routes = builtInRoutes(shared.refresh, options, authentication);
-  const inner = withBuiltInRoutes(endpointHandle, routes, { options, observe });
-  // The client behind trusted proxies first, then built-in routes, then database endpoints.
-  const handle = deliverLargeBodies((request) => inner(resolveClient(request)), options.slowClientTimeout * 1_000);
-  return {
-    get endpoints() {
-      return loaded!.endpoints;
+  const versions = options.tenant === null ? null : new SchemaVersions(options.tenant.versionQuery);
+  let tenants: Tenants | null = null;
+  const instance = await openInstance(
+    {
+      openServices: (altersSession) => openServices(options, observe, altersSession),
+      loadEndpoints: async (services) =>
+        versions === null
+          ? loadEndpoints(services, await listSources(options), options, observe)
+          : versions.load(services, options, observe),
+      refreshed: async () => tenants?.refresh(),
     },
-    get diagnostics() {
-      return loaded!.diagnostics;
-    },
-    handle,
-    middleware: nodeMiddleware(handle, options),
-    fetch: fetchHandler(handle, options),
-    ...hostAuthentication({
-      authentication,
-      resolveClient,
-      endSession: (session) => events.streams.endSession(session),
-      observe,
-    }),
-    refresh: shared.refresh,
-    health: () => readHealth(services, catalog.read(loaded!.endpoints.length)),
-    statistics: () => readStatistics(services, catalog),
-    probeDatabases: (timeoutMs) => probeDatabases(services.connections, timeoutMs),
-    endStreams: () => events.streams.close(),
-    close: () => {
-      shared.stop();
-      return services.close();
-    },
-  };
+    options,
+    observe,
+  );
+  if (versions !== null) tenants = await openTenants({ main: instance, versions, options, observe });
+  return toGateway({ instance, tenants, options, observe });
 }
 
-/** Everything that a gateway opens once. A refresh of the endpoints leaves it open. */
-interface Services {
-  readonly connections: Connections;
-  readonly authentication: Authentication;
-  readonly events: Events;
-  readonly cache: GatewayCache;
-  readonly uploads: Uploads;
-  readonly rateLimits: RateLimits;
-  /** Null without the option `refreshOnNotify`. */
-  readonly notifications: NotificationRefresh | null;
-  close(): Promise<void>;
-}
-
-/** @throws StartError after closing what was opened */
-async function openServices(
-  options: ResolvedOptions,
-  observe: Observer,
-  altersSession: (sql: string) => boolean,
-): Promise<Services> {
-  const uploads = openUploads(options);
-  const connections = openConnections(options, observe);
-  const opened: { -readonly [Name in keyof Services]?: Services[Name] } = {};
-  const close = async (): Promise<void> => {
-    opened.notifications?.stop();
-    opened.authentication?.close();
-    await opened.events?.close();
-    // Before the cache: running calls still store and invalidate responses.
-    await connections.close();
-    await opened.cache?.close();
-    await opened.rateLimits?.close();
-  };
+/** @throws StartError after closing the gateway's own database */
+async function openTenants(input: TenantsInput): Promise<Tenants> {
   try {
-    await checkServers(connections, options.startRetry, observe);
-    const authentication = await openAuthentication(options, { connections, altersSession }, observe);
-    opened.authentication = authentication;
-    const notifications = await refreshOnNotify(connections, options.refreshOnNotify, observe);
-    opened.notifications = notifications;
-    const events = await openEvents(options.events, authentication, connections, observe);
-    opened.events = events;
-    const cache = await openCache(options, connections, observe);
-    opened.cache = cache;
-    const rateLimits = await openRateLimits(options.rateLimits, authentication.access.claimTypes, observe);
-    opened.rateLimits = rateLimits;
-    return { connections, authentication, notifications, events, cache, rateLimits, uploads, close };
+    return await Tenants.open(input);
   } catch (error) {
-    await close();
+    await input.main.close();
     throw toStartError(error);
   }
 }
 
-/** The routes of the gateway itself: refresh, those of the authentication schemes, antiforgery. */
-function builtInRoutes(
-  refresh: () => Promise<void>,
+interface GatewayParts {
+  readonly instance: GatewayInstance;
+  /** Null: the database of the connection string answers the requests. */
+  readonly tenants: Tenants | null;
+  readonly options: ResolvedOptions;
+  readonly observe: Observer;
+}
+
+function toGateway({ instance, tenants, options, observe }: GatewayParts): Gateway {
+  const { authentication, connections, events } = instance.services;
+  const resolveClient = clientOriginResolver(options.authentication.trustedProxies);
+  const inner = tenants === null ? instance.handle : tenantHandle(tenants, instance, options, observe);
+  // The client behind trusted proxies first, then built-in routes, then database endpoints.
+  const handle = deliverLargeBodies((request) => inner(resolveClient(request)), options.slowClientTimeout * 1_000);
+  return {
+    get endpoints() {
+      return instance.loaded().endpoints;
+    },
+    get diagnostics() {
+      return instance.loaded().diagnostics;
+    },
+    handle,
+    middleware: nodeMiddleware(handle, options),
+    fetch: fetchHandler(handle, options),
+    ...(tenants === null || options.tenant?.by === 'claim'
+      ? hostAuthentication({
+          authentication,
+          resolveClient,
+          endSession: (session) => events.streams.endSession(session),
+          observe,
+        })
+      : tenantHostAuthentication(tenants, resolveClient, observe)),
+    refresh: () => instance.refresh(),
+    health: () => withTenantHealth(instance.health(), tenants?.statistics() ?? null),
+    statistics: () => withTenantStatistics(instance.statistics(), tenants?.statistics() ?? null),
+    probeDatabases: (timeoutMs) => probeDatabases(connections, timeoutMs),
+    endStreams: () => {
+      events.streams.close();
+      tenants?.endStreams();
+    },
+    close: async () => {
+      await tenants?.close();
+      await instance.close();
+    },
+  };
+}
+
+/** All tenants share the routes of the authentication when a claim of the caller tells the tenant. */
+function tenantHandle(
+  tenants: Tenants,
+  { routes }: GatewayInstance,
   options: ResolvedOptions,
-  authentication: Authentication,
-): readonly SchemeRoute[] {
-  return [
-    ...refreshRoute(refresh, options, authentication.access),
-    ...authentication.routes,
-    ...antiforgeryRoute(options.authentication, authentication),
-  ];
+  observe: Observer,
+): Handle {
+  return options.tenant?.by === 'claim'
+    ? withBuiltInRoutes(tenants.handle, routes, { options, observe })
+    : tenants.handle;
 }
 
 /**
@@ -213,7 +169,13 @@ function resolveOptions(input: string | GatewayOptions): ResolvedOptions {
     ...endpointDefaults,
     ...generalDefaults,
     ...present,
+    tenant:
+      present.tenant === undefined || present.tenant === null
+        ? null
+        : { ...tenantDefaults, ...(withoutUndefined(present.tenant) as Pick<TenantOptions, 'by'>) },
     authentication: { ...authenticationDefaults, ...withoutUndefined(present.authentication) },
+    idempotency: { ...idempotencyDefaults, ...withoutUndefined(present.idempotency) },
+    readReplicas: { ...readReplicasDefaults, ...withoutUndefined(present.readReplicas) },
     events: { ...eventsDefaults, ...withoutUndefined(present.events) },
     rateLimits: { ...rateLimitsDefaults, ...withoutUndefined(present.rateLimits) },
     uploadOptions: { ...uploadDefaults, ...withoutUndefined(present.uploadOptions) },

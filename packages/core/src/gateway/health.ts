@@ -1,12 +1,13 @@
 /** The state of a gateway for health checks and metrics, as plain data. Reading it calls no database. */
-import type { PoolStatistics } from '../postgres/port.ts';
+import type { PoolStatistics, ReplicaStatistics } from '../postgres/port.ts';
 import type { StreamStatistics } from '../events/event-streams.ts';
 import type { CacheUse, GatewayCache } from './open-cache.ts';
 import type { Connections } from './connections.ts';
 import type { Events } from './open-events.ts';
+import type { PlanStatistics } from '../request/plans/plan-statistics.ts';
 import type { RateLimits } from './open-rate-limits.ts';
 
-export type { CacheUse, StreamStatistics };
+export type { CacheUse, PlanStatistics, StreamStatistics };
 
 /** The state of the services of a gateway. An error text of null: the service works. */
 export interface Health {
@@ -18,11 +19,30 @@ export interface Health {
   readonly rateLimits: string | null;
   /** The connection pools: the main one first, then those of the named connections. */
   readonly pools: readonly PoolHealth[];
+  /** The read replicas; empty: there are none. */
+  readonly replicas: readonly ReplicaHealth[];
   readonly catalog: CatalogHealth;
+  /** Absent without tenants. */
+  readonly tenants?: TenantsHealth;
 }
 
+/** The tenants of a gateway. */
+export interface TenantsHealth {
+  /** Tenants of the configuration and of the list. */
+  readonly known: number;
+  /** Tenants whose databases are connected. */
+  readonly open: number;
+  /** Tenants whose databases could not be used at the last attempt. */
+  readonly unavailable: number;
+  /** Versions of the schema among the tenants in use. */
+  readonly schemaVersions: number;
+}
+
+/** The state of a read replica. */
+export type ReplicaHealth = Pick<ReplicaStatistics, 'replica' | 'unusableReason' | 'lagMs'>;
+
 export interface PoolHealth extends Omit<PoolStatistics, 'waits' | 'waitMs'> {
-  /** The name of the connection; null for the main one. */
+  /** The name of the connection; null for the main one, `tenants` for those of all tenants. */
   readonly connection: string | null;
 }
 
@@ -47,10 +67,22 @@ export interface DatabaseProbe {
 /** Counters since the start, for metrics. */
 export interface Statistics {
   readonly pools: readonly (PoolHealth & PoolStatistics)[];
+  readonly reads: ReadStatistics;
   readonly cache: CacheUse;
   readonly events: StreamStatistics;
   readonly rateLimits: readonly RateLimitStatistics[];
   readonly catalog: CatalogStatistics;
+  /** Absent unless plans are chosen by measurement (`planCacheMode`). */
+  readonly plans?: PlanStatistics;
+  /** Absent without tenants. */
+  readonly tenants?: TenantsHealth;
+}
+
+/** The distribution of reads between the primary and its replicas. */
+export interface ReadStatistics {
+  readonly replicas: readonly ReplicaStatistics[];
+  /** Reads that ran on the primary because no replica was usable or recent enough. */
+  readonly readsOnPrimary: number;
 }
 
 export interface RateLimitStatistics {
@@ -72,6 +104,11 @@ export function readHealth({ connections, cache, events, rateLimits }: HealthSou
     cache: cache.health(),
     rateLimits: rateLimits.health(),
     pools: poolStatistics(connections).map(({ waits: _waits, waitMs: _waitMs, ...pool }) => pool),
+    replicas: replicaStatistics(connections).map(({ replica, unusableReason, lagMs }) => ({
+      replica,
+      unusableReason,
+      lagMs,
+    })),
     catalog,
   };
 }
@@ -82,15 +119,30 @@ export function readStatistics(
 ): Statistics {
   return {
     pools: poolStatistics(connections),
+    reads: {
+      replicas: replicaStatistics(connections),
+      readsOnPrimary: connections.replicas?.readsOnPrimary ?? 0,
+    },
     cache: cache.counts(),
     events: events.streams.statistics(),
     rateLimits: [...rateLimits.byName].map(([policy, { counts }]) => ({ policy, refused: counts.refused })),
     catalog: catalog.statistics,
+    ...(connections.plans === null ? {} : { plans: connections.plans.statistics() }),
   };
 }
 
 function poolStatistics(connections: Connections): Statistics['pools'] {
-  return [...connections.all()].map(([connection, database]) => ({ connection, ...database.statistics() }));
+  const replicas = (connections.replicas?.all ?? []).map(
+    ({ name, database }) => [`replica ${name}`, database] as const,
+  );
+  return [...connections.all(), ...replicas].map(([connection, database]) => ({
+    connection,
+    ...database.statistics(),
+  }));
+}
+
+function replicaStatistics({ replicas }: Connections): readonly ReplicaStatistics[] {
+  return (replicas?.all ?? []).map((replica) => replica.statistics());
 }
 
 /** Queries each database once, on a connection that requests do not use. */

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { FetchRequest } from '../adapters/fetch.ts';
 import { NodeRequest } from '../adapters/node.ts';
-import { authorize, type ProtectedEndpoint } from '../auth/authorize.ts';
+import { anyCaller, authorize, isAuthorized, type ProtectedEndpoint } from '../auth/authorize.ts';
 import { selectScheme } from '../auth/login-options.ts';
 import { logout } from '../auth/logout.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Caller, Claim, Observer } from '../ports/ports.ts';
@@ -46,6 +48,14 @@ export interface HostAuthentication {
    * @throws Problem 401, with the challenges of the schemes, for an anonymous caller; 403 for one without the roles; 503 as `authenticate`
    */
   authorize(request: HostRequest, options?: { readonly roles?: readonly string[] }): Promise<Caller>;
+  /**
+   * Returns those of the endpoints that the caller of a request may call, by their `authorize` lines. Endpoints with credentials of their
+   * own are not among them.
+   * @throws Problem 401 for a token that is refused; 503 as `authenticate`
+   */
+  permitted(request: HostRequest, endpoints: readonly Endpoint[]): Promise<readonly Endpoint[]>;
+  /** @throws Problem 403 for a request that a page of another site makes, by `Origin` and `Sec-Fetch-Site` */
+  refuseCrossSite(request: HostRequest): Promise<void>;
   /**
    * Returns an antiforgery token for the caller, and the headers of its cookie; null without a scheme that needs one.
    * @param caller the result of `authenticate` or `authorize` for the same request
@@ -90,6 +100,17 @@ export function hostAuthentication({
       const { caller } = await authorize([signedInCaller(options.roles ?? [])], convert(request), access);
       return caller!;
     },
+    permitted: async (request, endpoints) => {
+      const caller = await identify(convert(request));
+      return endpoints.filter(
+        (endpoint) => endpoint.basicAuthentication === null && isAuthorized({ endpoint }, caller, access.claimTypes),
+      );
+    },
+    refuseCrossSite: (request) => {
+      if (csrfGuard.source(convert(request)) !== 'cross-site') return Promise.resolve();
+      const detail = 'The request comes from a page of another site. Add its origin to allowedOrigins.';
+      return Promise.reject(new Problem('cross-site-request', { detail }));
+    },
     antiforgeryToken: async (request, caller) => {
       if (!csrfGuard.issuesTokens || !caller.sentByBrowser) return null;
       const { token, headers } = await csrfGuard.issue(caller, convert(request));
@@ -118,21 +139,13 @@ export function hostAuthentication({
 const signInOptions = optionGroup<{ readonly scheme?: string }>({ scheme: string });
 const authorizeOptions = optionGroup<{ readonly roles?: readonly string[] }>({ roles: arrayOf(string) });
 
-/** An authorization that every caller passes, used to identify the caller only. */
-const anyCaller = {
-  endpoint: { authorization: { required: false, roles: [] }, basicAuthentication: null },
-  needsCaller: true,
-  changesData: false,
-  endpointScheme: null,
-};
-
 /** An authorization that signed-in callers with one of the roles pass. */
 function signedInCaller(roles: readonly string[]): ProtectedEndpoint {
   return { ...anyCaller, endpoint: { authorization: { required: true, roles }, basicAuthentication: null } };
 }
 
 /** @throws TypeError for a value that is no request */
-function toGatewayRequest(request: HostRequest): GatewayRequest {
+export function toGatewayRequest(request: HostRequest): GatewayRequest {
   if (request instanceof Request) return new FetchRequest(request);
   const candidate = request as Partial<IncomingMessage & GatewayRequest> | null | undefined;
   if (candidate?.rawHeaders !== undefined) return new NodeRequest(request as IncomingMessage, null);

@@ -1,36 +1,50 @@
 import type { Authentication } from './open-authentication.ts';
 import type { GatewayCache } from './open-cache.ts';
+import { addDerivedEndpoints } from './derive-endpoints.ts';
+import { adaptToCitus } from './adapt-to-citus.ts';
+import { checkIdempotency } from './check-idempotency.ts';
+import { idempotencyStore } from './options/idempotency-options.ts';
+import { isIdempotencyRoutine } from '../endpoints/idempotency-store.ts';
 import { checkCatalog } from './check-catalog.ts';
+import { readConstraintsByConnection } from './constraints.ts';
 import { functionsSource } from '../catalog/functions-source.ts';
 import { readSessionEffects, unknownSessionEffects } from '../catalog/session-effects.ts';
-import { commandTimeoutMs, type Connections } from './connections.ts';
+import { mapInSlices, runInSlices } from '../catalog/slices.ts';
+import type { Connections } from './connections.ts';
 import type { Routine, SessionEffectsLookup } from '../catalog/routine.ts';
 import type { ResolvedOptions, EndpointSource } from './options/options.ts';
 import type { RequestPipeline } from '../request/pipeline.ts';
 import { type EventStreams, indexStreams } from '../events/event-streams.ts';
 import { CompiledEndpoint } from '../request/compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
-import { requestHeaderOptions } from '../request/request-headers.ts';
-import { sqlstateStatuses } from '../request/sqlstate.ts';
 import { buildEndpoints } from '../endpoints/build-endpoints.ts';
 import { explainEndpoints } from '../endpoints/explanation.ts';
+import type { PlanOptions } from '../endpoints/explain-values.ts';
+import { canTryPlans } from '../endpoints/plan-trials.ts';
 import { validateEndpointChanges, type EndpointChange } from '../endpoints/endpoint-changes.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { deepFreeze } from '../endpoints/deep-freeze.ts';
 import { type BuiltInRoute, excludeBuiltInRoutes } from '../endpoints/duplicate-routes.ts';
 import { needsReset, addSessionEffects } from '../endpoints/session-effects.ts';
+import { canUseReplica } from '../endpoints/replica-reads.ts';
 import { createRouter } from '../request/router.ts';
 import type { RateLimits } from './open-rate-limits.ts';
-import { traceparentLookup } from '../request/trace-context.ts';
 import type { Uploads } from './open-uploads.ts';
 import { StartError } from './start-error.ts';
 
-/** The endpoints of one catalog snapshot. A refresh replaces them. */
+/**
+ * The endpoints of one catalog snapshot, compiled. A refresh replaces them. They have nothing of a database, so that databases with the same
+ * schema share them.
+ */
 export interface LoadedEndpoints {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
-  readonly pipeline: RequestPipeline;
+  readonly router: RequestPipeline['router'];
+  readonly streamDefinitions: RequestPipeline['streamDefinitions'];
+  readonly streamRateLimits: RequestPipeline['streamRateLimits'];
+  readonly logicalNames: RequestPipeline['logicalNames'];
+  readonly constraints: RequestPipeline['constraints'];
   /** Whether a statement may change its session beyond the transaction. */
   readonly altersSession: (sql: string) => boolean;
 }
@@ -46,63 +60,112 @@ export interface GatewayServices {
   readonly builtInRoutes: readonly BuiltInRoute[];
 }
 
-/**
- * Reads the sources, builds the endpoints and runs the start hooks.
- * @throws StartError when a hook throws, or for a diagnostic with severity error in strict mode
- */
-export async function loadEndpoints(
-  services: GatewayServices,
-  options: ResolvedOptions,
-  observe: Observer,
-): Promise<LoadedEndpoints> {
-  const { connections } = services;
+/** Returns the sources of endpoints. @throws StartError when a hook throws */
+export async function listSources(options: ResolvedOptions): Promise<readonly EndpointSource[]> {
   const { query, readDefinitions } = options;
   const sources: EndpointSource[] = [
     ...(options.routineSources ?? [functionsSource({ query, definitions: readDefinitions })]),
   ];
   await runHook('sourcesCreated', () => options.sourcesCreated?.(sources));
   renameDuplicates(sources);
-  const routines = await readRoutines(sources, connections, options);
-  const main = await readSessionEffects(connections.main, warnOfUnreadable(observe));
+  return sources;
+}
+
+/**
+ * Reads the sources, builds the endpoints and runs the start hooks.
+ * @throws StartError when a hook throws, or for a diagnostic with severity error in strict mode
+ */
+export async function loadEndpoints(
+  services: GatewayServices,
+  sources: readonly EndpointSource[],
+  options: ResolvedOptions,
+  observe: Observer,
+): Promise<LoadedEndpoints> {
+  const { connections } = services;
+  const [routines, main] = await Promise.all([
+    readRoutines(sources, connections, options),
+    readSessionEffects(connections.main, warnOfUnreadable(observe)),
+  ]);
   const connectionNames = [...connections.named.keys()];
   const uploads = services.uploads.endpointOptions;
-  const plan = buildEndpoints(routines, { ...options, connectionNames, uploads }, options.endpointsExplained !== null);
-  report(plan.diagnostics, options, observe);
+  const plan = await runInSlices(
+    buildEndpoints(routines, { ...options, connectionNames, uploads }, options.endpointsExplained !== null),
+  );
+  await report(plan.diagnostics, options, observe);
   const created = await runEndpointCreated(plan.endpoints, options);
-  const changed = validateEndpointChanges(created, {
-    connectionNames,
-    uploads,
-    rateLimits: [...services.rateLimits.byName.keys()],
-  });
-  report(changed.diagnostics, options, observe);
+  const rateLimits = [...services.rateLimits.byName.keys()];
+  const changed = await runInSlices(validateEndpointChanges(created, { connectionNames, uploads, rateLimits }));
+  await report(changed.diagnostics, options, observe);
+  const reading = readConstraintsByConnection(changed.endpoints, connections, observe);
   const uses = await readSessionEffectsByConnection(changed.endpoints, main, { connections, observe });
-  const used = addSessionEffects(changed.endpoints, {
-    uses,
-    connectionReset: options.connectionReset,
-    statements: new Map(
-      routines.flatMap(({ signature, statement }) => (statement === undefined ? [] : [[signature, statement]])),
-    ),
-  });
-  const reachable = excludeBuiltInRoutes(used, services.builtInRoutes);
-  report(reachable.diagnostics, options, observe);
+  const statements = new Map(
+    routines.flatMap(({ signature, statement }) => (statement === undefined ? [] : [[signature, statement]])),
+  );
+  const effects = { uses, connectionReset: options.connectionReset, statements };
+  const used = await mapInSlices(changed.endpoints, (endpoint) => addSessionEffects(endpoint, effects));
+  const adapted = await adaptToCitus(used, routines, connections, options);
+  await report(adapted.diagnostics, options, observe);
+  const reachable = await listReachable(adapted.endpoints, { sources, routines }, services, options);
+  await report(reachable.diagnostics, options, observe);
   const endpoints = Object.freeze(reachable.endpoints);
   const checked = await checkCatalog(connections.main, { routines, sources, endpoints }, options, observe);
-  report(checked, options, observe);
+  await report(checked, options, observe);
   await runHook('endpointsCreated', () => options.endpointsCreated?.(endpoints));
-  for (const endpoint of endpoints) observe({ kind: 'endpoint-created', endpoint });
+  const { length: count } = endpoints;
+  observe({ kind: 'endpoints-created', count });
+  await mapInSlices(endpoints, (endpoint) => observe({ kind: 'endpoint-created', endpoint, count }));
   const generated = await runCreateHandlers(endpoints, options);
-  report(generated, options, observe);
-  const later = [...changed.diagnostics, ...reachable.diagnostics, ...checked, ...generated];
-  const steps = { changes: created, endpoints, diagnostics: [...plan.conflicts, ...later] };
+  await report(generated, options, observe);
+  const later = [...changed.diagnostics, ...adapted.diagnostics, ...reachable.diagnostics, ...checked, ...generated];
+  const steps = {
+    changes: created,
+    endpoints,
+    diagnostics: [...plan.conflicts, ...later],
+    plans: explainedPlans(sources, connections, options),
+  };
   await runHook('endpointsExplained', () =>
     options.endpointsExplained?.(deepFreeze(explainEndpoints(plan.traced, steps))),
   );
   return {
     endpoints,
     diagnostics: deepFreeze([...plan.diagnostics, ...later]),
-    altersSession: (sql) => needsReset(main.statement(sql), options),
-    pipeline: createPipeline(services, compileEndpoints(endpoints, sources, services), options, observe),
+    altersSession: sessionCheck(main, options),
+    logicalNames: adapted.logicalNames,
+    constraints: await reading,
+    ...indexEndpoints(await compileEndpoints(endpoints, sources, { ...services, options })),
   };
+}
+
+/**
+ * Omits endpoints whose idempotency keys cannot be stored, and those with a route of the gateway itself. Adds those that sources make
+ * of the others.
+ */
+async function listReachable(
+  endpoints: readonly Endpoint[],
+  { sources, routines }: { readonly sources: readonly EndpointSource[]; readonly routines: readonly Routine[] },
+  { connections, builtInRoutes }: GatewayServices,
+  options: ResolvedOptions,
+): Promise<Pick<LoadedEndpoints, 'endpoints' | 'diagnostics'>> {
+  const stored = await checkIdempotency(endpoints, sources, connections, options);
+  const reachable = excludeBuiltInRoutes(stored.endpoints, builtInRoutes);
+  const diagnostics = [...stored.diagnostics, ...reachable.diagnostics];
+  return addDerivedEndpoints({ endpoints: reachable.endpoints, diagnostics }, routines, sources);
+}
+
+function explainedPlans(
+  sources: readonly EndpointSource[],
+  { plans }: Connections,
+  { planCacheMode }: ResolvedOptions,
+): PlanOptions {
+  const building = new Set(sources.flatMap(({ name, buildQuery }) => (buildQuery === undefined ? [] : [name])));
+  const isMeasured = (endpoint: Endpoint): boolean =>
+    plans !== null && !building.has(endpoint.source) && canTryPlans(endpoint) && !endpoint.sessionEffects?.alters;
+  return { planCacheMode, isMeasured };
+}
+
+/** A closure of `loadEndpoints` would retain the endpoints of all its steps. */
+function sessionCheck(effects: SessionEffectsLookup, options: ResolvedOptions): LoadedEndpoints['altersSession'] {
+  return (sql) => needsReset(effects.statement(sql), options);
 }
 
 /** Renames sources that share a name but not `buildQuery`, as endpoints find their source by name: `name`, `name (2)`. */
@@ -120,8 +183,17 @@ function renameDuplicates(sources: EndpointSource[]): void {
 }
 
 function renameSource(source: EndpointSource, name: string): EndpointSource {
-  const read: EndpointSource['read'] = (database, options) => source.read(database, options);
-  return source.buildQuery === undefined ? { name, read } : { name, read, buildQuery: source.buildQuery.bind(null) };
+  const { buildQuery } = source;
+  return {
+    name,
+    read: (database, options) => source.read(database, options),
+    ...(source.fingerprint === undefined
+      ? {}
+      : { fingerprint: (database, options) => source.fingerprint!(database, options) }),
+    ...(buildQuery === undefined ? {} : { buildQuery: buildQuery.bind(null) }),
+    endpointsLoaded: (endpoints) => source.endpointsLoaded?.(endpoints),
+    deriveEndpoints: (endpoints, routines) => source.deriveEndpoints?.(endpoints, routines) ?? [],
+  };
 }
 
 async function readRoutines(
@@ -132,7 +204,8 @@ async function readRoutines(
   const read = await Promise.all(
     sources.map(async (source) => {
       const routines = await source.read(main, options);
-      return routines.map((routine) => ({ ...routine, source: source.name }));
+      const published = routines.filter((routine) => !isIdempotencyRoutine(routine, options.idempotency.schema));
+      return mapInSlices(published, (routine) => ({ ...routine, source: source.name }));
     }),
   );
   return read.flat();
@@ -178,25 +251,31 @@ async function readSessionEffectsByConnection(
 }
 
 /** Compiles the endpoints. A source with `buildQuery` builds the queries of its endpoints. */
-function compileEndpoints(
+async function compileEndpoints(
   endpoints: readonly Endpoint[],
   sources: readonly EndpointSource[],
-  { authentication, uploads, rateLimits }: Pick<GatewayServices, 'authentication' | 'uploads' | 'rateLimits'>,
-): readonly CompiledEndpoint[] {
+  { authentication, uploads, rateLimits, options }: GatewayServices & { readonly options: ResolvedOptions },
+): Promise<readonly CompiledEndpoint[]> {
+  for (const source of sources)
+    source.endpointsLoaded?.(endpoints.filter((endpoint) => endpoint.source === source.name));
   const queryBuilders = new Map(sources.map(({ name, buildQuery }) => [name, buildQuery?.bind(null) ?? null]));
-  return endpoints.map((endpoint) => {
+  const store = idempotencyStore(options.idempotency);
+  return mapInSlices(endpoints, (endpoint) => {
+    // An invalid scheme fails the load, not the first request.
+    if (endpoint.basicAuthentication !== null) authentication.access.endpointScheme(endpoint.basicAuthentication);
     return new CompiledEndpoint(endpoint, {
       queryBuilder: queryBuilders.get(endpoint.source) ?? null,
-      endpointScheme: authentication.endpointScheme(endpoint),
       uploadHandlers: uploads.handlers,
-      rateLimit: endpoint.rateLimit === null ? null : rateLimits.byName.get(endpoint.rateLimit)!,
+      idempotencyStore: store,
+      canUseReplica: canUseReplica(endpoint, options.readReplicas.consistency),
+      limitsUsers: endpoint.rateLimit !== null && rateLimits.byName.get(endpoint.rateLimit)!.needsCaller,
     });
   });
 }
 
 /** @throws StartError in strict mode */
-function report(diagnostics: readonly Diagnostic[], options: ResolvedOptions, observe: Observer): void {
-  for (const diagnostic of diagnostics) observe({ kind: 'diagnostic', diagnostic });
+async function report(diagnostics: readonly Diagnostic[], options: ResolvedOptions, observe: Observer): Promise<void> {
+  await mapInSlices(diagnostics, (diagnostic) => observe({ kind: 'diagnostic', diagnostic }));
   throwInStrictMode(diagnostics, options);
 }
 
@@ -224,77 +303,30 @@ async function runEndpointCreated(
   planned: readonly Endpoint[],
   { endpointCreated }: ResolvedOptions,
 ): Promise<readonly EndpointChange[]> {
-  const changes: EndpointChange[] = [];
-  for (const endpoint of planned) {
-    // Hooks run in order of the endpoints.
-    // oxlint-disable-next-line no-await-in-loop
-    const result = await runHook(`endpointCreated for ${endpoint.id}`, () => endpointCreated?.(endpoint));
-    if (result !== null) changes.push({ original: endpoint, endpoint: deepFreeze(result ?? endpoint) });
-  }
-  return changes;
+  if (endpointCreated === null) return planned.map((endpoint) => ({ original: endpoint, endpoint }));
+  // The hook runs in order of the endpoints.
+  const changes = await mapInSlices(planned, async (endpoint) => {
+    const result = await runHook(`endpointCreated for ${endpoint.id}`, () => endpointCreated(endpoint));
+    return result === null ? [] : [{ original: endpoint, endpoint: deepFreeze(result ?? endpoint) }];
+  });
+  return changes.flat();
 }
 
-/** Returns the rate limits by the path of their stream. A stream of several endpoints has the limit of the first one with a limit. */
-function indexStreamRateLimits(endpoints: readonly CompiledEndpoint[]): RequestPipeline['streamRateLimits'] {
-  const entries = endpoints.flatMap(({ endpoint: { events }, rateLimit }) =>
-    events === null || rateLimit === null ? [] : [[events.path, rateLimit] as const],
-  );
-  return new Map(entries.toReversed());
-}
-
-function createPipeline(
-  { connections: { main, named, provide, providedSettings }, authentication, streams, cache, uploads }: GatewayServices,
+/** Makes the routes of requests and event streams. */
+function indexEndpoints(
   endpoints: readonly CompiledEndpoint[],
-  options: ResolvedOptions,
-  observe: Observer,
-): RequestPipeline {
-  const { validateParameters, commandCallback } = options;
-  const hooks =
-    validateParameters === null && commandCallback === null ? null : { validateParameters, commandCallback };
+): Pick<LoadedEndpoints, 'router' | 'streamDefinitions' | 'streamRateLimits'> {
   return {
-    database: main,
-    namedDatabases: named,
-    timeout: commandTimeoutMs(options),
-    slowClientTimeout: options.slowClientTimeout * 1_000,
-    onNotice: (endpoint, notice) => observe({ kind: 'notice', endpoint, notice }),
-    onCallCompleted: options.observeRequests
-      ? (request, endpoint, milliseconds, rows) =>
-          observe({ kind: 'call-completed', request, endpoint, milliseconds, rows })
-      : null,
-    traceparent: traceparentLookup(options),
-    onSettingLeaked: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router: createRouter(endpoints),
     streamDefinitions: indexStreams(endpoints),
     streamRateLimits: indexStreamRateLimits(endpoints),
-    streams,
-    access: authentication.access,
-    login: authentication.login,
-    claimTypes: authentication.access.claimTypes,
-    contextKeys: authentication.contextKeys,
-    databaseRole: authentication.databaseRole,
-    maxBodySize: options.maxBodySize,
-    maxUriLength: options.maxUriLength,
-    ignoreUnknown: options.unknownParameters === 'ignore',
-    requestHeaders: {
-      contextKey: options.requestHeadersContextKey,
-      ...requestHeaderOptions(options.customRequestHeaders, options.requestHeadersExclude),
-    },
-    sessionSettings: providedSettings,
-    provideConnection: provide,
-    hooks,
-    responseCache: cache.responses,
-    // A hook may refuse one caller and not another.
-    isPublic: hooks === null && !authentication.access.alwaysAuthenticate,
-    invalidation: cache.invalidation,
-    problemOptions: {
-      format: options.errorFormat,
-      showDatabaseMessage: options.returnGatewayExceptionMessage,
-      showRowDetails: options.returnRowDetails,
-      mappedCodes: { ...sqlstateStatuses, ...options.postgreSqlErrorCodeToHttpStatusCodeMapping },
-    },
-    uploads: uploads.execution,
-    observe,
-    logsCommands: options.logCommands,
-    observesRequests: options.observeRequests,
   };
+}
+
+/** A stream of several endpoints has the limit of the first one with a limit. */
+function indexStreamRateLimits(endpoints: readonly CompiledEndpoint[]): LoadedEndpoints['streamRateLimits'] {
+  const entries = endpoints.flatMap(({ endpoint: { events, rateLimit } }) =>
+    events === null || rateLimit === null ? [] : [[events.path, rateLimit] as const],
+  );
+  return new Map(entries.toReversed());
 }

@@ -1,4 +1,9 @@
-import type { AuthenticationOptions, BasicOptions, JwtOptions } from './options/authentication-options.ts';
+import type {
+  AuthenticationOptions,
+  BasicOptions,
+  JwtOptions,
+  SessionOptions,
+} from './options/authentication-options.ts';
 import type { Connections } from './connections.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import type { AccessControl } from '../auth/authorize.ts';
@@ -13,21 +18,21 @@ import type {
   SchemeRoute,
 } from '../ports/ports.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { BasicAuthentication } from '../endpoints/endpoint.ts';
 import { loginRateLimiter } from '../auth-schemes/login-rate-limiter.ts';
 import { basicScheme } from '../auth-schemes/basic.ts';
 import { bearerScheme } from '../auth-schemes/bearer.ts';
 import { challengeCommand } from '../auth-schemes/challenge.ts';
 import { cookieScheme } from '../auth-schemes/cookie.ts';
 import { type CsrfTokenGuard, csrfGuard } from '../auth-schemes/csrf-guard.ts';
-import { jwtScheme } from '../auth-schemes/jwt.ts';
+import type { jwtScheme } from '../auth-schemes/jwt.ts';
 import {
   databaseKeyStorage,
   folderKeyStorage,
   memoryKeyStorage,
   type KeyStorage,
 } from '../auth-schemes/keys/key-storage.ts';
-import { type KeyRing, openKeyRing, type TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
+import type { KeyRing, TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
 import { createPasswordHasher } from '../auth-schemes/password.ts';
 import { rateLimiter } from '../auth-schemes/rate-limiter.ts';
 import type { CommandRunner } from '../auth-schemes/command-runner.ts';
@@ -46,9 +51,31 @@ export interface Authentication {
   /** The routes of the schemes. */
   readonly routes: readonly SchemeRoute[];
   readonly csrfGuard: CsrfTokenGuard;
-  /** Returns the scheme of an endpoint with its own HTTP Basic credentials; null for other endpoints. */
-  endpointScheme(endpoint: Endpoint): AuthScheme | null;
+  /** For sign-in through external providers, and for the authentication of tenants. */
+  readonly services: AuthenticationServices;
   close(): void;
+}
+
+export interface AuthenticationServices {
+  /** Null without a scheme that needs keys. */
+  readonly encryption: TokenEncryption | null;
+  readonly hasher: PasswordHasher;
+  readonly sessions: SessionStore;
+  /** Runs a command of the host on the main database. */
+  readonly query: CommandRunner;
+}
+
+/** The parts of a tenant's authentication that are made before its database is connected, and outlive the connection. */
+export interface TenantAuthentication {
+  /** Of the tenant: no other tenant's tokens decrypt. Null: no scheme needs keys. */
+  readonly encryption: TokenEncryption | null;
+  readonly hasher: PasswordHasher;
+  readonly loginRateLimiter: LoginRateLimiter;
+  readonly hashRateLimiter: RateLimiter;
+  /** Returns the sessions, whose commands run by `query` from now on. */
+  readonly sessions: (query: CommandRunner) => SessionStore;
+  /** Restricts a scheme whose tokens others may issue to those of the tenant. */
+  readonly restrict: (scheme: AuthScheme) => AuthScheme;
 }
 
 /** The dependencies of the schemes. */
@@ -58,14 +85,18 @@ interface AuthenticationParts {
   readonly claimTypes: ClaimTypes;
   readonly hasher: PasswordHasher;
   readonly loginRateLimiter: LoginRateLimiter;
+  readonly hashRateLimiter: RateLimiter;
   readonly sessions: SessionStore;
   readonly report: (error: Error) => void;
+  readonly restrict: TenantAuthentication['restrict'];
 }
 
 export interface AuthenticationDependencies {
   readonly connections: Connections;
   /** Whether a command may change the state of its database session. */
   readonly altersSession: (sql: string) => boolean;
+  /** Null: not the authentication of a tenant. */
+  readonly tenant?: TenantAuthentication | null;
 }
 
 /**
@@ -74,23 +105,26 @@ export interface AuthenticationDependencies {
  */
 export async function openAuthentication(
   options: ResolvedOptions,
-  { connections, altersSession }: AuthenticationDependencies,
+  dependencies: AuthenticationDependencies,
   observe: Observer,
 ): Promise<Authentication> {
   const { authentication } = options;
+  const { connections, tenant = null } = dependencies;
   validateAuthentication(options);
-  const parts = authenticationParts(authentication, { connections, altersSession }, observe);
+  const parts = authenticationParts(authentication, dependencies, observe);
   const sharesKeys = hasKeyStorage(authentication);
   const { broadcast } = options.events;
   const isOpen = typeof broadcast === 'string' ? broadcast !== 'local' : broadcast.isPrivate !== true;
   const encryptsBroadcast = sharesKeys && isOpen;
-  const ring = needsKeys(authentication) || encryptsBroadcast ? await openRing(parts, observe) : null;
-  const schemes = openSchemes(parts, ring, observe);
+  const needsRing = needsKeys(authentication) || encryptsBroadcast;
+  const ring = tenant === null ? (needsRing ? await openRing(parts, observe) : null) : tenant.encryption;
+  const schemes = await openSchemes(parts, ring, observe);
   const guard = createCsrfGuard(authentication, ring);
   const stop = listenForEndedSessions(authentication, connections, parts.sessions);
   return {
     access: {
       schemes,
+      endpointScheme: endpointSchemes(parts),
       claimTypes: parts.claimTypes,
       csrfGuard: guard,
       alwaysAuthenticate: authentication.databaseRole !== null,
@@ -101,7 +135,7 @@ export async function openAuthentication(
       authenticationType: authentication.defaultAuthenticationType ?? (await databaseName(connections)),
       hasher: parts.hasher,
       loginRateLimiter: parts.loginRateLimiter,
-      hashRateLimiter: hashRateLimiterOf(authentication),
+      hashRateLimiter: parts.hashRateLimiter,
       csrfGuard: guard,
       claimTypes: parts.claimTypes,
       allowNullHash: authentication.allowNullHash,
@@ -125,7 +159,7 @@ export async function openAuthentication(
     sharedEncryption: sharesKeys ? ring : null,
     routes: schemes.flatMap(({ routes }) => routes),
     csrfGuard: guard,
-    endpointScheme: (endpoint) => endpointScheme(endpoint, parts),
+    services: { encryption: ring, hasher: parts.hasher, sessions: parts.sessions, query: parts.query },
     close: stop,
   };
 }
@@ -137,7 +171,7 @@ async function databaseName({ main }: Connections): Promise<string> {
 
 function authenticationParts(
   options: AuthenticationOptions,
-  { connections: { main }, altersSession }: AuthenticationDependencies,
+  { connections: { main }, altersSession, tenant = null }: AuthenticationDependencies,
   observe: Observer,
 ): AuthenticationParts {
   // Declared as text: PostgreSQL cannot infer the type of a parameter that the command does not use.
@@ -146,8 +180,8 @@ function authenticationParts(
     (sql, values) =>
       main.query(sql, values, { types: values.map(() => textOid), timeout, altersSession: altersSession(sql) });
   const query = commandRunner(commandTimeoutMs);
-  const { loginRateLimit } = options;
-  const sessions = sessionsOf(options, commandRunner(sessionTimeoutMs));
+  const sessionQuery = commandRunner(sessionTimeoutMs);
+  const { hasher, loginRateLimiter: logins, hashRateLimiter: hashes, sessions, restrict } = tenant ?? ownParts(options);
   return {
     options,
     query,
@@ -156,10 +190,23 @@ function authenticationParts(
       name: options.defaultNameClaimType,
       role: options.defaultRoleClaimType,
     },
-    hasher: options.passwordHasher ?? createPasswordHasher(),
-    loginRateLimiter: 'consume' in loginRateLimit ? loginRateLimit : loginRateLimiter(loginRateLimit),
-    sessions: options.wrapSessions?.(sessions) ?? sessions,
+    hasher,
+    loginRateLimiter: logins,
+    hashRateLimiter: hashes,
+    sessions: sessions(sessionQuery),
     report: (error) => observe({ kind: 'authentication-error', error }),
+    restrict,
+  };
+}
+
+/** The parts of an authentication that is not one of a tenant. */
+function ownParts(options: AuthenticationOptions): Omit<TenantAuthentication, 'encryption'> {
+  return {
+    hasher: options.passwordHasher ?? createPasswordHasher(),
+    loginRateLimiter: openLoginRateLimiter(options),
+    hashRateLimiter: openHashRateLimiter(options),
+    sessions: (query) => openSessions(options, query),
+    restrict: (scheme) => scheme,
   };
 }
 
@@ -169,12 +216,21 @@ const commandTimeoutMs = 30_000;
 /** The time limit of session commands, which most requests wait for. */
 const sessionTimeoutMs = 3_000;
 
-function hashRateLimiterOf({ hashRateLimit }: AuthenticationOptions): RateLimiter {
+export function openLoginRateLimiter({ loginRateLimit }: AuthenticationOptions): LoginRateLimiter {
+  return 'consume' in loginRateLimit ? loginRateLimit : loginRateLimiter(loginRateLimit);
+}
+
+export function openHashRateLimiter({ hashRateLimit }: AuthenticationOptions): RateLimiter {
   return 'consume' in hashRateLimit ? hashRateLimit : rateLimiter(hashRateLimit);
 }
 
-function sessionsOf({ sessions }: AuthenticationOptions, query: CommandRunner): SessionStore {
-  if (sessions === null) return memorySessions();
+/** Returns the sessions of commands, or those of this process. */
+export function openSessions(options: AuthenticationOptions, query: CommandRunner): SessionStore {
+  const sessions = options.sessions === null ? memorySessions() : createSqlSessions(options.sessions, query);
+  return options.wrapSessions?.(sessions) ?? sessions;
+}
+
+function createSqlSessions(sessions: SessionOptions, query: CommandRunner): SessionStore {
   const { beginCommand, checkCommand, endCommand, refreshCommand = null, cacheSeconds } = sessions;
   return sqlSessions({
     query,
@@ -186,8 +242,8 @@ function sessionsOf({ sessions }: AuthenticationOptions, query: CommandRunner): 
   });
 }
 
-const needsKeys = ({ cookie, bearer, antiforgeryPath }: AuthenticationOptions): boolean =>
-  cookie !== false || bearer !== false || antiforgeryPath !== null;
+const needsKeys = ({ cookie, bearer, antiforgeryPath, externalSignIn }: AuthenticationOptions): boolean =>
+  cookie !== false || bearer !== false || antiforgeryPath !== null || externalSignIn !== null;
 
 /** Whether the keys are stored, and so shared by all instances. */
 const hasKeyStorage = ({
@@ -199,6 +255,8 @@ async function openRing(
   observe: Observer,
 ): Promise<KeyRing> {
   const { secret = null, previousSecrets = [], application, algorithm, keyLifetime } = options.dataProtection;
+  // Imported when needed, as tokens need `jose`: it has 50 modules.
+  const { openKeyRing } = await import('../auth-schemes/keys/key-ring.ts');
   const ring = await openKeyRing({
     storage: storageOf(options, query),
     secret,
@@ -228,19 +286,23 @@ function storageOf({ dataProtection }: AuthenticationOptions, query: CommandRunn
   return storage ?? (folder === null ? memoryKeyStorage() : folderKeyStorage(folder));
 }
 
-function openSchemes(parts: AuthenticationParts, ring: KeyRing | null, observe: Observer): readonly AuthScheme[] {
-  const { options, claimTypes, sessions } = parts;
+async function openSchemes(
+  parts: AuthenticationParts,
+  ring: TokenEncryption | null,
+  observe: Observer,
+): Promise<readonly AuthScheme[]> {
+  const { options, claimTypes, sessions, restrict } = parts;
   const { cookie, bearer, jwt, basic } = options;
   const common = { sessions, userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
   const schemes = [
-    ...options.schemes,
+    ...options.schemes.map(restrict),
     ...(cookie === false
       ? []
       : [cookieScheme({ name: 'cookie', encryption: ring!, ...common, ...enabledOptions(cookie) })]),
     ...(bearer === false
       ? []
       : [bearerScheme({ name: 'bearer', encryption: ring!, ...common, ...enabledOptions(bearer) })]),
-    ...[jwt ?? []].flat().map((jwtOptions) => openJwtScheme(jwtOptions, parts, observe)),
+    ...(await openJwtSchemes([jwt ?? []].flat(), parts, observe)).map(restrict),
     ...(basic === null ? [] : [openBasicScheme({ ...basic, name: 'basic' }, parts)]),
   ];
   const names = schemes.map(({ name }) => name);
@@ -249,15 +311,26 @@ function openSchemes(parts: AuthenticationParts, ring: KeyRing | null, observe: 
   return schemes;
 }
 
+async function openJwtSchemes(
+  options: readonly JwtOptions[],
+  parts: AuthenticationParts,
+  observe: Observer,
+): Promise<readonly AuthScheme[]> {
+  if (options.length === 0) return [];
+  const { jwtScheme: create } = await import('../auth-schemes/jwt.ts');
+  return options.map((jwt) => openJwtScheme(create, jwt, parts, observe));
+}
+
 /** Sessions apply to the tokens of this server only, not to those of other issuers. */
 function openJwtScheme(
+  create: typeof jwtScheme,
   jwt: JwtOptions,
   { sessions, claimTypes, report }: AuthenticationParts,
   observe: Observer,
 ): AuthScheme {
   const sessionOptions = (jwt.signingKey ?? null) === null ? {} : { sessions };
   const names = { userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
-  const scheme = jwtScheme({ name: 'jwt', ...names, ...sessionOptions, ...jwt, report });
+  const scheme = create({ name: 'jwt', ...names, ...sessionOptions, ...jwt, report });
   for (const message of scheme.warnings) observe({ kind: 'start-warning', code: 'authentication', message });
   return scheme;
 }
@@ -283,16 +356,23 @@ function openBasicScheme(
   });
 }
 
-function endpointScheme({ basicAuthentication: basic }: Endpoint, parts: AuthenticationParts): AuthScheme | null {
-  if (basic === null) return null;
-  const { realm, ...rest } = basic;
-  return openBasicScheme({ name: 'basic', ...rest, ...(realm === null ? {} : { realm }) }, parts);
+/** Opens the scheme of an endpoint with its own credentials once. */
+function endpointSchemes(parts: AuthenticationParts): AccessControl['endpointScheme'] {
+  const schemes = new WeakMap<BasicAuthentication, AuthScheme>();
+  return (credentials) => {
+    const opened = schemes.get(credentials);
+    if (opened !== undefined) return opened;
+    const { realm, ...rest } = credentials;
+    const scheme = openBasicScheme({ name: 'basic', ...rest, ...(realm === null ? {} : { realm }) }, parts);
+    schemes.set(credentials, scheme);
+    return scheme;
+  };
 }
 
 /** Without a key ring there are no CSRF tokens, and the origin decides alone. */
 function createCsrfGuard(
   { allowedOrigins, crossSiteRequests }: AuthenticationOptions,
-  ring: KeyRing | null,
+  ring: TokenEncryption | null,
 ): CsrfTokenGuard {
   return csrfGuard({ encryption: ring, allowedOrigins, crossSiteRequests });
 }

@@ -7,11 +7,15 @@ import type { Invalidation } from '../request/execute.ts';
 import type { Cache, CacheState, CacheStatistics, Observer } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { type RoutineIndex, indexRoutines, findRoutineNames } from '../endpoints/cache-policy.ts';
+import { GuardedCache } from '../cache/guarded-cache.ts';
+import { VersionTimes } from '../request/cache/version-times.ts';
 import { MemoryCache } from '../cache/memory-cache.ts';
 import { StartError } from './start-error.ts';
 
 /** The response cache of a gateway. Refreshes keep it. */
 export interface GatewayCache {
+  /** The cache, which tenants share. */
+  readonly store: Cache;
   /** Null: responses are not cached. */
   readonly responses: ResponseCache | null;
   readonly invalidation: Invalidation;
@@ -41,7 +45,8 @@ export async function openCache(
   observe: Observer,
 ): Promise<GatewayCache> {
   const { cacheInvalidateChannel: channel, maxCacheableRows, maxCacheableSize } = options;
-  const cache = options.defaultRoutineCache ?? createMemoryCache(options);
+  const store = options.defaultRoutineCache ?? createMemoryCache(options);
+  const cache = options.defaultRoutineCache === null ? store : new GuardedCache(store);
   let failure: string | null = null;
   await openStore(cache, ({ unavailable: error }) => {
     failure = error === null ? null : error.message;
@@ -54,8 +59,16 @@ export async function openCache(
   const counts: CacheCounts = { hits: 0, misses: 0, shared: 0 };
   const isEnabled = options.cacheEnabled && options.connectionProvider === null;
   return {
+    store: cache,
     responses: isEnabled
-      ? { cache, scope, sizeLimit: { rows: maxCacheableRows, bytes: maxCacheableSize }, inFlight: new Map(), counts }
+      ? {
+          cache,
+          scope,
+          sizeLimit: { rows: maxCacheableRows, bytes: maxCacheableSize },
+          inFlight: new Map(),
+          counts,
+          versionTimes: connections.replicas === null ? null : new VersionTimes(),
+        }
       : null,
     invalidation: {
       step: ({ connection, invalidates }) =>
@@ -74,7 +87,7 @@ export async function openCache(
       warnOfProvider(endpoints, options, observe);
       await invalidator.update(endpoints);
     },
-    counts: () => ({ ...counts, size: cache.statistics?.() ?? null }),
+    counts: () => ({ ...counts, size: store.statistics?.() ?? null }),
     health: () => failure,
     close: async () => {
       stop();

@@ -14,6 +14,8 @@ import { StartError } from './start-error.ts';
 export interface RateLimits {
   /** By the names that endpoints have. */
   readonly byName: ReadonlyMap<string, CompiledRateLimit>;
+  readonly store: RateLimitStore;
+  readonly refusesWhenUnavailable: boolean;
   /** Null while the store works; otherwise the reason why it does not. */
   health(): string | null;
   close(): Promise<void>;
@@ -38,6 +40,8 @@ export async function openRateLimits(
   });
   const refusesWhenUnavailable = whenUnavailable === 'refuse';
   return {
+    store,
+    refusesWhenUnavailable,
     byName: new Map(
       Object.entries(policies).map(([name, policy]) => [
         name,

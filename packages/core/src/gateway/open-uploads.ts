@@ -38,6 +38,7 @@ export function openUploads({ uploadOptions, slowClientTimeout }: ResolvedOption
       slots: new UploadSlots(maxUploadConnections, uploadQueueTimeout * 1_000),
       metadataSetting: useDefaultUploadMetadataContextKey ? uploadOptions.defaultUploadMetadataContextKey : null,
       logsFiles: uploadOptions.logUploadEvent,
+      tenant: null,
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Tells whether roles may call routines and use tables: one row for each check, in order. The arrays: `$1` roles, NULL for the role of the
- * connection; `$2` schemas; `$3` names; `$4` OIDs of the types of a routine's input parameters; `$5` privileges, EXECUTE of a
+ * connection; `$2` schemas; `$3` names; `$4` the types of a routine's input parameters, a JSON array of SQL names; `$5` privileges, EXECUTE of a
  * routine and SELECT, INSERT, UPDATE or DELETE of a table or view.
  */
 export const privilegesSql = `
@@ -21,7 +21,10 @@ from rows from (
   left join pg_catalog.pg_proc routine
     on checked.privilege operator(pg_catalog.=) 'EXECUTE' and routine.pronamespace operator(pg_catalog.=) space.oid
     and routine.proname operator(pg_catalog.=) checked.name
-    and routine.proargtypes operator(pg_catalog.=) checked.types::pg_catalog.oidvector
+    and routine.proargtypes operator(pg_catalog.=) pg_catalog.array_to_string(array(
+      select coalesce(pg_catalog.to_regtype(type.name)::pg_catalog.oid, 0)
+      from pg_catalog.json_array_elements_text(checked.types::pg_catalog.json) with ordinality as type (name, place)
+      order by type.place), ' ')::pg_catalog.oidvector
   left join pg_catalog.pg_class relation
     on checked.privilege operator(pg_catalog.<>) 'EXECUTE' and relation.relnamespace operator(pg_catalog.=) space.oid
     and relation.relname operator(pg_catalog.=) checked.name

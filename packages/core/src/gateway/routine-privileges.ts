@@ -114,8 +114,9 @@ function pendingCheck(row: CheckRow): PendingCheck {
 }
 
 function checkRow(role: string | null, { schema, name, table, parameters }: Endpoint): CheckRow {
-  if (table !== null) return [role, schema, name, '', table.operation.split(' ', 1)[0]!.toUpperCase()];
-  return [role, schema, name, parameters.map(({ type }) => type.oid).join(' '), 'EXECUTE'];
+  if (table !== null) return [role, schema, name, '[]', table.operation.split(' ', 1)[0]!.toUpperCase()];
+  // Names: databases that share endpoints have different OIDs of their types.
+  return [role, schema, name, JSON.stringify(parameters.map(({ type }) => type.sql)), 'EXECUTE'];
 }
 
 /** @throws Problem 503 after the timeout */

@@ -36,7 +36,9 @@ function encodeSegment(segment: string): string {
  * Returns the endpoints without the parameters that the gateway fills, such as claims, hashes and upload metadata. `optional` of the others
  * says whether a request may omit them; for columns of a table that depends on the operation.
  */
-export function withClientParameters(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+export function withClientParameters(all: readonly Endpoint[]): readonly Endpoint[] {
+  // A dialect has clients of its own.
+  const endpoints = all.filter(({ dialect }) => dialect === undefined);
   return endpoints.map((endpoint) => ({
     ...endpoint,
     parameters: endpoint.parameters

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { routine } from '../../test/support/routine.ts';
 import type { Routine } from '../catalog/routine.ts';
-import { buildEndpoints } from '../endpoints/build-endpoints.ts';
+import { buildEndpoints } from '../../test/support/build-endpoints.ts';
 import { endpointDefaults } from '../endpoints/options.ts';
 import { nameEndpoints, pascalCase, splitWords } from './naming.ts';
 

@@ -5,7 +5,7 @@ import { arrayTexts, readElements, JsonError, readMembers, readJson, sliceToText
 
 const megabyte = 1024 * 1024;
 
-/** What both say of a text: whether it is JSON. */
+/** Whether a reader accepts the text as JSON. */
 function accepts(read: (text: string) => unknown, text: string): boolean {
   try {
     read(text);

@@ -12,23 +12,41 @@ export const problemTypes = {
   'missing-parameter': { status: 400, title: 'A required parameter is missing' },
   'repeated-parameter': { status: 400, title: 'A parameter is given more than once' },
   'invalid-parameter': { status: 400, title: 'A parameter has an invalid value' },
+  'invalid-consistency': { status: 400, title: 'The consistency headers are not valid' },
+  'missing-idempotency-key': { status: 400, title: 'The endpoint needs an Idempotency-Key' },
+  'invalid-idempotency-key': { status: 400, title: 'The Idempotency-Key is not valid' },
   'invalid-execution-id': { status: 400, title: 'The execution id is not valid' },
+  'invalid-batch': { status: 400, title: 'The batch is not valid' },
+  'batch-too-large': { status: 400, title: 'The batch is larger than this server accepts' },
+  'batch-failed': { status: 400, title: 'A request of the batch has failed' },
+  'not-in-batch': { status: 400, title: 'This request cannot be part of a batch' },
   'no-matching-signature': { status: 400, title: 'The parameters match no signature of this endpoint' },
   'ambiguous-signature': { status: 400, title: 'The parameters match several signatures of this endpoint' },
   'too-many-conditions': { status: 400, title: 'The request has too many conditions' },
   'unfiltered-delete': { status: 400, title: 'A delete without a condition is not allowed' },
+  'invalid-sign-in': {
+    status: 400,
+    title: 'The sign-in was not started in this browser, has expired, or is already complete',
+  },
   unauthenticated: { status: 401, title: 'Authentication is required' },
   forbidden: { status: 403, title: 'The caller has none of the required roles' },
   'cross-site-request': { status: 403, title: 'Requests from pages of other sites are not allowed' },
+  'sign-in-denied': { status: 403, title: 'The sign-in was cancelled or refused at the provider' },
   'insecure-transport': {
     status: 403,
     title: 'Credentials of this kind are not accepted over an unencrypted connection',
   },
+  'unknown-endpoint': { status: 404, title: 'No endpoint has this path' },
+  'unknown-tenant': { status: 404, title: 'No tenant has this name' },
   'missing-column': { status: 404, title: 'Required columns are missing' },
+  'account-not-linked': { status: 404, title: 'The account is not linked to this user' },
   'method-not-allowed': { status: 405, title: 'The path does not support this method' },
   'request-timeout': { status: 408, title: 'The body did not arrive in time' },
   'upload-too-slow': { status: 408, title: 'The upload does not arrive fast enough' },
   'file-name-conflict': { status: 409, title: 'The file cannot be stored under this name' },
+  'account-not-linkable': { status: 409, title: 'The account cannot be linked to this user' },
+  'idempotency-key-in-use': { status: 409, title: 'A request with this Idempotency-Key is running' },
+  'stored-response-unavailable': { status: 409, title: 'The response of the earlier request is not available' },
   'precondition-failed': {
     status: 412,
     title: 'The row has changed or does not exist',
@@ -36,19 +54,25 @@ export const problemTypes = {
   'body-too-large': { status: 413, title: 'The body is larger than this server accepts' },
   'uri-too-long': { status: 414, title: 'The path and query are longer than this server accepts' },
   'unsupported-media-type': { status: 415, title: 'The body must be application/json' },
+  'unknown-origin': { status: 421, title: 'The host of the request is not the configured origin of the pages' },
+  'idempotency-key-reused': { status: 422, title: 'Another request had this Idempotency-Key' },
   'quota-exceeded': { status: 429, title: 'Too many requests' },
   'too-many-attempts': { status: 429, title: 'Too many logins have failed; try again later' },
   'too-many-streams': { status: 429, title: 'Too many event streams of this user or address are open' },
   'refresh-failed': { status: 500, title: 'The endpoints could not be reloaded; the old ones stay in use' },
   internal: { status: 500, title: 'The request could not be answered' },
   'invalid-response-header': { status: 500, title: 'The endpoint made a response header that cannot be sent' },
+  'invalid-response-setting': { status: 500, title: 'The endpoint set a response that cannot be sent' },
   'stale-endpoint': {
     status: 500,
     title: 'The database object of this endpoint has changed since it was loaded',
   },
   'database-error': { status: 500, title: 'The database refused the request' },
+  'invalid-provider-response': { status: 502, title: 'The response of the sign-in provider is not valid' },
+  'provider-unavailable': { status: 503, title: 'The sign-in provider cannot be reached' },
   'database-unavailable': { status: 503, title: 'The database cannot be reached' },
   'outcome-unknown': { status: 503, title: 'The connection was lost; the call may have been executed' },
+  'idempotency-unavailable': { status: 503, title: 'Idempotency keys cannot be stored now' },
   'no-free-stream': { status: 503, title: 'The server cannot open more event streams now' },
   'rate-limit-unavailable': { status: 503, title: 'The rate limit cannot be checked now' },
   'no-free-connection': { status: 503, title: 'No database connection became free in time' },
@@ -103,6 +127,13 @@ export class Problem extends Error {
     this.detail = details.detail;
     this.members = details.members ?? {};
     this.headers = details.headers ?? [];
+  }
+
+  /** Returns a copy with further members. */
+  withMembers(members: ProblemDetails['members']): Problem {
+    const { status, title, detail, type, headers, cause } = this;
+    const details = { status, title, type, headers, cause, members: { ...this.members, ...members } };
+    return new Problem(this.code, detail === undefined ? details : { ...details, detail });
   }
 }
 

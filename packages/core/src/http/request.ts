@@ -17,7 +17,7 @@ export interface GatewayRequest {
   readonly remoteAddress: string | undefined;
   /** Whether the client's connection is encrypted, if the host knows it. */
   readonly secure: boolean;
-  /** The value of a header by its lower-case name; a repeated header's values are joined by `, `. */
+  /** The value of a header by its lower-case name; a repeated header's values are joined by `, `. `host`: also the authority of HTTP/2. */
   header(name: string): string | undefined;
   /** All headers in order of arrival, names as sent. */
   headers(): readonly (readonly [name: string, value: string])[];
@@ -36,4 +36,6 @@ export interface GatewayRequest {
   chunks(): AsyncIterable<Uint8Array>;
   /** Calls the listener once if the client disconnects before its response is complete. */
   onDisconnect(listener: () => void): void;
+  /** Receives the events that the call of this request raises, if its caller may receive them. Absent: only event streams do. */
+  readonly onEvent?: (message: string) => void;
 }

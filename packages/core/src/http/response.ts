@@ -12,12 +12,21 @@ export interface AdapterOptions {
   readonly requestIdHeader: boolean;
 }
 
+/**
+ * The memory behind bytes of a response, for use by another response. An adapter releases it after the bytes have left the process, and only
+ * if no other code can have kept them. Without a release, the garbage collector frees the memory.
+ */
+export interface ReusableMemory {
+  /** Does nothing the second time. */
+  release(): void;
+}
+
 /** The consumer of a byte stream. */
 export interface ByteSink {
   /** Takes a chunk. False asks the source to pause until its `resume` is called. */
-  write(chunk: Uint8Array): boolean;
+  write(chunk: Uint8Array, memory?: ReusableMemory | null): boolean;
   /** Ends a complete stream with its last chunk. */
-  end(chunk: Uint8Array): void;
+  end(chunk: Uint8Array, memory?: ReusableMemory | null): void;
   /** Ends an incomplete stream: the connection must be aborted, so that the client does not take the response as complete. */
   fail(error: Error): void;
 }
@@ -41,6 +50,8 @@ export interface WholeResponse {
   readonly headers: HeaderList;
   /** Null: no body and no `Content-Length` (204, 205, HEAD). */
   readonly body: Uint8Array | string | null;
+  /** The memory behind the body; absent or null: other code may use the body too. */
+  readonly memory?: ReusableMemory | null;
   /** Whether a cache holds the body too. */
   readonly isShared?: boolean;
   /** Whether the host's own handlers should run first: the gateway has other methods at this path. */

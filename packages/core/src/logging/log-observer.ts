@@ -15,7 +15,10 @@ export interface LogOptions {
   readonly logConnectionNoticeEvents: boolean;
   /** How much of the PL/pgSQL call stack a logged notice has. Default `firstStackFrameAndMessage`. */
   readonly logConnectionNoticeEventsMode: 'messageOnly' | 'firstStackFrameAndMessage' | 'fullStackAndMessage';
-  /** Logs every endpoint at start and refresh. Default true. */
+  /**
+   * Logs every endpoint at start and refresh. Default true. With more than 100 endpoints, one line has their number, and the lines of
+   * single endpoints have level `debug`.
+   */
   readonly logEndpointCreatedInfo: boolean;
 }
 
@@ -35,17 +38,19 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Creates an observer that logs. No line has a query string, a body, a cookie, a token or a value of a sensitive endpoint. */
 export function logObserver(logger: Logger, options: LogOptions): Observer {
   const name = options.loggerName ?? 'Gateway';
-  const line = (level: Level, fields: Fields, message: string): void => logger[level]({ name, ...fields }, message);
   const log = (observation: Exclude<Observation, RequestObservation>): void => {
+    if (!isWanted(observation, options)) return;
+    const common = commonFields(name, observation);
+    const line = (level: Level, fields: Fields, message: string): void =>
+      logger[level]({ ...common, ...fields }, message);
     switch (observation.kind) {
+      case 'endpoints-created':
       case 'endpoint-created':
-        if (options.logEndpointCreatedInfo) line('info', endpointFields(observation), 'endpoint created');
-        return;
+        return line(...creationLine(observation));
       case 'diagnostic':
         return line(diagnosticLevel(observation.diagnostic), ...diagnosticLine(observation.diagnostic));
       case 'notice':
-        if (options.logConnectionNoticeEvents) line(noticeLevel(observation), ...noticeLine(observation, options));
-        return;
+        return line(noticeLevel(observation), ...noticeLine(observation, options));
       case 'command':
         return line('info', commandFields(observation, options), 'command');
       case 'request-failed':
@@ -67,6 +72,10 @@ export function logObserver(logger: Logger, options: LogOptions): Observer {
   };
 }
 
+function commonFields(name: string, { tenant }: Observation): Fields {
+  return tenant === undefined ? { name } : { name, tenant };
+}
+
 type RequestObservation = ObservationWith<'request-handled' | 'call-completed'>;
 
 /** Requests that have succeeded have no line: they are for access logs and metrics of the host. */
@@ -76,6 +85,7 @@ function isRequest(observation: Observation): observation is RequestObservation 
 
 type State = ObservationWith<
   | 'start-warning'
+  | 'external-sign-in'
   | 'upload-cleanup-failed'
   | 'connection-failed'
   | 'authentication-error'
@@ -85,14 +95,19 @@ type State = ObservationWith<
   | 'rate-limits-unavailable'
   | 'rate-limits-available'
 >;
+type Upkeep = ObservationWith<'tenant-unavailable' | 'tenants-not-read' | 'idempotency-keys-not-pruned'>;
 type Stream = ObservationWith<
   'unknown-hint' | 'stream-dropped' | 'broadcast-unavailable' | 'broadcast-available' | 'broadcast-messages-rejected'
 >;
 
-function stateLine(observation: State | Stream): [Level, Fields, string] {
+type Replica = ObservationWith<'replica-unusable' | 'replica-usable' | 'read-refused'>;
+
+function stateLine(observation: State | Stream | Replica | Upkeep): [Level, Fields, string] {
   switch (observation.kind) {
     case 'start-warning':
       return ['warn', { code: observation.code }, observation.message];
+    case 'external-sign-in':
+      return externalSignInLine(observation);
     case 'upload-cleanup-failed':
       return [
         'error',
@@ -122,7 +137,7 @@ function stateLine(observation: State | Stream): [Level, Fields, string] {
   }
 }
 
-function streamLine(observation: Stream): [Level, Fields, string] {
+function streamLine(observation: Stream | Replica | Upkeep): [Level, Fields, string] {
   switch (observation.kind) {
     case 'unknown-hint':
       return [
@@ -138,6 +153,30 @@ function streamLine(observation: Stream): [Level, Fields, string] {
       return ['warn', { error: observation.error }, 'other instances cannot be reached'];
     case 'broadcast-available':
       return ['info', {}, 'other instances can be reached again'];
+    case 'tenant-unavailable':
+      return [
+        'warn',
+        { ...errorFields(observation.error), retryMs: observation.retryMs },
+        'the database of the tenant cannot be used; its requests get a 503',
+      ];
+    case 'idempotency-keys-not-pruned':
+      return ['warn', errorFields(observation.error), 'expired idempotency keys could not be deleted'];
+    case 'tenants-not-read':
+      return ['warn', errorFields(observation.error), 'the list of tenants could not be read; the old one stays'];
+    default:
+      return replicaLine(observation);
+  }
+}
+
+function replicaLine(observation: Replica): [Level, Fields, string] {
+  const { replica } = observation;
+  switch (observation.kind) {
+    case 'replica-unusable':
+      return ['warn', { replica, reason: observation.reason }, 'a read replica gets no calls'];
+    case 'replica-usable':
+      return ['info', { replica }, 'a read replica gets calls'];
+    case 'read-refused':
+      return ['warn', { routine: observation.endpoint.id, replica, ...errorFields(observation.error) }, refusalAdvice];
   }
 }
 
@@ -147,6 +186,9 @@ const rejectedAdvice =
 const settingAdvice =
   'a routine has changed a session setting, and its connection was closed; use SET LOCAL, or a SET clause of the routine';
 
+const refusalAdvice =
+  'a routine that is declared to only read can run on the primary only, and so do its calls from now on; declare it volatile, or add consistency strong to its comment';
+
 function settingFields({ endpoint, setting }: ObservationWith<'setting-leaked'>): Fields {
   return { routine: endpoint.id, setting };
 }
@@ -154,6 +196,15 @@ function settingFields({ endpoint, setting }: ObservationWith<'setting-leaked'>)
 /** Leaves out the token and the path, which may contain secrets. */
 function rejectionFields({ request, scheme, reason }: ObservationWith<'token-refused'>): Fields {
   return { method: request.method, requestId: request.id, scheme, reason };
+}
+
+const signInLevels = { succeeded: 'info', refused: 'info', failed: 'warn' } as const;
+
+/** Leaves out the query of the callback, which has the code. */
+function externalSignInLine(observation: ObservationWith<'external-sign-in'>): [Level, Fields, string] {
+  const { request, provider, action, outcome, reason } = observation;
+  const fields = { requestId: request.id, provider, action, ...(reason === null ? {} : { reason }) };
+  return [signInLevels[outcome], fields, `external ${action} ${outcome}`];
 }
 
 function staleFields({ endpoint, error }: ObservationWith<'endpoint-stale'>): Fields {
@@ -176,9 +227,25 @@ function sqlstateField(error: Error): Fields {
   return code === undefined ? {} : { sqlstate: code };
 }
 
-function endpointFields({ endpoint }: ObservationWith<'endpoint-created'>): Fields {
-  return { method: endpoint.method, path: endpoint.path, routine: endpoint.id };
+/** Returns whether the options ask for lines about the observation. */
+function isWanted({ kind }: Observation, options: LogOptions): boolean {
+  if (kind === 'notice') return options.logConnectionNoticeEvents;
+  return options.logEndpointCreatedInfo || (kind !== 'endpoint-created' && kind !== 'endpoints-created');
 }
+
+/** Endpoints of a start whose lines have level `info`. */
+const maxEndpointLines = 100;
+
+/** Past `maxEndpointLines` the summary is the line at `info`: tens of thousands of lines hide all others, and cost the start a sixth of its time. */
+function creationLine(observation: ObservationWith<'endpoints-created' | 'endpoint-created'>): [Level, Fields, string] {
+  const areMany = observation.count > maxEndpointLines;
+  if (observation.kind === 'endpoints-created')
+    return [areMany ? 'info' : 'debug', { count: observation.count }, summaryAdvice];
+  const { method, path, id } = observation.endpoint;
+  return [areMany ? 'debug' : 'info', { method, path, routine: id }, 'endpoint created'];
+}
+
+const summaryAdvice = 'endpoints created; pgway endpoints lists them, and level debug logs a line for each';
 
 /** Settings of annotations (severity info) are warnings, so that they show in any log. */
 function diagnosticLevel({ severity }: Diagnostic): Level {

@@ -16,18 +16,37 @@ export type UploadStatus =
   | 'InvalidFormat'
   | 'Ignored';
 
-/** An event for logs and metrics. */
-export type Observation =
-  | { readonly kind: 'endpoint-created'; readonly endpoint: Endpoint }
+type Event =
+  /** The endpoints of a start or refresh are known; an `endpoint-created` for each of them follows. */
+  | { readonly kind: 'endpoints-created'; readonly count: number }
+  /** `count` is the number of endpoints of the same start or refresh. */
+  | { readonly kind: 'endpoint-created'; readonly endpoint: Endpoint; readonly count: number }
   | { readonly kind: 'diagnostic'; readonly diagnostic: Diagnostic }
   /** A questionable condition at start or refresh; `code` is stable, such as `privileged-role`. */
   | { readonly kind: 'start-warning'; readonly code: string; readonly message: string }
   /** A connection could not be opened, or was lost; no request need be affected. A null `connection` is the main one. */
   | { readonly kind: 'connection-failed'; readonly connection: string | null; readonly error: Error }
+  /** A read replica (`host:port`) gets no calls, for a reason: it lags, cannot be reached, was promoted. Reads run elsewhere. */
+  | { readonly kind: 'replica-unusable'; readonly replica: string; readonly reason: string }
+  /** A read replica gets calls, for the first time or again. */
+  | { readonly kind: 'replica-usable'; readonly replica: string }
+  /** A replica has refused the call of a routine that only reads, by its declaration. Its calls run on the primary from now on. */
+  | {
+      readonly kind: 'read-refused';
+      readonly endpoint: Endpoint;
+      readonly replica: string;
+      readonly error: Error;
+    }
   /** The routine or table of an endpoint was changed or dropped after the last refresh. A refresh follows. */
   | { readonly kind: 'endpoint-stale'; readonly endpoint: Endpoint; readonly error: Error }
+  /** The database of a tenant cannot be used: its requests get a 503. It is tried again after `retryMs` milliseconds. */
+  | { readonly kind: 'tenant-unavailable'; readonly error: Error; readonly retryMs: number }
+  /** The list of tenants could not be read: the old one stays. */
+  | { readonly kind: 'tenants-not-read'; readonly error: Error }
   /** An automatic refresh failed: the old endpoints stay. */
   | { readonly kind: 'refresh-failed'; readonly error: Error }
+  /** Expired idempotency keys could not be deleted; the next attempt follows after an interval. */
+  | { readonly kind: 'idempotency-keys-not-pruned'; readonly error: Error }
   /** The cache fails: requests continue without it. */
   | { readonly kind: 'cache-unavailable'; readonly error: Error }
   /** The cache works again. */
@@ -46,6 +65,19 @@ export type Observation =
       readonly request: GatewayRequest;
       readonly scheme: string;
       readonly reason: string;
+    }
+  /**
+   * A sign-in through a provider has completed, was refused (by the user, the provider, the command, or as not started in this browser),
+   * or has failed at the provider.
+   */
+  | {
+      readonly kind: 'external-sign-in';
+      readonly request: GatewayRequest;
+      readonly provider: string;
+      readonly action: 'sign-in' | 'link' | 'unlink' | 'sign-out';
+      readonly outcome: 'succeeded' | 'refused' | 'failed';
+      /** Null for a success. */
+      readonly reason: string | null;
     }
   /** A service that authentication needs fails; callers may be treated as anonymous. */
   | { readonly kind: 'authentication-error'; readonly error: Error }
@@ -84,7 +116,7 @@ export type Observation =
       readonly parameters: readonly { readonly name: string; readonly value: Value }[];
     }
   /**
-   * The gateway has the response to a request, or none (404); a stream begins. `caller` is null if anonymous or unknown. `path` has no
+   * The gateway has handled a request: its response is ready, its stream begins, or it has no endpoint (404). `caller` is null if anonymous or unknown. `path` has no
    * secrets. `route` is the configured path, such as `/books/{_id}`; null: there is none. Only with `observeRequests`.
    */
   | {
@@ -98,7 +130,7 @@ export type Observation =
     }
   /**
    * The call of a request has completed in the database, after `milliseconds` there. `rows`: of the response. Only with
-   * `observeRequests`.
+   * `observeRequests`. In a batch, `request` is the one of the batch that made the call, with the `id` and `raw` of the batch.
    */
   | {
       readonly kind: 'call-completed';
@@ -117,5 +149,11 @@ export type Observation =
       readonly correlationId: string | null;
       readonly error: Error;
     };
+
+/** An event for logs and metrics. */
+export type Observation = Event & {
+  /** The tenant; absent without tenants. */
+  readonly tenant?: string;
+};
 
 export type Observer = (observation: Observation) => void;

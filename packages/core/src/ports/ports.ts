@@ -43,6 +43,8 @@ export interface SchemeRoute {
   readonly path: string;
   /** @throws Problem */
   handle(request: GatewayRequest): Promise<GatewayResponse>;
+  /** Returns the response to a problem, such as a page for a browser; null: the usual problem response. */
+  problemPage?(problem: Problem, request: GatewayRequest): GatewayResponse | null;
 }
 
 /**
@@ -166,6 +168,8 @@ export interface QueryInput {
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
   readonly request: GatewayRequest;
+  /** The text of the body, where the endpoint has a dialect; null without one. */
+  readonly body: string | null;
 }
 
 /** The parameter that a placeholder such as `$1` belongs to, for error messages. */
@@ -195,10 +199,33 @@ export interface Query extends Partial<Omit<QueryStatement, 'sql'>>, Pick<QueryS
   readonly headerQuery?: QueryStatement & { readonly names: readonly string[] };
   /** The response if the statement returns no row. The statement must return a row for each affected one, even without a result. */
   readonly noRowProblem?: Problem;
+  /** Makes the response from the only row of the statement. Absent: the result of the endpoint decides. */
+  readonly rowResponse?: RowResponse;
+}
+
+/** Makes a response from the row of a statement. */
+export interface RowResponse {
+  /** Whether the transaction is rolled back after the statement. */
+  readonly rollsBack: boolean;
+  /**
+   * Returns the response. Called after the end of the transaction.
+   * @param row the columns as text
+   * @throws Problem
+   */
+  respond(row: readonly (string | null)[]): GatewayResponse;
+  /** Returns the error to respond with when the statement has failed. */
+  toError(error: unknown): unknown;
 }
 
 /** Builds the query of a request. A thrown `Problem` is the response; another error fails the request. */
 export type QueryBuilder = (input: QueryInput) => Query | Promise<Query>;
+
+/** Builds the queries of the endpoints of a source. */
+export interface QuerySource {
+  readonly buildQuery: QueryBuilder;
+  /** Called at each load with the endpoints of the source that are published, before their first request. */
+  endpointsLoaded(endpoints: readonly Endpoint[]): void;
+}
 
 /** The stored response of a call. */
 export interface CachedResponse {

@@ -45,6 +45,8 @@ export interface UploadContext {
   readonly request: GatewayRequest;
   /** Null: anonymous. */
   readonly caller: Caller | null;
+  /** The tenant, whose files must be separate from those of other tenants; null: there are no tenants. */
+  readonly tenant: string | null;
   /** The name of the handler in comments, which is the member `type` of the metadata. */
   readonly handlerName: string;
   /** The values of the options that the handler defines, and of the common ones, by name. */

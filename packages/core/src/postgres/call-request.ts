@@ -4,6 +4,7 @@ import type { CallSteps } from './connection-mode.ts';
 import {
   type Call,
   type CallHandle,
+  type CallPlan,
   CallTimeout,
   CallCancelled,
   ConnectionLost,
@@ -16,6 +17,11 @@ import {
 } from './port.ts';
 
 const queryCanceled = '57014';
+const readOnlySqlTransaction = '25006';
+/** A class of SQLSTATEs. */
+const connectionException = '08';
+/** PostgreSQL's function that warns of a commit whose wait for a synchronous standby was cancelled. */
+const syncRepWait = 'SyncRepWaitForLSN';
 /** A statement that is cancelled after this part of its timeout counts as timed out: the clocks differ a little. */
 const timeoutTolerance = 0.9;
 
@@ -26,6 +32,8 @@ export interface CallRequestOptions {
   readonly switchesRole: boolean;
   /** Milliseconds; 0 means no timeout. */
   readonly timeout: number;
+  /** Whether a read-only server is no longer suitable, so that a write which it refuses may succeed on another connection. */
+  readonly mustAcceptWrites: boolean;
   /** Prepares the statements again after the server has dropped one; called at most once. Null: the error has aborted a transaction. */
   readonly retry: ((request: CallRequest) => void) | null;
 }
@@ -44,12 +52,14 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   isAbandoned = false;
   /** The statement was cancelled because of the timeout of the call. */
   hasTimedOut = false;
-  /** The sink applies back-pressure. */
-  isStalled = false;
+  #isStalled = false;
+  /** Whether the time of the call has a part of its client, which has read slowly. */
+  #hasStalled = false;
   /** The call runs on another connection: its outcome here is dropped. */
   isRequeued = false;
   /** Whether the first step discards the plans of another role. No call may join before that is done. */
   readonly switchesRole: boolean;
+  readonly #mustAcceptWrites: boolean;
   /** Whether the statements are being prepared again, because the server has dropped one. */
   isPreparingAgain = false;
   /** The handle that the caller holds. */
@@ -58,12 +68,18 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   taintedBy: string | null = null;
   /** A row or a notice was delivered to the call. */
   #isDelivered = false;
+  /** The wait for a synchronous standby was cancelled: the commit is lost if the primary fails now. */
+  #isUnreplicated = false;
   /** A row was dropped because the session is tainted. */
   #hasDroppedRows = false;
   /** Null after its only use. */
   #retry: ((request: CallRequest) => void) | null;
 
-  constructor(call: Call, adapted: CallSteps | null, { switchesRole, timeout, retry }: CallRequestOptions) {
+  constructor(
+    call: Call,
+    adapted: CallSteps | null,
+    { switchesRole, timeout, mustAcceptWrites, retry }: CallRequestOptions,
+  ) {
     super();
     this.call = call;
     this.steps = adapted === null ? call.steps : adapted.steps;
@@ -72,8 +88,19 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     this.count = this.steps.length;
     this.switchesRole = switchesRole;
     this.timeout = timeout;
+    this.#mustAcceptWrites = mustAcceptWrites;
     this.#retry = retry;
     this.startStep(0);
+  }
+
+  /** Whether the sink applies back-pressure. */
+  get isStalled(): boolean {
+    return this.#isStalled;
+  }
+
+  set isStalled(isStalled: boolean) {
+    this.#isStalled = isStalled;
+    this.#hasStalled ||= isStalled;
   }
 
   /** Returns false when the call was already abandoned. */
@@ -93,7 +120,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   }
 
   /** Whether another call may follow on the connection: this one is short, still needed, and does not wait for locks. */
-  get mayBeFollowed(): boolean {
+  override get mayBeFollowed(): boolean {
     if (this.isObsolete || this.isStalled || this.switchesRole) return false;
     const { mayShare, mayBlock, altersSession } = this.call;
     return mayShare && mayBlock !== true && altersSession !== true;
@@ -137,10 +164,23 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     if (!rows.row(chunk, start + 2, fields)) this.isStalled = true;
   }
 
+  override rowMessages(messages: Buffer): number {
+    this.assertPhase('execute', 'DataRow');
+    const taken = this.rows?.rowMessages?.(messages) ?? 0;
+    if (taken > 0) this.#isDelivered = true;
+    return taken;
+  }
+
+  override statementComplete(): void {
+    super.statementComplete();
+    this.call.stepEnded?.(this.step - this.leadingSteps - 1);
+  }
+
   override notice(notice: Diagnostics): void {
+    this.#isUnreplicated ||= notice.routine === syncRepWait;
     if (this.isAbandoned || this.isRequeued || this.call.notice === undefined) return;
     this.#isDelivered = true;
-    this.call.notice(notice);
+    this.call.notice(notice, this.step - this.leadingSteps);
   }
 
   /** Whether the call was executed but its rows were dropped. */
@@ -148,12 +188,26 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     return this.#hasDroppedRows && this.error === null;
   }
 
+  /** Reports the time of a call that still runs to its plan. */
+  reportRunning(elapsedMs: number): void {
+    if (!this.#hasStalled) this.call.plan?.running(elapsedMs);
+  }
+
   override readyForQuery(now: number, changedSetting: string | null): void {
     if (this.isRequeued) return;
-    if (this.isAbandoned) this.call.failed(this.#cancelled('executed'));
+    if (this.call.plan) this.#reportTime(this.call.plan, now - this.startedAt);
+    if (this.isAbandoned) this.call.failed(this.#cancelled(this.#isUnreplicated ? 'unknown' : 'executed'));
     else if (this.error !== null) this.#failOrRetry(this.error, now);
+    else if (this.#isUnreplicated)
+      this.call.failed(new OutcomeUnknown('no synchronous standby has confirmed the commit'));
     else if (this.#hasDroppedRows) this.call.failed(this.#taintedError());
     else this.call.done(now - this.startedAt, changedSetting);
+  }
+
+  #reportTime(plan: CallPlan, elapsedMs: number): void {
+    if (this.#hasStalled) return;
+    if (this.isAbandoned || this.error !== null) plan.running(elapsedMs);
+    else plan.ended(elapsedMs);
   }
 
   /** Whether the call failed because one of its statements has to be prepared again. */
@@ -161,8 +215,19 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     return this.error !== null && isStalePreparedStatement(this.error);
   }
 
+  /** Whether the server refused a write, although it was selected because it accepts writes: it is a standby now. */
+  get isOnReadOnlyServer(): boolean {
+    const { error } = this;
+    return (
+      this.#mustAcceptWrites && error instanceof DatabaseError && error.diagnostics.code === readOnlySqlTransaction
+    );
+  }
+
   #failOrRetry(error: Error, now: number): void {
-    if (this.#retry !== null && this.#hasReturnedNoRows() && this.hasStaleStatement) this.#retryPrepared(this.#retry!);
+    if (this.isOnReadOnlyServer)
+      this.call.failed(new ConnectionLost('the server has become read-only', { cause: error }));
+    else if (this.#retry !== null && this.#hasReturnedNoRows() && this.hasStaleStatement)
+      this.#retryPrepared(this.#retry!);
     else this.call.failed(this.#timeoutOr(error, now));
   }
 
@@ -176,6 +241,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   override connectionLost(error: ConnectionLost, outcome: TransactionOutcome): void {
     if (this.isRequeued) return;
+    if (this.error !== null && isPoolerError(this.error)) this.error = null;
     if (this.isAbandoned) this.call.failed(this.#cancelled(outcome === 'unknown' ? 'unknown' : 'not executed'));
     else if (this.error !== null) this.call.failed(this.error);
     else if (outcome === 'unknown' && this.call.idempotent !== true)
@@ -222,6 +288,17 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 }
 
 /**
+ * Returns whether a connection pooler has ended the connection with this error, which says nothing about the statement. PgBouncer sends
+ * "server conn crashed?" with the severity of a failed statement.
+ */
+function isPoolerError(error: Error): boolean {
+  if (!(error instanceof DatabaseError)) return false;
+  const { code, message } = error.diagnostics;
+  // A call that has waited in vain for a connection of the pooler was not executed.
+  return code.startsWith(connectionException) && message !== 'query_wait_timeout';
+}
+
+/**
  * Returns whether the server has deallocated the statement (26000), or its plan has other result columns now (0A000). PostgreSQL detects
  * both before the statement runs, so that it is safe to prepare and run it again.
  */
@@ -238,6 +315,6 @@ function isStalePreparedStatement(error: Error): boolean {
 export function canAppendCall(requests: readonly PipelinedRequest[], now: number): boolean {
   const first = requests[0];
   if (first !== undefined && now - first.startedAt > maxShareAgeMs) return false;
-  for (const request of requests) if (!(request instanceof CallRequest) || !request.mayBeFollowed) return false;
+  for (const request of requests) if (!request.mayBeFollowed) return false;
   return true;
 }

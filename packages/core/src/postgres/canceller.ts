@@ -52,7 +52,9 @@ export class Canceller {
   cancelExpired(now: number): number {
     const first = this.#session.requests[0];
     const pending = first?.pending;
-    if (first === undefined || !pending || pending.timeout === 0 || pending.isStalled) return 0;
+    if (first === undefined || !pending) return 0;
+    pending.reportRunning(now - first.startedAt);
+    if (pending.timeout === 0 || pending.isStalled) return 0;
     // The server enforces statement_timeout first. This timeout is for a server that does not respond.
     const overdue = now - first.startedAt - pending.timeout;
     if (overdue < Math.min(1_000, pending.timeout)) return 0;

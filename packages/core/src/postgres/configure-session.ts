@@ -55,6 +55,7 @@ export async function configureSession(session: Session, setup: SessionSetup): P
   });
   const [isReadOnly, isStandby] = values.slice(trackedParameters.length);
   const reason = unsuitableReason(target, isReadOnly === 'on', isStandby === 't');
+  session.state.mustAcceptWrites = target === 'read-write' || target === 'primary';
   if (reason === null) return;
   session.end();
   throw new ConnectionLost(`no connection to ${name}: ${reason}`);

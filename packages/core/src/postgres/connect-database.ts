@@ -1,4 +1,5 @@
 import type { ConnectionSettings } from './connection-string.ts';
+import type { ConnectionLimit } from './connection-limit.ts';
 import type { ConnectionMode } from './connection-mode.ts';
 import { createSessionOpener, createDataSourceOpener } from './session-opener.ts';
 import { Pool } from './pool.ts';
@@ -32,6 +33,8 @@ export interface DatabaseOptions extends DatabaseSessionOptions {
   readonly maxWaitingCalls?: number;
   /** The number of processes that share the pool: each opens its share of the connections. Default 1. */
   readonly processes?: number;
+  /** Limits the connections of several databases together, except those that listen to channels. */
+  readonly connectionLimit?: ConnectionLimit;
   /** Milliseconds. */
   readonly acquireTimeout: number;
   readonly shareConnections: boolean;
@@ -151,7 +154,8 @@ function createPool(
   const { processes = 1 } = options;
   const size = Math.max(1, Math.floor(totalPoolSize(options.poolSize, limits.poolSize) / processes));
   return new Pool({
-    open,
+    open: options.connectionLimit?.share(open) ?? open,
+    openListener: open,
     size,
     minSize: Math.min(Math.ceil(limit('minPoolSize') / processes), size),
     acquireTimeout: options.acquireTimeout,

@@ -1,4 +1,4 @@
-import type { Call, Statement, Step } from './port.ts';
+import type { Call, IsolationLevel, Statement, Step } from './port.ts';
 import { setConfigStatement, type Settings } from './settings.ts';
 
 /** The restrictions of a connection: dedicated, behind a pooler, or provided by the host. */
@@ -41,6 +41,14 @@ export interface CallSteps {
 }
 
 const begin: Step = { statement: { name: 'pgway_begin', sql: 'begin' }, values: [] };
+
+/** The level has to be set by the first statement: a query of the settings would take a snapshot. */
+function beginStep(isolation: IsolationLevel | undefined): Step {
+  if (isolation === undefined) return begin;
+  const name = `pgway_begin_${isolation.replaceAll(' ', '_')}`;
+  return { statement: { name, sql: `begin isolation level ${isolation}` }, values: [] };
+}
+
 const commit: Step = { statement: { name: 'pgway_commit', sql: 'commit' }, values: [] };
 /** Ends the transaction of a failed call. */
 export const rollback: Step = { statement: { name: '', sql: 'rollback' }, values: [] };
@@ -75,10 +83,10 @@ export function adaptCall(call: Call, mode: ConnectionMode, switchesRole: boolea
   if (isPlain(call, mode) && !switchesRole) return null;
   const before = stepsBefore(call, mode, switchesRole);
   const after = call.altersSession === true && mode.reset === 'perCall' ? resetPerCall : [];
-  const hasOtherSteps = before.length + call.steps.length + after.length > 1;
+  const hasOtherSteps = before.length + call.steps.length + after.length > 1 || call.isolation !== undefined;
   const opensTransaction = call.atomic === true && hasOtherSteps && mode.inTransaction !== true;
   const steps = [
-    ...(opensTransaction ? [begin] : []),
+    ...(opensTransaction ? [beginStep(call.isolation)] : []),
     ...before,
     ...call.steps,
     ...after,
@@ -103,13 +111,13 @@ export interface TransactionSteps {
  * @param switchesRole the plans of the session may belong to another role
  */
 export function transactionSteps(
-  options: Pick<Call, 'role' | 'altersSession'>,
+  options: Pick<Call, 'role' | 'altersSession' | 'isolation'>,
   mode: ConnectionMode,
   switchesRole: boolean,
 ): TransactionSteps {
   const after = options.altersSession === true && mode.reset === 'perCall' ? resetPerCall : [];
   return {
-    begin: [begin, ...stepsBefore(options, mode, switchesRole)],
+    begin: [beginStep(options.isolation), ...stepsBefore(options, mode, switchesRole)],
     commit: removeNames([...after, commit]),
     // Advisory locks of the session remain after a rollback.
     rollback: [rollback, ...after],

@@ -10,7 +10,7 @@ const authenticationSasl = 10;
  * @returns a function that takes each chunk and throws a ProtocolViolation for an invalid message
  */
 export function createHandshakeValidator(): (chunk: Buffer) => void {
-  const parser = new MessageParser(checkMessage, maxMessageLength);
+  const parser = new MessageParser(checkMessage, undefined, maxMessageLength);
   return (chunk) => parser.push(chunk);
 }
 

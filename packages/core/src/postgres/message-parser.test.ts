@@ -91,4 +91,23 @@ describe('frames', () => {
     split.push(head.subarray(0, 3));
     expect(() => split.push(head.subarray(3))).toThrow(`a message with a length of ${length} bytes`);
   });
+
+  test('two or more complete rows are offered together; those that are not taken follow one by one', () => {
+    const row = (length: number): Buffer => encode({ type: 0x44, body: Buffer.alloc(length) });
+    const other = encode({ type: 0x43, body: Buffer.alloc(3) });
+    const bytes = Buffer.concat([row(1), row(2), row(3), other, row(4), other, row(5), row(6)]);
+    const received: string[] = [];
+    const frames = new MessageParser(
+      (type, _chunk, start, end) => void received.push(`${type === 0x44 ? 'row' : 'other'} ${end - start}`),
+      (messages) => {
+        received.push(`${messages.length} bytes`);
+        // Takes the first row.
+        return 6;
+      },
+    );
+    // Without the last byte, the last row is alone and incomplete.
+    frames.push(bytes.subarray(0, -1));
+    frames.push(bytes.subarray(-1));
+    expect(received).toEqual(['21 bytes', 'row 2', 'row 3', 'other 3', 'row 4', 'other 3', 'row 5', 'row 6']);
+  });
 });

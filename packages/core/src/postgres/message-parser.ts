@@ -10,17 +10,24 @@ export class ProtocolViolation extends Error {
 /** Receives one complete message: `start` is the first byte of its body, `end` the byte after the last one. */
 export type MessageHandler = (type: number, chunk: Buffer, start: number, end: number) => void;
 
+/** Receives complete DataRow messages with their headers. Returns the bytes of those that it took; `MessageHandler` gets the next one. */
+export type RowsHandler = (messages: Buffer) => number;
+
+const dataRow = 0x44;
+
 /** Splits the incoming bytes into messages. Complete messages are passed on in place; only an incomplete one is copied. */
 export class MessageParser {
   #buffer = Buffer.allocUnsafeSlow(initialBufferSize);
   #length = 0;
   readonly #onMessage: MessageHandler;
   readonly #maxLength: number;
+  readonly #onRows: RowsHandler;
 
   /** @param maxLength the maximum length of a message in bytes */
-  constructor(onMessage: MessageHandler, maxLength: number = maxMessageLength) {
+  constructor(onMessage: MessageHandler, onRows: RowsHandler = () => 0, maxLength: number = maxMessageLength) {
     this.#onMessage = onMessage;
     this.#maxLength = maxLength;
+    this.#onRows = onRows;
   }
 
   /** @throws ProtocolViolation for an impossible length */
@@ -44,14 +51,38 @@ export class MessageParser {
   /** Passes on every complete message; returns the position of the first incomplete one. */
   #dispatch(chunk: Buffer, end: number): number {
     let position = 0;
+    /** The end of the rows that were offered to `onRows`: those that it did not take are not offered again. */
+    let offered = 0;
     while (end - position >= 5) {
-      const length = chunk.readInt32BE(position + 1);
-      if (length < 4 || length > this.#maxLength) {
-        throw new ProtocolViolation(`a message with a length of ${length} bytes`);
-      }
-      const next = position + 1 + length;
+      const next = this.#messageEnd(chunk, position);
       if (next > end) break;
+      const rowsEnd = position < offered || chunk[position] !== dataRow ? next : this.#rowsEnd(chunk, next, end);
+      if (rowsEnd > next) {
+        offered = rowsEnd;
+        position += this.#onRows(chunk.subarray(position, rowsEnd));
+        continue;
+      }
       this.#onMessage(chunk[position]!, chunk, position + 5, next);
+      position = next;
+    }
+    return position;
+  }
+
+  /** Returns the end of the message at a position. The chunk has its header. */
+  #messageEnd(chunk: Buffer, position: number): number {
+    const length = chunk.readInt32BE(position + 1);
+    if (length < 4 || length > this.#maxLength) {
+      throw new ProtocolViolation(`a message with a length of ${length} bytes`);
+    }
+    return position + 1 + length;
+  }
+
+  /** Returns the end of the complete DataRow messages that begin at a position. */
+  #rowsEnd(chunk: Buffer, start: number, end: number): number {
+    let position = start;
+    while (end - position >= 5 && chunk[position] === dataRow) {
+      const next = this.#messageEnd(chunk, position);
+      if (next > end) break;
       position = next;
     }
     return position;

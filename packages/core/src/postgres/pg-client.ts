@@ -45,8 +45,10 @@ export function detachSocket({ connection: { stream } }: Pick<PgClient, 'connect
 /**
  * Turns exceptions that `pg` throws while it reads the handshake, as for a server that requests Kerberos, into an error of the
  * socket. Otherwise they would end the process.
+ * @returns a function that ends the check, for a connection that `pg` continues to read
  */
-export function guardHandshake({ connection }: Pick<PgClient, 'connection'>): void {
+export function guardHandshake({ connection }: Pick<PgClient, 'connection'>): () => void {
+  let isHandshake = true;
   const attach = connection.attachListeners.bind(connection);
   connection.attachListeners = (stream) => {
     const existing = stream.listeners('data');
@@ -56,12 +58,15 @@ export function guardHandshake({ connection }: Pick<PgClient, 'connection'>): vo
       stream.off('data', listener);
       stream.on('data', (chunk: Buffer) => {
         try {
-          validate(chunk);
+          if (isHandshake) validate(chunk);
           listener(chunk);
         } catch (error) {
           stream.destroy(error as Error);
         }
       });
     }
+  };
+  return () => {
+    isHandshake = false;
   };
 }

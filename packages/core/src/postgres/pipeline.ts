@@ -72,6 +72,7 @@ export interface PendingCall {
   /** Whether the outcome is no longer needed, so that the statement may be cancelled. */
   readonly isObsolete: boolean;
   hasTimedOut: boolean;
+  reportRunning(elapsedMs: number): void;
 }
 
 /** The outcome of the transaction of a request whose connection was lost. */
@@ -100,6 +101,11 @@ export abstract class PipelinedRequest {
   abstract readonly pending: PendingCall | null;
   /** The number of statements. */
   protected abstract readonly count: number;
+
+  /** Whether a short call may follow on the connection. */
+  get mayBeFollowed(): boolean {
+    return false;
+  }
 
   /** Whether every statement is complete or one has failed. An earlier ReadyForQuery is a protocol violation. */
   get isComplete(): boolean {
@@ -149,6 +155,14 @@ export abstract class PipelinedRequest {
    */
   row(_chunk: Buffer, _start: number, _end: number): void {
     this.assertPhase('execute', 'DataRow');
+  }
+
+  /**
+   * Two or more complete DataRow messages.
+   * @returns the bytes of the messages that the sink took; `row` gets the others
+   */
+  rowMessages(_messages: Buffer): number {
+    return 0;
   }
 
   /** CommandComplete. */
@@ -235,6 +249,7 @@ function columnsChanged(
   const expectedTypes = expected.map((oids) => (oids === null ? 'any' : oids.join(' or '))).join(', ');
   return new ColumnMismatch(
     `unexpected result columns: expected types (${expectedTypes}), received (${types.join(', ')}) from ${sql}`,
+    sql,
   );
 }
 

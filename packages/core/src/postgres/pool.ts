@@ -43,6 +43,8 @@ const lifetimeJitter = 0.1;
 
 export interface PoolOptions {
   readonly open: OpenSession;
+  /** Opens the connection that listens to channels. Default: `open`. */
+  readonly openListener?: OpenSession;
   /** The maximum number of connections. */
   readonly size: number;
   /** The number of connections that stay open, from the first call on. */
@@ -113,8 +115,7 @@ export class Pool implements Database {
 
   run(call: Call): CallHandle {
     const queued = new QueuedCall(call, this.#dequeue);
-    if (this.#closed !== null) this.#failLater(queued, new ConnectionLost('the gateway is closing'));
-    else this.#dispatch(queued);
+    this.#dispatch(queued);
     return queued;
   }
 
@@ -122,11 +123,9 @@ export class Pool implements Database {
     return new Promise((resolve, reject) => {
       const onSession = (session: Session): void =>
         void CallTransaction.begin(new SessionConnection(session, options), options).then(resolve, reject);
-      const { role } = options;
-      const queued = new QueuedTransaction({ role, failed: reject }, this.#dequeue, onSession);
+      const queued = new QueuedTransaction({ role: options.role, failed: reject }, this.#dequeue, onSession);
       options.signal?.addEventListener('abort', () => queued.cancel(), { once: true });
-      if (this.#closed !== null) this.#failLater(queued, new ConnectionLost('the gateway is closing'));
-      else this.#dispatch(queued);
+      this.#dispatch(queued);
     });
   }
 
@@ -136,8 +135,8 @@ export class Pool implements Database {
 
   listen(channel: string, listener: (event: ChannelEvent) => void): () => void {
     if (this.#closed !== null) return () => undefined;
-    const { open, onConnectionError } = this.#options;
-    this.#listener ??= new Listener({ open, onConnectionError });
+    const { open, openListener = open, onConnectionError } = this.#options;
+    this.#listener ??= new Listener({ open: openListener, onConnectionError });
     return this.#listener.listen(channel, listener);
   }
 
@@ -163,9 +162,10 @@ export class Pool implements Database {
   }
 
   #dispatch(queued: QueuedCall): void {
+    if (this.#closed !== null) return this.#failLater(queued, new ConnectionLost('the gateway is closing'));
     if (this.#mustYield(queued.call)) return this.#enqueue(queued);
     if (this.#joinBatch(queued)) return;
-    const session = this.#takeIdle(queued.call.role);
+    const session = this.#takeIdle(queued.call);
     if (session !== null) {
       this.#batchSession = session;
       this.#batchMs = queued.call.expectedMs ?? 0;
@@ -210,16 +210,15 @@ export class Pool implements Database {
     return true;
   }
 
-  /** Removes and returns the most recently used idle session, preferably one whose plans are for the role. */
-  #takeIdle(role: string | null | undefined): Session | null {
-    if (role !== undefined) {
-      const index = this.#idle.findLastIndex(({ session }) => session.isIdle && session.state.hasPlansFor(role));
-      if (index !== -1) return this.#idle.splice(index, 1)[0]!.session;
+  /** Removes and returns the idle session that changes least for the call, the most recently used one of several. */
+  #takeIdle(call: Call): Session | null {
+    let [best, bestCost] = [-1, Number.POSITIVE_INFINITY];
+    for (let index = this.#idle.length - 1; index >= 0 && bestCost > 0; index--) {
+      const { session } = this.#idle[index]!;
+      const cost = session.isIdle ? session.state.costOfChange(call) : Number.POSITIVE_INFINITY;
+      if (cost < bestCost) [best, bestCost] = [index, cost];
     }
-    for (let entry = this.#idle.pop(); entry !== undefined; entry = this.#idle.pop()) {
-      if (entry.session.isIdle) return entry.session;
-    }
-    return null;
+    return best === -1 ? null : this.#idle.splice(best, 1)[0]!.session;
   }
 
   /** Adds a call to the shortest pipeline that accepts it. The caller ensures that no earlier call is queued. */
@@ -259,8 +258,7 @@ export class Pool implements Database {
     if (this.#failures > 0 || this.#fillAt === Number.POSITIVE_INFINITY) this.#fillAt = 0;
     this.#failures = 0;
     this.#lastFailure = null;
-    const { lifetimeMs } = this.#options;
-    this.#sessions.set(session, performance.now() + lifetimeMs * (1 - lifetimeJitter * Math.random()));
+    this.#sessions.set(session, performance.now() + this.#options.lifetimeMs * (1 - lifetimeJitter * Math.random()));
     if (session.isIdle) this.#handleReleased(session);
     else this.#handleClosed(session);
     this.#openIfNeeded();
@@ -269,9 +267,7 @@ export class Pool implements Database {
 
   /** The number of sessions that are not about to be closed. */
   get #lasting(): number {
-    let lasting = 0;
-    for (const session of this.#sessions.keys()) if (!session.state.isRetired) lasting++;
-    return lasting;
+    return [...this.#sessions.keys()].filter(({ state }) => !state.isRetired).length;
   }
 
   /** Opens connections up to the minimum size. */
@@ -309,7 +305,7 @@ export class Pool implements Database {
     const expiresAt = this.#sessions.get(session);
     if (expiresAt === undefined) return;
     const now = performance.now();
-    if (now >= expiresAt) return this.#retire(session);
+    if (now >= expiresAt || session.state.isRetired) return this.#retire(session);
     if (!session.isIdle) return;
     const next = this.#queue.shift(!this.#isBlockingLimitReached());
     if (next !== undefined) {
@@ -360,7 +356,11 @@ export class Pool implements Database {
 
   #checkTimeouts(): void {
     const now = performance.now();
+    const { size } = this.#sessions;
     for (const session of this.#sessions.keys()) session.checkTimeouts(now);
+    // A server did not answer: calls on its idle connections would also wait until they time out.
+    if (this.#sessions.size < size)
+      for (const { session } of this.#idle.splice(0)) session.destroy('it may not answer');
     for (const { call } of this.#queue.removeOlderThan(now - this.#options.acquireTimeout))
       call.failed(this.#acquireTimeout());
     this.#retireIdle(now);
@@ -380,8 +380,7 @@ export class Pool implements Database {
       this.#retire(session);
       surplus--;
     }
-    const { length } = this.#idle;
-    this.#idle.splice(0, length, ...this.#idle.filter(({ session }) => session.isIdle));
+    this.#idle.splice(0, this.#idle.length, ...this.#idle.filter(({ session }) => session.isIdle));
   }
 
   /** While closing: closes idle connections, and finishes when no call and no connection remains. */

@@ -32,6 +32,11 @@ export interface RowSink {
    * @returns false to pause the connection after the bytes that have arrived; `CallHandle.resume` continues
    */
   row(chunk: Uint8Array, offset: number, fields: number): boolean;
+  /**
+   * Receives complete DataRow messages with their headers, two or more. Optional: it replaces `row` for those that it takes.
+   * @returns the bytes of the messages that it took; `row` receives the next one
+   */
+  rowMessages?(messages: Uint8Array): number;
   /** Called between rows, when all bytes that have arrived are processed; false pauses as in `row`. */
   chunkEnd?(): boolean;
 }
@@ -41,6 +46,18 @@ export interface Step {
   readonly values: readonly Value[];
   readonly rows?: RowSink;
 }
+
+/** The plans of a call, and the receiver of its times. */
+export interface CallPlan {
+  /** Whether PostgreSQL uses a generic plan for all values (`plan_cache_mode`); otherwise it chooses (`auto`). */
+  readonly isGeneric: boolean;
+  /** The call has returned its rows. @param elapsedMs as for `Call.done` */
+  ended(elapsedMs: number): void;
+  /** The call runs for so long, or has failed after that time. */
+  running(elapsedMs: number): void;
+}
+
+export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';
 
 /** Statements that run in one network round trip and one transaction. */
 export interface Call {
@@ -65,13 +82,20 @@ export interface Call {
    * In the implicit transaction, a procedure may commit (up to PostgreSQL 17).
    */
   readonly atomic?: boolean;
+  /** The isolation level of an atomic call; absent: `default_transaction_isolation` of the session. */
+  readonly isolation?: IsolationLevel;
   /** Milliseconds after the call is sent; 0 means no timeout. Null: the `statement_timeout` of its session. */
   readonly timeout: number | null;
+  /** Null: the `plan_cache_mode` of the session at its start. Default null. */
+  readonly plan?: CallPlan | null;
   /**
    * Receives a notice of the call. Neither this callback nor `done`, `failed` or the sink may throw: an exception closes the
    * connection, with all calls that share it.
+   * @param step the index of the step that has raised it
    */
-  notice?(notice: Notice): void;
+  notice?(notice: Notice, step: number): void;
+  /** Called when a step has ended, with its index. */
+  stepEnded?(step: number): void;
   /**
    * Invoked once, as the last callback, after the end of the transaction.
    * @param elapsedMs the milliseconds for which the call was the first of its pipeline
@@ -111,6 +135,7 @@ export interface TransactionOptions {
   readonly restoreSettings: Step | null;
   /** As in `Call`. One of the settings sets the role. */
   readonly role: string | null | undefined;
+  readonly isolation?: IsolationLevel;
   readonly altersSession: boolean;
   /** Milliseconds for each statement; null: the `statement_timeout` of the session. */
   readonly timeout: number | null;
@@ -199,6 +224,59 @@ export interface Database extends Runner, TransactionSource {
   listen(channel: string, listener: (event: ChannelEvent) => void): () => void;
   /** Waits some seconds for running calls, then closes all connections. */
   close(): Promise<void>;
+}
+
+/** A position in the write-ahead log of the primary. Its members are hexadecimal digits of fixed length, which compare like numbers. */
+export interface WalPosition {
+  /** 8 digits. A new timeline begins when a standby is promoted. */
+  readonly timeline: string;
+  /** 16 digits. */
+  readonly lsn: string;
+}
+
+/** The committed changes that a read has to include. */
+export interface ReadRequirement {
+  /** Those before this time, by `performance.now()`. */
+  readonly committedBefore: number;
+  /** Those up to this position; null: none. */
+  readonly position: WalPosition | null;
+}
+
+/** A streaming replica of the main database. */
+export interface Replica {
+  /** `host:port`. */
+  readonly name: string;
+  readonly database: Database;
+  /** Why it gets no calls now; null: it gets calls. */
+  readonly unusableReason: string | null;
+  /** Records that a call has failed, and runs on the primary. A lost connection takes the replica out for some seconds. */
+  handleFailure(error: unknown): void;
+  statistics(): ReplicaStatistics;
+}
+
+/** The state of a replica. */
+export interface ReplicaStatistics {
+  /** `host:port`. */
+  readonly replica: string;
+  /** Why it gets no calls now; null: it gets calls. */
+  readonly unusableReason: string | null;
+  /** Milliseconds since the latest time up to which the replica is known to have all changes; null: unknown. */
+  readonly lagMs: number | null;
+  /** Calls that it got, since the start. */
+  readonly calls: number;
+  /** Calls that failed there and ran again on the primary, since the start. */
+  readonly repeatedCalls: number;
+}
+
+/** The replicas that serve reads. */
+export interface Replicas {
+  /** Returns the next replica in turn that meets the requirement and the lag bound; null when no replica does. */
+  select(requirement: ReadRequirement): Replica | null;
+  /** Returns a position that includes everything committed so far; null when the primary does not answer soon. */
+  readPosition(): Promise<WalPosition | null>;
+  readonly all: readonly Replica[];
+  /** Reads that ran on the primary because no replica was usable or recent enough, since the start. */
+  readonly readsOnPrimary: number;
 }
 
 /**
@@ -312,4 +390,11 @@ export class CallCancelled extends Error {
 /** The result columns of a statement have changed since the catalog was read. */
 export class ColumnMismatch extends Error {
   override readonly name = 'ColumnMismatch';
+  /** The text of the statement; null: another check has found the difference. */
+  readonly sql: string | null;
+
+  constructor(message: string, sql: string | null = null) {
+    super(message);
+    this.sql = sql;
+  }
 }

@@ -35,8 +35,16 @@ export function settleLostRequests(
   }
 }
 
-/** Moves idempotent calls that wait behind a long one to other connections. */
-export function requeueFollowers(requests: readonly PipelinedRequest[], requeue: Requeue): void {
+/** Milliseconds that the first request runs before the idempotent calls behind it move to other connections. */
+const requeueAfterMs = 100;
+
+/**
+ * Moves idempotent calls that wait behind a long one to other connections.
+ * @param now `performance.now()`
+ */
+export function requeueFollowers(requests: readonly PipelinedRequest[], now: number, requeue: Requeue): void {
+  const [first] = requests;
+  if (first === undefined || now - first.startedAt <= requeueAfterMs) return;
   for (const request of requests.slice(1)) {
     if (!(request instanceof CallRequest) || !request.isUndelivered || request.call.idempotent !== true) continue;
     if (requeue(request)) request.isRequeued = true;

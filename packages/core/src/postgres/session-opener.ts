@@ -11,7 +11,7 @@ import {
   type DataSource,
   ConnectionSetupError,
 } from './port.ts';
-import { type ConnectionAttempt, openFirstSuitable } from './target-session-attributes.ts';
+import { type ConnectionAttempt, openFirstSuitable, unsuitableReason } from './target-session-attributes.ts';
 import { Session, type SessionEvents } from './session.ts';
 import type { Settings } from './settings.ts';
 
@@ -43,19 +43,22 @@ export function createSessionOpener(
 ): OpenSession {
   const timeout = connection.connectTimeout ?? defaultConnectTimeoutMs;
   return (events) =>
-    openFirstSuitable(connection, async (attempt) => {
-      const client = toPgClient(await connect(connection, attempt, beforeOpen));
-      const cancel = (): Promise<void> => sendCancelRequest(client, timeout);
-      const session = new Session(detachSocket(client), { ...events, cancel }, manner);
-      const { host, port } = client;
-      await configureSession(session, {
-        settings,
-        setsDefaultTimeout: boundsTime,
-        timeout,
-        target: attempt.target,
-        name: `${host}:${port}`,
-      });
-      return session;
+    openFirstSuitable(connection, {
+      open: async (attempt) => {
+        const client = toPgClient((await connect(connection, attempt, beforeOpen)).client);
+        const cancel = (): Promise<void> => sendCancelRequest(client, timeout);
+        const session = new Session(detachSocket(client), { ...events, cancel }, manner);
+        const { host, port } = client;
+        await configureSession(session, {
+          settings,
+          setsDefaultTimeout: boundsTime,
+          timeout,
+          target: attempt.target,
+          name: `${host}:${port}`,
+        });
+        return session;
+      },
+      discard: (session) => session.end(),
     });
 }
 
@@ -116,13 +119,34 @@ async function borrowConnection(source: DataSource): Promise<BorrowedConnection>
   }
 }
 
+/**
+ * Opens a client of `pg` on the first suitable server of the connection string.
+ * @throws DatabaseError of the server; ConnectionLost or ConnectionSetupError without an answer of a suitable one
+ */
+export function openClient(connection: ConnectionSettings): Promise<pg.Client> {
+  const open = async (attempt: ConnectionAttempt): Promise<pg.Client> => {
+    const { client, endHandshake } = await connect(connection, attempt, null);
+    endHandshake();
+    if (attempt.target === 'any') return client;
+    const { rows } = await client.query<{ isReadOnly: boolean; isStandby: boolean }>(serverStateSql);
+    const reason = unsuitableReason(attempt.target, rows[0]!.isReadOnly, rows[0]!.isStandby);
+    if (reason === null) return client;
+    await client.end();
+    throw new ConnectionLost(`no connection to ${client.host}:${client.port}: ${reason}`);
+  };
+  return openFirstSuitable(connection, { open, discard: (client) => void client.end() });
+}
+
+const serverStateSql = `select pg_catalog.current_setting('transaction_read_only') operator(pg_catalog.=) 'on' as "isReadOnly",
+  pg_catalog.pg_is_in_recovery() as "isStandby"`;
+
 type BeforeOpen = SessionOpenerOptions['beforeOpen'];
 
 async function connect(
   connection: ConnectionSettings,
   attempt: ConnectionAttempt,
   beforeOpen: BeforeOpen,
-): Promise<pg.Client> {
+): Promise<OpenedClient> {
   const { ssl } = connection;
   const configuration = clientConfiguration(connection, attempt);
   await runBeforeOpen(configuration, beforeOpen);
@@ -168,11 +192,17 @@ async function runBeforeOpen(configuration: ConnectionConfiguration, beforeOpen:
   }
 }
 
-async function open(configuration: ConnectionConfiguration): Promise<pg.Client> {
+interface OpenedClient {
+  readonly client: pg.Client;
+  /** Ends the check of the messages of the handshake. */
+  readonly endHandshake: () => void;
+}
+
+async function open(configuration: ConnectionConfiguration): Promise<OpenedClient> {
   const client = new pg.Client({ ...configuration, keepAlive: true });
   // Without a listener, `pg` throws errors of the socket. The session handles them.
   client.on('error', () => undefined);
-  guardHandshake(client as unknown as PgClient);
+  const endHandshake = guardHandshake(client as unknown as PgClient);
   try {
     await client.connect();
   } catch (error) {
@@ -180,7 +210,7 @@ async function open(configuration: ConnectionConfiguration): Promise<pg.Client> 
     detachSocket(client as unknown as PgClient).destroy();
     throw connectError(error, `no connection to ${client.host}:${client.port}`);
   }
-  return client;
+  return { client, endHandshake };
 }
 
 /** Messages of `pg` for failed handshakes, and explanations that say what to do. */

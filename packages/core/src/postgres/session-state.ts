@@ -23,8 +23,12 @@ export class SessionState {
   #role: string | null | undefined = null;
   /** The setting that a call left changed. The connection is closed after the calls in the pipeline. */
   taintedBy: string | null = null;
+  /** Whether the calls that were sent last have generic plans by the setting of the session; null: unknown. */
+  hasGenericPlans: boolean | null = false;
   /** Whether the pool is about to close the connection: no further call may share it. */
   isRetired = false;
+  /** Whether the server was selected because it accepts writes (`target_session_attrs`). */
+  mustAcceptWrites = false;
 
   constructor(mode: ConnectionMode) {
     this.#mode = mode;
@@ -56,9 +60,16 @@ export class SessionState {
     return request.call.altersSession === true || this.taintedBy !== null ? null : this.changedSetting;
   }
 
-  /** Returns whether the plans of the session were made for this role. */
-  hasPlansFor(role: string | null): boolean {
-    return this.#role === role;
+  /** Marks the session, and the calls that were sent behind one that left a setting changed: their rows may be wrong. */
+  taint(setting: string, followers: readonly PipelinedRequest[]): void {
+    this.taintedBy = setting;
+    for (const request of followers) if (request instanceof CallRequest) request.taintedBy = setting;
+  }
+
+  /** Returns 0 for a call that needs the state that the session has, 1 for another plan mode, 2 for the plans of another role. */
+  costOfChange({ role, plan = null }: Pick<Call, 'role' | 'plan'>): number {
+    if (role !== undefined && role !== this.#role) return 2;
+    return this.hasGenericPlans === (plan !== null && plan.isGeneric) ? 0 : 1;
   }
 
   /** Returns whether a call has to discard plans. Behind a pooler or on a host-provided connection, their role is unknown. */

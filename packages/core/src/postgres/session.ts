@@ -20,6 +20,7 @@ import {
 } from './connection-mode.ts';
 import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
 import { PreparedStatements } from './prepared-statements.ts';
+import { selectPlanMode } from './plan-mode.ts';
 import { settleLostRequests, requeueFollowers, type Requeue, requeueTainted } from './requeue.ts';
 import { canAppendCall, CallRequest } from './call-request.ts';
 import { SessionState } from './session-state.ts';
@@ -47,8 +48,6 @@ export interface SessionEvents {
 
 /** The transaction status "I" (idle) of a ReadyForQuery. */
 const idleStatus = 0x49;
-/** Milliseconds that the first request runs before the idempotent calls behind it move to other connections. */
-const requeueAfterMs = 100;
 
 /**
  * The extended query protocol on a connection that is open and idle. Each call in the pipeline ends with its own Sync,
@@ -86,7 +85,7 @@ export class Session {
     this.#mode = mode;
     this.state = new SessionState(mode);
     this.#flow = new SocketFlow(socket);
-    this.#parser = new MessageParser((type, chunk, start, end) => this.#handleMessage(type, chunk, start, end));
+    this.#parser = new MessageParser(this.#handleMessage, this.#handleRows);
     this.#canceller = new Canceller({
       requests: this.#requests,
       isTransaction: () => this.#isReserved,
@@ -99,7 +98,7 @@ export class Session {
     socket.on('close', this.#onClose);
   }
 
-  readonly #onData = (chunk: Buffer): void => this.#receive(chunk);
+  readonly #handleRows = (messages: Buffer): number => this.#requests[0]?.rowMessages(messages) ?? 0;
   readonly #onError = (error: Error): void => this.#disconnect(error.message);
   readonly #onClose = (): void => this.#disconnect('the connection was closed');
   /**
@@ -157,6 +156,7 @@ export class Session {
     const request = new CallRequest(call, adapted, {
       switchesRole,
       timeout: call.timeout ?? this.state.statementTimeout,
+      mustAcceptWrites: !isReserved && this.state.mustAcceptWrites,
       // An error aborts the transaction of several calls.
       retry: isReserved ? null : this.#retry,
     });
@@ -165,8 +165,9 @@ export class Session {
   }
 
   /** Reserves an idle session for a transaction with several calls, and returns the steps that begin and end it. */
-  reserve(options: Pick<Call, 'role' | 'altersSession'>): TransactionSteps {
+  reserve(options: Pick<Call, 'role' | 'altersSession' | 'isolation'>): TransactionSteps {
     this.#isReserved = true;
+    selectPlanMode(this.state, this.#pipeline, {});
     return transactionSteps(options, this.#mode, this.state.switchesRole(options));
   }
 
@@ -195,7 +196,7 @@ export class Session {
    */
   checkTimeouts(now: number): void {
     const first = this.#requests[0];
-    if (first !== undefined && now - first.startedAt > requeueAfterMs) requeueFollowers(this.#requests, this.#requeue);
+    requeueFollowers(this.#requests, now, this.#requeue);
     // Maintenance requests (reset, rollback) have no timeout of their own.
     const late = first?.pending === null ? now - first.startedAt - gracePeriodMs : this.#canceller.cancelExpired(now);
     if (late > gracePeriodMs) this.destroy('the server did not answer');
@@ -248,6 +249,7 @@ export class Session {
   }
 
   #send(request: CallRequest): void {
+    if (!this.#isReserved) selectPlanMode(this.state, this.#pipeline, request.call);
     try {
       this.#writer.writeSteps(request.steps);
     } catch (error) {
@@ -288,7 +290,7 @@ export class Session {
     else request.connectionLost(this.#closed, 'not started');
   }
 
-  #receive(chunk: Buffer): void {
+  readonly #onData = (chunk: Buffer): void => {
     if (this.#closed !== null) return;
     try {
       this.#parser.push(chunk);
@@ -297,7 +299,7 @@ export class Session {
       // After a protocol violation, or a sink that threw inside a row, the position in the stream is unreliable.
       this.#disconnect(error instanceof Error ? error.message : String(error));
     }
-  }
+  };
 
   /** Passes the end of a chunk to the sink, and pauses the socket when the sink applies back-pressure. */
   #chunkEnd(): void {
@@ -308,7 +310,7 @@ export class Session {
     if (first.isStalled && this.#requests.length === 1) this.#flow.pause();
   }
 
-  #handleMessage(type: number, chunk: Buffer, start: number, end: number): void {
+  readonly #handleMessage = (type: number, chunk: Buffer, start: number, end: number): void => {
     const first = this.#requests[0];
     if (type === 0x44 && first !== undefined) return first.row(chunk, start, end);
     this.#events.forward?.(type, chunk.subarray(start - 5, end));
@@ -320,7 +322,7 @@ export class Session {
     if (first === undefined) return checkUnsolicitedMessage(type);
     if (type === 0x5a) this.#handleReadyForQuery(first, chunk[start]!);
     else handleResponseMessage(first, type, chunk, start);
-  }
+  };
 
   #handleNoticeOrError(isError: boolean, diagnostics: Notice): void {
     const first = this.#requests[0];
@@ -357,12 +359,12 @@ export class Session {
     if (this.#isReserved && inTransaction) return this.#finishWithin(request, now);
     if (inTransaction && request.opensTransaction) this.#sendMaintenance([rollback], () => undefined);
     const left = this.state.settingLeftBy(request);
-    if (left !== null) this.#taint(left);
+    if (left !== null) this.state.taint(left, this.#requests);
     if (!requeueTainted(request, this.#requeue)) request.readyForQuery(now, left);
     // An open transaction would continue in the next call.
     if (inTransaction && !request.opensTransaction && !this.#mode.isProvided)
       this.#disconnect('a statement left its transaction open');
-    if (request instanceof CallRequest && this.#closed === null) this.#resetAfter(request);
+    if (this.#closed === null) this.#resetAfter(request);
   }
 
   /** Completes a call of a transaction that continues. A stale statement is prepared again by the next transaction. */
@@ -371,19 +373,15 @@ export class Session {
     request.readyForQuery(now, null);
   }
 
-  #resetAfter(request: CallRequest): void {
+  #resetAfter(request: PipelinedRequest): void {
+    if (this.state.taintedBy !== null && this.#requests.length === 0) this.end();
+    if (!(request instanceof CallRequest)) return;
     const [{ call }, { reset }] = [request, this.#mode];
     if (request.isPreparingAgain) return void (request.isPreparingAgain = false);
-    if (this.state.taintedBy !== null && this.#requests.length === 0) this.end();
+    if (request.isOnReadOnlyServer) this.state.isRetired = true;
     if (call.altersSession !== true || this.#ending) return;
     if (reset === 'discard') this.#reset();
     if (reset === 'close') this.end();
-  }
-
-  /** Marks the calls that were sent behind one that left a setting changed: their rows may be wrong. */
-  #taint(setting: string): void {
-    this.state.taintedBy = setting;
-    for (const request of this.#requests) if (request instanceof CallRequest) request.taintedBy = setting;
   }
 
   #disconnect(reason: string): void {

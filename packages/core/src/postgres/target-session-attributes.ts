@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerAddress } from './connection-parameters.ts';
 import type { ConnectionSettings, TargetSessionAttributes } from './connection-string.ts';
 import { ConnectionLost, DatabaseError } from './port.ts';
@@ -8,27 +9,94 @@ export interface ConnectionAttempt {
   readonly target: TargetSessionAttributes;
 }
 
+/** Milliseconds that a server may take before the next one is tried as well, and between two rounds of attempts. */
+const slowServerMs = 500;
+
+/** How a connection to one server is opened, and closed when it is no longer needed. */
+export interface ServerConnector<Product> {
+  readonly open: (attempt: ConnectionAttempt) => Promise<Product>;
+  readonly discard: (product: Product) => void;
+}
+
 /**
  * Tries the servers of a connection string in order until one has the required attributes. As in libpq, a server that rejects the
- * user or lacks the database ends the search.
+ * user or lacks the database ends the search. The only server that accepts writes is also found while an earlier one does not answer.
  * @throws the only failure, or a ConnectionLost with the messages of all
  */
-export async function openFirstSuitable<Product>(
+export function openFirstSuitable<Product>(
   connection: ConnectionSettings,
-  open: (attempt: ConnectionAttempt) => Promise<Product>,
+  connector: ServerConnector<Product>,
+): Promise<Product> {
+  const attempts = listAttempts(connection);
+  const isUnique = connection.target === 'read-write' || connection.target === 'primary';
+  return isUnique && attempts.length > 1 ? openOnlySuitable(attempts, connector) : openInOrder(attempts, connector);
+}
+
+async function openInOrder<Product>(
+  attempts: readonly ConnectionAttempt[],
+  { open }: ServerConnector<Product>,
 ): Promise<Product> {
   const failures: Error[] = [];
-  for (const attempt of listAttempts(connection)) {
+  for (const attempt of attempts) {
     try {
       // In order: the next server is tried only after this one has failed.
       // oxlint-disable-next-line no-await-in-loop
       return await open(attempt);
     } catch (error) {
-      if (!(error instanceof ConnectionLost) && !isTransient(error)) throw error;
+      if (endsSearch(error)) throw error;
       failures.push(error as Error);
     }
   }
   throw combineFailures(failures);
+}
+
+/**
+ * Goes on to the next server while a slow one is pending, and asks the others again until it has failed too: one of them may become
+ * the primary meanwhile.
+ */
+function openOnlySuitable<Product>(
+  attempts: readonly ConnectionAttempt[],
+  { open, discard }: ServerConnector<Product>,
+): Promise<Product> {
+  return new Promise((resolve, reject) => {
+    const pending = new Map<ConnectionAttempt, Promise<void>>();
+    const failures = new Map<ConnectionAttempt, Error>();
+    let isDone = false;
+    const settle = (act: () => void): void => {
+      isDone = true;
+      act();
+    };
+    const begin = (attempt: ConnectionAttempt): void => {
+      const opened = open(attempt).then(
+        (product) => (isDone ? discard(product) : settle(() => resolve(product))),
+        (error: unknown) => {
+          pending.delete(attempt);
+          failures.set(attempt, error as Error);
+          if (endsSearch(error) && !isDone) settle(() => reject(error as Error));
+        },
+      );
+      pending.set(attempt, opened);
+    };
+    const search = async (): Promise<void> => {
+      do {
+        for (const attempt of attempts) {
+          if (isDone) return;
+          if (pending.has(attempt)) continue;
+          begin(attempt);
+          // oxlint-disable-next-line no-await-in-loop
+          await Promise.race([pending.get(attempt), delay(slowServerMs)]);
+        }
+        // oxlint-disable-next-line no-await-in-loop
+        if (!isDone && pending.size > 0) await Promise.race([...pending.values(), delay(slowServerMs)]);
+      } while (!isDone && pending.size > 0);
+      if (!isDone) settle(() => reject(combineFailures([...failures.values()])));
+    };
+    void search();
+  });
+}
+
+function endsSearch(error: unknown): boolean {
+  return !(error instanceof ConnectionLost) && !isTransient(error);
 }
 
 function listAttempts({

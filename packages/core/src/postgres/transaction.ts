@@ -154,7 +154,8 @@ export class CallTransaction implements Transaction {
       steps: isLast ? [...call.steps, ...this.#connection.steps.commit] : call.steps,
       role,
       altersSession: altersSession || call.altersSession === true,
-      notice: (notice) => (call.notice === undefined ? this.#options.notice?.(notice) : call.notice(notice)),
+      notice: (notice, step) =>
+        call.notice === undefined ? this.#options.notice?.(notice) : call.notice(notice, step),
       // Before the commit, a lost connection has no effect in the database: the error is a transient one.
       idempotent: !isLast,
       done: (elapsed, changedSetting) => {

@@ -19,6 +19,11 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local function whole(number) return string.format('%.0f', number) end
+-- Keys expire by the time of the script, which differs from the clock of the server in tests.
+local function save(value, expires)
+  redis.call('SET', KEYS[1], value)
+  redis.call('PEXPIREAT', KEYS[1], whole(expires))
+end
 `;
 
 /** `ARGV`: time, limit, window. The value: start and requests. */
@@ -29,7 +34,7 @@ local s, r = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) (%d+)$')
 if s and now < tonumber(s) + window then start, requests = math.min(tonumber(s), now), tonumber(r) end
 local allowed = requests < limit
 if allowed then requests = requests + 1 end
-redis.call('SET', KEYS[1], whole(start) .. ' ' .. whole(requests), 'PX', whole(start + window - now))
+save(whole(start) .. ' ' .. whole(requests), start + window)
 return { allowed and 1 or 0, limit - requests, start + window - now }
 `);
 
@@ -58,7 +63,7 @@ end
 if allowed or isAhead then
   local texts = { whole(newest) }
   for index = 1, #ends do texts[index + 1] = whole(ends[index]) .. ' ' .. whole(counts[index]) end
-  redis.call('SET', KEYS[1], table.concat(texts, ' '), 'PX', whole(window))
+  save(table.concat(texts, ' '), now + window)
 end
 return { allowed and 1 or 0, limit - requests, ends[1] + window - now }
 `);
@@ -73,7 +78,7 @@ level = math.min(capacity, level + math.max(0, now - updated) * limit)
 local allowed = level >= window
 if allowed then level = level - window end
 local full = math.ceil((capacity - level) / limit)
-redis.call('SET', KEYS[1], whole(level) .. ' ' .. whole(now), 'PX', whole(math.max(1, full)))
+save(whole(level) .. ' ' .. whole(now), now + full)
 return { allowed and 1 or 0, math.floor(level / window), math.ceil((window - level % window) / limit) }
 `);
 
@@ -84,7 +89,7 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', whole(now))
 local running = redis.call('ZCARD', KEYS[1])
 if running >= limit then return { 0, 0, 0 } end
 redis.call('ZADD', KEYS[1], whole(now + lease), ARGV[4])
-redis.call('PEXPIRE', KEYS[1], whole(lease))
+redis.call('PEXPIREAT', KEYS[1], whole(now + lease))
 return { 1, limit - running - 1, 0 }
 `);
 
@@ -92,7 +97,7 @@ return { 1, limit - running - 1, 0 }
 export const renewLeases: RedisScript = script(`
 local lease = tonumber(ARGV[2])
 for index = 3, #ARGV do redis.call('ZADD', KEYS[1], whole(now + lease), ARGV[index]) end
-redis.call('PEXPIRE', KEYS[1], whole(lease))
+redis.call('PEXPIREAT', KEYS[1], whole(now + lease))
 return #ARGV - 2
 `);
 

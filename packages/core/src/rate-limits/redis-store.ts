@@ -10,7 +10,7 @@ import { number, optionGroup, secret, string, type Validator } from '../validati
 import { redisScripts, renewLeases } from './redis-scripts.ts';
 
 export interface RedisRateLimitsOptions {
-  /** `redis://user:password@host:6379/0`; `rediss://…` for TLS. */
+  /** `redis://user:password@host:6379/0`; `rediss://…` for TLS; `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
   readonly url: string;
   /** Prefix of every key. Gateways with one prefix count together. Default `pgway`. */
   readonly prefix?: string;

@@ -1,8 +1,10 @@
-import type { Statement, Value } from '../postgres/port.ts';
+import type { CallPlan, Statement, Value } from '../postgres/port.ts';
 import type { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
+import type { KeyClaim } from './idempotency/compile-idempotency.ts';
+import { bodyOf, type RequestInput } from './parse/parse-input.ts';
 import type { InjectedCall } from './inject.ts';
-import type { QueryBuilder, Query, ValueSource, Observer } from '../ports/ports.ts';
+import type { Query, RowResponse, ValueSource, Observer } from '../ports/ports.ts';
 
 /** A statement with its values. */
 export interface BoundStatement {
@@ -19,8 +21,16 @@ export interface ExecutableCall extends InjectedCall, BoundStatement {
   readonly headerQuery: (BoundStatement & { readonly names: readonly string[] }) | null;
   /** The problem to respond with when the statement returns no row; null: an empty result is fine. */
   readonly noRowProblem: Problem | null;
+  /** Makes the response from the row of the statement; null: the result of the endpoint decides. */
+  readonly rowResponse: RowResponse | null;
   /** Set when the call is about to run. Not one of the settings: responses are cached by these. */
   traceparent: string | null;
+  /** Set when the call is about to run; null: `auto`. */
+  plan: CallPlan | null;
+  /** Set when the call is about to run; null: the request has no idempotency key. */
+  claim: KeyClaim | null;
+  /** Whether no replica may run the call: the host may have changed data for it. */
+  usesPrimary: boolean;
 }
 
 /** Returns the call with the routine's own statement, which was prepared at start. */
@@ -37,18 +47,23 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
     valueSources: parameters,
     headerQuery: null,
     noRowProblem: null,
+    rowResponse: null,
     traceparent: null,
+    plan: null,
+    claim: null,
+    usesPrimary: false,
   };
 }
 
-/** Returns the call with the statement that the endpoint's source builds. */
+/** Returns the call with the statement that the endpoint's source builds. The candidate has a query builder. */
 export async function buildCustomQuery(
   call: InjectedCall,
-  queryBuilder: QueryBuilder,
   request: GatewayRequest,
+  input: RequestInput,
 ): Promise<ExecutableCall> {
   const { candidate, parameters, values, settings } = call;
-  const query = await queryBuilder({ endpoint: candidate.endpoint, parameters, values, request });
+  const { endpoint, queryBuilder } = candidate;
+  const query = await queryBuilder!({ endpoint, parameters, values, request, body: bodyOf(input) });
   return {
     candidate,
     parameters,
@@ -59,7 +74,11 @@ export async function buildCustomQuery(
     valueSources: query.valueSources ?? (query.values === undefined ? parameters : []),
     headerQuery: buildHeaderQuery(query, call),
     noRowProblem: query.noRowProblem ?? null,
+    rowResponse: query.rowResponse ?? null,
     traceparent: null,
+    plan: null,
+    claim: null,
+    usesPrimary: false,
   };
 }
 
@@ -70,9 +89,10 @@ function buildHeaderQuery({ headerQuery }: Query, { candidate }: InjectedCall): 
   return { statement: candidate.customStatement(headerQuery, columns), arguments: values, valueSources, names };
 }
 
-/** Undefined for a result without content: its rows are discarded, whatever their columns are. */
+/** Undefined for a result without content, whose rows are discarded, and for a dialect, whose query builder reads the row. */
 function expectedColumns({ candidate }: InjectedCall): Statement['columns'] {
-  return candidate.endpoint.result.kind === 'nothing' ? undefined : candidate.expectedColumns;
+  const { dialect, result } = candidate.endpoint;
+  return dialect !== undefined || result.kind === 'nothing' ? undefined : candidate.expectedColumns;
 }
 
 /** Reports the statement that is about to run, with its values, to the observer. */

@@ -1,7 +1,8 @@
 import type { Statement, Value } from '../postgres/port.ts';
 import { hidesPath } from '../endpoints/secret-names.ts';
 import { Problem } from '../http/problem.ts';
-import type { Endpoint, EndpointParameter, SessionEffects } from '../endpoints/endpoint.ts';
+import { canTryPlans } from '../endpoints/plan-trials.ts';
+import type { BasicAuthentication, Endpoint, EndpointParameter, SessionEffects } from '../endpoints/endpoint.ts';
 import {
   resultColumnTypes,
   buildCallStatement,
@@ -11,12 +12,17 @@ import {
   callColumnTypes,
 } from '../endpoints/statement.ts';
 import { type CompiledCachePolicy, compileCachePolicy } from './cache/cache-key.ts';
-import type { AuthScheme, QueryBuilder, QueryStatement } from '../ports/ports.ts';
+import {
+  type CompiledIdempotency,
+  compileIdempotency,
+  type IdempotencyStore,
+} from './idempotency/compile-idempotency.ts';
+import type { QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type AvailableHandler, type CompiledHandler, compileHandlers } from './upload/compile-upload.ts';
-import type { CompiledRateLimit } from './rate-limit/compile-rate-limit.ts';
-import { type Format, isNegotiable, selectFormat, negotiableFormats } from '../response/format.ts';
+import { type Format, isNegotiable, selectFormat, negotiableFormats, numberTextFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
-import { negotiateRowFormat, type RowFormat } from '../response/negotiate.ts';
+import { negotiatesLargeNumbers } from '../endpoints/large-numbers.ts';
+import { negotiateNumbers, negotiateRowFormat, type RowFormat } from '../response/negotiate.ts';
 
 /** Statements per endpoint, one for each set of given parameters. Past it, the least recently used one is evicted. */
 const maxStatements = 200;
@@ -47,29 +53,28 @@ export interface Representation {
 
 interface CompileOptions {
   readonly queryBuilder: QueryBuilder | null;
-  readonly endpointScheme: AuthScheme | null;
   readonly uploadHandlers: ReadonlyMap<string, AvailableHandler>;
-  readonly rateLimit: CompiledRateLimit | null;
+  /** Whether the rate limit of the endpoint counts requests by their user. */
+  readonly limitsUsers: boolean;
+  readonly canUseReplica: boolean;
+  readonly idempotencyStore: IdempotencyStore | null;
 }
 
-const compileDefaults: CompileOptions = {
-  queryBuilder: null,
-  endpointScheme: null,
-  uploadHandlers: new Map(),
-  rateLimit: null,
-};
+const noHandlers: CompileOptions['uploadHandlers'] = new Map();
 
-/** An endpoint with its prepared statements and formats, made once at start for all of its requests. */
+/**
+ * An endpoint with its prepared statements and formats, made once for all of its requests. It has nothing of a database, so that
+ * databases with the same schema share it. Its format, statement and cache policy are made for its first request: a start with
+ * thousands of endpoints would spend a tenth of its time on them.
+ */
 export class CompiledEndpoint {
   readonly endpoint: Endpoint;
   /** Builds the statement of each request; null: the statement calls a routine. */
   readonly queryBuilder: QueryBuilder | null;
-  /** The scheme that authenticates callers of this endpoint; null: the gateway's schemes do. */
-  readonly endpointScheme: AuthScheme | null;
+  /** The credentials of this endpoint alone; null: the gateway's schemes authenticate its callers. */
+  readonly endpointScheme: BasicAuthentication | null;
   /** Whether a call, or its rate limit, depends on its caller. */
   readonly needsCaller: boolean;
-  /** Null: requests are not limited. */
-  readonly rateLimit: CompiledRateLimit | null;
   readonly changesData: boolean;
   /** Whether the path of a request may have secrets. */
   readonly hidesPath: boolean;
@@ -77,45 +82,69 @@ export class CompiledEndpoint {
   readonly injectsValues: boolean;
   /** Whether a parameter takes the hash of another one. */
   readonly hashesParameters: boolean;
-  /** Null: responses are not cached. */
-  readonly cachePolicy: CompiledCachePolicy | null;
   /** The handlers of the endpoint's uploads; empty without uploads. */
   readonly uploadHandlers: readonly CompiledHandler[];
   /** Whether a second statement converts the output of a procedure. */
   readonly convertsOutput: boolean;
   readonly latency: LatencyStatistics = new LatencyStatistics();
+  #canUseReplica: boolean;
+  readonly #canTryPlans: boolean;
   #sessionEffects: SessionEffects;
-  readonly #default: Representation;
+  readonly #isPersonal: boolean;
+  #cachePolicy: CompiledCachePolicy | null = null;
+  readonly #idempotencyStore: IdempotencyStore | null;
+  #idempotency: CompiledIdempotency | null = null;
+  #default: Representation | null = null;
   /** Formats that a client can select with `Accept`; null until a client has done so, which few do. */
   #negotiable: Readonly<Partial<Record<RowFormat, Representation>>> | null = null;
-  readonly #columns: Statement['columns'];
-  /** In the order of use: the first one is evicted first. */
-  readonly #statements = new Map<string, CachedStatement>();
-  /** The call with all parameters, which most requests use. Null with a query builder. */
-  readonly #completeCall: Statement | null;
+  readonly #negotiatesNumbers: boolean;
+  /** Formats with large numbers as strings; null until a client has requested one. */
+  #numberTexts: Readonly<Partial<Record<RowFormat, Representation>>> | null = null;
+  #columns: Statement['columns'];
+  /** In the order of use: the first one is evicted first. Null until a request has omitted a parameter. */
+  #statements: Map<string, CachedStatement> | null = null;
+  /** The call with all parameters, which most requests use. */
+  #completeCall: Statement | null = null;
 
-  constructor(endpoint: Endpoint, options: Partial<CompileOptions> = {}) {
-    const { queryBuilder, endpointScheme, uploadHandlers, rateLimit } = { ...compileDefaults, ...options };
+  constructor(
+    endpoint: Endpoint,
+    {
+      queryBuilder = null,
+      uploadHandlers = noHandlers,
+      limitsUsers = false,
+      canUseReplica = false,
+      idempotencyStore = null,
+    }: Partial<CompileOptions> = {},
+  ) {
     const { parameters } = endpoint;
     this.endpoint = endpoint;
+    this.#canUseReplica = canUseReplica;
+    this.#idempotencyStore = idempotencyStore;
+    this.#canTryPlans = queryBuilder === null && canTryPlans(endpoint);
     this.#sessionEffects = endpoint.sessionEffects ?? noEffects;
     this.queryBuilder = queryBuilder;
-    this.endpointScheme = endpointScheme;
-    const isPersonal = dependsOnCaller(endpoint);
-    this.rateLimit = rateLimit;
-    this.needsCaller = isPersonal || rateLimit?.needsCaller === true;
+    this.endpointScheme = endpoint.basicAuthentication;
+    this.#isPersonal = dependsOnCaller(endpoint);
+    this.needsCaller = this.#isPersonal || limitsUsers;
     this.uploadHandlers = compileHandlers(endpoint, uploadHandlers);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
     this.hidesPath = hidesPath(endpoint);
     this.injectsValues = injectsValues(endpoint);
-    this.cachePolicy =
-      endpoint.cache === null ? null : compileCachePolicy(endpoint, isPersonal || queryBuilder !== null);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
-    this.#default = createRepresentation(endpoint, selectFormat(endpoint), isNegotiable(endpoint));
+    this.#negotiatesNumbers = negotiatesLargeNumbers(endpoint);
     this.convertsOutput = queryBuilder === null && endpoint.outputConversion !== undefined;
-    this.#columns = queryBuilder === null ? callColumnTypes(endpoint) : resultColumnTypes(endpoint);
-    this.#completeCall =
-      queryBuilder === null ? this.#named(buildCallStatement(endpoint, endpoint.parameters), this.#columns) : null;
+  }
+
+  /** Null: responses are not cached. */
+  get cachePolicy(): CompiledCachePolicy | null {
+    if (this.endpoint.cache === null) return null;
+    return (this.#cachePolicy ??= compileCachePolicy(this.endpoint, this.#isPersonal || this.queryBuilder !== null));
+  }
+
+  /** Null: idempotency keys have no effect. */
+  get idempotency(): CompiledIdempotency | null {
+    if (this.endpoint.idempotency === undefined) return null;
+    return (this.#idempotency ??= compileIdempotency(this.endpoint, this.#idempotencyStore));
   }
 
   /** The effects that calls may have on their session. */
@@ -128,12 +157,38 @@ export class CompiledEndpoint {
     this.#sessionEffects = { ...this.#sessionEffects, alters: true };
   }
 
+  /** Whether the plans of calls may be chosen by measurement: the calls only read, and have the same effect when they run twice. */
+  get choosesPlans(): boolean {
+    return this.#canTryPlans && !this.#sessionEffects.alters;
+  }
+
+  /** Whether calls may run on a read replica. */
+  get canUseReplica(): boolean {
+    return this.#canUseReplica;
+  }
+
+  /** Records that a replica has refused a call because it is one. */
+  keepOnPrimary(): void {
+    this.#canUseReplica = false;
+  }
+
   /** Returns the representation that the client prefers. */
   selectRepresentation(accept: string | undefined): Representation {
-    const format = negotiateRowFormat(accept);
-    if (format === 'json') return this.#default;
-    this.#negotiable ??= negotiableRepresentations(this.endpoint);
-    return this.#negotiable[format] ?? this.#default;
+    if (this.#negotiatesNumbers && accept !== undefined) return this.#selectNumbers(accept);
+    return this.#selectFormat(negotiateRowFormat(accept));
+  }
+
+  #selectFormat(format: RowFormat): Representation {
+    if (format === 'json') return (this.#default ??= defaultRepresentation(this.endpoint, this.#negotiatesNumbers));
+    this.#negotiable ??= toRepresentations(this.endpoint, negotiableFormats(this.endpoint));
+    return this.#negotiable[format] ?? this.#selectFormat('json');
+  }
+
+  #selectNumbers(accept: string): Representation {
+    const { format, numberTexts } = negotiateNumbers(accept);
+    if (!numberTexts) return this.#selectFormat(format);
+    this.#numberTexts ??= toRepresentations(this.endpoint, numberTextFormats(this.endpoint));
+    return this.#numberTexts[format] ?? this.#selectFormat(format);
   }
 
   /**
@@ -141,9 +196,11 @@ export class CompiledEndpoint {
    * @throws Problem `missing-parameter` when PostgreSQL has no call that omits exactly the others
    */
   statement(given: readonly EndpointParameter[]): Statement {
-    if (this.#completeCall !== null && given.length === this.endpoint.parameters.length) return this.#completeCall;
+    const { parameters } = this.endpoint;
+    if (given.length === parameters.length)
+      return (this.#completeCall ??= this.#named(buildCallStatement(this.endpoint, parameters), this.expectedColumns));
     const key = given.map(({ position }) => position).join();
-    return this.#getOrCreate(key, this.#columns, () => {
+    return this.#getOrCreate(key, this.expectedColumns, () => {
       const needed = findMissingArgument(this.endpoint, given);
       if (needed !== null) throw missingParameter(needed);
       return buildCallStatement(this.endpoint, given);
@@ -172,17 +229,19 @@ export class CompiledEndpoint {
 
   /** The columns that a statement of this endpoint must return. */
   get expectedColumns(): Statement['columns'] {
-    return this.#columns;
+    return (this.#columns ??=
+      this.queryBuilder === null ? callColumnTypes(this.endpoint) : resultColumnTypes(this.endpoint));
   }
 
   #getOrCreate(key: string, columns: Statement['columns'], sql: () => string): Statement {
-    const cached = this.#statements.get(key) ?? { statement: this.#firstUse(sql(), columns), uses: 0 };
+    const statements = (this.#statements ??= new Map());
+    const cached = statements.get(key) ?? { statement: this.#firstUse(sql(), columns), uses: 0 };
     cached.uses++;
     if (cached.uses === usesBeforeName && cached.statement.name === '')
       cached.statement = this.#named(cached.statement.sql, columns);
-    this.#statements.delete(key);
-    this.#statements.set(key, cached);
-    if (this.#statements.size > maxStatements) this.#statements.delete(this.#statements.keys().next().value!);
+    statements.delete(key);
+    statements.set(key, cached);
+    if (statements.size > maxStatements) statements.delete(statements.keys().next().value!);
     return cached.statement;
   }
 
@@ -212,8 +271,11 @@ function dependsOnCaller({
   loginOrLogout,
   userContext,
   parameters,
+  idempotency,
 }: Endpoint): boolean {
   if (authorization.required || basicAuthentication !== null || events !== null) return true;
+  // Each caller has idempotency keys of its own.
+  if (idempotency !== undefined) return true;
   if (loginOrLogout?.kind === 'logout' || userContext) return true;
   return parameters.some(({ injectedValue }) => injectedValue !== undefined && injectedValue !== 'ipAddress');
 }
@@ -230,9 +292,18 @@ function missingParameter({ key, type }: EndpointParameter): Problem {
   });
 }
 
-function negotiableRepresentations(endpoint: Endpoint): Readonly<Partial<Record<RowFormat, Representation>>> {
-  const formats = Object.entries(negotiableFormats(endpoint));
-  return Object.fromEntries(formats.map(([name, format]) => [name, createRepresentation(endpoint, format, true)]));
+/** @param negotiatesNumbers whether the response varies by the form of numbers */
+function defaultRepresentation(endpoint: Endpoint, negotiatesNumbers: boolean): Representation {
+  return createRepresentation(endpoint, selectFormat(endpoint), negotiatesNumbers || isNegotiable(endpoint));
+}
+
+function toRepresentations(
+  endpoint: Endpoint,
+  formats: Readonly<Partial<Record<RowFormat, Format>>>,
+): Readonly<Partial<Record<RowFormat, Representation>>> {
+  return Object.fromEntries(
+    Object.entries(formats).map(([name, format]) => [name, createRepresentation(endpoint, format, true)]),
+  );
 }
 
 function createRepresentation(endpoint: Endpoint, format: Format, negotiable: boolean): Representation {
@@ -255,6 +326,11 @@ export class LatencyStatistics {
   /** Whether responses were fast and small. One slow call resets it until a few fast ones have followed. */
   get isFast(): boolean {
     return this.#calls >= minCalls && this.#averageMs < fastMs && this.#averageBytes < smallBytes;
+  }
+
+  /** Whether responses were small. */
+  get isSmall(): boolean {
+    return this.#averageBytes < smallBytes;
   }
 
   /** The expected duration of the next call in the database, in milliseconds. */

@@ -2,6 +2,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, Handle } from '../http/response.ts';
 import { withCallerHeaders } from '../auth/caller-headers.ts';
 import type { MaybeLimitedRequest } from './admit.ts';
+import { addToken, getsToken, readConsistency } from './consistency.ts';
 import { findEndpoint, handleError } from './error-handler.ts';
 import { runStages } from './handle.ts';
 import type { RequestPipeline } from './pipeline.ts';
@@ -29,9 +30,17 @@ export function createHandle(currentPipeline: () => RequestPipeline, refreshStal
 }
 
 /** Overloads have the same rate limit. */
-function findRateLimit(route: RouteLookup, { streamRateLimits }: RequestPipeline): CompiledRateLimit | null {
-  if (route.kind === 'match') return route.targets[0]!.rateLimit;
-  return route.kind === 'stream' ? (streamRateLimits.get(route.definition.path) ?? null) : null;
+export function findRateLimit(
+  route: RouteLookup,
+  { rateLimits, streamRateLimits }: RequestPipeline,
+): CompiledRateLimit | null {
+  const name =
+    route.kind === 'match'
+      ? route.targets[0]!.endpoint.rateLimit
+      : route.kind === 'stream'
+        ? (streamRateLimits.get(route.definition.path) ?? null)
+        : null;
+  return name === null ? null : rateLimits.get(name)!;
 }
 
 async function handleRouted(
@@ -40,7 +49,7 @@ async function handleRouted(
 ): Promise<GatewayResponse | undefined> {
   try {
     if (route.kind !== 'match') return finish(limited, await respondWithoutCall(route, { request, limited }, pipeline));
-    const first = await runStages(request, pipeline, route, { limited, earlierInput: null });
+    const first = await runAttempt(request, pipeline, route, { limited, earlierInput: null });
     if ('response' in first) return finish(limited, reportCall(first, request, pipeline));
     const refreshed = first.mayRepeat ? await pipelineForRetry(first, refreshStale) : null;
     if (refreshed === null) return finish(limited, await respondToFailure(first, request, pipeline));
@@ -48,13 +57,36 @@ async function handleRouted(
     if (newRoute.kind !== 'match') {
       return finish(limited, await respondWithoutCall(newRoute, { request, limited }, refreshed));
     }
-    const second = await runStages(request, refreshed, newRoute, { limited, earlierInput: first.input });
+    const second = await runAttempt(request, refreshed, newRoute, { limited, earlierInput: first.input });
     if ('response' in second) return finish(limited, reportCall(second, request, pipeline));
     return finish(limited, await respondToFailure(second, request, pipeline));
   } catch (error) {
     limited?.release();
     throw error;
   }
+}
+
+/** Runs the stages, and adds the token of a write to its response. */
+function runAttempt(
+  request: GatewayRequest,
+  pipeline: RequestPipeline,
+  route: Parameters<typeof runStages>[2],
+  attempt: Parameters<typeof runStages>[3],
+): ReturnType<typeof runStages> {
+  const running = runStages(request, pipeline, route, attempt);
+  const { readRouting } = pipeline;
+  if (readRouting === null) return running;
+  return running.then(async (result) => {
+    if (!('response' in result) || result.call === null) return result;
+    const { response, call } = result;
+    if (
+      response === undefined ||
+      response.status >= 400 ||
+      !getsToken(call.candidate.endpoint, readConsistency(request))
+    )
+      return result;
+    return { ...result, response: await addToken(response, readRouting.replicas) };
+  });
 }
 
 function finish(limited: LimitedRequest | null, response: GatewayResponse | undefined): GatewayResponse | undefined {

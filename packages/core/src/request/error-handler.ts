@@ -3,20 +3,29 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { selectDatabase } from './execute.ts';
-import { toProblem } from './to-problem.ts';
+import { type Constraints, withFieldErrors } from './field-errors.ts';
+import type { RequestInput } from './parse/parse-input.ts';
+import type { Problem } from '../http/problem.ts';
+import { type ProblemContext, toProblem } from './to-problem.ts';
 import type { ExecutableCall, BoundStatement } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { RequestPipeline } from './pipeline.ts';
-import { problemResponse } from './problem-response.ts';
+import { problemResponse, type ProblemOptions } from './problem-response.ts';
 import { isStale } from './stale-endpoint.ts';
-import { loginStatuses } from './sqlstate.ts';
+import { loginStatuses, toPostgrestStatuses } from './sqlstate.ts';
 import { transactionSettings } from './trace-context.ts';
-import type { ValueSource } from '../ports/ports.ts';
+import type { Caller, ValueSource } from '../ports/ports.ts';
 
 /** The endpoints of the request's route, and the call if one was built. */
 interface FailedRequest {
+  /** Null when the error came before the parameters, or a stage of another kind has failed. */
+  readonly input: RequestInput | null;
   readonly call: ExecutableCall | null;
   readonly targets: readonly Pick<CompiledEndpoint, 'endpoint'>[];
+  /** A JSON pointer to the request within a batch; absent: the request came alone. */
+  readonly pointer?: string | null;
+  /** Null or absent: anonymous, or unknown yet. */
+  readonly caller?: Caller | null;
 }
 
 /** Turns the error of a stage into the response, and reports it to the observer. */
@@ -32,18 +41,73 @@ export async function handleError(
   const endpoint = findEndpoint(failed);
   const database = endpoint === null ? pipeline.database : selectDatabase(pipeline, endpoint);
   const invalidParameter = isStale(error) ? null : await findInvalidParameter(error, failed.call, database);
-  const constraintMessages = endpoint?.constraintMessages ?? {};
-  const { mappedCodes, showRowDetails } = problemOptions;
-  const statuses = endpoint?.loginOrLogout?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
-  const problem = toProblem(error, { statuses, invalidParameter, constraintMessages, showRowDetails });
+  const general = toProblem(error, { ...problemContext(endpoint, failed.caller ?? null, pipeline), invalidParameter });
+  const ownProblem =
+    endpoint?.fieldErrors === undefined ? general : addFieldErrors(general, error, { ...failed, endpoint, pipeline });
+  const { pointer = null } = failed;
+  const problem = pointer === null ? ownProblem : ownProblem.withMembers({ pointer });
   const correlationId = problem.status >= 500 || !problemOptions.showDatabaseMessage ? request.id : null;
   const cause = error instanceof Error ? error : new Error(String(error));
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: cause });
-  return problemResponse(problem, correlationId, problemOptions);
+  return problemResponse(problem, correlationId, selectFormat(failed, problemOptions));
+}
+
+/** All endpoints of a path have one dialect. */
+function selectFormat({ targets }: Pick<FailedRequest, 'targets'>, options: ProblemOptions): ProblemOptions {
+  return targets[0]?.endpoint.dialect === 'postgrest' ? { ...options, format: 'postgrest' } : options;
+}
+
+/** Adds the parameters that the database or the gateway has refused. */
+function addFieldErrors(
+  problem: Problem,
+  error: unknown,
+  {
+    endpoint,
+    pipeline,
+    call,
+    input,
+  }: FailedRequest & { readonly endpoint: Endpoint; readonly pipeline: RequestPipeline },
+): Problem {
+  const { constraints, logicalNames, problemOptions } = pipeline;
+  const { connection } = endpoint;
+  const toLogicalNames = logicalNames.get(connection);
+  const diagnostics = error instanceof DatabaseError ? error.diagnostics : null;
+  return withFieldErrors(problem, {
+    endpoint,
+    call,
+    input,
+    constraints: constraints.get(connection) ?? noConstraints,
+    diagnostics: diagnostics === null || toLogicalNames === undefined ? diagnostics : toLogicalNames(diagnostics),
+    showDatabaseMessage: problemOptions.showDatabaseMessage,
+  });
+}
+
+const noConstraints: Constraints = new Map();
+
+function problemContext(
+  endpoint: Endpoint | null,
+  caller: Caller | null,
+  { problemOptions: { mappedCodes, showRowDetails }, logicalNames }: RequestPipeline,
+): Omit<ProblemContext, 'invalidParameter'> {
+  return {
+    statuses: selectStatuses(endpoint, caller, mappedCodes),
+    constraintMessages: endpoint?.constraintMessages ?? {},
+    showRowDetails,
+    toLogicalNames: logicalNames.get(endpoint?.connection ?? null) ?? null,
+  };
+}
+
+function selectStatuses(
+  endpoint: Endpoint | null,
+  caller: Caller | null,
+  mappedCodes: ProblemContext['statuses'],
+): ProblemContext['statuses'] {
+  if (endpoint?.dialect === 'postgrest') return toPostgrestStatuses(mappedCodes, caller === null);
+  return endpoint?.loginOrLogout?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
 }
 
 /** The endpoint that the request called; null while there are several overloads to select from. */
-export function findEndpoint({ call, targets }: FailedRequest): Endpoint | null {
+export function findEndpoint({ call, targets }: Omit<FailedRequest, 'input'>): Endpoint | null {
   const [candidate = null] = call !== null ? [call.candidate] : targets.length === 1 ? targets : [];
   return candidate?.endpoint ?? null;
 }
@@ -72,12 +136,13 @@ async function findInvalidParameter(
     : (statement.valueSources[Number(number) - 1] ?? null);
 }
 
-/** The steps of a call are settings, header query and statement, in this order. Null for the settings. */
+/** The steps of a call are settings, claim of an idempotency key, header query and statement, in this order. Null for the first two. */
 function statementOfStep(call: ExecutableCall, step: number | undefined): BoundStatement | null {
   // The settings of an upload have been made before.
   if (call.candidate.endpoint.upload !== null) return call;
   const statements = [
     ...(transactionSettings(call).length > 0 ? [null] : []),
+    ...(call.claim === null ? [] : [null]),
     ...(call.headerQuery === null ? [] : [call.headerQuery]),
     call,
   ];

@@ -6,6 +6,7 @@ import {
   type Notice,
   OutcomeUnknown,
   type ProvidedRunner,
+  type Replica,
   type RowSink,
   type Runner,
   type Step,
@@ -13,7 +14,7 @@ import {
   type Value,
 } from '../postgres/port.ts';
 import { createTextRowSink } from '../postgres/query.ts';
-import type { ByteSource, HeaderList } from '../http/response.ts';
+import type { ByteSource, HeaderList, ReusableMemory } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { DatabaseRole } from '../auth/context.ts';
@@ -21,23 +22,35 @@ import { type NoticeEventContext, createNoticeListener } from './notice-events.t
 import type { ExecutableCall } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
-import { ResponseWriter, type SizeLimit } from '../response/response-writer.ts';
+import { type ResponseEvents, ResponseWriter, type SizeLimit } from '../response/response-writer.ts';
 import { RowCounter } from '../response/rows.ts';
 import type { Format } from '../response/format.ts';
 import { HeaderRow } from '../response/response-headers.ts';
+import { createSettingsRow, type ResponseSettings } from '../response/response-settings.ts';
 import { toConversionError, OutputConversion } from './procedure-output-conversion.ts';
-import { restoringSettings, settingsStep } from './call-settings.ts';
-import { attachTraceparent, type TraceparentLookup, transactionSettings } from './trace-context.ts';
+import { buildSteps } from './call-steps.ts';
+import { type Consistency, getsToken, tokenHoldLimit } from './consistency.ts';
+import { isRefusal, type ReadRouting, runsAgainOnPrimary, selectReplica } from './read-routing.ts';
+import type { PlanChoices } from './plans/plan-choices.ts';
+import { refuseStream, runTrial, type TrialCall } from './plans/plan-trial.ts';
+import { attachTraceparent, type TraceparentLookup } from './trace-context.ts';
 
 /**
  * The result of a call: its whole body, or a stream that has begun. `headerRow` is null without a header query, `cacheHeaders`
- * unless the body comes from the response cache or goes there.
+ * unless the body comes from the response cache or goes there, `settingsRow` unless the call may set its response.
  */
 export type CallResult = {
   readonly headerRow: { readonly headers: HeaderList } | null;
   readonly cacheHeaders: CacheHeaders | null;
+  readonly settingsRow: { readonly settings: ResponseSettings } | null;
 } & (
-  | { readonly kind: 'whole'; readonly body: Buffer; readonly rows: number }
+  | {
+      readonly kind: 'whole';
+      readonly body: Buffer;
+      readonly rows: number;
+      /** As in `WholeResponse`. */
+      readonly memory?: ReusableMemory | null;
+    }
   | { readonly kind: 'stream'; readonly body: ByteSource }
 );
 
@@ -60,6 +73,10 @@ export interface ExecutionContext extends NoticeEventContext {
   readonly database: Database;
   /** The databases that endpoints select with `connection`. */
   readonly namedDatabases: ReadonlyMap<string, Database>;
+  /** Null: plans are not chosen by measurement. */
+  readonly plans: PlanChoices | null;
+  /** Null: there are no read replicas. */
+  readonly readRouting: ReadRouting | null;
   /** Milliseconds; the default for calls on a connection that the host provides. */
   readonly timeout: number;
   /** Milliseconds without progress after which a stream is aborted. */
@@ -76,6 +93,8 @@ export interface ExecutionContext extends NoticeEventContext {
   readonly traceparent: TraceparentLookup | null;
   /** Null: calls run under the role of their connection. */
   readonly databaseRole: DatabaseRole | null;
+  /** Whether the transaction of a call continues after it, so that the settings of the call are restored. Default false. */
+  readonly transactionContinues?: boolean;
   /** Asks the host for the connection of a request; it resolves to null for a pooled one. Null: the host provides none. */
   readonly provideConnection: ((request: GatewayRequest, endpoint: Endpoint) => Promise<ProvidedRunner | null>) | null;
 }
@@ -92,6 +111,10 @@ export interface ExecutionInput {
   readonly runner?: ExclusiveRunner;
   /** Whether the host provides the connection: its transaction may continue after the call. */
   readonly isHostConnection?: boolean;
+  /** The consistency that the request asks for; absent: the call runs on the primary. */
+  readonly consistency?: Consistency | null;
+  /** As in `Read`. */
+  readonly committedBefore?: number;
   /** A response up to this limit is held back until it is whole. */
   readonly holdLimit?: SizeLimit;
   /** Receives the function that cancels the call. Without it, the call is cancelled when its client disconnects. */
@@ -107,10 +130,13 @@ export function execute(context: ExecutionContext, input: ExecutionInput): Promi
   attachTraceparent(context.traceparent, input.call, input.request);
   const onNotice = createNoticeHandler(context, input);
   if (input.runner !== undefined) return runOn(input.runner, context, input, onNotice);
-  if (context.provideConnection === null) return runOn(selectDatabase(context, endpoint), context, input, onNotice);
+  const replica = context.readRouting === null ? null : selectReplica(context.readRouting, input);
+  if (replica !== null) return runOnReplica(replica, context, input, onNotice);
+  const database = selectDatabase(context, endpoint);
+  if (context.provideConnection === null) return runPlanned(database, context, input, onNotice);
   return context.provideConnection(input.request, endpoint).then((hostRunner) => {
-    const runner = hostRunner ?? selectDatabase(context, endpoint);
-    return runOn(runner, context, { ...input, isHostConnection: hostRunner !== null }, onNotice);
+    if (hostRunner === null) return runPlanned(database, context, input, onNotice);
+    return runOn(hostRunner, context, { ...input, isHostConnection: true }, onNotice);
   });
 }
 
@@ -137,7 +163,7 @@ export async function executeStatement(
   const custom = { ...call, statement: { name: '', sql }, arguments: values, headerQuery: null };
   return new Promise((resolve, reject) => {
     const handle = (hostRunner ?? selectDatabase(context, endpoint)).run({
-      steps: buildSteps(custom, { rows, headerRow: null, isHostConnection, lastStep: null }),
+      steps: buildSteps(custom, { rows, headerRow: null, settingsRow: null, isHostConnection, lastStep: null }),
       mayShare: false,
       altersSession: true,
       // As for an endpoint that is a procedure: a COMMIT would end the settings of the call, its role among them.
@@ -169,33 +195,53 @@ export function createNoticeHandler(
   };
 }
 
+/** Runs the call on a database of the gateway, with the plan that was chosen for its statement, or as a trial of one. */
+function runPlanned(
+  database: Database,
+  context: ExecutionContext,
+  input: ExecutionInput,
+  notice: NoticeListener,
+): Promise<CallResult> {
+  const { call } = input;
+  const choice = context.plans === null ? null : context.plans.find(database, call);
+  const planned = choice === null ? null : choice.next();
+  call.plan = planned === null ? null : planned.plan;
+  if (planned === null || planned.trial === null) return runOn(database, context, input, notice);
+  return runTrial(planned.trial, call, (changes) => runOn(database, context, { ...input, ...changes }, notice));
+}
+
+interface RunInput extends ExecutionInput {
+  /** Measures the call. */
+  readonly trial?: TrialCall;
+}
+
 function runOn(
   runner: Runner | ExclusiveRunner,
   context: ExecutionContext,
-  { call, format, request, isHostConnection = false, tapRows, holdLimit, onCancellable }: ExecutionInput,
+  input: RunInput,
   notice: NoticeListener,
 ): Promise<CallResult> {
+  const { call, format, request, tapRows, onCancellable, trial = null } = input;
+  const isHostConnection = input.isHostConnection ?? context.transactionContinues === true;
   const { endpoint, latency, sessionUse } = call.candidate;
+  const holdLimit = selectHoldLimit(input);
   const { slowClientTimeout, invalidation } = context;
   const invalidate = endpoint.invalidates.length === 0 ? null : () => invalidation.done(endpoint);
   const lastStep = invalidate === null ? null : invalidation.step(endpoint);
   return new Promise((resolve, reject) => {
     const headerRow = call.headerQuery === null ? null : new HeaderRow(call.headerQuery.names);
+    const settingsRow = createSettingsRow(endpoint);
     const writer = new ResponseWriter(
       format,
-      { bufferRows: endpoint.bufferRows, sizeHint: latency.sizeHint, slowClientTimeout, holdLimit: holdLimit ?? null },
-      {
-        whole: (body, rows) => resolve({ kind: 'whole', body, rows, headerRow, cacheHeaders: null }),
-        stream: (body) => resolve({ kind: 'stream', body, headerRow, cacheHeaders: null }),
-        failed: reject,
-      },
+      { bufferRows: endpoint.bufferRows, sizeHint: latency.sizeHint, slowClientTimeout, holdLimit },
+      responseEvents({ resolve, reject }, { headerRow, settingsRow }, trial),
     );
     const counter = call.noRowProblem === null ? null : new RowCounter(writer);
     const rows = counter ?? tapRows?.(writer) ?? writer;
     const conversion = call.candidate.convertsOutput ? new OutputConversion(call, rows) : null;
     const databaseCall: Call = {
-      steps: buildSteps(call, { rows: conversion ?? rows, headerRow, isHostConnection, lastStep }),
-      mayShare: latency.isFast && !sessionUse.alters,
+      steps: buildSteps(call, { rows: conversion ?? rows, headerRow, settingsRow, isHostConnection, lastStep, trial }),
+      mayShare: trial === null && latency.isFast && !sessionUse.alters,
       expectedMs: latency.expectedMs,
       mayBlock: sessionUse.mayBlock,
       altersSession: sessionUse.alters,
@@ -204,6 +250,7 @@ function runOn(
       // A COMMIT inside a procedure would end the settings of the call, its role among them.
       atomic: endpoint.kind === 'procedure',
       timeout: endpoint.timeoutMs ?? defaultTimeout(context, isHostConnection),
+      plan: call.plan,
       notice,
       done: (elapsed, changedSetting) => {
         if (changedSetting !== null) reportSetting(context, call.candidate, changedSetting);
@@ -219,6 +266,52 @@ function runOn(
     if (onCancellable === undefined) request.onDisconnect(() => handle.cancel());
     else onCancellable(() => handle.cancel());
   });
+}
+
+interface ResultCallbacks {
+  readonly resolve: (result: CallResult) => void;
+  readonly reject: (error: Error) => void;
+}
+
+function responseEvents(
+  { resolve, reject }: ResultCallbacks,
+  head: Pick<CallResult, 'headerRow' | 'settingsRow'>,
+  trial: TrialCall | null,
+): ResponseEvents {
+  return {
+    whole: (body, rows, memory) => resolve({ kind: 'whole', body, rows, memory, cacheHeaders: null, ...head }),
+    stream: (body) => {
+      if (trial === null) resolve({ kind: 'stream', body, cacheHeaders: null, ...head });
+      else refuseStream(body, reject);
+    },
+    failed: reject,
+  };
+}
+
+function selectHoldLimit({ call, consistency = null, holdLimit }: ExecutionInput): SizeLimit | null {
+  return holdLimit ?? (getsToken(call.candidate.endpoint, consistency) ? tokenHoldLimit : null);
+}
+
+/** Runs the call on a replica, and again on the primary if it fails before the first byte of the response. */
+async function runOnReplica(
+  replica: Replica,
+  context: ExecutionContext,
+  input: ExecutionInput,
+  notice: NoticeListener,
+): Promise<CallResult> {
+  try {
+    return await runPlanned(replica.database, context, input, notice);
+  } catch (error) {
+    if (!runsAgainOnPrimary(error, replica)) throw error;
+    replica.handleFailure(error);
+    const result = await runPlanned(context.database, context, input, notice);
+    if (isRefusal(error)) {
+      const { candidate } = input.call;
+      candidate.keepOnPrimary();
+      context.readRouting!.onReplicaRefused(candidate.endpoint, replica.name, error);
+    }
+    return result;
+  }
 }
 
 /** Later calls of the endpoint get a connection of their own, which is reset after each call. */
@@ -281,6 +374,7 @@ function start(
         steps: buildSteps(conversion.call, {
           rows: conversion.sink,
           headerRow: null,
+          settingsRow: null,
           isHostConnection,
           lastStep: null,
         }),
@@ -293,36 +387,6 @@ function start(
   const first = 'withoutRelease' in runner ? runner.withoutRelease : runner;
   conversion.attach(first.run(withInvalidation({ ...call, done: convert }, invalidate)));
   return conversion;
-}
-
-interface StepOptions {
-  readonly rows: RowSink;
-  readonly headerRow: RowSink | null;
-  readonly isHostConnection: boolean;
-  readonly lastStep: Step | null;
-}
-
-/** Returns settings, header query, statement and last step, in this order. Most calls have only the statement. */
-function buildSteps(
-  call: ExecutableCall,
-  { rows, headerRow, isHostConnection, lastStep }: StepOptions,
-): readonly Step[] {
-  const step: Step = { statement: call.statement, values: call.arguments, rows };
-  const { headerQuery } = call;
-  const settings = transactionSettings(call);
-  if (settings.length === 0 && headerQuery === null && lastStep === null) return [step];
-  const steps = [
-    ...(headerQuery === null
-      ? []
-      : [{ statement: headerQuery.statement, values: headerQuery.arguments, rows: headerRow! }]),
-    step,
-    ...(lastStep === null ? [] : [lastStep]),
-  ];
-  if (settings.length === 0) return steps;
-  if (!isHostConnection) return [settingsStep(settings), ...steps];
-  // The transaction of the host continues: its settings are restored after the call.
-  const { before, after } = restoringSettings(settings);
-  return [before, ...steps, after];
 }
 
 /** The database that runs an endpoint's routine. */

@@ -4,11 +4,12 @@ import { withCallerHeaders } from '../auth/caller-headers.ts';
 import { hashParameters } from '../auth/hash-parameters.ts';
 import { bind } from './bind/bind.ts';
 import { buildCustomQuery, buildQuery, type ExecutableCall, logCommand } from './build-query.ts';
-import { executeCached } from './cache/cached-execution.ts';
+import { readConsistency } from './consistency.ts';
+import { respondFromRows } from './execute-for-row.ts';
 import { admit } from './admit.ts';
+import { executeCall } from './execute-call.ts';
 import { runHooks } from './hooks.ts';
 import { injectValues } from './inject.ts';
-import { loginOrLogout } from './login.ts';
 import { parseInput, type RequestInput } from './parse/parse-input.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
@@ -16,7 +17,6 @@ import type { Caller } from '../ports/ports.ts';
 import type { LimitedRequest } from './rate-limit/limited-request.ts';
 import type { Handled } from './request-observation.ts';
 import { respond } from './respond.ts';
-import { executeUpload } from './upload/execute-upload.ts';
 import { checkUriLength } from './route-lookup.ts';
 import type { RouteMatch } from './router.ts';
 import { type FailedAttempt, toFailedAttempt } from './stale-endpoint.ts';
@@ -49,25 +49,24 @@ export async function runStages(
     checkUriLength(request, pipeline.maxUriLength);
     const authorized = admit(candidates, { request, limited }, access);
     ({ candidates, caller } = authorized instanceof Promise ? await authorized : authorized);
-    const parsed = parseInput(earlierInput, request, candidates[0]!.endpoint, pipeline.maxBodySize);
+    const consistency = pipeline.readRouting === null ? null : readConsistency(request);
+    const parsed = parseInput(earlierInput, request, candidates, pipeline.maxBodySize);
     input = parsed instanceof Promise ? await parsed : parsed;
     const bound = bind(candidates, { input, path: route.path, ignoreUnknown: pipeline.ignoreUnknown });
     const injected = injectValues(bound, { request, caller }, pipeline);
-    const { endpoint, queryBuilder, hashesParameters } = injected.candidate;
+    const { queryBuilder, hashesParameters } = injected.candidate;
     const complete = hashesParameters ? await hashParameters(injected, request, pipeline.login) : injected;
-    call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, queryBuilder, request);
+    call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, request, input);
     if (pipeline.logsCommands) logCommand(pipeline.observe, call, request);
     const hookResponse = hooks === null ? null : await runHooks(hooks, call, { request, caller }, pipeline);
     if (hookResponse !== null) return { response: withCallerHeaders(hookResponse, caller), call, caller };
-    if (endpoint.loginOrLogout !== null) {
-      return { response: await loginOrLogout(pipeline, call, { request, caller }), call, caller };
-    }
+    const own = respondFromRows(pipeline, { call, request, caller, consistency });
+    if (own !== null) return { response: await own, call, caller };
     const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'));
     const headers = writeHeaders(call);
-    const execution = { call, format, request, caller };
-    const result = await (endpoint.upload === null
-      ? executeCached(pipeline, execution, caller)
-      : executeUpload(pipeline, execution));
+    const execution = { call, format, request, caller, consistency };
+    const executed = executeCall(pipeline, execution, caller);
+    const result = executed instanceof Promise ? await executed : executed;
     const toResponse = () => withCallerHeaders(respond(request, { format, headers, result }), caller);
     return { response: cancelOnThrow(result, toResponse), call, caller };
   } catch (error) {

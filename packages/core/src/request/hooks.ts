@@ -128,6 +128,7 @@ async function runCommandCallback(
         }),
       query: (sql, values = []) => {
         mayRepeat = false;
+        call.usesPrimary = true;
         return withHandledRejection(() => statements.run(sql, values));
       },
     });

@@ -11,6 +11,7 @@ import {
 import { type CallContext, resolveInjectedValue } from '../auth/injected-values.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
+import { responseSettingNames } from '../response/response-settings.ts';
 import { headersAsJson, type RequestHeaderOptions } from './request-headers.ts';
 
 /** A bound call with the values and settings that the gateway adds. */
@@ -49,16 +50,24 @@ type ParameterValue = readonly [parameter: EndpointParameter, value: Value];
 const none: readonly ParameterValue[] = [];
 const noSettings: readonly CallSetting[] = [];
 
+/** An earlier call may have left values in the session. */
+const noResponseSettings = responseSettingNames.map((name): CallSetting => [name, '']);
+
+function hasSettings({ timeoutMs, planCacheMode, requestHeaders, userContext, responseSettings }: Endpoint): boolean {
+  const hasOwn = timeoutMs !== null || planCacheMode !== null;
+  return hasOwn || requestHeaders.mode === 'context' || userContext || responseSettings;
+}
+
 function buildSettings(endpoint: Endpoint, context: CallContext, options: InjectOptions): readonly CallSetting[] {
-  const { timeoutMs, planCacheMode, requestHeaders, userContext } = endpoint;
+  const { timeoutMs, planCacheMode, requestHeaders, userContext, responseSettings } = endpoint;
   const { sessionSettings, databaseRole } = options;
-  const hasNone = timeoutMs === null && planCacheMode === null && requestHeaders.mode !== 'context' && !userContext;
-  if (hasNone && sessionSettings.length === 0 && databaseRole === null) return noSettings;
+  if (!hasSettings(endpoint) && sessionSettings.length === 0 && databaseRole === null) return noSettings;
   const settings = [...sessionSettings];
   if (databaseRole !== null) settings.push(...roleSettings(context, databaseRole));
   if (userContext) settings.push(...contextSettings(context, options.contextKeys, options.claimTypes));
   if (timeoutMs !== null) settings.push(['statement_timeout', String(timeoutMs)]);
   if (planCacheMode !== null) settings.push(['plan_cache_mode', planCacheMode]);
+  if (responseSettings) settings.push(...noResponseSettings);
   if (requestHeaders.mode === 'context') {
     const { contextKey } = options.requestHeaders;
     settings.push([contextKey, headersAsJson(context.request, options.requestHeaders)]);

@@ -4,7 +4,7 @@ import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
 import { parseEventScope } from '../endpoints/events.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
 import type { Caller, Observer } from '../ports/ports.ts';
-import { applyScopeHint } from '../events/subscriber-authorization.ts';
+import { applyScopeHint, includesCaller } from '../events/subscriber-authorization.ts';
 import { readExecutionId, toExecutionKey } from '../events/execution-id.ts';
 import type { EventStreams } from '../events/event-streams.ts';
 
@@ -33,6 +33,7 @@ export function createNoticeListener(
     const messageScope = hint === undefined ? endpointScope : readHint(endpointScope, hint);
     if (messageScope === null) observe({ kind: 'unknown-hint', endpoint, hint: hint! });
     const scope = messageScope ?? endpointScope;
+    if (request.onEvent !== undefined && includesCaller(scope, caller, access.claimTypes)) request.onEvent(message);
     if (scope.kind === 'self' && key === null) return;
     streams.publish({
       path,

@@ -1,8 +1,11 @@
+import type { Diagnostics } from '../postgres/port.ts';
 import type { Router } from './router.ts';
 import type { CachedExecutionContext } from './cache/cached-execution.ts';
 import type { AccessControl } from '../auth/authorize.ts';
 import type { StreamDefinition } from '../events/stream.ts';
 import type { InjectOptions } from './inject.ts';
+import type { Constraints } from './field-errors.ts';
+import type { IdempotentContext } from './idempotency/execute-once.ts';
 import type { Hooks } from './hooks.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
@@ -12,12 +15,14 @@ import type { UploadExecution } from './upload/execute-upload.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
 
 /** Endpoints and options that all requests share, made at start. A refresh makes a new pipeline. */
-export interface RequestPipeline extends CachedExecutionContext, InjectOptions {
+export interface RequestPipeline extends CachedExecutionContext, IdempotentContext, InjectOptions {
   readonly router: Router<CompiledEndpoint>;
   /** Event streams by the path of their requests. */
   readonly streamDefinitions: ReadonlyMap<string, StreamDefinition>;
-  /** The rate limits of event streams, by the path of the stream. */
-  readonly streamRateLimits: ReadonlyMap<string, CompiledRateLimit>;
+  /** The rate limits of endpoints and event streams, by name. */
+  readonly rateLimits: ReadonlyMap<string, CompiledRateLimit>;
+  /** The names of the rate limits of event streams, by the path of the stream. */
+  readonly streamRateLimits: ReadonlyMap<string, string>;
   readonly access: AccessControl;
   readonly login: LoginOptions;
   /** Bytes. */
@@ -25,6 +30,10 @@ export interface RequestPipeline extends CachedExecutionContext, InjectOptions {
   /** Characters of path and query together. */
   readonly maxUriLength: number;
   readonly ignoreUnknown: boolean;
+  /** Replaces the names of shards in errors, by connection name (null: the default one). Empty without Citus. */
+  readonly logicalNames: ReadonlyMap<string | null, (diagnostics: Diagnostics) => Diagnostics>;
+  /** The constraints of databases whose endpoints list field errors, by connection name (null: the default one). */
+  readonly constraints: ReadonlyMap<string | null, Constraints>;
   readonly problemOptions: ProblemOptions & {
     /** Whether details may hold all values of a row that a constraint has refused. */
     readonly showRowDetails: boolean;

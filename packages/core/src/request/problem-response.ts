@@ -2,7 +2,8 @@ import { type Problem, type ProblemCode, problemTypes } from '../http/problem.ts
 import { bodilessStatuses, type HeaderList, type WholeResponse } from '../http/response.ts';
 
 export interface ProblemOptions {
-  readonly format: 'problem' | 'text';
+  /** `postgrest`: JSON with code, message, details and hint. */
+  readonly format: 'problem' | 'text' | 'postgrest';
   /** Whether responses may quote PostgreSQL's messages and the signatures of routines. */
   readonly showDatabaseMessage: boolean;
   readonly mappedCodes: Readonly<Record<string, number>>;
@@ -18,11 +19,21 @@ export function problemResponse(
   if (bodilessStatuses.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
   const hidden = problem.code === 'internal' || (hasDatabaseMessage(problem) && !options.showDatabaseMessage);
   const correlation = correlationId === null ? {} : { correlationId };
+  if (options.format === 'postgrest') {
+    const shown = hidden ? { ...redactedMembers(problem), detail: undefined } : publicMembers(problem);
+    const response = createResponse(
+      problem,
+      'application/json; charset=utf-8',
+      JSON.stringify({ ...toPostgrest(problem, shown), ...correlation }),
+    );
+    const known = postgrestErrors.get(problem.code);
+    return known === undefined ? response : { ...response, status: known.status };
+  }
   return options.format === 'text'
     ? createResponse(
         problem,
         'text/plain; charset=utf-8',
-        hidden ? redactedText(correlationId) : toText(problem, options),
+        `${textPointer(problem)}${hidden ? redactedText(correlationId) : toText(problem, options)}`,
       )
     : createResponse(
         problem,
@@ -43,21 +54,63 @@ function createResponse(problem: Problem, contentType: string, body: string): Wh
   return { kind: 'whole', status: problem.status, headers, body };
 }
 
-function publicMembers(problem: Problem): object {
+function publicMembers(problem: Problem): ShownMembers {
   const { type, title, status, detail, members } = problem;
   return { type, title, status, ...(detail === undefined ? {} : { detail }), ...members };
 }
 
-function redactedMembers(problem: Problem): object {
+/** Returns the error as PostgREST has it. The code is an SQLSTATE, a code of PostgREST, or that of the problem. */
+function toPostgrest({ code }: Problem, shown: ShownMembers): object {
+  const { title, detail, details = detail ?? null, hint = null } = shown;
+  return { code: shown.code ?? postgrestErrors.get(code)?.code ?? code, message: title, details, hint };
+}
+
+const unknownFunction = { status: 404, code: 'PGRST202' };
+const invalidBody = { status: 400, code: 'PGRST102' };
+
+/** The status and code of PostgREST for problems of the gateway. */
+const postgrestErrors: ReadonlyMap<string, { readonly status: number; readonly code: string }> = new Map([
+  ['unknown-parameter', unknownFunction],
+  ['missing-parameter', unknownFunction],
+  ['no-matching-signature', unknownFunction],
+  ['ambiguous-signature', { status: 300, code: 'PGRST203' }],
+  ['malformed-json', invalidBody],
+  ['malformed-body', invalidBody],
+  ['body-not-an-object', invalidBody],
+]);
+
+/** The members of a problem that its response shows. */
+interface ShownMembers {
+  readonly type: string;
+  readonly status: number;
+  readonly title: string;
+  readonly detail?: string | undefined;
+  /** SQLSTATE, or a code of PostgREST. */
+  readonly code?: unknown;
+  readonly details?: unknown;
+  readonly hint?: unknown;
+}
+
+function redactedMembers(problem: Problem): ShownMembers {
   const { code, type, status, members } = problem;
-  const { parameters } = members;
-  const named = parameters === undefined ? {} : { parameters };
+  // Field errors name parameters of the request only, and have no text of PostgreSQL unless it is shown.
+  const { parameters, errors, pointer } = members;
+  const named = {
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(errors === undefined ? {} : { errors }),
+    ...(pointer === undefined ? {} : { pointer }),
+  };
   return {
     type,
     title: problemTypes[code as ProblemCode].title,
     status,
     ...named,
   };
+}
+
+/** The item of a batch that the problem is about. */
+function textPointer({ members: { pointer } }: Problem): string {
+  return typeof pointer === 'string' ? `${pointer}: ` : '';
 }
 
 function redactedText(correlationId: string | null): string {

@@ -33,7 +33,7 @@ export class OutputConversion implements RowSink, CallHandle {
 
   /** The second call, with the settings of the first. */
   get call(): ExecutableCall {
-    const { candidate, parameters, values, settings, traceparent } = this.#call;
+    const { candidate, parameters, values, settings, traceparent, usesPrimary } = this.#call;
     const statement = candidate.conversionStatement(this.#row);
     const valueSources = this.#row.map(() => null);
     return {
@@ -46,7 +46,11 @@ export class OutputConversion implements RowSink, CallHandle {
       valueSources,
       headerQuery: null,
       noRowProblem: null,
+      rowResponse: null,
       traceparent,
+      plan: null,
+      claim: null,
+      usesPrimary,
     };
   }
 

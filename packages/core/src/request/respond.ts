@@ -2,6 +2,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { CallResult } from './execute.ts';
 import type { Format } from '../response/format.ts';
+import type { ResponseSettings } from '../response/response-settings.ts';
 import { isNotModified } from '../http/conditional-request.ts';
 
 export interface ExecutedCall {
@@ -13,12 +14,39 @@ export interface ExecutedCall {
 
 /** Makes the response of a successful call: 200, 204 or 304, without a body for HEAD. */
 export function respond(request: GatewayRequest, executed: ExecutedCall): GatewayResponse {
-  const response = toResponse(executed);
-  const { headerRow, cacheHeaders } = executed.result;
+  const { headerRow, cacheHeaders, settingsRow } = executed.result;
+  const response = withSettings(toResponse(executed), settingsRow?.settings ?? null);
   // Entity tags come from the header row or from the cache. One that the author wrote for all responses validates none.
-  const hasValidator = headerRow !== null || cacheHeaders?.validates === true;
-  const conditional = hasValidator && isNotModified(request, response) ? notModified(response) : response;
+  const hasValidator = headerRow !== null || settingsRow !== null || cacheHeaders?.validates === true;
+  const conditional =
+    hasValidator && response.status === 200 && isNotModified(request, response) ? notModified(response) : response;
   return request.method === 'HEAD' ? withoutBody(conditional) : conditional;
+}
+
+/** Statuses of responses without content (RFC 9110, section 6.4.1). */
+const statusesWithoutContent = new Set([204, 205, 304]);
+
+/** Applies the settings of a call to its response. Headers of the settings replace those of the endpoint. */
+export function withSettings(response: GatewayResponse, settings: ResponseSettings | null): GatewayResponse {
+  if (settings === null || response.kind === 'stream') return response;
+  const status = settings.status ?? response.status;
+  const replaced = new Set(settings.headers.filter((_, index) => index % 2 === 0));
+  const others = pairs(response.headers).filter(([name]) => !replaced.has(name));
+  // The content type stands first.
+  const headers = [...others, ...pairs(settings.headers)].toSorted(([left], [right]) => rank(left) - rank(right));
+  // Without a body, adapters send no length, which statuses other than 204 and 304 need.
+  if (!statusesWithoutContent.has(status))
+    return { ...response, status, headers: headers.flat(), body: response.body ?? '' };
+  const kept = headers.filter(([name]) => name !== 'content-type');
+  return { kind: 'whole', status, headers: kept.flat(), body: status === 205 ? '' : null };
+}
+
+function pairs(headers: HeaderList): readonly (readonly [name: string, value: string])[] {
+  return Array.from({ length: headers.length / 2 }, (_, index) => [headers[2 * index]!, headers[2 * index + 1]!]);
+}
+
+function rank(name: string): number {
+  return name === 'content-type' ? 0 : 1;
 }
 
 function toResponse({ format, headers: endpointHeaders, result }: ExecutedCall): GatewayResponse {
@@ -26,12 +54,12 @@ function toResponse({ format, headers: endpointHeaders, result }: ExecutedCall):
   const rowHeaders = headerRow === null ? endpointHeaders : [...endpointHeaders, ...headerRow.headers];
   const headers = cacheHeaders === null ? rowHeaders : [...rowHeaders, ...cacheHeaders.headers];
   if (result.kind === 'stream') return { kind: 'stream', status: 200, headers, body: result.body };
-  const { body, rows } = result;
+  const { body, rows, memory = null } = result;
   if (rows === 0 && format.whenEmpty === 'noContent') {
     // Without the content type, which stands first: there is no content.
     return { kind: 'whole', status: 204, headers: headers.slice(2), body: null };
   }
-  return { kind: 'whole', status: 200, headers, body, isShared: cacheHeaders !== null };
+  return { kind: 'whole', status: 200, headers, body, memory, isShared: cacheHeaders !== null };
 }
 
 /** The client has this representation already. The call behind a stream is cancelled. */
@@ -42,10 +70,10 @@ function notModified(response: GatewayResponse): GatewayResponse {
 }
 
 /** The response to HEAD: the same status and headers. */
-function withoutBody(response: GatewayResponse): GatewayResponse {
+export function withoutBody(response: GatewayResponse): GatewayResponse {
   if (response.kind === 'whole') {
     const length = response.body === null ? [] : ['content-length', String(Buffer.byteLength(response.body))];
-    return { ...response, headers: [...response.headers, ...length], body: null };
+    return { ...response, headers: [...response.headers, ...length], body: null, memory: null };
   }
   response.body.cancel();
   return { kind: 'whole', status: response.status, headers: response.headers, body: null };

@@ -69,7 +69,7 @@ async function respondWithStream(
     observeHandled(pipeline, { ...handled, caller });
     return response;
   } catch (error) {
-    const response = await handleError(error, request, { call: null, targets }, pipeline);
+    const response = await handleError(error, request, { call: null, input: null, targets }, pipeline);
     observeHandled(pipeline, { ...handled, caller: null });
     return response;
   }

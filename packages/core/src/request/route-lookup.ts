@@ -14,7 +14,10 @@ export type RouteLookup =
   | { readonly kind: 'stream'; readonly definition: StreamDefinition };
 
 /** Finds the route of a request. An event stream wins over a path pattern that matches as well. */
-export function lookUpRoute(request: GatewayRequest, { streamDefinitions, router }: RequestPipeline): RouteLookup {
+export function lookUpRoute(
+  request: Pick<GatewayRequest, 'method' | 'path'>,
+  { streamDefinitions, router }: Pick<RequestPipeline, 'streamDefinitions' | 'router'>,
+): RouteLookup {
   const definition = streamDefinitions.get(request.path);
   if (definition === undefined) return router.match(request.method, request.path);
   if (streamMethods.includes(request.method)) return { kind: 'stream', definition };

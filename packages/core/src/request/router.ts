@@ -18,8 +18,13 @@ export interface Router<Target> {
   match(method: string, path: string): RouteResult<Target>;
 }
 
-/** Targets by method. */
-type Methods<Target> = Map<string, Target[]>;
+/** The targets of each method. Most paths have one: a map of thousands of paths would be larger than their endpoints. */
+type Methods<Target> = MethodTargets<Target>[];
+
+interface MethodTargets<Target> {
+  readonly method: string;
+  readonly targets: Target[];
+}
 
 /** A node of the tree of path segments. A literal segment wins over a parameter. */
 interface RouteNode<Target> {
@@ -35,7 +40,7 @@ const noParameters: ReadonlyMap<string, string> = new Map();
 const notFound = { kind: 'not-found' } as const;
 
 function createNode<Target>(): RouteNode<Target> {
-  return { literals: new Map(), parameter: null, methods: new Map(), names: new Map() };
+  return { literals: new Map(), parameter: null, methods: [], names: new Map() };
 }
 
 /**
@@ -50,7 +55,7 @@ export function createRouter<Target extends { readonly endpoint: Endpoint }>(
   for (const target of targets) {
     const { path } = target.endpoint;
     if (path.includes('{')) for (const variant of variants(splitSegments(path))) insertPattern(root, variant, target);
-    else add(getMethods(literalPaths, trimTrailingSlash(path)), target);
+    else addLiteral(literalPaths, trimTrailingSlash(path), target);
   }
   addDecoded(literalPaths);
   const hasPatterns = root.literals.size > 0 || root.parameter !== null;
@@ -78,12 +83,17 @@ const dotSegment = /^(?:\.|%2e){1,2}$/i;
 
 /** The targets of GET serve HEAD too. */
 function selectTargets<Target>(methods: Methods<Target>, method: string): readonly Target[] | undefined {
-  return methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined);
+  return targetsOf(methods, method) ?? (method === 'HEAD' ? targetsOf(methods, 'GET') : undefined);
+}
+
+function targetsOf<Target>(methods: Methods<Target>, method: string): Target[] | undefined {
+  for (const entry of methods) if (entry.method === method) return entry.targets;
+  return undefined;
 }
 
 /** Lists the methods of the path, since the requested one has no target. */
 function listAllowed<Target>(...known: readonly (Methods<Target> | undefined)[]): RouteResult<Target> {
-  const allowed = new Set(known.flatMap((methods) => [...(methods?.keys() ?? [])]));
+  const allowed = new Set(known.flatMap((methods) => methods?.map(({ method }) => method) ?? []));
   if (allowed.size === 0) return notFound;
   if (allowed.has('GET')) allowed.add('HEAD');
   allowed.add('OPTIONS');
@@ -100,16 +110,21 @@ function addDecoded<Target>(literalPaths: Map<string, Methods<Target>>): void {
   }
 }
 
-function getMethods<Target>(map: Map<string, Methods<Target>>, key: string): Methods<Target> {
-  let methods = map.get(key);
-  if (methods === undefined) map.set(key, (methods = new Map()));
-  return methods;
+function addLiteral<Target extends { readonly endpoint: Endpoint }>(
+  literalPaths: Map<string, Methods<Target>>,
+  path: string,
+  target: Target,
+): void {
+  const methods = literalPaths.get(path);
+  // The list has the size of its first member: one that grows from none has room for 16 more.
+  if (methods === undefined) literalPaths.set(path, [{ method: target.endpoint.method, targets: [target] }]);
+  else add(methods, target);
 }
 
 function add<Target extends { readonly endpoint: Endpoint }>(methods: Methods<Target>, target: Target): void {
   const { method } = target.endpoint;
-  const known = methods.get(method);
-  if (known === undefined) methods.set(method, [target]);
+  const known = targetsOf(methods, method);
+  if (known === undefined) methods.push({ method, targets: [target] });
   else if (!known.includes(target)) known.push(target);
 }
 
@@ -198,7 +213,7 @@ function matchSegments<Target>(
   isDisguised = false,
 ): PatternMatch<Target>[] {
   const [segment, ...rest] = segments;
-  if (segment === undefined) return node.methods.size > 0 ? [{ node, values, isDisguised }] : [];
+  if (segment === undefined) return node.methods.length > 0 ? [{ node, values, isDisguised }] : [];
   const literal = node.literals.get(segment.value);
   const matches =
     literal === undefined ? [] : matchSegments(literal, rest, values, isDisguised || segment.hasEncodedPunctuation);

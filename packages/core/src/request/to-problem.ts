@@ -27,6 +27,8 @@ export interface ProblemContext {
   readonly constraintMessages: Readonly<Record<string, string>>;
   /** Whether details may hold the values of a row that a constraint has refused. */
   readonly showRowDetails: boolean;
+  /** Replaces the names of shards; null for a database without Citus. */
+  readonly toLogicalNames: ((diagnostics: Diagnostics) => Diagnostics) | null;
 }
 
 /** Turns any error of a request into the problem for its client. */
@@ -62,8 +64,8 @@ function ambiguousSignature(error: DatabaseError): Problem {
 }
 
 function databaseProblem(error: DatabaseError, context: ProblemContext): Problem {
-  const { diagnostics } = error;
-  const { invalidParameter } = context;
+  const { invalidParameter, toLogicalNames } = context;
+  const diagnostics = toLogicalNames === null ? error.diagnostics : toLogicalNames(error.diagnostics);
   const status = selectStatus(diagnostics.code, invalidParameter, context.statuses);
   return new Problem(invalidParameter === null ? 'database-error' : 'invalid-parameter', {
     title: constraintMessage(diagnostics, context) ?? diagnostics.message,

@@ -20,7 +20,7 @@ function writeQuoted(out: ByteBuffer, field: Uint8Array): void {
 }
 
 function isUnquoted({ type }: ResultColumn): boolean {
-  return type.json === 'number' || type.json === 'boolean';
+  return type.json === 'number' || type.json === 'numberText' || type.json === 'boolean';
 }
 
 function quoted(text: string): string {
@@ -88,7 +88,7 @@ function csvConverter({ type }: ResultColumn): Converter | null {
   return (field) => {
     const json = new ByteBuffer(field.length);
     renamer.write(json, field, 0, field.length);
-    return json.take(0);
+    return json.take(0).bytes;
   };
 }
 

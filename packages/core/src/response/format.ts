@@ -2,8 +2,18 @@ import type { ResultShape, ResultColumn, Endpoint, RawFormat } from '../endpoint
 import { writeBytea } from './bytea.ts';
 import type { ByteBuffer } from './byte-buffer.ts';
 import { csvHeaderRow, csvWriter, rawHeaderRow, rawWriter } from './delimited.ts';
-import type { RowFormat } from './negotiate.ts';
-import { readFirstField, isFirstFieldNull, objectWriter, type RowWriter, valueWriter } from './rows.ts';
+import { withLargeNumberTexts } from '../endpoints/large-numbers.ts';
+import { numberTextParameter, type RowFormat } from './negotiate.ts';
+import type { RowPlan } from './row-encoder.ts';
+import {
+  readFirstField,
+  isFirstFieldNull,
+  objectPlan,
+  objectWriter,
+  type RowWriter,
+  valuePlan,
+  valueWriter,
+} from './rows.ts';
 
 /** Writes a response body from rows. Made once per endpoint at start, without state. */
 export interface Format {
@@ -13,6 +23,8 @@ export interface Format {
   readonly separator: Uint8Array;
   readonly close: Uint8Array;
   readonly row: RowWriter;
+  /** The columns for the encoder of many rows, which writes the same bytes as `row` and `separator`; null: rows are written one by one. */
+  readonly plan: RowPlan | null;
   /** Whether the result may have many rows, so that it is streamed. */
   readonly hasManyRows: boolean;
   /** Whether a row has no content, as a NULL of `textNull: noContent`; null: every row has. */
@@ -24,14 +36,32 @@ export interface Format {
 const json = 'application/json';
 const nothing: Uint8Array = new Uint8Array(0);
 
-const single = { open: nothing, separator: nothing, close: nothing, hasManyRows: false, isEmptyRow: null } as const;
-const list = {
+// Frozen: see deep-freeze.ts.
+const single = Object.freeze({
+  open: nothing,
+  separator: nothing,
+  close: nothing,
+  hasManyRows: false,
+  isEmptyRow: null,
+  plan: null,
+} as const);
+const list = Object.freeze({
   open: Buffer.from('['),
   separator: Buffer.from(','),
   close: Buffer.from(']'),
   hasManyRows: true,
   isEmptyRow: null,
-} as const;
+  plan: null,
+} as const);
+
+/** The writers of JSON objects. Routines that return one named type share its columns. */
+const objectWriters = new WeakMap<readonly ResultColumn[], RowWriter>();
+
+function sharedObjectWriter(columns: readonly ResultColumn[]): RowWriter {
+  const writer = objectWriters.get(columns) ?? objectWriter(columns);
+  objectWriters.set(columns, writer);
+  return writer;
+}
 
 /** Returns the default format of an endpoint: raw if its comment says so, else by its result shape. */
 export function selectFormat(endpoint: Endpoint): Format {
@@ -43,11 +73,23 @@ export function selectFormat(endpoint: Endpoint): Format {
     case 'value':
       return valueFormat(result.column, result.media, endpoint);
     case 'object':
-      return { ...single, contentType: json, row: objectWriter(result.columns), whenEmpty: 'noContent' };
+      return { ...single, contentType: json, row: sharedObjectWriter(result.columns), whenEmpty: 'noContent' };
     case 'objects':
-      return { ...list, contentType: json, row: objectWriter(result.columns), whenEmpty: 'body' };
+      return {
+        ...list,
+        contentType: json,
+        row: sharedObjectWriter(result.columns),
+        plan: objectPlan(result.columns),
+        whenEmpty: 'body',
+      };
     case 'values':
-      return { ...list, contentType: json, row: valueWriter(result.column), whenEmpty: 'body' };
+      return {
+        ...list,
+        contentType: json,
+        row: valueWriter(result.column),
+        plan: valuePlan(result.column),
+        whenEmpty: 'body',
+      };
     case 'record':
       return { ...single, contentType: json, row: verbatimRow, isEmptyRow: isFirstFieldNull, whenEmpty: 'noContent' };
     case 'records':
@@ -80,6 +122,7 @@ function rawFormat(result: RowResult, raw: RawFormat): Format {
     separator: headerRow.length === 0 ? newLine : nothing,
     close: nothing,
     row: headerRow.length === 0 ? write : prefixed(newLine, write),
+    plan: null,
     hasManyRows: isMany(result),
     isEmptyRow: null,
     whenEmpty: 'body',
@@ -93,9 +136,23 @@ function prefixed(prefix: Uint8Array, write: RowWriter): RowWriter {
   };
 }
 
-/** Whether clients can select a format. Not for raw results, for a fixed content type, and for single values. */
+/** Whether clients can select a format of rows. Not for raw results, for a fixed content type, and for single values. */
 export function isNegotiable({ result, raw, contentType }: Endpoint): boolean {
   return raw === null && contentType === null && isMany(result);
+}
+
+/** Returns the formats with large numbers as strings. Their media types have the parameter of the `Accept` header. */
+export function numberTextFormats(endpoint: Endpoint): Readonly<Partial<Record<RowFormat, Format>>> {
+  const texts = { ...endpoint, result: withLargeNumberTexts(endpoint.result) };
+  const { ndjson } = negotiableFormats(texts);
+  const withParameter = (format: Format): Format => ({
+    ...format,
+    contentType: `${format.contentType};${numberTextParameter}`,
+  });
+  return {
+    json: withParameter(selectFormat(texts)),
+    ...(ndjson === undefined ? {} : { ndjson: withParameter(ndjson) }),
+  };
 }
 
 /** Returns the formats that a client can select. */
@@ -105,6 +162,7 @@ export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<R
   const jsonFormat = selectFormat(endpoint);
   const ndjson = {
     ...jsonFormat,
+    plan: null,
     contentType: 'application/x-ndjson',
     open: nothing,
     separator: nothing,
@@ -116,6 +174,7 @@ export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<R
   const columns = resultColumns(result);
   const csv: Format = {
     ...jsonFormat,
+    plan: null,
     contentType: 'text/csv; charset=utf-8; header=present',
     open: csvHeaderRow(columns),
     separator: nothing,

@@ -18,3 +18,29 @@ export function negotiateRowFormat(accept: string | undefined): RowFormat {
   const preferred = new Negotiator({ headers: { accept } }).mediaType(types);
   return preferred === undefined ? 'json' : (formats[preferred] ?? 'json');
 }
+
+/** The media type parameter for large numbers as strings, of the OData JSON format (version 4.01, section 3.2). */
+export const numberTextParameter = 'IEEE754Compatible=true';
+const numberParameter = 'IEEE754Compatible=false';
+
+interface NumberForm {
+  readonly format: RowFormat;
+  readonly numberTexts: boolean;
+}
+
+/** Row formats by media type with its parameter. */
+const numberForms = new Map(
+  Object.entries(formats).flatMap(([type, format]): readonly (readonly [string, NumberForm])[] => [
+    [type, { format, numberTexts: false }],
+    [`${type};${numberParameter}`, { format, numberTexts: false }],
+    [`${type};${numberTextParameter}`, { format, numberTexts: true }],
+  ]),
+);
+const typesWithNumbers = [...numberForms.keys()];
+
+/** Selects the row format by `Accept`, and whether large numbers are strings. */
+export function negotiateNumbers(accept: string): NumberForm {
+  if (!/ieee754compatible/i.test(accept)) return { format: negotiateRowFormat(accept), numberTexts: false };
+  const preferred = new Negotiator({ headers: { accept } }).mediaType(typesWithNumbers);
+  return numberForms.get(preferred ?? '') ?? { format: 'json', numberTexts: false };
+}

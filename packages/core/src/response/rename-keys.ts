@@ -4,12 +4,15 @@ import type { ByteBuffer } from './byte-buffer.ts';
 import { writeVerbatim } from './json-text.ts';
 
 /**
- * The keys to rename in PostgreSQL's JSON of a composite type. It follows the type, so that values of the type `json` inside
- * keep their keys. Arrays of any depth have the shape of their elements.
+ * The changes to PostgreSQL's JSON of a composite type: keys to rename, numbers to write as strings. It follows the type, so that values
+ * of the type `json` inside stay as they are. Arrays of any depth have the shape of their elements.
  */
 export interface KeyShape {
-  readonly fields: readonly FieldShape[];
+  /** The fields of a composite; null: a number that becomes a string. */
+  readonly fields: readonly FieldShape[] | null;
 }
+
+const numberShape: KeyShape = { fields: null };
 
 interface FieldShape {
   /** PostgreSQL's key with quotes and colon. */
@@ -20,9 +23,10 @@ interface FieldShape {
   readonly shape: KeyShape | null;
 }
 
-/** Returns the keys to rename; null if `to_json` has the right keys already. */
+/** Returns the changes to the JSON of `to_json`; null if there are none. */
 export function keyShape(type: NamedType): KeyShape | null {
   const composite = innermostElement(type);
+  if (composite.json === 'numberText') return numberShape;
   if (composite.fields === undefined) return null;
   let renames = false;
   const fields = composite.fields.map((field) => {
@@ -48,9 +52,11 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const comma = 0x2c;
+const minus = 0x2d;
+const digits = { first: 0x30, last: 0x39 };
 
 /**
- * Copies PostgreSQL's JSON of a composite, or of an array of composites, with other keys. The input is trusted to be
+ * Copies PostgreSQL's JSON of a composite or an array, with other keys, and numbers as strings. The input is trusted to be
  * well-formed.
  */
 export class KeyRenamer {
@@ -70,11 +76,24 @@ export class KeyRenamer {
 /** Writes one value and returns its end. */
 function writeValue(out: ByteBuffer, chunk: Uint8Array, start: number, shape: KeyShape | null): number {
   const first = chunk[start];
-  if (shape !== null && first === openBrace) return writeObject(out, chunk, start, shape);
   if (shape !== null && first === openBracket) return writeArray(out, chunk, start, shape);
+  if (shape !== null && shape.fields !== null && first === openBrace)
+    return writeObject(out, chunk, start, shape.fields);
   const stop = findValueEnd(chunk, start);
-  writeVerbatim(out, chunk, start, stop);
+  // `null` is no number, and `NaN` and `Infinity` are strings already.
+  if (shape?.fields === null && isNumberStart(first)) writeNumberText(out, chunk, start, stop);
+  else writeVerbatim(out, chunk, start, stop);
   return stop;
+}
+
+function isNumberStart(byte: number | undefined): boolean {
+  return byte === minus || (byte !== undefined && byte >= digits.first && byte <= digits.last);
+}
+
+function writeNumberText(out: ByteBuffer, chunk: Uint8Array, start: number, end: number): void {
+  out.byte(quote);
+  writeVerbatim(out, chunk, start, end);
+  out.byte(quote);
 }
 
 function writeArray(out: ByteBuffer, chunk: Uint8Array, start: number, shape: KeyShape): number {
@@ -91,10 +110,10 @@ function writeArray(out: ByteBuffer, chunk: Uint8Array, start: number, shape: Ke
 }
 
 /** Writes an object: its fields are those of the type, in order. */
-function writeObject(out: ByteBuffer, chunk: Uint8Array, start: number, shape: KeyShape): number {
+function writeObject(out: ByteBuffer, chunk: Uint8Array, start: number, fields: readonly FieldShape[]): number {
   out.byte(openBrace);
   let position = start + 1;
-  for (const [index, field] of shape.fields.entries()) {
+  for (const [index, field] of fields.entries()) {
     if (index > 0) position = writeComma(out, chunk, position);
     position = expectKey(chunk, position, field.before);
     out.append(field.after);

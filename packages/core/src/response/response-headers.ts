@@ -8,8 +8,21 @@ import { type ParameterValues, parseTemplate, renderPart, type TemplatePart } fr
 /** Makes the headers of a response, content type first. */
 export type HeaderWriter = (call: ParameterValues) => HeaderList;
 
+/** The header writers of endpoints whose comments set no header, by content type of the gateway. */
+const plainWriters = new Map<string, HeaderWriter>();
+
 /** Returns the header writer of an endpoint. Headers without placeholders are made once. */
 export function createHeaderWriter(endpoint: Endpoint, contentType: string, negotiable: boolean): HeaderWriter {
+  if (endpoint.contentType !== null || endpoint.responseHeaders.length > 0) {
+    return createOwnWriter(endpoint, contentType, negotiable);
+  }
+  const key = `${contentType} ${negotiable}`;
+  const writer = plainWriters.get(key) ?? createOwnWriter(endpoint, contentType, negotiable);
+  plainWriters.set(key, writer);
+  return writer;
+}
+
+function createOwnWriter(endpoint: Endpoint, contentType: string, negotiable: boolean): HeaderWriter {
   const lines = [
     { name: 'content-type', value: endpoint.contentType ?? contentType },
     // Shared caches must keep the formats apart (RFC 9110, section 12.5.5).

@@ -1,6 +1,7 @@
 import type { CallHandle, RowSink } from '../postgres/port.ts';
-import type { ByteSink, ByteSource } from '../http/response.ts';
+import type { ByteSink, ByteSource, ReusableMemory } from '../http/response.ts';
 import { ByteBuffer } from './byte-buffer.ts';
+import { getRowEncoder } from './row-encoder.ts';
 import { StreamWriter, SlowClientError } from './stream-writer.ts';
 import type { Format } from './format.ts';
 
@@ -13,8 +14,11 @@ const maxUnsentBytes = 32 * 1024 * 1024;
 const streamChunkBytes = 64 * 1024;
 
 export interface ResponseEvents {
-  /** The whole body. `rows` counts the rows with content: an empty body may be a value. */
-  whole(body: Buffer, rows: number): void;
+  /**
+   * The whole body. `rows` counts the rows with content: an empty body may be a value.
+   * @param memory as in `WholeResponse`
+   */
+  whole(body: Buffer, rows: number, memory: ReusableMemory | null): void;
   /** The response begins as a stream. */
   stream(source: ByteSource): void;
   /** The call failed before any byte was sent. */
@@ -47,6 +51,8 @@ export class ResponseWriter implements RowSink, ByteSource {
   readonly #startedAt = performance.now();
   #handle: CallHandle | null = null;
   #rows = 0;
+  /** Whether the bytes before the first row were written. */
+  #isOpen = false;
   /** Rows that are not written to the stream yet. */
   #pending = 0;
   #state: 'collecting' | 'streaming' | 'ended' = 'collecting';
@@ -65,7 +71,6 @@ export class ResponseWriter implements RowSink, ByteSource {
     this.#slowClientTimeout = options.slowClientTimeout;
     this.#events = events;
     this.#out = new ByteBuffer(options.sizeHint);
-    this.#out.append(format.open);
   }
 
   /** The rows with content so far. */
@@ -80,7 +85,8 @@ export class ResponseWriter implements RowSink, ByteSource {
 
   row(chunk: Uint8Array, offset: number, fields: number): boolean {
     if (this.#state === 'ended' || this.#format.isEmptyRow?.(chunk, offset) === true) return true;
-    if (this.#rows++ > 0) this.#out.append(this.#format.separator);
+    if (this.#rows++ === 0) this.#open();
+    else this.#out.append(this.#format.separator);
     this.#pending++;
     try {
       this.#format.row(this.#out, chunk, offset, fields);
@@ -90,6 +96,19 @@ export class ResponseWriter implements RowSink, ByteSource {
       return true;
     }
     return this.#bufferRows === 0 && this.#format.hasManyRows && !this.#isHeld ? this.#flush() : true;
+  }
+
+  /** Writes many rows in one call, if the format has a plan for it. A response that writes each row at once takes none. */
+  rowMessages(messages: Uint8Array): number {
+    if (this.#state === 'ended' || this.#bufferRows === 0) return 0;
+    const plan = this.#format.plan?.bytes ?? null;
+    const encoder = plan === null ? null : getRowEncoder();
+    if (plan === null || encoder === null) return 0;
+    this.#open();
+    const read = encoder.encode(this.#out, plan, messages, this.#rows > 0);
+    this.#rows += encoder.rows;
+    this.#pending += encoder.rows;
+    return read;
   }
 
   chunkEnd(): boolean {
@@ -110,12 +129,14 @@ export class ResponseWriter implements RowSink, ByteSource {
 
   done(): void {
     if (this.#state === 'ended') return;
+    this.#open();
     this.#out.append(this.#format.close);
     this.bytesOut += this.#out.length;
     const isWhole = this.#state === 'collecting';
     this.#state = 'ended';
-    if (isWhole) this.#events.whole(this.#out.take(0), this.#rows);
-    else this.#streamWriter!.end(this.#out.take(0));
+    const { bytes, memory } = this.#out.take(0);
+    if (isWhole) this.#events.whole(bytes, this.#rows, memory);
+    else this.#streamWriter!.end(bytes, memory);
   }
 
   failed(error: Error): void {
@@ -141,6 +162,13 @@ export class ResponseWriter implements RowSink, ByteSource {
     this.#handle?.cancel();
   }
 
+  /** Writes the bytes before the first row. */
+  #open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#out.append(this.#format.open);
+  }
+
   #resumeCall(): void {
     if (this.#state !== 'streaming' || this.#streamWriter!.isFull) return;
     this.#unsentBytes = 0;
@@ -154,7 +182,8 @@ export class ResponseWriter implements RowSink, ByteSource {
     const size = this.#out.length;
     this.#pending = 0;
     this.bytesOut += size;
-    if (streamWriter.write(this.#out.take(streamChunkBytes))) return true;
+    const { bytes, memory } = this.#out.take(streamChunkBytes);
+    if (streamWriter.write(bytes, memory)) return true;
     this.#unsentBytes += size;
     // The first flush does not count: the client could not have read before it.
     if (this.#unsentBytes > maxUnsentBytes && this.#unsentBytes > size)

@@ -9,6 +9,7 @@ import {
   writeVerbatim,
 } from './json-text.ts';
 import { type KeyShape, keyShape, KeyRenamer } from './rename-keys.ts';
+import { RowPlan } from './row-encoder.ts';
 import type { RowSink } from '../postgres/port.ts';
 
 /** Writes one field of a `DataRow` message as JSON. */
@@ -18,6 +19,7 @@ type FieldWriter = (out: ByteBuffer, chunk: Uint8Array, start: number, end: numb
 export type RowWriter = (out: ByteBuffer, chunk: Uint8Array, offset: number, fields: number) => void;
 
 const nullBytes = Buffer.from('null');
+const nothing = Buffer.alloc(0);
 const closeBrace = 0x7d;
 
 function fieldWriter({ type }: ResultColumn): FieldWriter {
@@ -34,6 +36,8 @@ function fieldWriter({ type }: ResultColumn): FieldWriter {
       return writeVerbatim;
     case 'converted':
       return convertedWriter(keyShape(type));
+    // Digits need no escapes, and are few.
+    case 'numberText':
     case 'string':
       return writeString;
   }
@@ -49,10 +53,24 @@ function readLength(chunk: Uint8Array, at: number): number {
   return (chunk[at]! << 24) | (chunk[at + 1]! << 16) | (chunk[at + 2]! << 8) | chunk[at + 3]!;
 }
 
+function objectPrefixes(columns: readonly ResultColumn[]): readonly Buffer[] {
+  return columns.map(({ key }, index) => Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`));
+}
+
+/** Returns what `objectWriter` writes, as a plan for many rows; null: not possible for these columns. */
+export function objectPlan(columns: readonly ResultColumn[]): RowPlan | null {
+  return columns.length === 0 ? null : new RowPlan(columns, objectPrefixes(columns), Buffer.from('}'));
+}
+
+/** Returns what `valueWriter` writes, as a plan for many rows. */
+export function valuePlan(column: ResultColumn): RowPlan {
+  return new RowPlan([column], [nothing], nothing);
+}
+
 /** Returns a writer of rows as JSON objects: `{"key":value,…}`. */
 export function objectWriter(columns: readonly ResultColumn[]): RowWriter {
   const writers = columns.map((column) => fieldWriter(column));
-  const keys = columns.map((column, index) => Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(column.key)}:`));
+  const keys = objectPrefixes(columns);
   const none = Buffer.from('{}');
   return (out, chunk, offset, fields) => {
     if (fields === 0) return out.append(none);

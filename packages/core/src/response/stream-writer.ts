@@ -1,4 +1,4 @@
-import type { ByteSink } from '../http/response.ts';
+import type { ByteSink, ReusableMemory } from '../http/response.ts';
 import { responseBacklog } from './response-backlog.ts';
 
 /** Bytes. Larger chunks are written in pieces, so that the progress of a slow client is seen. */
@@ -6,7 +6,13 @@ const maxPieceBytes = 256 * 1024;
 /** Bytes that are written together with the end of the response, without waiting for the client. */
 const maxEndBytes = 16 * 1024;
 
-const nothing = Buffer.alloc(0);
+/** Bytes of the queue, with the memory behind them as in `ByteSink`. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly memory: ReusableMemory | null;
+}
+
+const nothing: Piece = { bytes: Buffer.alloc(0), memory: null };
 
 /** The client has read too slowly, or not at all. */
 export class SlowClientError extends Error {
@@ -26,7 +32,7 @@ export interface StreamWriterOptions {
 export class StreamWriter {
   readonly #options: StreamWriterOptions;
   #sink: ByteSink | null = null;
-  readonly #queue: Uint8Array[] = [];
+  readonly #queue: Piece[] = [];
   /** Bytes in the queue. */
   #size = 0;
   /** Whether the sink has asked for a pause, or is not open yet. */
@@ -54,18 +60,18 @@ export class StreamWriter {
   }
 
   /** Queues bytes. False asks the source to pause until `resume`. */
-  write(bytes: Uint8Array): boolean {
+  write(bytes: Uint8Array, memory: ReusableMemory | null = null): boolean {
     if (this.#isOver || bytes.length === 0) return !this.isFull;
-    this.#queue.push(bytes);
+    this.#queue.push({ bytes, memory });
     this.#size += bytes.length;
     this.#flow();
     return !this.isFull;
   }
 
   /** Queues the last bytes. */
-  end(bytes: Uint8Array): void {
+  end(bytes: Uint8Array, memory: ReusableMemory | null = null): void {
     this.#isEnding = true;
-    this.write(bytes);
+    this.write(bytes, memory);
     this.#flow();
   }
 
@@ -105,24 +111,29 @@ export class StreamWriter {
 
   #writePiece(sink: ByteSink): void {
     const piece = this.#nextPiece();
-    if (this.#isEnding && this.#size === 0 && piece.length <= maxEndBytes) return this.#finish(sink, piece);
+    if (this.#isEnding && this.#size === 0 && piece.bytes.length <= maxEndBytes) return this.#finish(sink, piece);
     this.#isFull = true;
-    if (sink.write(piece)) this.#isFull = false;
+    if (sink.write(piece.bytes, piece.memory)) this.#isFull = false;
   }
 
-  #nextPiece(): Uint8Array {
+  #nextPiece(): Piece {
     const first = this.#queue[0]!;
-    const piece = first.length <= maxPieceBytes ? first : first.subarray(0, maxPieceBytes);
-    if (piece === first) this.#queue.shift();
-    else this.#queue[0] = first.subarray(maxPieceBytes);
-    this.#size -= piece.length;
-    return piece;
+    const { bytes, memory } = first;
+    if (bytes.length <= maxPieceBytes) {
+      this.#queue.shift();
+      this.#size -= bytes.length;
+      return first;
+    }
+    // The memory goes with the last piece, when the sink has the ones before.
+    this.#queue[0] = { bytes: bytes.subarray(maxPieceBytes), memory };
+    this.#size -= maxPieceBytes;
+    return { bytes: bytes.subarray(0, maxPieceBytes), memory: null };
   }
 
-  #finish(sink: ByteSink, last: Uint8Array): void {
+  #finish(sink: ByteSink, last: Piece): void {
     if (this.#isOver) return;
     this.stop();
-    sink.end(last);
+    sink.end(last.bytes, last.memory);
   }
 
   /** Starts the timeout. A client that does not read holds memory, and perhaps a database connection. */

@@ -1,4 +1,4 @@
-import type { Routine } from '../catalog/routine.ts';
+import type { Dialect, Routine } from '../catalog/routine.ts';
 import type { Filters } from '../catalog/routine-source.ts';
 import { type PageLimits, type TableOperation, tableOperations } from '../catalog/table.ts';
 import {
@@ -41,6 +41,20 @@ export interface CrudOptions extends Filters {
   readonly listing?: boolean;
   /** Rows per page of a listing: the default (100), and the most that a client may ask for (1,000). */
   readonly listingLimits?: Partial<PageLimits>;
+  /** The spelling of requests and responses. `postgrest`: that of PostgREST, at `postgrest.path`. Null: that of pgway. */
+  readonly dialect?: Dialect | null;
+  /** Options of the dialect `postgrest`. */
+  readonly postgrest?: Partial<PostgrestOptions>;
+}
+
+/** Options of the dialect `postgrest`. */
+export interface PostgrestOptions {
+  /** The path of all tables: `/rest` has `/rest/<table>`. */
+  readonly path: string;
+  /** Whether a PATCH without a condition may change every row. */
+  readonly allowUnfilteredUpdate: boolean;
+  /** Whether clients may end a transaction with a rollback (`Prefer: tx=rollback`), as tests do. */
+  readonly allowRollback: boolean;
 }
 
 /** The options with their deerrors applied. */
@@ -53,6 +67,8 @@ export interface ResolvedCrudOptions extends Filters {
   readonly allowUnfilteredDelete: boolean;
   readonly listing: boolean;
   readonly limits: PageLimits;
+  readonly dialect: Dialect | null;
+  readonly postgrest: PostgrestOptions;
 }
 
 const crudType = oneOf(...tableOperations, 'all');
@@ -62,6 +78,12 @@ const similarTo = nullable(string);
 const limitValidators: OptionValidators<PageLimits> = {
   defaultLimit: integer({ min: 1 }),
   maxLimit: integer({ min: 1 }),
+};
+
+const postgrestValidators: OptionValidators<PostgrestOptions> = {
+  path: nonEmptyString,
+  allowUnfilteredUpdate: boolean,
+  allowRollback: boolean,
 };
 
 /** One validator per option of `CrudOptions`; the type makes a missing one a compile error. */
@@ -78,6 +100,8 @@ export const crudOptionTable: OptionValidators<CrudOptions> = {
   allowUnfilteredDelete: boolean,
   listing: boolean,
   listingLimits: optionGroup<Partial<PageLimits>>(limitValidators),
+  dialect: nullable(oneOf('postgrest')),
+  postgrest: optionGroup<Partial<PostgrestOptions>>(postgrestValidators),
   includeSchemas: names,
   excludeSchemas: names,
   includeNames: names,
@@ -96,7 +120,18 @@ const defaultLimits: PageLimits = { defaultLimit: 100, maxLimit: 1_000 };
 export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
   const errors = crudOptionsValidator.validate(options, '');
   if (errors.length > 0) throw new RangeError(`crudSource: ${errors.join('\n')}`);
-  const { created, commentsMode, query, allowUnfilteredDelete, listing, listingLimits, crudTypes, ...rest } = options;
+  const {
+    created,
+    commentsMode,
+    query,
+    allowUnfilteredDelete,
+    listing,
+    listingLimits,
+    crudTypes,
+    dialect,
+    postgrest,
+    ...rest
+  } = options;
   return {
     ...rest,
     operations: selectOperations(crudTypes ?? 'all'),
@@ -107,7 +142,15 @@ export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
     allowUnfilteredDelete: allowUnfilteredDelete ?? false,
     listing: listing ?? false,
     limits: resolveLimits(listingLimits ?? {}),
+    dialect: dialect ?? null,
+    postgrest: resolvePostgrest(postgrest ?? {}),
   };
+}
+
+/** Clients give a path with or without slashes at its ends. */
+function resolvePostgrest({ path = '/rest', ...options }: Partial<PostgrestOptions>): PostgrestOptions {
+  const trimmed = path.replaceAll(/^\/+|\/+$/g, '');
+  return { allowUnfilteredUpdate: false, allowRollback: false, ...options, path: trimmed === '' ? '' : `/${trimmed}` };
 }
 
 function selectOperations(types: CrudType | readonly CrudType[]): ReadonlySet<TableOperation> {

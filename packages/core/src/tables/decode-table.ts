@@ -10,6 +10,7 @@ import {
   readTextOrNull,
   readInteger,
 } from '../catalog/json-object.ts';
+import { parseConstraintComment } from '../catalog/constraint-comment.ts';
 import { quoteIdentifier } from '../catalog/quote.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
 import type { Comparison, TypeOperators, RelationKind, TableColumn } from '../catalog/table.ts';
@@ -54,6 +55,8 @@ export interface DecodeContext {
   readonly comparable: ComparableTypes;
   /** By the OID of the column type. */
   readonly operators: ReadonlyMap<number, TypeOperators>;
+  /** Whether columns keep the SQL of their defaults. Default false. */
+  readonly keepsDefaults?: boolean;
 }
 
 export function decodeTable(facts: JsonObject, context: DecodeContext): Table {
@@ -69,7 +72,7 @@ export function decodeTable(facts: JsonObject, context: DecodeContext): Table {
     deletable: (writable & commandBits.delete) !== 0,
     arbiter: readBoolean(facts, 'arbiter'),
     columns: readArray(facts, 'columns', (where, value) => decodeColumn(toJsonObject(where, value), context)),
-    constraintMessages: Object.freeze(Object.fromEntries(messages)),
+    constraintMessages: Object.freeze(Object.fromEntries(messages.filter(([, message]) => message !== ''))),
   });
 }
 
@@ -95,11 +98,14 @@ function decodeConstraintMessage(where: string, value: unknown): readonly [const
   const facts = toJsonObject(where, value);
   return [
     [readText(facts, 'schema'), readText(facts, 'table'), readText(facts, 'name')].join('.'),
-    readText(facts, 'comment'),
+    parseConstraintComment(readText(facts, 'comment')).message,
   ];
 }
 
-function decodeColumn(facts: JsonObject, { findType, comparable, operators }: DecodeContext): TableColumn {
+function decodeColumn(
+  facts: JsonObject,
+  { findType, comparable, operators, keepsDefaults = false }: DecodeContext,
+): TableColumn {
   const type = findType(readInteger(facts, 'type'), `${facts.path}.type`);
   const display = readTextOrNull(facts, 'display');
   const typeOperators = operators.get(type.baseOid);
@@ -109,6 +115,7 @@ function decodeColumn(facts: JsonObject, { findType, comparable, operators }: De
     type: display === null ? type : Object.freeze({ ...type, display }),
     notNull: readBoolean(facts, 'notNull'),
     hasDefault: readBoolean(facts, 'default'),
+    ...(keepsDefaults ? { defaultExpression: readTextOrNull(facts, 'defaultExpression') } : {}),
     identity: identities[identity as keyof typeof identities],
     generated: readBoolean(facts, 'generated'),
     writable: readBoolean(facts, 'writable'),

@@ -25,7 +25,8 @@ export function textFragment(key: string, text: string): Fragment {
 
 export function joinFragments(fragments: readonly Fragment[], separator: string): Fragment {
   return {
-    key: fragments.map(({ key }) => key).join(),
+    // With the separator: conditions that are joined by `and` and by `or` are different texts.
+    key: fragments.map(({ key }) => key).join(`${separator},`),
     text: (next) => fragments.map(({ text }) => text(next)).join(separator),
     values: fragments.flatMap(({ values }) => values),
   };

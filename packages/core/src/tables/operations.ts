@@ -162,6 +162,7 @@ function toResult(operation: TableOperation, columns: readonly TableColumn[], di
   return { kind: 'composite', set: true, columns, named: false, display: `SETOF ${displayName}` };
 }
 
-function toParameter({ name, type }: TableColumn, index: number): RoutineParameter {
+/** Describes a column as an optional parameter. */
+export function toParameter({ name, type }: TableColumn, index: number): RoutineParameter {
   return Object.freeze({ name, position: index + 1, type, hasDefault: true, variadic: false, mode: 'in' });
 }

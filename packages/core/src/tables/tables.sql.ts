@@ -135,7 +135,8 @@ export const tablesSql: string = `with recursive listed as (
     ) o
 ), messages (relation, list) as (
     select concerned.oid, pg_catalog.json_agg(pg_catalog.json_build_object(
-      'schema', rn.nspname, 'table', r.relname, 'name', c.name, 'comment', c.description) order by c.level desc)
+      'schema', rn.nspname, 'table', r.relname, 'name', c.name, 'comment', c.description)
+        order by c.level desc, rn.nspname::text, r.relname::text, c.name::text)
     from (
       select listed.oid, listed.oid as source from listed
       union
@@ -162,6 +163,11 @@ export const tablesSql: string = `with recursive listed as (
             and o.conkey = array[coalesce(base.attnum, a.attnum)]),
       'default', (a.atthasdef and a.attgenerated = '') or t.typdefault is not null
         or coalesce(base.atthasdef and base.attgenerated = '', false),
+      'defaultExpression', case when coalesce(base.attgenerated, a.attgenerated) <> '' then null
+        when coalesce(base.attidentity, a.attidentity) <> '' then pg_catalog.format('pg_catalog.nextval(%L::pg_catalog.regclass)',
+          pg_catalog.pg_get_serial_sequence(coalesce(base.attrelid, a.attrelid)::pg_catalog.regclass::text, coalesce(base.attname, a.attname)))
+        else coalesce(pg_catalog.pg_get_expr(own_default.adbin, own_default.adrelid),
+          pg_catalog.pg_get_expr(base_default.adbin, base_default.adrelid), pg_catalog.pg_get_expr(t.typdefaultbin, 0)) end,
       'identity', coalesce(base.attidentity, a.attidentity),
       'generated', coalesce(base.attgenerated, a.attgenerated) <> '',
       'writable', listed.relkind <> 'v' or (u.oid is null and (
@@ -183,13 +189,15 @@ export const tablesSql: string = `with recursive listed as (
       left join base_columns b on b.view = listed.oid and b.number = a.attnum
       left join plain_views p on p.oid = b.view
       left join pg_catalog.pg_attribute base on p.oid is not null and base.attrelid = b.source and base.attnum = b.source_number
+      left join pg_catalog.pg_attrdef own_default on own_default.adrelid = a.attrelid and own_default.adnum = a.attnum
+      left join pg_catalog.pg_attrdef base_default on base_default.adrelid = base.attrelid and base_default.adnum = base.attnum
     group by listed.oid
 ), ${reachedTypes}
   ${typeRows}
 union all
   select 'comparable', pg_catalog.json_build_object(
-    'ordered', coalesce(pg_catalog.json_agg(t.oid::int8) filter (where c.ordered), '[]'),
-    'equal', coalesce(pg_catalog.json_agg(t.oid::int8) filter (where c.hashed), '[]'))::text
+    'ordered', coalesce(pg_catalog.json_agg(t.oid::int8 order by t.oid::int8::text) filter (where c.ordered), '[]'),
+    'equal', coalesce(pg_catalog.json_agg(t.oid::int8 order by t.oid::int8::text) filter (where c.hashed), '[]'))::text
   from pg_catalog.pg_type t
     cross join lateral (
       select pg_catalog.bool_or(m.amname::text = 'btree') as ordered, pg_catalog.bool_or(m.amname::text = 'hash') as hashed
@@ -206,7 +214,7 @@ union all
     'input', i.typname,
     'names', pg_catalog.json_object_agg(case p.name when '~~' then '~~' when '~~*' then '~~*'
       else case c.amname when 'hash' then '=' else (array['<', '<=', '=', '>=', '>'])[p.strategy] end end,
-      array[pn.nspname::text, p.name]))::text
+      array[pn.nspname::text, p.name] order by pn.nspname::text, p.name, p.strategy))::text
   from pg_catalog.pg_type t
     cross join lateral (${defaultClassOf('t.oid')}) c
     join pg_catalog.pg_type i on i.oid = c.opcintype
@@ -268,7 +276,7 @@ union all
  * - `writable`: `pg_relation_is_updatable(oid, true)`, the sum of 4 (update), 8 (insert) and 16 (delete)
  * - `arbiter`: whether the primary key can be the target of ON CONFLICT
  * - `columns`: array of objects with `name`, `type` (OID), `display` (null, or the type with its modifiers), `notNull`,
- *   `default`, `identity` (`pg_attribute.attidentity`), `generated`, `writable`, `key`
+ *   `default`, `defaultExpression` (null or SQL), `identity` (`pg_attribute.attidentity`), `generated`, `writable`, `key`
  * - `constraints`: array of objects with `schema`, `table`, `name` and `comment` of the constraints with a comment, or null
  */
 export function customTablesSql(query: string): string {

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../catalog/quote.ts';
 import { Problem, type Query, type QueryBuilder, type QueryInput } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { buildSelectList } from '../endpoints/statement.ts';
+import { buildColumnList, buildSelectList, convertQuery } from '../endpoints/statement.ts';
 import { checkConditionCount, equalityConditions, whereClause } from './condition.ts';
 import { type Fragment, joinFragments, textFragment, toStatement } from './fragment.ts';
 import { isSettable } from './operations.ts';
@@ -31,7 +31,7 @@ export function createInsertBuilder(conflictAction: 'nothing' | 'update' | null)
       '',
       `${conflictClause(conflictAction, endpoint, provided)}${returningClause(endpoint, {})}`,
     );
-    return toStatement('insert', joinFragments([into, values, end], ''));
+    return toStatement('insert', convertRows(endpoint, joinFragments([into, values, end], '')));
   };
 }
 
@@ -142,11 +142,26 @@ function finishChange(prefix: string, input: QueryInput, { start, keys, conditio
   const { conditions: ifMatch, ...noRow } = ifMatchCondition(input);
   const returning = textFragment(noRow.noRowProblem === undefined ? '' : 'counted', returningClause(endpoint, noRow));
   const statement = joinFragments([...start, whereClause([...conditions, ...ifMatch]), returning], '');
-  return { ...toStatement(prefix, statement), ...planModeSettings(endpoint, keys, keys.length), ...noRow };
+  const query = toStatement(prefix, convertRows(endpoint, statement));
+  return { ...query, ...planModeSettings(endpoint, keys, keys.length), ...noRow };
 }
 
 /** Returns the result columns, or a constant per row where rows are only counted. */
 function returningClause(endpoint: Endpoint, { noRowProblem }: Pick<Query, 'noRowProblem'>): string {
-  if (endpoint.result.kind === 'objects') return ` returning ${buildSelectList(endpoint, rowAlias)}`;
+  if (endpoint.result.kind === 'objects') {
+    const build = convertsOutside(endpoint) ? buildColumnList : buildSelectList;
+    return ` returning ${build(endpoint, rowAlias)}`;
+  }
   return noRowProblem === undefined ? '' : ' returning 1';
+}
+
+/** Whether the returned rows are converted outside of the statement: Citus refuses `to_json`, which is not immutable, in RETURNING. */
+function convertsOutside({ citus, result, raw }: Endpoint): boolean {
+  if (citus === undefined || result.kind !== 'objects' || raw !== null) return false;
+  return result.columns.some(({ type }) => type.json === 'converted');
+}
+
+function convertRows(endpoint: Endpoint, statement: Fragment): Fragment {
+  if (!convertsOutside(endpoint)) return statement;
+  return { ...statement, text: (next) => convertQuery(endpoint, statement.text(next)) };
 }

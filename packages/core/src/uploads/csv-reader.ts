@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { CsvError, Parser } from 'csv-parse';
+import type * as CsvParse from 'csv-parse';
 
 /** Bytes. A record without an end, such as one with an unclosed quote, is not collected beyond them. */
 export const maxRecordBytes: number = 1024 * 1024;
@@ -41,7 +41,8 @@ export async function* readCsv(
   content: AsyncIterable<Uint8Array>,
   format: CsvFormat,
 ): AsyncGenerator<readonly CsvRecord[], void, undefined> {
-  const parser = new RecordParser(format);
+  // Imported by the first upload.
+  const parser = new RecordParser(format, await import('csv-parse'));
   let incomplete: Uint8Array = Buffer.alloc(0);
   for await (const chunk of content) {
     for (let start = 0; start < chunk.length; start += sliceBytes) {
@@ -71,7 +72,8 @@ function completeLength(bytes: Uint8Array): number {
 
 /** Counts the lines of `csv-parse`, which counts a CRLF within quotes twice. */
 class RecordParser {
-  readonly #parser: Parser;
+  readonly #parser: CsvParse.Parser;
+  readonly #CsvError: typeof CsvParse.CsvError;
   #records: CsvRecord[] = [];
   /** The line behind the last record. */
   #nextLine = 1;
@@ -82,7 +84,8 @@ class RecordParser {
   /** The bytes of the slices in which no record has ended. */
   #unfinished = 0;
 
-  constructor({ delimiters, hasQuotes }: CsvFormat) {
+  constructor({ delimiters, hasQuotes }: CsvFormat, { CsvError, Parser }: typeof CsvParse) {
+    this.#CsvError = CsvError;
     this.#parser = new Parser({
       bom: true,
       delimiter: Array.from(delimiters),
@@ -153,7 +156,7 @@ class RecordParser {
   }
 
   #toMalformed(error: Error): Error {
-    if (!(error instanceof CsvError)) return error;
+    if (!(error instanceof this.#CsvError)) return error;
     if (error.code === 'CSV_MAX_RECORD_SIZE') return this.#tooLarge();
     const reason = error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'has a quote that is not closed' : 'cannot be read';
     return new MalformedCsv(reason, this.#position);

@@ -49,10 +49,10 @@ export function fileSystemHandler(options: Partial<FileSystemUploadOptions> = {}
     refusedMembers: { members: { filePath: null } },
     store: async (upload, context) => {
       try {
-        const folder = await openFolder(context);
+        const { folder, shown } = await openFolder(context);
         const name = selectName(upload, context.options);
         await store(upload, context, join(folder, name), publisher);
-        return { status: 'Ok', members: { filePath: join(context.options['path'] as string, name) } };
+        return { status: 'Ok', members: { filePath: join(shown, name) } };
       } catch (error) {
         throw toUploadError(error, upload, context.signal);
       }
@@ -66,14 +66,21 @@ function selectName({ fileName }: UploadFile, options: UploadContext['options'])
   return name ?? uniqueFileName(fileName);
 }
 
+/** A folder: its absolute path without symbolic links, and its path in the metadata. */
+interface Folder {
+  readonly folder: string;
+  readonly shown: string;
+}
+
 /**
- * Returns the folder as an absolute path without symbolic links. Links in the configured part of the path are followed. Behind the
- * first template they are refused, as the client decides which folder of these it is.
+ * Opens the folder. Links in the configured part of the path are followed. Behind the first template they are refused, as the client decides
+ * which folder of these it is. Each tenant has a folder of its own at the end of the configured part.
  */
-async function openFolder({ options, templates }: UploadContext): Promise<string> {
+async function openFolder({ options, templates, tenant }: UploadContext): Promise<Folder> {
   const { path, create_path: createPath } = options as { path: string; create_path: boolean };
   const length = configuredLength(path, templates['path']);
-  const configured = resolve(path.slice(0, length));
+  const root = join(path.slice(0, length), tenant ?? '');
+  const configured = resolve(root);
   if (createPath) await mkdir(configured, { recursive: true });
   let folder = await realpath(configured);
   const components = path.slice(length).split(separators);
@@ -83,7 +90,7 @@ async function openFolder({ options, templates }: UploadContext): Promise<string
     // oxlint-disable-next-line no-await-in-loop
     await openSubfolder(folder, component, createPath);
   }
-  return folder;
+  return { folder, shown: tenant === null ? path : join(root, path.slice(length)) };
 }
 
 const separators = sep === '/' ? /\// : /[/\\]/;

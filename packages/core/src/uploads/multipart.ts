@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { Busboy } from '@fastify/busboy';
+import type { Busboy } from '@fastify/busboy';
 import { Problem } from '../http/problem.ts';
 
 /** The limits of a form. Sizes in bytes. */
@@ -51,7 +51,7 @@ export function isMultipart(contentType: string | undefined): contentType is str
  * @throws Problem 400 for a malformed form, 408 for a slow sender, 413 past a limit; the errors of `onFile` and `body`
  */
 export async function readForm(body: AsyncIterable<Uint8Array>, reader: FormReader): Promise<void> {
-  const form = new Form(reader);
+  const form = new Form(reader, await createParser(reader));
   const chunks = body[Symbol.asyncIterator]();
   const pace = new SenderPace(reader.limits);
   try {
@@ -84,7 +84,7 @@ function tooLarge(detail: string): Problem {
 /** The parser of one form, and the first error of the parser or of a file. */
 class Form {
   readonly #reader: FormReader;
-  readonly #parser: ReturnType<typeof createParser>;
+  readonly #parser: InstanceType<typeof Busboy>;
   #failure: Error | null = null;
   /** Rejects the step that is awaited. */
   #rejectStep: (error: Error) => void = () => undefined;
@@ -93,9 +93,9 @@ class Form {
   /** Completes when the files so far were processed. */
   #files: Promise<void> = Promise.resolve();
 
-  constructor(reader: FormReader) {
+  constructor(reader: FormReader, parser: InstanceType<typeof Busboy>) {
     this.#reader = reader;
-    this.#parser = createParser(reader);
+    this.#parser = parser;
     const { limits, onField, abort } = reader;
     abort.signal.addEventListener('abort', () => this.fail(abort.signal.reason as Error), { once: true });
     this.#parser
@@ -107,6 +107,7 @@ class Form {
       .on('partsLimit', () => this.fail(tooLarge(`The form has more than ${limits.maxParts} files and fields.`)))
       .on('fieldsLimit', () => this.fail(tooLarge(`The form has more than ${limits.maxParts} files and fields.`)))
       .on('error', (error) => this.fail(malformed(error as Error)));
+    if (abort.signal.aborted) this.fail(abort.signal.reason as Error);
   }
 
   get failure(): Error {
@@ -183,9 +184,11 @@ function malformed(error: Error): Problem {
 }
 
 /** @throws Problem 400 for a content type without a boundary */
-function createParser({ contentType, limits }: FormReader): InstanceType<typeof Busboy> {
+async function createParser({ contentType, limits }: FormReader): Promise<InstanceType<typeof Busboy>> {
+  // Imported by the first upload.
+  const { Busboy: Parser } = await import('@fastify/busboy');
   try {
-    return new Busboy({
+    return new Parser({
       headers: { 'content-type': contentType },
       limits: {
         fileSize: limits.maxFileSize,

@@ -19,7 +19,7 @@ const database = useDatabase(`${people}
   param _hash is hash of _password';
 `);
 
-/** What a host of several processes shares among them. */
+/** The services that a host with several processes shares. */
 function createShared() {
   const [keys, sessions] = [memoryKeyStorage(), memorySessions()];
   const [logins, hashes] = [loginRateLimiter({ perUser: 3 }), rateLimiter({ perAddress: 2 })];

@@ -46,9 +46,9 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 interface Host {
-  /** What the program registers before the gateway. */
+  /** Registers plugins and routes before the gateway. */
   readonly before?: (app: FastifyInstance) => unknown;
-  /** What the program registers after it. */
+  /** Registers plugins and routes after it. */
   readonly after?: (app: FastifyInstance) => unknown;
   readonly server?: FastifyServerOptions;
   readonly options?: Partial<GatewayPluginOptions>;

@@ -1,7 +1,7 @@
 import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 
-/** One connection: what a call leaves on it, the next one would find. */
+/** One connection: the next call would find all that a call leaves in the session. */
 const gateway = useGateway(
   `
   create function look() returns json language sql volatile as $$ select json_build_object('style', current_setting('DateStyle'),

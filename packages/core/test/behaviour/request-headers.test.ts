@@ -41,7 +41,7 @@ describe('words in a comment', () => {
     expect((await gateway.send('GET /api/in-parameter?a=1&headers={"own":1}')).body).toBe('{"own":1}');
   });
 
-  test('ignore is what everybody else gets', async () => {
+  test('ignore is the default of the other endpoints', async () => {
     expect((await gateway.send('GET /api/by-option')).body).toBe('default');
     expect((await gateway.send('GET /api/ignored')).body).toBe('nothing');
   });

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { startGateway, useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 
-/** What must hold when types, hosts, hooks and readers are not as they should be. */
+/** Rules that hold for changed types, faulty hosts and hooks, and clients that stop reading. */
 
 const problemType = (body: string): string => (JSON.parse(body) as { type: string }).type;
 const stale = 'urn:pgway:problem:stale-endpoint';
@@ -46,7 +46,7 @@ describe('a composite type that is altered while the gateway runs', () => {
       create or replace function done() returns table (n int, item thing) language sql volatile as $$
         insert into doing values (1); select count(*)::int, (select t from thing t) from doing $$;
       insert into thing default values`);
-    // What the volatile one has done is not done again.
+    // The effect of the volatile function is not repeated.
     const { status, body } = await gateway.send('POST /api/done');
     expect([status, problemType(body)]).toEqual([500, stale]);
     expect((await gateway.send('GET /api/one')).body).toBe(`[{"n":1,"item":{${item}}}]`);
@@ -122,7 +122,7 @@ test('a client that leaves while a hook is waited for runs nothing', async () =>
      create function note() returns void language sql as $$ insert into called values (1) $$;
      comment on function note is 'HTTP POST';`,
     {
-      // One connection: what is asked after it comes behind it.
+      // One connection: later calls wait for it.
       poolSize: 1,
       commandCallback: async ({ endpoint, request }) => {
         if (endpoint.name !== 'note') return;

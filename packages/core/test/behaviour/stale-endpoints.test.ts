@@ -2,7 +2,7 @@ import { crudSource, functionsSource, type EndpointSource } from '@pgway/core';
 import { startGateway, type TestGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 
-/** What an endpoint calls is altered or dropped while the gateway runs, and nothing tells the gateway. */
+/** The routine of an endpoint is altered or dropped while the gateway runs, without a notification. */
 
 const sql = `
   create table item (id int primary key, name text, note text);

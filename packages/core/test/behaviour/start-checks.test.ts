@@ -3,7 +3,7 @@ import { createGateway, crudSource, type GatewayOptions } from '@pgway/core';
 import { freshDatabase, type TestGateway, startGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 
-/** What an author of comments, or a host, has asked for and cannot have is told at the start. */
+/** Annotations and options that cannot take effect are reported at the start. */
 
 /** Diagnostics but for those that tell what annotations did. */
 function told({ gateway }: Pick<TestGateway, 'gateway'>): readonly string[] {

@@ -36,7 +36,9 @@ test('counters of a gateway: cache, pool, event streams, catalog', async () => {
   expect(first).toEqual({
     cache: { hits: 0, misses: 0, shared: 0, size: { entries: 0, bytes: 0, evictions: 0 } },
     events: { open: 0, opened: 0, messages: 0, dropped: 0 },
+    reads: { replicas: [], readsOnPrimary: 0 },
     rateLimits: [{ policy: 'one', refused: 0 }],
+    plans: { endpoints: [], comparisons: { auto: 0, generic: 0, undecided: 0, exceeded: 0 }, outliers: 0 },
     catalog: { loads: 1, failedLoads: 0, lastLoadMs: expect.any(Number) as number },
   });
   expect(pools).toMatchObject([{ connection: null, size: 1, acquireTimeouts: 0 }]);

@@ -238,7 +238,7 @@ describe('NULL', () => {
     const zoned = await createGateway(`${own.database.connectionString}?options=-c%20TimeZone%3DEurope/Amsterdam`);
     try {
       const answer = await zoned.fetch(new Request('http://x/api/zoned'));
-      // What PostgreSQL's own to_json says in that zone; its offset of 1800 has seconds.
+      // The result of PostgreSQL's to_json in that zone; its offset of 1800 has seconds.
       const [row] = await own.database.query(
         `select set_config('TimeZone', 'Europe/Amsterdam', true), to_json(zoned())::text as body from zoned()`,
       );

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { until } from '../database/support.ts';
 import { sendRaw } from '../behaviour/support.ts';
 
-/* What `cached` does to an answer, told by a sequence that counts the calls. */
+/* Effects of `cached` on responses. A sequence counts the calls. */
 
 const gateway = useGateway(`
   create sequence calls;

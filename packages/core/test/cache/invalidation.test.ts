@@ -1,5 +1,13 @@
-import { createGateway, type Gateway, type GatewayOptions, type Observation, redisCache } from '@pgway/core';
-import { freshDatabase, redisVersion, type RedisServer, startRedis, type TestDatabase } from '@pgway/testing';
+import {
+  type Cache,
+  createGateway,
+  type Gateway,
+  type GatewayOptions,
+  memoryCache,
+  type Observation,
+  redisCache,
+} from '@pgway/core';
+import { freshDatabase, holdLock, redisVersion, type RedisServer, startRedis, type TestDatabase } from '@pgway/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../database/support.ts';
 
@@ -20,8 +28,8 @@ beforeEach(async () => {
     create function other() returns text language sql as $$ select '#' || nextval('calls') $$;
     comment on function other() is 'HTTP GET
       cached';
-    create function slow_count(pause float) returns text language sql as
-      $$ select (select count(*) from book) || ' #' || nextval('calls') from pg_sleep(pause) $$;
+    create function slow_count() returns text language sql as
+      $$ select (select count(*) from book) || ' #' || nextval('calls') from pg_advisory_xact_lock_shared(1) $$;
     comment on function slow_count is 'HTTP GET
       cached';
     create function add_book(title text) returns int language sql as $$ insert into book (title) values (title) returning id $$;
@@ -79,6 +87,78 @@ test('after the response to a write, reads see it; entries that it does not name
   expect(await get(gateway, 'other')).toBe(other);
 });
 
+describe('a cache of the host that fails', () => {
+  /** A memory cache whose methods fail while `broken` names them. */
+  function failingCache() {
+    const cache = memoryCache({ maxEntries: 100, maxSize: 1024 * 1024, pruneInterval: 60_000 });
+    const broken = new Set<string>();
+    const check = async (method: string): Promise<void> => {
+      if (broken.has(method)) throw new Error(`${method} failed`);
+    };
+    const failing: Cache = {
+      get: async (key) => {
+        await check('get');
+        return cache.get(key);
+      },
+      set: async (key, response, how) => {
+        await check('set');
+        await cache.set(key, response, how);
+      },
+      invalidate: async (routines) => {
+        await check('invalidate');
+        await cache.invalidate(routines);
+      },
+      close: () => cache.close(),
+    };
+    return { broken, failing };
+  }
+  const cacheStates = () =>
+    observations.flatMap((observation) => {
+      if (observation.kind === 'cache-unavailable') return [observation.error.message];
+      return observation.kind === 'cache-available' ? ['available'] : [];
+    });
+
+  test('a write succeeds when its invalidation fails, and reads do not return the old response', async () => {
+    const { broken, failing } = failingCache();
+    const gateway = await start({ defaultRoutineCache: failing });
+    expect(await get(gateway, 'count-books')).toMatch(/^0 #/);
+    broken.add('invalidate');
+    expect(await post(gateway, 'add-book', { title: 'x' })).toBe(200);
+    expect(await get(gateway, 'count-books')).toMatch(/^1 #/);
+    expect(await get(gateway, 'other')).toBe(await get(gateway, 'other'));
+    expect([cacheStates(), gateway.health().cache]).toEqual([['invalidate failed'], 'invalidate failed']);
+    broken.clear();
+    await expect
+      .poll(async () => (await get(gateway, 'count-books')) === (await get(gateway, 'count-books')))
+      .toBe(true);
+    expect(await get(gateway, 'count-books')).toMatch(/^1 #/);
+    expect([cacheStates(), gateway.health().cache]).toEqual([['invalidate failed', 'available'], null]);
+  });
+
+  test('a notification whose invalidation fails does not end the process', async () => {
+    const { broken, failing } = failingCache();
+    const gateway = await start({ defaultRoutineCache: failing, cacheInvalidateChannel: 'cache_invalidate' });
+    await expect.poll(listening).toBe(1);
+    expect(await get(gateway, 'count-books')).toMatch(/^0 #/);
+    broken.add('invalidate');
+    await database.query(`insert into book (title) values ('x')`);
+    await notify('count_books');
+    await expect.poll(cacheStates).toEqual(['invalidate failed']);
+    expect(await get(gateway, 'count-books')).toMatch(/^1 #/);
+  });
+
+  test('requests are answered without it', async () => {
+    const { broken, failing } = failingCache();
+    const gateway = await start({ defaultRoutineCache: failing });
+    broken.add('get').add('set');
+    expect(await get(gateway, 'count-books')).not.toBe(await get(gateway, 'count-books'));
+    broken.delete('get');
+    const first = await get(gateway, 'count-books');
+    expect(await get(gateway, 'count-books')).not.toBe(first);
+    expect(cacheStates()).toContain('get failed');
+  });
+});
+
 test('a failed write invalidates nothing', async () => {
   const gateway = await start();
   const before = await get(gateway, 'count-books');
@@ -95,21 +175,16 @@ test('a write with a streamed response invalidates at the end of the stream', as
 
 test('a call that started before a write is not cached after it, and later requests do not join it', async () => {
   const gateway = await start();
-  const before = get(gateway, 'slow-count?pause=0.5');
-  await until(
-    'it runs',
-    async () =>
-      (
-        await database.query(
-          `select from pg_stat_activity where query like '%slow_count%' and state = 'active' and pid <> pg_backend_pid()`,
-        )
-      ).length === 1,
-  );
+  const lock = await holdLock(database.connectionString, 1);
+  const before = get(gateway, 'slow-count');
+  await until('it runs', async () => (await lock.waiting()) === 1);
   await post(gateway, 'add-book', { title: 'x' });
-  const after = get(gateway, 'slow-count?pause=0.5');
+  const after = get(gateway, 'slow-count');
+  await until('the later one runs too', async () => (await lock.waiting()) === 2);
+  await lock.release();
   expect(await before).toMatch(/^0 #/);
   expect(await after).toMatch(/^1 #/);
-  expect(await get(gateway, 'slow-count?pause=0.5')).toBe(await after);
+  expect(await get(gateway, 'slow-count')).toBe(await after);
 });
 
 test('a refresh empties the cache, as routines may have changed', async () => {
@@ -228,9 +303,15 @@ describe.skipIf(!hasRedis)('two gateways with one Redis', () => {
   });
 
   test('concurrent requests to one gateway make one call', async () => {
-    const gateway = await start(withRedis());
-    const answers = await Promise.all(Array.from({ length: 300 }, () => get(gateway, 'slow-count?pause=0.3')));
-    expect(new Set(answers).size).toBe(1);
+    let arrived = 0;
+    const gateway = await start({ ...withRedis(), commandCallback: () => void arrived++ });
+    const lock = await holdLock(database.connectionString, 1);
+    const answers = Promise.all(Array.from({ length: 300 }, () => get(gateway, 'slow-count')));
+    await until('all requests have arrived', () => arrived === 300);
+    // Redis answers in order: the lookups of all requests are complete.
+    await get(gateway, 'other');
+    await lock.release();
+    expect([...new Set(await answers)]).toEqual([expect.stringMatching(/^0 #\d+$/)]);
   });
 
   test('another database with the same Redis has its own responses', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { cases } from '@pgway/testing';
 import { expect, test } from 'vitest';
 import { compileCachePolicy, createCacheKey, type CacheKeyInput } from '../../src/request/cache/cache-key.ts';
-import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
+import { buildEndpoints } from '../support/build-endpoints.ts';
 import { endpointDefaults } from '../../src/endpoints/options.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { routine } from '../support/routine.ts';

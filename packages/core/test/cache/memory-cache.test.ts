@@ -22,13 +22,21 @@ const keep = (cache: MemoryCache, text: string, size = 10, expires: number | nul
   cache.set({ routine: 'r', text }, answer(size), { version: '0', expires });
 const has = (cache: MemoryCache, text: string): boolean => cache.get({ routine: 'r', text }).response !== null;
 
-test('beyond the maximum number of entries, the least recently used one is evicted', () => {
+test('beyond the maximum number of entries, the oldest one that was not used is evicted', () => {
   const cache = open({ maxEntries: 3 });
   for (const text of ['a', 'b', 'c']) keep(cache, text);
   expect(has(cache, 'a')).toBe(true);
   keep(cache, 'd');
   expect(['a', 'b', 'c', 'd'].filter((text) => has(cache, text))).toEqual(['a', 'c', 'd']);
   expect(cache.entries).toBe(3);
+});
+
+test('a new entry finds its place among entries that are all used', () => {
+  const cache = open({ maxEntries: 3 });
+  for (const text of ['a', 'b', 'c']) keep(cache, text);
+  for (const text of ['a', 'b', 'c']) has(cache, text);
+  keep(cache, 'd');
+  expect(['a', 'b', 'c', 'd'].filter((text) => has(cache, text))).toEqual(['b', 'c', 'd']);
 });
 
 test('beyond the maximum size, with keys, entries are evicted; an entry larger than that is not stored', () => {

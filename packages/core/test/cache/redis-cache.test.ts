@@ -139,4 +139,24 @@ describe.skipIf(!hasRedis)('with a server', () => {
     await until('it is back', () => states.length === 2);
     expect([await bodyOf(cache), await bodyOf(other)]).toEqual([null, null]);
   });
+
+  test('an invalidation while the connection is made again is sent after it, and the routine has entries again', async () => {
+    const states: CacheState[] = [];
+    const cache = await open({}, states);
+    await keep(cache, 'kept');
+    // The server holds back the invalidations of the new connection.
+    await server.command('CLIENT PAUSE 60000 WRITE');
+    onTestFinished(async () => void (await server.command('CLIENT UNPAUSE')));
+    await server.command('CLIENT KILL TYPE normal SKIPME yes');
+    await until('they are held back', async () => /blocked_clients:[1-9]/.test(await server.command('INFO clients')));
+    await cache.invalidate(['library.books']);
+    await server.command('CLIENT UNPAUSE');
+    await until('it is back', () => states.length === 2);
+    await expect
+      .poll(async () => {
+        await keep(cache, 'new');
+        return bodyOf(cache);
+      })
+      .toBe('new');
+  });
 });

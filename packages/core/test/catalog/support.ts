@@ -7,6 +7,7 @@ import type { Filters } from '../../src/catalog/routine-source.ts';
 import { connectDatabase } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import type { Database } from '../../src/postgres/port.ts';
+import { crudSource } from '../../src/tables/crud-source.ts';
 
 export interface Catalog {
   /** Runs one or more SQL statements. */
@@ -19,6 +20,8 @@ export interface Catalog {
   readonly oid: (type: string) => Promise<number>;
   /** Returns the routines of the built-in source, or of one with a custom query. */
   readonly read: (filters?: Filters, query?: string | null) => Promise<readonly Routine[]>;
+  /** Returns the select operation of each table and view. */
+  readonly tables: () => Promise<readonly Routine[]>;
   /** Returns the only routine of this name. */
   readonly routine: (name: string) => Promise<Routine>;
 }
@@ -51,6 +54,7 @@ export function useCatalog(sql: string): Catalog {
     query,
     value,
     read,
+    tables: async () => crudSource({ crudTypes: 'select', dialect: 'postgrest' }).read(database, {}),
     create: async (text) => void (await objects.query(text)),
     oid: async (type) => Number(await value(`select '${type}'::regtype::oid`)),
     routine: async (name) => {

@@ -268,6 +268,7 @@ function written(form: TypeFacts['json'], given: string, own: string): string {
       return `"${given.replace(' ', 'T')}"`;
     case 'timestamptz':
       return `"${given.replace(' ', 'T')}:00"`;
+    case 'numberText':
     case 'string':
       return JSON.stringify(given);
     case 'converted':

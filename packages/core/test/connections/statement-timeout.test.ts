@@ -2,7 +2,7 @@ import { createGateway, type Gateway, type GatewayOptions } from '@pgway/core';
 import { freshDatabase, pgbouncerVersion, startPgBouncer } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-/* Who bounds the time of a call: the option, else the database or role, else 30 seconds. */
+/* The time of a call is bounded by the option, else by the database or role, else by 30 seconds. */
 
 const sql = `
   create function shown() returns text language sql stable as $$ select current_setting('statement_timeout') $$;

@@ -69,7 +69,6 @@ async function pages(order: string, by: readonly string[], limit: number): Promi
 }
 
 test('keyset pagination visits every row once, in the order of ORDER BY', async () => {
-  let rowsSeen = 0;
   await fc.assert(
     fc.asyncProperty(listings, async ({ rows, order, limit }) => {
       const values = rows.map((_, index) => {
@@ -93,13 +92,12 @@ test('keyset pagination visits every row once, in the order of ORDER BY', async 
         'region',
       ];
       const wanted = await gateway.database.query(`select id::text, region from spot order by ${clause.join(', ')}`);
+      expect(wanted).toHaveLength(rows.length);
       const got = await pages(asked, by, limit);
       expect(got.map(({ id, region }) => ({ id, region }))).toEqual(wanted);
-      rowsSeen += got.length;
     }),
     { numRuns: cases(300) },
   );
-  expect(rowsSeen).toBeGreaterThan(100);
 }, 60_000);
 
 test('NULLs in spite of a NOT NULL domain or a NOT VALID constraint are visited too', async () => {

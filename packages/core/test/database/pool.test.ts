@@ -57,10 +57,12 @@ test('the acquire timeout', async () => {
   const pool = poolOf('waiting', { size: 1, acquireTimeout: 100 });
   // The acquire timeout includes opening the connection, which may take longer on a busy machine.
   await until('it is open', async () => (await errorOf(pool.query('select 1'))) === 'done');
-  const running = ask(pool, ['select pg_sleep(0.6)']);
+  const lock = await holdLock(db.connectionString, 3);
+  const running = ask(pool, ['select pg_advisory_xact_lock(3)']);
   const waiting = ask(pool, ['select 1']);
   expect(await errorOf(waiting)).toBe('AcquireTimeout');
   await expect(waiting.answer).rejects.toThrow('within 100 ms');
+  await lock.release();
   expect(await errorOf(running)).toBe('done');
   expect(await pool.query('select 1')).toEqual([['1']]);
 });

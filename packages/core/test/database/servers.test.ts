@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { packageOfRun, useDatabase } from '@pgway/testing';
 import { startPostgres } from '@pgway/embedded';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../src/postgres/port.ts';
-import { errorOf, open, type Proxy, startProxy, until } from './support.ts';
+import { ask, backendOf, errorOf, open, type Proxy, startProxy, until } from './support.ts';
 
 const db = useDatabase();
 /** The same user on every server, as on replicas. */
@@ -138,9 +138,73 @@ describe('target_session_attrs', () => {
     await expect(database.query('select 1')).rejects.toThrow(`no connection to ${host}: ${reason}`);
   });
 
+  test.each(['read-write', 'primary'] as const)(
+    '%s: a server that accepts connections and does not answer delays no call, wherever it is in the list',
+    async (target) => {
+      const hanging = await startProxy(servers.standby);
+      hanging.swallow();
+      const list = [hanging.connectionString, servers.standby, servers.primary];
+      const parameters = `target_session_attrs=${target}&connect_timeout=3600`;
+      expect(await serverOf(open(through(list, parameters)))).toBe('primary');
+    },
+  );
+
+  test('a server that becomes the primary is found while another one does not answer', async () => {
+    const [hanging, promoted] = [await startProxy(servers.primary), await startProxy(servers.standby)];
+    hanging.swallow();
+    const list = [promoted.connectionString, hanging.connectionString];
+    const database = open(through(list, 'target_session_attrs=read-write&connect_timeout=3600'), {
+      acquireTimeout: 60_000,
+    });
+    const server = serverOf(database);
+    await until('both were tried', () => promoted.attempts > 0 && hanging.attempts > 0);
+    promoted.aim(servers.primary);
+    expect(await server).toBe('primary');
+    // The connection that comes too late is closed.
+    hanging.release();
+    await until('it has ended', () => hanging.ended === 1);
+  });
+
+  test('the search ends when the last server has failed', async () => {
+    const hanging = await startProxy(servers.primary);
+    hanging.swallow();
+    const list = [hanging.connectionString, servers.standby];
+    const query = open(through(list, 'target_session_attrs=read-write&connect_timeout=1')).query('select 1');
+    await expect(query).rejects.toThrow(/timeout.*; no connection to .*: the server is read-only|read-only; .*timeout/);
+  });
+
   test('also behind a transaction pooler', async () => {
     const list = [servers.standby, servers.primary];
     const database = open(through(list, 'target_session_attrs=read-write'), { pooler: 'transaction' });
     expect(await serverOf(database)).toBe('primary');
   });
+});
+
+test.each([
+  ['read-write', 'ConnectionLost', true],
+  ['any', '25006', false],
+] as const)('%s: a server that refuses a write as read-only', async (target, error, isReplaced) => {
+  const database = open(db, { parameters: `target_session_attrs=${target}` });
+  const backend = await backendOf(database);
+  const refused = ask(database, ['set transaction read only', 'create table written (id int)']);
+  expect(await errorOf(refused)).toBe(error);
+  expect((await backendOf(database)) !== backend).toBe(isReplaced);
+});
+
+test('a commit that no synchronous standby has confirmed is not reported as done', async () => {
+  await run(servers.readOnly, `create table confirmed (id int); grant insert on confirmed to ${role}`);
+  const setStandby = async (name: string): Promise<void> => {
+    await run(servers.readOnly, `alter system set synchronous_standby_names to '${name}'`);
+    await run(servers.readOnly, 'select pg_reload_conf()');
+    await until('it is set', async () => (await database.query('show synchronous_standby_names'))[0]![0] === name);
+  };
+  const database = open(
+    through([servers.readOnly], 'options=-c%20default_transaction_read_only%3Doff%20-c%20synchronous_commit%3Don'),
+  );
+  await setStandby('missing');
+  onTestFinished(() => setStandby(''));
+  const insert = (): Promise<string> => errorOf(ask(database, ['insert into confirmed values (1)'], { timeout: 100 }));
+  // Another process of PostgreSQL makes the setting effective.
+  await until('commits wait', async () => (await insert()) !== 'done');
+  expect(await insert()).toBe('OutcomeUnknown');
 });

@@ -7,6 +7,7 @@ import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import {
   type Call,
   type CallHandle,
+  type CallPlan,
   type Database,
   DatabaseError,
   type Notice,
@@ -37,6 +38,7 @@ export interface AskOptions {
   readonly role?: string | null;
   readonly atomic?: boolean;
   readonly timeout?: number;
+  readonly plan?: CallPlan;
   /** Replaces the text sink of the last step. */
   readonly sink?: RowSink;
 }
@@ -139,10 +141,14 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   }
 }
 
-/** Moves the clock of time limits forward, so that a test does not wait for them. */
+const realClock = performance.now.bind(performance);
+
+/** Moves the clock of time limits forward until the end of the test, so that a test does not wait for them. */
 export function skipTime(milliseconds: number): void {
-  const now = performance.now.bind(performance);
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + milliseconds);
+  const clock = vi.spyOn(performance, 'now');
+  // A second spy is the first one, with its implementation.
+  const earlier = clock.getMockImplementation() ?? realClock;
+  clock.mockImplementation(() => earlier() + milliseconds);
   onTestFinished(() => clock.mockRestore());
 }
 

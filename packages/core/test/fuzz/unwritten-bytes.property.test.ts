@@ -130,7 +130,7 @@ function answered(
         whole: (body, count) => {
           send(body);
           const cached = toCachedResponse(
-            { kind: 'whole', body, rows: count, headerRow: null, cacheHeaders: null },
+            { kind: 'whole', body, rows: count, headerRow: null, cacheHeaders: null, settingsRow: null },
             { rows: 9, bytes: 1e9 },
           );
           outcome = `whole ${count} ${latin1(cached)}`;

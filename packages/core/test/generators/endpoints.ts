@@ -1,7 +1,7 @@
 import type { Endpoint } from '@pgway/core';
 import type { Column, TypeFacts } from '../../src/catalog/type-facts.ts';
 import type { TableColumn, TableOperation } from '../../src/catalog/table.ts';
-import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
+import { buildEndpoints } from '../support/build-endpoints.ts';
 import { endpointDefaults, type EndpointOptions } from '../../src/endpoints/options.ts';
 import { int4, returns, routine, text } from '../support/routine.ts';
 

@@ -117,6 +117,19 @@ create function sign_out() returns void language sql as $$ $$;
 comment on function sign_out is 'HTTP
 logout';
 
+create type entry as (id bigint, "__proto__" bigint, n int, ids bigint[]);
+create function double(_id bigint, _entries entry[], _price numeric)
+returns table (id bigint, entries entry[], price numeric, text text) language sql immutable as
+$$ select 2 * _id, _entries, _price, '12' $$;
+comment on function double is 'HTTP POST
+large_numbers string';
+create function next_id(_id bigint default null) returns bigint language sql immutable as $$ select _id + 1 $$;
+comment on function next_id is 'HTTP GET /next-id
+large_numbers string';
+create function ids(_from bigint) returns setof bigint language sql immutable as $$ values (_from), (null) $$;
+comment on function ids is 'HTTP GET /ids/{from}
+large_numbers string';
+
 create function "odd ñ%"("a&b" text, "__proto_" text default '') returns text language sql stable as $$ select "a&b" $$;
 comment on function "odd ñ%" is 'HTTP GET /api/odd-ñ%-[x]';
 `;
@@ -271,7 +284,7 @@ async function visit(client: Client): Promise<unknown> {
 describe('in Node', () => {
   test('the module as TypeScript', async () => {
     const { folder, remove } = await folderWith([
-      ...clientOf(gateway.gateway.endpoints, { customHost: gateway.url }),
+      ...clientOf(gateway.gateway.endpoints, { customHost: gateway.url, parseBigints: true }),
       { path: 'package.json', content: '{ "type": "module" }' },
     ]);
     try {
@@ -283,6 +296,14 @@ describe('in Node', () => {
       expect(await client.addNote({ body: 'ink', at: new Date('2025-02-01T00:00:00Z'), moods: ['sad', null] })).toBe(3);
       expect(await client.notesIdGet({ id: 3 })).toEqual({ id: 3, body: 'ink', at: '2025-02-01T00:00:00+00:00' });
       await gateway.database.query('delete from note where id = 3');
+      const entries = [{ id: 1n, proto: null, n: 2, ids: [3n, null] }, null];
+      const [doubled] = await client.double({ id: 9007199254740993n, entries, price: '0.10' });
+      expect(doubled).toEqual({ id: 18014398509481986n, entries, price: '0.10', text: '12' });
+      expect([await client.nextId({ id: 9007199254740993n }), await client.nextId()]).toEqual([
+        9007199254740994n,
+        null,
+      ]);
+      expect(await client.idsFrom({ from: -5n })).toEqual([-5n, null]);
     } finally {
       await remove();
     }

@@ -1,6 +1,6 @@
 import { type Endpoint, openApiDocument, openApiFiles } from '@pgway/core';
 import { describe, expect, test } from 'vitest';
-import { bytea, column, int4, jsonb, returns, text, textArray } from '../support/routine.ts';
+import { bytea, column, int4, int8, jsonb, numeric, returns, text, textArray } from '../support/routine.ts';
 import { address, customers, mood, planned, timestamptz } from './endpoints.ts';
 import { complaints } from './open-api-validators.ts';
 
@@ -426,4 +426,60 @@ describe('rate limits', () => {
     const { components } = documentOf(planned([{ comment: 'HTTP GET /free' }], { rateLimits }));
     expect([components.headers, components.responses.TooManyRequests]).toEqual([undefined, undefined]);
   });
+});
+
+test('field errors, with the status of the endpoint', async () => {
+  const document = documentOf(planned([{ comment: 'HTTP POST /f\nfield_errors 422' }]));
+  expect(document.paths['/f'].post.responses['422']).toEqual({ $ref: '#/components/responses/Problem' });
+  expect(document.components.schemas.Problem.properties.errors.items.properties.pointer.type).toBe('string');
+  const license = { name: 'MIT', identifier: 'MIT' };
+  expect(await complaints({ ...document, info: { ...document.info, license } })).toEqual([]);
+  const without = documentOf(planned([{ comment: 'HTTP POST /f' }]));
+  expect(without.paths['/f'].post.responses['422']).toBeUndefined();
+  expect(without.components.schemas.Problem.properties.errors).toBeUndefined();
+});
+
+test('large numbers as strings, always or for clients that request them', () => {
+  const result = returns('composite', [column('id', int8), column('price', numeric)]);
+  const properties = (word: string, type: string): Json =>
+    operationOf({ comment: `HTTP GET /f\nlarge_numbers ${word}`, result }).responses['200'].content[type]?.schema
+      .properties;
+  const json = 'application/json';
+  const numbers = { id: { type: ['integer', 'null'], format: 'int64' }, price: { type: ['number', 'null'] } };
+  const strings = {
+    id: { type: ['string', 'null'], format: 'int64' },
+    price: { type: ['string', 'null'], format: 'decimal' },
+  };
+  expect([properties('number', json), properties('string', json)]).toEqual([numbers, strings]);
+  expect(properties('number', `${json};IEEE754Compatible=true`)).toBeUndefined();
+  const negotiated = [json, `${json};IEEE754Compatible=true`].map((type) => properties('negotiated', type));
+  expect(negotiated).toEqual([numbers, strings]);
+});
+
+test.each([
+  ['idempotent', {}],
+  ['idempotent required', { required: true }],
+])('%s is a header, with the problems of keys', (line, required) => {
+  const operation = operationOf({ comment: `HTTP POST /f\n${line}` }, 'post');
+  expect(operation.parameters).toEqual([
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description: 'A random value for each operation. A repeated request with the same key runs once.',
+      ...required,
+      schema: { type: 'string', minLength: 1, maxLength: 257, examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'] },
+    },
+  ]);
+  expect(Object.keys(operation.responses as object)).toEqual(expect.arrayContaining(['409', '422']));
+});
+
+test('the path of batches', async () => {
+  const endpoints = planned([{ comment: 'HTTP GET /f' }]);
+  const document = documentOf(endpoints, { batchPath: '/api/batch' });
+  expect(Object.keys(document.paths)).toEqual(['/f', '/api/batch']);
+  const { parameters, requestBody } = document.paths['/api/batch'].post;
+  expect(parameters[0].schema.enum).toEqual(['read-committed', 'repeatable-read', 'serializable']);
+  expect(requestBody.content['application/json'].schema.items.required).toEqual(['method', 'path']);
+  expect(await complaints(document)).toEqual(await complaints(documentOf(endpoints)));
+  expect(Object.keys(documentOf(endpoints).paths)).toEqual(['/f']);
 });

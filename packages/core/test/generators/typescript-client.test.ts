@@ -10,7 +10,7 @@ import {
   typescriptClientFiles,
 } from '@pgway/core';
 import { describe, expect, test } from 'vitest';
-import { bool, bytea, column, int4, jsonb, returns, text, textArray } from '../support/routine.ts';
+import { bool, bytea, column, int4, int8, jsonb, numeric, returns, text, textArray } from '../support/routine.ts';
 import { address, customers, customersRow, mood, planned, timestamptz, uuid } from './endpoints.ts';
 import { at, clientOf, compile, folderWith, moduleOf } from './support.ts';
 
@@ -333,6 +333,9 @@ describe('options', () => {
     ]);
     expect(paths(clientOf(two, { createSeparateTypeFile: false }))).toEqual(['client.ts']);
     expect(paths(clientOf(two, { skipTypes: true }))).toEqual(['client.js']);
+    expect(() => clientOf(two, { filePath: '{0}.ts', bySchema: true, readOwnWrites: true })).toThrow(
+      'typescriptClient.readOwnWrites: not with bySchema, whose modules do not know the writes of each other; remove one of them',
+    );
     expect(() => clientOf(two, { bySchema: true })).toThrow(
       'typescriptClient.filePath: "client.ts" has no {0} for the schema, which bySchema needs; add it, as in "client{0}.ts"',
     );
@@ -615,6 +618,10 @@ describe('every option', () => {
     { includeParseUrlParam: true, includeParseRequestParam: true, exportUrls: true, uniqueModels: true },
     { bySchema: true, defaultJsonType: 'unknown', useRoutineNameInsteadOfEndpoint: true, commentHeader: 'none' },
     { customHeaders: { 'X-Key': '"1"' }, xsrfTokenHeaderName: 'X-XSRF', includeStatusCode: true },
+    { readOwnWrites: true },
+    { batchPath: '/api/batch', xsrfTokenHeaderName: 'X-XSRF' },
+    { batchPath: '/api/batch', includeStatusCode: true, customHeaders: { 'X-Key': '"1"' } },
+    { readOwnWrites: true, includeStatusCode: true, includeParseRequestParam: true },
   ];
   const inFolder = (index: number, options: Parameters<typeof moduleOf>[1]): readonly GeneratedFile[] =>
     clientOf(everything, { ...options, filePath: `v${index}/client{0}.ts` });
@@ -636,4 +643,59 @@ describe('every option', () => {
       await remove();
     }
   });
+});
+
+test('problems have field errors if an endpoint lists them', async () => {
+  const endpoints = planned([{ comment: 'HTTP POST /f\nfield_errors' }]);
+  const module = moduleOf(endpoints);
+  expect(part(module, 'IFieldError')).toBe(`export interface IFieldError {
+  pointer: string;
+  code: "required" | "unknown" | "repeated" | "invalid" | "too-long" | "out-of-range" | "not-null" | "unique" | "foreign-key" | "check" | "exclusion";
+  detail: string;
+}`);
+  expect(part(module, 'IProblem')).toContain('errors?: readonly IFieldError[];');
+  expect(await compile(clientOf(endpoints))).toBe('');
+  expect(moduleOf(planned([{ comment: 'HTTP POST /f' }]))).not.toContain('IFieldError');
+});
+
+describe('large numbers as strings', () => {
+  const endpoints = planned([
+    {
+      comment: 'HTTP POST /f\nlarge_numbers string',
+      parameters: [{ name: '_id', type: int8 }],
+      result: returns('composite', [column('id', int8), column('price', numeric), column('n', int4)]),
+    },
+    { name: 'g', comment: 'HTTP GET /g\nlarge_numbers negotiated', result: returns('scalar', [column('g', int8)]) },
+  ]);
+  test('have the type string', () => {
+    const module = moduleOf(endpoints);
+    expect(part(module, 'IFRequest')).toContain('  id: string | null;');
+    expect(part(module, 'IFResponse')).toContain('  id: string | null;\n  price: string | null;\n  n: number | null;');
+    expect(part(module, 'g')).toContain('Promise<number | null>');
+  });
+  test('have the type bigint with parseBigints, unless they may have a fraction', async () => {
+    const module = moduleOf(endpoints, { parseBigints: true });
+    expect(part(module, 'IFRequest')).toContain('  id: bigint | null;');
+    expect(part(module, 'IFResponse')).toContain('  id: bigint | null;\n  price: string | null;\n  n: number | null;');
+    expect(part(module, 'f')).toContain('_bigints(await response.json(), { ["id"]: 0 })');
+    expect(await compile(clientOf(endpoints, { parseBigints: true }))).toBe('');
+    expect(moduleOf(endpoints)).not.toContain('igint');
+  });
+});
+
+test('calls that run once take a key; one that is required is made for each call', async () => {
+  const endpoints = planned([
+    { name: 'pay', comment: 'HTTP POST /pay\nidempotent' },
+    { name: 'must_pay', comment: 'HTTP POST /must-pay\nidempotent required' },
+  ]);
+  const module = moduleOf(endpoints);
+  expect(part(module, 'IIdempotentOptions')).toContain('idempotencyKey?: string | undefined;');
+  expect(part(module, 'pay')).toContain(
+    'headers: { ...(options.idempotencyKey === undefined ? {} : { "Idempotency-Key": JSON.stringify(options.idempotencyKey) }), ...options.headers }',
+  );
+  expect(part(module, 'mustPay')).toContain(
+    'headers: { "Idempotency-Key": JSON.stringify(options.idempotencyKey ?? _newKey()), ...options.headers }',
+  );
+  expect(await compile(clientOf(endpoints))).toBe('');
+  expect(moduleOf(planned([{ comment: 'HTTP POST /f' }]))).not.toMatch(/idempoten|_newKey/i);
 });

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { clientOf, compile, root } from '../generators/support.ts';
 
 /**
- * What a database becomes, side by side: the SQL, the plan, and what the generators make of it. After a change that is meant:
+ * The SQL of databases beside their plans and generated files. After an intended change:
  * `npx vitest run packages/core/test/golden --update`, and read the difference.
  */
 

@@ -67,6 +67,40 @@ test('every endpoint is logged at start, under the name of the logger', async ()
   ]);
 });
 
+/** Starts a gateway over this many functions, and returns the lines about its endpoints. */
+async function endpointLines(functions: number, logEndpointCreatedInfo: boolean): Promise<readonly Line[]> {
+  const lines: Line[] = [];
+  const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
+    void lines.push([level, message, { ...fields }]);
+  const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  const functionSql = `do $do$ begin
+    for i in 1..${functions} loop
+      execute format('create function f%1$s() returns int language sql as ''select 1''; comment on function f%1$s() is ''HTTP''', i);
+    end loop;
+  end $do$`;
+  const gateway = await startGateway(functionSql, { logger, logEndpointCreatedInfo, logAnnotationSetInfo: false });
+  await gateway.close();
+  return lines.filter(([, message]) => message.startsWith('endpoint'));
+}
+
+test('more than 100 endpoints are one line at info, and a line each at debug', async () => {
+  const few = await endpointLines(100, true);
+  expect(few.map(([level]) => level)).toEqual(['debug', ...Array(100).fill('info')]);
+  const [summary, ...single] = await endpointLines(101, true);
+  expect(summary).toEqual([
+    'info',
+    'endpoints created; pgway endpoints lists them, and level debug logs a line for each',
+    { name: 'Gateway', count: 101 },
+  ]);
+  expect(single.map(([level]) => level)).toEqual(Array(101).fill('debug'));
+  expect(single[0]).toEqual([
+    'debug',
+    'endpoint created',
+    { name: 'Gateway', method: 'POST', path: '/api/f1', routine: 'public.f1()' },
+  ]);
+  expect(await endpointLines(101, false)).toEqual([]);
+});
+
 test('logEndpointCreatedInfo: false logs no endpoints', async () => {
   const lines: string[] = [];
   const note = (_: unknown, message: string): void => void lines.push(message);

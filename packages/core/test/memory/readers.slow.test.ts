@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const mebibyte = 1024 * 1024;
 const size = 20 * mebibyte;
 const readers = 40;
-/** What the process keeps at most for all readers that take nothing, and what calls that still run need. */
+/** The maximum memory for all clients that do not read, and for the calls that still run. */
 const most = 256 * mebibyte + 10 * size;
 
 const gateway = useGateway(

@@ -5,7 +5,7 @@ import { functionsSource } from '../../src/catalog/functions-source.ts';
 import type { Routine } from '../../src/catalog/routine.ts';
 import { connectDatabase } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
-import { buildEndpoints } from '../../src/endpoints/build-endpoints.ts';
+import { buildEndpoints } from '../support/build-endpoints.ts';
 import { endpointDefaults, type EndpointOptions } from '../../src/endpoints/options.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { buildCallStatement, findMissingArgument, callColumnTypes } from '../../src/endpoints/statement.ts';
@@ -301,7 +301,7 @@ describe('raw mode', () => {
     expect(await raw('sold', { n: '1' })).toEqual([['1', '(t1,"(1,{x})")', '(m,)', 't']]);
   });
 
-  test('makes whole rows of records, whose values nobody else can tell apart', async () => {
+  test('makes whole rows of records, whose values only PostgreSQL can tell apart', async () => {
     expect(await raw('echoes', { a: 'a,"b', b: '' })).toEqual([['a,"b1'], ['']]);
     const separated = (separator: string): Promise<readonly unknown[]> =>
       call(replanned('echoes', `raw\nseparator = ${separator}`), { a: 'a,"b\\', b: 'x\ny' });

@@ -128,7 +128,7 @@ describe('the limits of endpoints', () => {
   test('addresses are those behind trusted proxies, and an IPv6 network counts as one', async () => {
     expect(await statuses('GET /api/strict', from('192.0.2.1'))).toEqual([200, 200, 429]);
     expect(await statuses('GET /api/strict', from('192.0.2.2'), 1)).toEqual([200]);
-    // What a client writes in front of its own address does not count.
+    // An address that the client puts before its own does not count.
     expect(await statuses('GET /api/strict', from('203.0.113.5, 192.0.2.1'), 1)).toEqual([429]);
     const network = ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3', '2001:db8:0:1::1'];
     const found = [];
@@ -168,7 +168,7 @@ describe('the limits of endpoints', () => {
     expect(store.keys.filter((key) => /one|two|yy/.test(key) || key.length > 80)).toEqual([]);
   });
 
-  test('a policy without partition counts everybody together', async () => {
+  test('a policy without partition counts all clients together', async () => {
     expect(await statuses('GET /api/shared', from('192.0.2.1'), 1)).toEqual([200]);
     expect(await statuses('GET /api/shared', { 'x-user': 'ada', ...from('192.0.2.2') })).toEqual([200, 429, 429]);
   });

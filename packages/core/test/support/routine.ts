@@ -17,6 +17,8 @@ function builtin(name: string, oid: number, json: TypeFacts['json'], textual = f
 }
 
 export const int4: TypeFacts = builtin('int4', 23, 'number');
+export const int8: TypeFacts = builtin('int8', 20, 'number');
+export const numeric: TypeFacts = builtin('numeric', 1700, 'number');
 export const text: TypeFacts = builtin('text', 25, 'string', true);
 export const bool: TypeFacts = builtin('bool', 16, 'boolean');
 export const jsonb: TypeFacts = builtin('jsonb', 3802, 'json');

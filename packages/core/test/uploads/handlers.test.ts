@@ -10,7 +10,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { plain, problem, problemOf } from '../behaviour/support.ts';
 import { beginUpload, endUpload, fileHead, form, type FormEntry, formEnd, largeObjects, leftovers } from './forms.ts';
 
-/** What the handlers of the tests have stored, by handler and file name. */
+/** The content that the handlers of the tests have stored, by handler and file name. */
 const stored = new Map<string, string>();
 const events: string[] = [];
 

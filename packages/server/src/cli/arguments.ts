@@ -3,7 +3,7 @@ import type { NamedFile } from '../config/configuration-files.ts';
 import type { Override } from '../config/layers.ts';
 
 /** A command that needs a configuration and a database. `serve` is the program without a command. */
-export type DatabaseCommand = 'serve' | 'generate' | 'validate' | 'endpoints' | 'install-watch';
+export type DatabaseCommand = 'serve' | 'generate' | 'validate' | 'endpoints' | 'install';
 export type Command = DatabaseCommand | 'config' | 'encrypt' | 'hash' | 'init';
 
 const flagNames = ['all', 'check', 'decrypt', 'force', 'json', 'print', 'uninstall', 'verify', 'watch', 'yes'] as const;
@@ -18,15 +18,15 @@ export interface Arguments {
   readonly files: readonly NamedFile[];
   /** The endpoints that `pgway endpoints` shows; null: all. */
   readonly filter: string | null;
-  /** The schema of `pgway install-watch`; null: its default. */
-  readonly schema: string | null;
+  /** What `pgway install` creates, and the names after that. Empty for other commands. */
+  readonly operands: readonly string[];
   readonly overrides: readonly Override[];
 }
 
 interface Syntax {
   readonly flags: readonly Flag[];
   /** The meaning of an argument that is not an option. */
-  readonly argument: 'file' | 'filter' | 'schema' | null;
+  readonly argument: 'file' | 'filter' | 'operands' | null;
 }
 
 const syntaxes: Readonly<Record<Command, Syntax>> = {
@@ -36,7 +36,7 @@ const syntaxes: Readonly<Record<Command, Syntax>> = {
   config: { flags: ['all', 'json'], argument: 'file' },
   init: { flags: ['force'], argument: 'file' },
   endpoints: { flags: ['all', 'json'], argument: 'filter' },
-  'install-watch': { flags: ['print', 'uninstall', 'yes'], argument: 'schema' },
+  install: { flags: ['print', 'uninstall', 'yes'], argument: 'operands' },
   hash: { flags: ['verify'], argument: null },
   encrypt: { flags: ['decrypt'], argument: null },
 };
@@ -137,24 +137,24 @@ export function parseArguments(argv: readonly string[]): Arguments {
     command: information ?? command,
     flags: new Set(flagNames.filter((name) => flags.has(name))),
     files: files.map(({ name, optional }) => ({ name, optional })),
-    filter: argument === 'filter' ? wordOf(words) : null,
-    schema: argument === 'schema' ? wordOf(words) : null,
+    filter: argument === 'filter' ? (namesOf(words)[0] ?? null) : null,
+    operands: argument === 'operands' ? namesOf(words) : [],
     overrides,
   };
 }
 
-/** Returns the first argument that is not an option. */
-function wordOf(words: readonly Word[]): string | null {
-  return words.find(({ isOption }) => !isOption)?.name ?? null;
+/** Returns the arguments that are not options. */
+function namesOf(words: readonly Word[]): readonly string[] {
+  return words.filter(({ isOption }) => !isOption).map(({ name }) => name);
 }
 
 function findIssues(command: Command, { words, flags, overrides }: Words): readonly string[] {
   if (command === 'hash') return [...flagIssues(command, flags), ...hashIssues(words, overrides)];
-  const names = words.filter(({ isOption }) => !isOption).map(({ name }) => name);
+  const names = namesOf(words);
   return [
     ...(names.some(isCommand) ? [] : flagIssues(command, flags)),
     ...wordIssues(names, syntaxes[command].argument),
-    ...(command === 'install-watch' ? installWatchIssues(names, flags) : []),
+    ...(command === 'install' ? installIssues(names, flags) : []),
     ...(command === 'init' ? initIssues(words, overrides) : []),
     ...(command === 'encrypt' ? encryptIssues(names) : []),
   ];
@@ -200,10 +200,14 @@ function encryptIssues(names: readonly string[]): readonly string[] {
   ];
 }
 
-function installWatchIssues(names: readonly string[], flags: ReadonlySet<string>): readonly string[] {
+function installIssues([part, ...names]: readonly string[], flags: ReadonlySet<string>): readonly string[] {
+  const isKnown = part === 'watch' || part === 'idempotency';
   return [
-    ...(names.length > 1
-      ? [`install-watch: takes one schema, not ${names.length}; pass the configuration file as --config=<file>`]
+    ...(isKnown
+      ? []
+      : [`install: takes watch or idempotency${part === undefined ? '' : `, not ${JSON.stringify(part)}`}`]),
+    ...(part === 'watch' && names.length > 1
+      ? [`install watch: takes one schema, not ${names.length}; pass the configuration file as --config=<file>`]
       : []),
     ...(flags.has('print') && flags.has('yes') ? ['--print and --yes: pass only one of them'] : []),
   ];

@@ -14,7 +14,8 @@ export interface Task {
   readonly command: DatabaseCommand;
   readonly flags: ReadonlySet<Flag>;
   readonly filter: string | null;
-  readonly schema: string | null;
+  /** As in `Arguments`. */
+  readonly operands: readonly string[];
   /** Loads the configuration again. */
   readonly reload?: () => Promise<LoadedConfiguration>;
 }
@@ -34,7 +35,7 @@ export interface CommandContext {
 export interface WorkerPart extends WorkerOutput {
   readonly connectionString: string;
   readonly shared: SharedServices;
-  /** Whether this worker prints what all workers find at their start. */
+  /** Whether this worker prints the messages that all workers have at their start. */
   readonly announces: boolean;
   readonly state: () => WorkersState;
   readonly metrics: MetricsExchange;

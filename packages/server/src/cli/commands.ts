@@ -3,10 +3,12 @@ import { availableParallelism } from 'node:os';
 import type { Gateway } from '@pgway/core';
 import { createApiDocsHandler } from '../api-docs/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import { apiDocsDiagnostics, needsDefinitions } from '../generated-files.ts';
+import { servedDiagnostics, needsDefinitions } from '../generated-files.ts';
 import { createExamplePageHandler, hasExample } from '../example/example-page.ts';
 import { Lifecycle, StartInterrupted, whenAborted } from '../lifecycle.ts';
 import { startHttpServer } from '../start.ts';
+import { createMcpHandler } from '../mcp/mcp-handler.ts';
+import { createSignInPage } from '../sign-in-page/sign-in-page.ts';
 import { createStartPage } from '../start-page/start-page.ts';
 import { openTelemetry, type Telemetry } from '../telemetry.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
@@ -17,10 +19,10 @@ import { runEndpoints } from './endpoints-command.ts';
 import { type CatalogWatch, createCatalogWatch } from './catalog-watch.ts';
 import { errorMessage } from './error-message.ts';
 import { runGenerate } from './generate-command.ts';
-import { runInstallWatch } from './install-watch-command.ts';
+import { runInstall } from './install/install-command.ts';
 import { openGateway, type OpenedGateway } from './open-gateway.ts';
 import { unreachableEndpoints } from './unreachable-endpoints.ts';
-import type { ProcessContext } from './process-context.ts';
+import { type ProcessContext, withEarlyReloads } from './process-context.ts';
 import { createStartupReporter } from './startup-reporter.ts';
 import { runValidate } from './validate-command.ts';
 
@@ -64,13 +66,14 @@ function dispatch(context: CommandContext): Promise<number> {
       return runValidate(context);
     case 'endpoints':
       return runEndpoints(context);
-    case 'install-watch':
-      return runInstallWatch(context);
+    case 'install':
+      return runInstall(context);
   }
 }
 
 /** Serves in this process, or in several workers. */
-async function serve(context: CommandContext): Promise<number> {
+async function serve(commandContext: CommandContext): Promise<number> {
+  const context = { ...commandContext, process: withEarlyReloads(commandContext.process) };
   const { loaded, worker, reporter } = context;
   if (worker !== null) return runServer(context);
   const workers = countWorkers(loaded.configuration, availableParallelism());
@@ -93,7 +96,7 @@ function openServedGateway(
     observeRequests: context.reporter.requestLog !== null,
     readDefinitions: needsDefinitions(configuration),
     endpointCreateHandlers: [
-      (endpoints) => apiDocsDiagnostics(endpoints, configuration),
+      (endpoints) => servedDiagnostics(endpoints, configuration),
       ...(watch === null ? [] : [watch.compare]),
     ],
     ...watch?.options,
@@ -131,10 +134,12 @@ async function runServer(context: CommandContext): Promise<number> {
   const { gateway, connectionString } = await openServedGateway(context, watch, telemetry);
   telemetry.addGateway(gateway);
   const handlers = [createApiDocsHandler(loaded.configuration, connectionString)];
+  const mcp = createMcpHandler(loaded.configuration, gateway, reporter.requestFailed);
   if (hasExample(loaded.configuration)) handlers.push(createExamplePageHandler(loaded.configuration));
   const server = await startHttpServer(lifecycle, loaded.configuration, gateway, {
     handlers,
-    startPage: createStartPage(loaded.configuration, connectionString),
+    pages: [createStartPage(loaded.configuration, connectionString), createSignInPage(loaded.configuration)],
+    serveMcp: mcp,
     certificates,
     onRequest: telemetry.begin,
     serveMetrics: telemetry.serveMetrics,

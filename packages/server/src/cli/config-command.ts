@@ -1,6 +1,6 @@
 import { type EffectiveSetting, effectiveSettings } from '../config/effective-settings.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import { displayWidth, escapeControlCharacters, padToWidth } from '../terminal-text.ts';
+import { displayWidth, escapeControlCharacters, padToWidth } from '@pgway/core/terminal';
 import type { Flag } from './arguments.ts';
 import type { ProcessContext } from './process-context.ts';
 

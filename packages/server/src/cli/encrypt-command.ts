@@ -3,7 +3,7 @@ import type { TextEncryption } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { encryptedPrefix, valueEncryption } from '../config/encrypted-values.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
-import { escapeControlCharacters } from '../terminal-text.ts';
+import { escapeControlCharacters } from '@pgway/core/terminal';
 import type { Flag } from './arguments.ts';
 import type { ProcessContext } from './process-context.ts';
 import { isTerminal, onTerminal, readInput, SecretInputError } from './secret-input.ts';

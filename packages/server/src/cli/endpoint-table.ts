@@ -1,5 +1,5 @@
 import { type Endpoint, withClientParameters } from '@pgway/core';
-import { truncate, escapeControlCharacters, padToWidth, displayWidth } from '../terminal-text.ts';
+import { truncate, escapeControlCharacters, padToWidth, displayWidth } from '@pgway/core/terminal';
 
 type EndpointParameter = Endpoint['parameters'][number];
 

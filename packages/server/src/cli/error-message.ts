@@ -1,14 +1,14 @@
 import { GeneratorError, StartError } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
-import { EmbeddedPostgresError } from '../embedded-postgres.ts';
+import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
 import { ExampleError } from '../example/sql-files.ts';
 import { ListenError } from '../http/http-server.ts';
 import { LifecycleTimeout } from '../lifecycle.ts';
 import { redactText } from '../log/redact.ts';
-import { escapeControlCharacters } from '../terminal-text.ts';
+import { escapeControlCharacters } from '@pgway/core/terminal';
 import { EncryptionError } from './encrypt-command.ts';
 import { WorkerCrash, WorkerStartError } from '../workers/worker-errors.ts';
-import { SecretInputError } from './secret-input.ts';
+import { PromptCancelled, SecretInputError } from './secret-input.ts';
 
 const expectedErrors = [
   StartError,
@@ -18,6 +18,7 @@ const expectedErrors = [
   ListenError,
   LifecycleTimeout,
   EncryptionError,
+  PromptCancelled,
   SecretInputError,
   WorkerCrash,
 ] as const;

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { describeValues, sections } from '../config/settings.ts';
 import type { Setting } from '../config/settings.ts';
-import { wrap } from '../terminal-text.ts';
+import { wrap } from '@pgway/core/terminal';
+import { version } from './version.ts';
 
 const usage = `Usage: pgway [file …] [options] [--key=value …]
 
@@ -23,7 +23,8 @@ Commands:
   pgway endpoints [text]  print each endpoint whose path or routine contains the text, with the reason for it
       --all               also print the routines without an endpoint
       --json              print JSON
-  pgway install-watch [schema]   create event triggers that notify the gateway of changes of the database
+  pgway install watch [schema]      create event triggers that notify the gateway of changes of the database
+  pgway install idempotency [role …]   create the table of idempotency keys, which these roles may use
       --print             print the statements, and run none
       --uninstall         drop them
       --yes               do not ask
@@ -55,10 +56,4 @@ export function helpText(columns: number): string {
     return [heading, ...section.settings.flatMap((setting) => settingLines(setting, columns))];
   });
   return `pgway ${version()}: PostgreSQL as an HTTP API\n\n${usage}${lines.join('\n')}\n`;
-}
-
-/** Returns the version of this package. */
-export function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

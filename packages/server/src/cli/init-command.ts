@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { defaultFile } from '../config/configuration-files.ts';
 import { configurationTemplate } from '../config/template.ts';
-import { escapeControlCharacters } from '../terminal-text.ts';
+import { escapeControlCharacters } from '@pgway/core/terminal';
 import type { Flag } from './arguments.ts';
 import type { ProcessContext } from './process-context.ts';
 

@@ -135,6 +135,28 @@ function watchParents(listener: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+/**
+ * Returns the context of a program that can be reloaded, until its end: a request during its start is passed on to the first listener,
+ * and one during its end is dropped.
+ */
+export function withEarlyReloads(context: ProcessContext): ProcessContext {
+  let listener: (() => void) | null = null;
+  let isRequested = false;
+  context.onReload(() => {
+    if (listener === null) isRequested = true;
+    else listener();
+  });
+  return {
+    ...context,
+    onReload: (added) => {
+      listener = added;
+      if (isRequested) added();
+      isRequested = false;
+      return () => (listener = () => undefined);
+    },
+  };
+}
+
 /** Returns the parent of a process; null without `/proc`. */
 function parentOf(pid: number): number | null {
   try {

@@ -1,8 +1,8 @@
 /** Secrets from the terminal, hidden, or from the standard input: arguments can be read by other users of the machine. */
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { type Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { ProcessContext } from './process-context.ts';
+
+export { type Ask, onTerminal, PromptCancelled } from '@pgway/core/terminal';
 
 /** The secret cannot be read; the message is one line. */
 export class SecretInputError extends Error {
@@ -11,40 +11,6 @@ export class SecretInputError extends Error {
 
 export function isTerminal({ isTTY }: ProcessContext['stdin']): boolean {
   return isTTY === true;
-}
-
-/** Asks for one line. A hidden line is not echoed. */
-export type Ask = (question: string, isHidden: boolean) => Promise<string>;
-
-/** Prompts on the standard error, so that the standard output has the result only. */
-export async function onTerminal<Result>(
-  { stdin, stderr }: ProcessContext,
-  use: (ask: Ask) => Promise<Result>,
-): Promise<Result> {
-  let isMuted = true;
-  const output = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      if (!isMuted) stderr.write(chunk.toString());
-      done();
-    },
-  });
-  const lines = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
-  const closed = once(lines, 'close').then(() => {
-    throw new SecretInputError('cancelled');
-  });
-  const ask: Ask = async (question, isHidden) => {
-    stderr.write(question);
-    isMuted = isHidden;
-    const [line] = (await Promise.race([once(lines, 'line'), closed])) as [string];
-    if (isHidden) stderr.write('\n');
-    return line;
-  };
-  try {
-    return await use(ask);
-  } finally {
-    closed.catch(() => {});
-    lines.close();
-  }
 }
 
 /**

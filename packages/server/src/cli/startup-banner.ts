@@ -1,6 +1,6 @@
 /** The output of the program at its start: endpoints, diagnostics, address. */
 import type { Diagnostic, Endpoint } from '@pgway/core';
-import { escapeControlCharacters } from '../terminal-text.ts';
+import { escapeControlCharacters } from '@pgway/core/terminal';
 import { endpointTable } from './endpoint-table.ts';
 
 export interface EndpointReport {
@@ -14,17 +14,26 @@ const noEndpoints = [
   'To publish all routines, pass --gateway.commentsMode=parseAll',
 ] as const;
 
+/** As many as the log has lines of level `info` for. A table of thousands hides the warnings, and takes a tenth of the start. */
+const maxEndpoints = 100;
+
 /** Returns the table of endpoints, then errors and warnings of comments. */
 export function endpointLines({ endpoints, diagnostics }: EndpointReport, columns: number): readonly string[] {
   const problems = diagnostics.filter((diagnostic) => diagnostic.severity !== 'info');
+  return [
+    ...(endpoints.length > maxEndpoints ? [tooManyEndpoints] : tableLines(endpoints, columns)),
+    ...(problems.length === 0 ? [] : ['', ...problems.map(diagnosticLine)]),
+  ];
+}
+
+const tooManyEndpoints = `More than ${maxEndpoints} endpoints are not shown here; pgway endpoints lists them.`;
+
+function tableLines(endpoints: readonly Endpoint[], columns: number): readonly string[] {
+  if (endpoints.length === 0) return noEndpoints;
   const sorted = endpoints.toSorted(
     (left, right) => compare(left.path, right.path) || compare(left.method, right.method),
   );
-  const table = endpointTable(sorted, columns);
-  return [
-    ...(table.length === 0 ? noEndpoints : table),
-    ...(problems.length === 0 ? [] : ['', ...problems.map(diagnosticLine)]),
-  ];
+  return endpointTable(sorted, columns);
 }
 
 /** Returns `error library.lend(_book_id integer), line 2: …`. */
@@ -38,7 +47,7 @@ function compare(left: string, right: string): number {
 
 export interface StartFacts {
   readonly url: string;
-  /** Of the start page; null: there is none. */
+  /** The path of the start page; null: the page is disabled. */
   readonly pagePath: string | null;
   readonly startupMs: number;
   /** The number of worker processes. */

@@ -14,7 +14,7 @@ import { prettyLine } from '../log/pretty-line.ts';
 import { redactText } from '../log/redact.ts';
 import { createRequestLog, type RequestLog } from '../log/request-log.ts';
 import { needsRequests } from '../telemetry.ts';
-import { escapeControlCharacters } from '../terminal-text.ts';
+import { escapeControlCharacters } from '@pgway/core/terminal';
 import type { ProcessContext } from './process-context.ts';
 import { endpointLines, type EndpointReport, readyLines } from './startup-banner.ts';
 
@@ -37,7 +37,7 @@ export interface StartupReporter {
   readonly outputs: LogOutputs;
 }
 
-/** What a worker process has of its own. */
+/** The number and the outputs of a worker process. */
 export interface WorkerOutput {
   /** The number of the worker in log lines. */
   readonly worker: number;
@@ -88,7 +88,7 @@ export function createStartupReporter(
     error: (line) => logger.error({}, line),
     requestFailed: createErrorReporter(loggers),
     loaded: (loaded) => {
-      if (isBanner) print(...endpointLines(loaded, process.columns ?? Number.POSITIVE_INFINITY));
+      if (isBanner && isEnabled) print(...endpointLines(loaded, process.columns ?? Number.POSITIVE_INFINITY));
       bannerLogger.info({ endpoints: loaded.endpoints.length }, 'endpoints loaded');
     },
     ready: ({ endpoints }, port, startupMs) => {
@@ -177,6 +177,7 @@ function openRequestLog(
 /** The banner shows endpoints and diagnostics; a failed main connection is the error that ends the start. */
 function isReportedElsewhere(observation: Observation, { gateway }: Configuration): boolean {
   switch (observation.kind) {
+    case 'endpoints-created':
     case 'endpoint-created':
     case 'diagnostic':
       return true;

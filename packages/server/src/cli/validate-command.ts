@@ -1,10 +1,10 @@
 /** `pgway validate`: checks configuration, database and comments. */
 import type { Observation } from '@pgway/core';
 
-import { apiDocsDiagnostics, fileDiagnostics } from '../generated-files.ts';
+import { servedDiagnostics, fileDiagnostics } from '../generated-files.ts';
 import { redactText } from '../log/redact.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
-import { escapeControlCharacters } from '../terminal-text.ts';
+import { escapeControlCharacters } from '@pgway/core/terminal';
 import type { CommandContext } from './command-context.ts';
 import { openGateway } from './open-gateway.ts';
 import { unreachableEndpoints } from './unreachable-endpoints.ts';
@@ -22,7 +22,7 @@ export async function runValidate(context: CommandContext): Promise<number> {
     // Otherwise, the first kind of error would hide the others.
     strict: false,
     endpointCreateHandlers: [
-      (endpoints) => [...apiDocsDiagnostics(endpoints, configuration), ...fileDiagnostics(endpoints, configuration)],
+      (endpoints) => [...servedDiagnostics(endpoints, configuration), ...fileDiagnostics(endpoints, configuration)],
     ],
   });
   for (const warning of unreachableEndpoints(gateway.endpoints, configuration)) warnings.push(warning);

@@ -1,7 +1,7 @@
 import { compareFiles, type Endpoint, type FileState, GeneratorError, writeFiles } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { generateFileSets } from '../generated-files.ts';
-import { escapeControlCharacters } from '../terminal-text.ts';
+import { escapeControlCharacters } from '@pgway/core/terminal';
 
 export interface GenerateContext {
   readonly configuration: Configuration;

@@ -8,6 +8,7 @@ export function contradictions(configuration: Configuration): readonly string[] 
   return [
     ...databaseIssues(configuration),
     ...poolIssues(configuration.gateway),
+    ...tenantIssues(configuration),
     ...listingIssues(configuration.crud.listingLimits),
     ...broadcastIssues(configuration.events),
     ...rateLimitIssues(configuration.rateLimits),
@@ -15,6 +16,8 @@ export function contradictions(configuration: Configuration): readonly string[] 
     ...jwtIssues(configuration.jwt),
     ...dataProtectionIssues(configuration.dataProtection),
     ...sessionIssues(configuration.sessions),
+    ...externalSignInIssues(configuration),
+    ...mcpIssues(configuration),
     ...generatorIssues(configuration),
   ];
 }
@@ -27,6 +30,13 @@ function databaseIssues({ connectionString, embedded }: Configuration): readonly
 function poolIssues({ minPoolSize, poolSize }: Configuration['gateway']): readonly string[] {
   if (minPoolSize === null || poolSize === null || minPoolSize <= poolSize) return [];
   return [`gateway.minPoolSize: ${minPoolSize} exceeds gateway.poolSize, ${poolSize}; lower it, or raise poolSize`];
+}
+
+function tenantIssues({ tenant }: Configuration): readonly string[] {
+  const { by, host, claim, connectionString, connectionStrings, query } = tenant;
+  const isUsed = [host, claim, connectionString, query].some((value) => value !== null);
+  if (by !== null || (!isUsed && Object.keys(connectionStrings).length === 0)) return [];
+  return ['tenant.by: missing; set it to host or claim'];
 }
 
 function listingIssues({ defaultLimit, maxLimit }: Configuration['crud']['listingLimits']): readonly string[] {
@@ -75,6 +85,36 @@ function dataProtectionIssues({ secret, previousSecrets }: Configuration['dataPr
   return secret === null && previousSecrets.length > 0
     ? ['dataProtection.secret: missing; dataProtection.previousSecrets only decrypt']
     : [];
+}
+
+function externalSignInIssues({ externalSignIn, cookie, bearer, jwt }: Configuration): readonly string[] {
+  const { providers, loginCommand } = externalSignIn;
+  const hasProviders = Object.keys(providers).length > 0;
+  const canSignIn = cookie.enabled || bearer.enabled || jwt.signingKey !== null || jwt.signWithSecret;
+  return [
+    ...(hasProviders && loginCommand === null
+      ? ['externalSignIn.loginCommand: missing; externalSignIn.providers needs it']
+      : []),
+    ...(!hasProviders && loginCommand !== null
+      ? ['externalSignIn.providers: is empty; externalSignIn.loginCommand has no effect without providers']
+      : []),
+    ...(hasProviders && !canSignIn
+      ? ['externalSignIn: no scheme can hold a session; set cookie.enabled or bearer.enabled']
+      : []),
+  ];
+}
+
+function mcpIssues({ mcp, bearer, jwt }: Configuration): readonly string[] {
+  const { path, resource, authorizationServers, requireSignIn } = mcp;
+  const isUsed = resource !== null || authorizationServers.length > 0 || requireSignIn;
+  if (path === null) return isUsed ? ['mcp.path: missing; the other settings of mcp need it'] : [];
+  if (authorizationServers.length === 0) return [];
+  return [
+    ...(resource === null ? ['mcp.resource: missing; mcp.authorizationServers needs it'] : []),
+    ...(jwt.enabled || bearer.enabled
+      ? []
+      : ['mcp.authorizationServers: no scheme accepts tokens; set jwt.enabled, with the keys of the issuer']),
+  ];
 }
 
 function sessionIssues(sessions: Configuration['sessions']): readonly string[] {

@@ -1,7 +1,7 @@
 /** Generates the reference page and the JSON Schema from the configuration schema. */
 import { describeValues, sections, variableName } from './settings.ts';
 import type { Section, Setting } from './settings.ts';
-import { configurationJsonSchema } from './schema.ts';
+import { configurationJsonSchema } from './json-schema.ts';
 
 const introduction = `# Configuration
 
@@ -76,7 +76,7 @@ function withVariables(node: SchemaNode): SchemaNode {
 export function jsonSchemaFile(): string {
   // Editors read the two keywords at the end.
   const schema = {
-    ...withVariables(configurationJsonSchema() as SchemaNode),
+    ...withVariables(configurationJsonSchema as SchemaNode),
     allowComments: true,
     allowTrailingCommas: true,
   };

@@ -6,16 +6,21 @@ import { z } from 'zod';
 import { authenticationSections } from './schema/authentication.ts';
 import { redisCacheSection } from './schema/cache.ts';
 import { crudSection } from './schema/crud.ts';
+import { externalSignInSection, signInPageSection } from './schema/external-sign-in.ts';
 import { eventsSection } from './schema/events.ts';
 import { count, flag, optionalText, secret, text } from './schema/fields.ts';
 import { gatewaySection } from './schema/gateway.ts';
 import { healthSection } from './schema/health.ts';
+import { mcpSection } from './schema/mcp.ts';
 import { metricsSection } from './schema/metrics.ts';
 import { httpFileSection, openApiSection, typescriptClientSection } from './schema/generators.ts';
 import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
 import { startPageSection } from './schema/start-page.ts';
+import { idempotencySection } from './schema/idempotency.ts';
+import { readReplicasSection } from './schema/read-replicas.ts';
 import { rateLimitsSection, redisRateLimitsSection } from './schema/rate-limits.ts';
 import { staticFilesSection } from './schema/static-files.ts';
+import { tenantSection } from './schema/tenant.ts';
 import { tlsSection } from './schema/tls.ts';
 import { tracingSection } from './schema/tracing.ts';
 import { logSection, requestTrackingSection } from './schema/log.ts';
@@ -115,14 +120,19 @@ export const configurationSchema = z.strictObject({
     .describe(
       'Seconds between a stop signal, after which `/health/ready` answers 503, and the shutdown of the listener. Give load balancers this time to notice.',
     ),
+  readReplicas: readReplicasSection,
   gateway: gatewaySection,
   crud: crudSection,
+  tenant: tenantSection,
   events: eventsSection,
   redisCache: redisCacheSection,
+  idempotency: idempotencySection,
   rateLimits: rateLimitsSection,
   redisRateLimits: redisRateLimitsSection,
   uploadOptions: uploadsSection,
   ...authenticationSections,
+  externalSignIn: externalSignInSection,
+  signInPage: signInPageSection,
   embedded,
   log: logSection,
   requestTracking: requestTrackingSection,
@@ -136,14 +146,10 @@ export const configurationSchema = z.strictObject({
   securityHeaders: securityHeadersSection,
   staticFiles: staticFilesSection,
   startPage: startPageSection,
+  mcp: mcpSection,
   typescriptClient: typescriptClientSection,
   httpFile: httpFileSection,
   openApi: openApiSection,
 });
 
 export type Configuration = z.output<typeof configurationSchema>;
-
-/** Returns the JSON Schema (draft 2020-12) of the configuration file. */
-export function configurationJsonSchema(): z.core.JSONSchema.BaseSchema {
-  return z.toJSONSchema(configurationSchema, { io: 'input' });
-}

@@ -1,6 +1,6 @@
 /** The configuration schema as a flat list of settings, for help, reference, environment and command line. */
 import { formatPath, type Path } from './path.ts';
-import { configurationJsonSchema } from './schema.ts';
+import { configurationJsonSchema } from './json-schema.ts';
 
 export interface Setting {
   /** `gateway.commentsMode`. */
@@ -29,6 +29,10 @@ interface SchemaNode {
   readonly enum?: readonly string[];
   readonly anyOf?: readonly SchemaNode[];
   readonly properties?: Readonly<Record<string, SchemaNode>>;
+  /** The values of a map. */
+  readonly additionalProperties?: SchemaNode | boolean;
+  /** The elements of a list. */
+  readonly items?: SchemaNode;
   readonly default?: unknown;
   readonly description?: string;
   readonly writeOnly?: boolean;
@@ -75,8 +79,10 @@ function readSections(path: string, node: SchemaNode): readonly Section[] {
   ];
 }
 
+const schemaRoot = configurationJsonSchema as SchemaNode;
+
 export const sections: readonly Section[] = readSections('', {
-  ...(configurationJsonSchema() as SchemaNode),
+  ...schemaRoot,
   description: 'The database, and the address to listen on.',
 });
 export const settings: readonly Setting[] = sections.flatMap((section) => section.settings);
@@ -85,6 +91,40 @@ export const settings: readonly Setting[] = sections.flatMap((section) => sectio
 export function settingAt(path: Path): string {
   const written = formatPath(path);
   return settings.find((setting) => isWithin(written, setting.path))?.path ?? written;
+}
+
+/** Returns the keys that an object of the configuration may have, also one in a map or a list; empty: any key. */
+export function keysAt(path: Path): readonly string[] {
+  return nodesOf(path)
+    .at(-1)!
+    .flatMap(variantsOf)
+    .flatMap(({ properties }) => Object.keys(properties ?? {}));
+}
+
+/** Whether the value at a path is a secret, or a part of one: also a value in a map or a list. */
+export function isSecretAt(path: Path): boolean {
+  return nodesOf(path).some((nodes) =>
+    nodes.flatMap((node) => [node, ...variantsOf(node)]).some(({ writeOnly }) => writeOnly === true),
+  );
+}
+
+/** Returns the schema nodes of the configuration, and of each key of the path in turn. */
+function nodesOf(path: Path): readonly (readonly SchemaNode[])[] {
+  const levels: (readonly SchemaNode[])[] = [[schemaRoot]];
+  for (const key of path) levels.push(levels.at(-1)!.flatMap((node) => childrenAt(node, key)));
+  return levels;
+}
+
+function childrenAt(node: SchemaNode, key: Path[number]): readonly SchemaNode[] {
+  return variantsOf(node).flatMap(({ properties, additionalProperties, items }) => {
+    if (typeof key === 'number') return items ?? [];
+    if (properties !== undefined && Object.hasOwn(properties, key)) return properties[String(key)]!;
+    return typeof additionalProperties === 'object' ? additionalProperties : [];
+  });
+}
+
+function variantsOf(node: SchemaNode): readonly SchemaNode[] {
+  return node.anyOf ?? [node];
 }
 
 function isWithin(path: string, setting: string): boolean {

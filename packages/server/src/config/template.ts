@@ -1,5 +1,5 @@
 /** The configuration file that `pgway init` writes: the settings of most projects as comments, with their defaults. */
-import { wrap } from '../terminal-text.ts';
+import { wrap } from '@pgway/core/terminal';
 import { sections, type Setting, settings } from './settings.ts';
 
 /** The settings that the file shows, by section, with keys such as `jwks.url`. Others are in the reference. */

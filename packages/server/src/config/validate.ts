@@ -5,7 +5,7 @@ import { formatPath, type Path, valueAt } from './path.ts';
 import { closestName, didYouMean } from './suggestion.ts';
 import { configurationSchema } from './schema.ts';
 import type { Configuration } from './schema.ts';
-import { sections, settingAt, settings } from './settings.ts';
+import { isSecretAt, keysAt, sections, settingAt, settings } from './settings.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -29,7 +29,8 @@ export function mergeLayers(layers: readonly Layer[]): Tree {
  * @param hidden the paths of values that were encrypted, which issues do not show
  */
 export function validateLayers(layers: readonly Layer[], tree: Tree, hidden: readonly Path[] = []): ValidConfiguration {
-  const result = configurationSchema.safeParse(tree);
+  // Generated validators pay off for many values; a configuration is validated once.
+  const result = configurationSchema.safeParse(tree, { jitless: true });
   const found = result.success
     ? []
     : result.error.issues.flatMap((issue) => issueLines(issue, { tree, layers, hidden }));
@@ -69,14 +70,22 @@ function issueLines(issue: Issue, { tree, layers, hidden: encrypted }: Validated
     const parent = path === '' ? '' : `${path}.`;
     return issue.keys.map((key) => {
       const whole = `${parent}${key}`;
-      return `${whole}: unknown${didYouMean(whole, candidatesFor(parent)) || '; --help lists all options'}${placeOf([...issue.path, key], layers)}`;
+      const hint = isSection(issue.path)
+        ? didYouMean(whole, candidatesFor(parent)) || '; --help lists all options'
+        : hintForEntry(key, keysAt(issue.path));
+      return `${whole}: unknown${hint}${placeOf([...issue.path, key], layers)}`;
     });
   }
   const value = valueAt(tree, issue.path);
-  const isSecret = touches(issue.path, secretPaths) || touches(issue.path, encrypted);
+  const isSecret = touches(issue.path, secretPaths) || isSecretAt(issue.path) || touches(issue.path, encrypted);
   const hidden = value === undefined || issue.code === 'invalid_key' || isSecret;
   const shown = hidden ? '' : `, not ${JSON.stringify(value)}`;
   return [`${path}: ${describeIssue(issue, value)}${shown}${placeOf(issue.path, layers)}`];
+}
+
+/** The hint for an unknown key of an object in a map or list, which `--help` does not list. */
+function hintForEntry(key: string, keys: readonly string[]): string {
+  return didYouMean(key, keys) || `; use ${keys.join(', ')}`;
 }
 
 /** Whether a secret is at the path, above or below it: a section of the wrong type may still contain one. */

@@ -1,5 +1,5 @@
 /** The health checks of the server: which parts work, and whether requests can be served. */
-import type { DatabaseProbe, Gateway, Health, PoolHealth } from '@pgway/core';
+import type { DatabaseProbe, Gateway, Health, PoolHealth, ReplicaHealth } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import type { healthChecks } from '../config/schema/health.ts';
 import { redactText } from '../log/redact.ts';
@@ -49,6 +49,7 @@ export class HealthChecks {
     const health = this.#gateway.health();
     const checks = [
       ...databaseChecks(probes),
+      ...replicasCheck(health.replicas),
       poolCheck(health.pools),
       catalogCheck(health),
       ...sharedServices(health, this.#configuration),
@@ -81,6 +82,18 @@ function toCheck(name: CheckName, probes: readonly DatabaseProbe[]): Check {
   }));
   const isOk = probes.every(({ error }) => error === null);
   return { name, isOk, details: name === 'database' ? results[0]! : { connections: results } };
+}
+
+/** Without a usable replica, reads run on the primary. */
+function replicasCheck(replicas: readonly ReplicaHealth[]): readonly Check[] {
+  if (replicas.length === 0) return [];
+  const results = replicas.map(({ replica, unusableReason, lagMs }) => ({
+    replica,
+    lagMilliseconds: lagMs === null ? null : Math.round(lagMs),
+    ...reason(unusableReason),
+  }));
+  const isOk = replicas.some(({ unusableReason }) => unusableReason === null);
+  return [{ name: 'replicas', isOk, details: { replicas: results } }];
 }
 
 /** A pool is saturated when no further call may wait for a connection. */

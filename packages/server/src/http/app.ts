@@ -1,26 +1,40 @@
 /** The HTTP application: the gateway, and what the configuration adds to its responses. */
 import type { IncomingMessage } from 'node:http';
 import * as zlib from 'node:zlib';
-import { type Gateway, Problem, requestId } from '@pgway/core';
+import { type Endpoint, type Gateway, Problem, requestId } from '@pgway/core';
 import { gatewayPlugin } from '@pgway/core/fastify';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { Configuration } from '../config/schema.ts';
 import type { Handler } from './http-server.ts';
-import { type DocumentLookup, replyDocument } from './send-document.ts';
+import { isMcpPath } from '../mcp/mcp-handler.ts';
+import {
+  type DocumentHandler,
+  type DocumentLookup,
+  replyDocument,
+  requestPath,
+  type ServedDocument,
+} from './send-document.ts';
 import { sendProblem } from './static-authorization.ts';
 import { addStaticFiles, type RequestErrorListener } from './static-files.ts';
 
 export interface App {
   readonly handle: Handler;
+  /** For requests that the gateway has passed on. */
+  readonly handleUnmatched: Handler;
   close(): Promise<void>;
 }
 
 export interface AppContext {
   /** The folder that relative paths of static files begin at. */
   readonly workingDirectory?: string;
-  /** Null: there is no start page. Static files take precedence at `/` only: the page of an application answers for all other paths. */
-  readonly startPage?: DocumentLookup | null;
+  /**
+   * The start page and the sign-in page; null: not served. Static files take precedence at `/` only: the page of an application answers
+   * for all other paths.
+   */
+  readonly pages?: readonly (DocumentLookup | null)[];
+  /** Serves MCP, with the headers of CORS; null or absent: it has no such headers, or is not served. */
+  readonly serveMcp?: DocumentHandler | null;
   /** Receives the errors that the gateway does not observe, such as of static files. The response is a 500 without the reason. */
   readonly onError?: RequestErrorListener;
 }
@@ -33,7 +47,7 @@ export interface AppContext {
 export async function createApp(
   configuration: Configuration,
   gateway: Gateway,
-  { workingDirectory = process.cwd(), startPage = null, onError = () => undefined }: AppContext = {},
+  { workingDirectory = process.cwd(), pages = [], serveMcp = null, onError = () => undefined }: AppContext = {},
 ): Promise<App> {
   const app = fastify({
     genReqId: (request) => requestId(headerOf(request, 'x-request-id')),
@@ -55,12 +69,13 @@ export async function createApp(
     return sendProblem(new Problem('internal', { cause: error }), configuration.gateway.errorFormat, reply);
   });
   await addPlugins(app, configuration);
+  if (serveMcp !== null) addMcp(app, configuration, gateway, serveMcp);
   await app.register(gatewayPlugin, { gateway });
   const serveFile = configuration.staticFiles.enabled
     ? await addStaticFiles(app, configuration, gateway, { workingDirectory, onError })
     : null;
   app.setNotFoundHandler(async (request, reply) => {
-    const page = startPage?.(gateway.endpoints, request.raw) ?? null;
+    const page = findPage(pages, gateway.endpoints, request.raw);
     const precedesFiles = page !== null && request.url.split('?', 1)[0] !== '/';
     if (!precedesFiles && (await serveFile?.(request, reply)) === true) return reply;
     if (page !== null) return replyDocument(page, request.raw, reply);
@@ -69,13 +84,44 @@ export async function createApp(
     return reply.code(404).header('content-type', 'application/problem+json').send(Buffer.from(notFound));
   });
   await app.ready();
-  const routing: Handler = (request, response) => app.routing(request, response);
+  const handleUnmatched: Handler = (request, response) => app.routing(request, response);
   return {
+    handleUnmatched,
     handle: changesResponses(configuration)
-      ? routing
-      : (request, response) => gateway.middleware(request, response, () => routing(request, response)),
+      ? handleUnmatched
+      : (request, response) => gateway.middleware(request, response, () => handleUnmatched(request, response)),
     close: () => app.close(),
   };
+}
+
+/** Clients of MCP that are web pages read these headers of its responses. */
+const mcpHeaders = 'mcp-session-id, www-authenticate';
+
+/** Serves MCP from the raw request, before Fastify reads a body, with the headers of the plugins. */
+function addMcp(app: FastifyInstance, configuration: Configuration, gateway: Gateway, serve: DocumentHandler): void {
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    if (!isMcpPath(requestPath(raw), configuration)) return done();
+    reply.removeHeader('x-request-id');
+    const exposed = reply.getHeader('access-control-expose-headers');
+    if (exposed !== undefined) reply.header('access-control-expose-headers', `${String(exposed)}, ${mcpHeaders}`);
+    for (const [name, value] of Object.entries(reply.getHeaders())) {
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    }
+    reply.hijack();
+    serve(gateway.endpoints, raw, reply.raw);
+  });
+}
+
+function findPage(
+  pages: readonly (DocumentLookup | null)[],
+  endpoints: readonly Endpoint[],
+  request: IncomingMessage,
+): ServedDocument | null {
+  for (const lookUp of pages) {
+    const page = lookUp?.(endpoints, request) ?? null;
+    if (page !== null) return page;
+  }
+  return null;
 }
 
 const noCompiler = (): never => {

@@ -1,5 +1,7 @@
 /** Protection against DNS rebinding: requests for unknown host names are answered 421. */
 import type { ServerResponse } from 'node:http';
+import { compileHostPattern } from '@pgway/core';
+import type { Configuration } from '../config/schema.ts';
 import { isLoopbackAddress, isLoopbackHost } from './address.ts';
 
 /** Returns whether the value of `Host` is allowed. */
@@ -17,18 +19,30 @@ const maxQuotedLength = 200;
  *
  * @param address the address that the server listens on
  * @param allowedHosts names without ports; an empty list allows every name unless `address` is a loopback address
+ * @param isTenantHost whether a name is that of a tenant, which is allowed
  */
-export function hostCheck(address: string, allowedHosts: readonly string[]): HostCheck {
+export function hostCheck(
+  address: string,
+  allowedHosts: readonly string[],
+  isTenantHost: HostCheck = () => false,
+): HostCheck {
   if (!isLoopbackAddress(address) && allowedHosts.length === 0) return allowEveryHost;
   const allowed = new Set(allowedHosts.map((name) => parseHost(name)));
   const cached = new Set<string>();
   const accepts = (host: string): boolean => {
     const name = parseHost(host);
-    if (name === null || !(isLoopbackHost(name) || allowed.has(name))) return false;
+    if (name === null || !(isLoopbackHost(name) || allowed.has(name) || isTenantHost(name))) return false;
     if (cached.size < maxCachedHosts) cached.add(host);
     return true;
   };
   return (host) => cached.has(host) || accepts(host);
+}
+
+/** Returns whether a host name is one of tenants. @throws RangeError for an invalid pattern */
+export function tenantHostCheck({ by, host }: Configuration['tenant']): HostCheck {
+  if (by !== 'host' || host === null) return () => false;
+  const match = compileHostPattern(host);
+  return (name) => match(name) !== null;
 }
 
 /** Whether a `Host` value names this machine by a loopback name or address. */

@@ -11,7 +11,7 @@ import { createTlsServer, dispatchHttp2, type TlsOptions, trackHandshakes } from
 import { answerClientErrors } from './client-error.ts';
 import { limitConnections } from './connection-limits.ts';
 import { Connections } from './connections.ts';
-import { type HostCheck, hostCheck, sendMisdirected } from './host-check.ts';
+import { type HostCheck, hostCheck, sendMisdirected, tenantHostCheck } from './host-check.ts';
 import { LingeringResponse, responseClass } from './lingering-response.ts';
 import { applyBodyPolicy, isHttp2 } from './request-body.ts';
 import { findRefusal, sendRefusal } from './request-check.ts';
@@ -89,7 +89,7 @@ export async function listen(
   const unwatch = tls?.watch((certificate) => (server as TlsServer).setSecureContext(certificate.secureContext));
   const endChecks = closeStalled(configuration.gateway.slowClientTimeout * 1000, connections, http2);
   const address = server.address() as AddressInfo;
-  isAllowedHost = hostCheck(address.address, configuration.allowedHosts);
+  isAllowedHost = hostCheck(address.address, configuration.allowedHosts, tenantHostCheck(configuration.tenant));
 
   return {
     port: address.port,
@@ -112,7 +112,7 @@ export async function listen(
 
 type Serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void;
 
-/** What `serve` throws would end the process. */
+/** Reports an error that `serve` throws: uncaught, it would end the process. */
 function guard(serve: Serve, onError: RequestErrorListener | undefined): Serve {
   return (request, response, expectsContinue) => {
     try {
@@ -124,7 +124,8 @@ function guard(serve: Serve, onError: RequestErrorListener | undefined): Serve {
   };
 }
 
-function sendFailure(response: ServerResponse): void {
+/** Answers 500, without the reason. */
+export function sendFailure(response: ServerResponse): void {
   if (response.headersSent) return void response.destroy();
   const body = JSON.stringify({ type: 'about:blank', title: 'Internal server error', status: 500 });
   const headers = { 'content-type': 'application/problem+json', 'content-length': body.length, connection: 'close' };
@@ -137,7 +138,9 @@ function closeStalled(timeoutMs: number, connections: Connections, http2: Http2C
   // Streams share a connection.
   const streamStalls = new StallDetector(4 * timeoutMs);
   const timer = setInterval(() => {
+    stalls.beginCheck();
     connections.closeStalled(stalls);
+    streamStalls.beginCheck();
     http2?.closeStalled(streamStalls);
   }, stalls.intervalMs);
   timer.unref();

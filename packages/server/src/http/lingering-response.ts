@@ -1,5 +1,6 @@
 /** Responses that are sent before the whole request has arrived. */
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { allowBufferReuse } from '@pgway/core';
 import { linger } from './linger.ts';
 import { hasBody } from './request-body.ts';
 
@@ -31,6 +32,8 @@ export class LingeringResponse<Request extends IncomingMessage = IncomingMessage
     return super.writeHead(status, reasonOrHeaders as string, headers);
   }
 }
+
+allowBufferReuse(LingeringResponse);
 
 /**
  * Returns the class of the responses of a server that is going to stop.

@@ -66,7 +66,7 @@ export class Access {
   }
 
   /**
-   * Returns the caller of a page that everyone may see; null for an anonymous one, and for one whose credentials are refused.
+   * Returns the caller of a page without authorization; null for an anonymous caller, and for refused credentials.
    * @throws Problem 503
    */
   async identify(): Promise<Caller | null> {

@@ -28,7 +28,7 @@ function accessLine(entry: RequestEntry, time: string, source: string): string {
   const request = `"method":${quote(entry.method)},"path":${quote(entry.path)},"status":${entry.status},"durationMs":${entry.durationMs}`;
   const work = `${number('databaseMs', entry.databaseMs)}${number('rows', entry.rows)}${number('bytes', entry.bytes)}`;
   const client = `${text('user', entry.user)}${text('requestId', entry.requestId)}${text('address', entry.address)}`;
-  const others = `${text('routine', entry.routine)}${text('traceparent', entry.traceparent)}${entry.isIncomplete ? ',"incomplete":true' : ''}`;
+  const others = `${text('tenant', entry.tenant)}${text('routine', entry.routine)}${text('traceparent', entry.traceparent)}${entry.isIncomplete ? ',"incomplete":true' : ''}`;
   return `{"level":"info","time":"${time}"${source},${request}${work}${client}${others},"msg":"request"}\n`;
 }
 

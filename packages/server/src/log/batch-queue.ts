@@ -118,9 +118,10 @@ export class BatchQueue<Item> {
     this.#running = this.#writeAll().finally(() => (this.#running = null));
   }
 
+  /** Writes batches until less than one is queued: under load, a few items would arrive during each write. */
   async #writeAll(): Promise<void> {
-    const { sink, name, report, retryMs } = this.#options;
-    while (this.#length > 0) {
+    const { sink, name, report, retryMs, batchSize, delayMs } = this.#options;
+    do {
       const batch = this.#take();
       try {
         // One batch at a time: lines keep their order.
@@ -137,7 +138,8 @@ export class BatchQueue<Item> {
       if (this.#isFailing) report(`${name} is written again`);
       this.#reportLoss(this.#isFailing);
       this.#isFailing = false;
-    }
+    } while (this.#length >= batchSize || (this.#isClosed && this.#length > 0));
+    if (this.#length > 0) this.#schedule(delayMs);
   }
 
   #take(): readonly Item[] {

@@ -11,7 +11,7 @@ import { type RequestEntry, trackingParameters, trackingRow } from './request-lo
 export interface LogOutputs {
   /** Writes a text with its line feed to the console. */
   readonly console: (text: string) => void;
-  /** Those besides the console. */
+  /** The other outputs: the log file and the database. */
   readonly targets: readonly LogTarget[];
   /** The log file, for the lines of other processes; null: there is none. */
   readonly file: BatchSink<string> | null;

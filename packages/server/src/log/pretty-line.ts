@@ -1,4 +1,4 @@
-import { escapeControlCharacters } from '../terminal-text.ts';
+import { escapeControlCharacters } from '@pgway/core/terminal';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -5,15 +5,15 @@ const secretKey = /pass(word|wd)?$|^pwd$|secret|token|authorization|cookie|api[-
 const urlPassword = /(:\/\/[^\s:/@]*):[^\s/]*@/g;
 const truncatedUrlPassword = /(:\/\/[^\s:/@]*):[^\s/]*$/;
 const keyedPassword = /(password|pwd)\s*=\s*('[^']*(?:'|$)|"[^"]*(?:"|$)|[^;\s]+)/gi;
-/** A half of a character: PostgreSQL takes none in `jsonb`. */
+/** A surrogate without its pair, which PostgreSQL refuses in `jsonb`. */
 const loneSurrogate = /\p{Surrogate}/gu;
 const placeholder = '***';
-/** What every text has that these patterns change: most have none of it, and are tested faster. */
+/** Matches each text that the patterns above may change. Most texts have none of these characters: one test is faster. */
 const suspicious = /[:=\ud800-\udfff]/;
 const maxDepth = 6;
 const maxLength = 4096;
 
-/** Removes the passwords of connection strings and halves of characters, and truncates the text to 4096 characters. */
+/** Removes the passwords of connection strings and unpaired surrogates, and truncates the text to 4096 characters. */
 export function redactText(text: string): string {
   if (text.length <= maxLength && !suspicious.test(text)) return text;
   if (text.length <= maxLength) return removePasswords(text.replaceAll(loneSurrogate, '\ufffd'));

@@ -29,6 +29,8 @@ export interface RequestEntry {
   readonly route: string | null;
   readonly isEventStream: boolean;
   readonly traceparent: string | null;
+  /** Null without tenants, and for a request of none. */
+  readonly tenant: string | null;
 }
 
 /** Receives each request when its response has ended. */
@@ -65,6 +67,7 @@ interface OpenRequest {
   user: string | null;
   requestId: string | null;
   traceparent: string | null;
+  tenant: string | null;
   routine: string | null;
   route: string | null;
   isEventStream: boolean;
@@ -124,6 +127,7 @@ function openRequest(request: IncomingMessage): OpenRequest {
     user: null,
     requestId: null,
     traceparent: null,
+    tenant: null,
     routine: null,
     route: null,
     isEventStream: false,
@@ -136,9 +140,9 @@ type RequestObservation = Extract<Observation, { readonly kind: 'request-handled
 
 function add(record: OpenRequest, observation: RequestObservation, userClaims: readonly string[]): void {
   if (observation.kind === 'call-completed') {
-    // The call of a request may run a second time, after a refresh.
+    // A batch has many calls.
     record.databaseMs = (record.databaseMs ?? 0) + observation.milliseconds;
-    record.rows = observation.rows;
+    record.rows = (record.rows ?? 0) + observation.rows;
     return;
   }
   const { request, path, caller, endpoint, route, isEventStream } = observation;
@@ -151,6 +155,7 @@ function add(record: OpenRequest, observation: RequestObservation, userClaims: r
   record.routine = endpoint?.id ?? null;
   record.route = route;
   record.isEventStream = isEventStream;
+  record.tenant = observation.tenant ?? null;
 }
 
 /** Names each field, as the rest of an object would cost 20 µs. */
@@ -174,6 +179,7 @@ function toEntry(record: OpenRequest, request: IncomingMessage, response: Counti
     route: record.route,
     isEventStream: record.isEventStream,
     traceparent: record.traceparent,
+    tenant: record.tenant,
   };
 }
 

@@ -1,16 +1,28 @@
 /** Metrics of the parts of a gateway, from its statistics. */
-import type { Gateway, Statistics } from '@pgway/core';
+import type { Gateway, Statistics, TenantsHealth } from '@pgway/core';
+import type { MetricsConfiguration } from '../config/schema/metrics.ts';
 import { byLabel, type MetricDefinition, type Sample, single } from './define-metric.ts';
 
 type Pool = Statistics['pools'][number];
+type Replica = Statistics['reads']['replicas'][number];
+type EndpointPlans = NonNullable<Statistics['plans']>['endpoints'][number];
 
-export function gatewayMetrics(gateway: Gateway): readonly MetricDefinition[] {
+/** The value of the label `route` for all endpoints together. */
+export const endpointRoute = 'endpoint';
+
+export function gatewayMetrics(
+  gateway: Gateway,
+  configuration: Pick<MetricsConfiguration, 'perEndpoint'>,
+): readonly MetricDefinition[] {
   return [
     ...poolMetrics(gateway),
+    ...replicaMetrics(gateway),
+    ...planMetrics(gateway, configuration),
     ...cacheMetrics(gateway),
     ...eventMetrics(gateway),
     ...rateLimitMetrics(gateway),
     ...catalogMetrics(gateway),
+    ...tenantMetrics(gateway),
   ];
 }
 
@@ -42,6 +54,99 @@ function poolMetrics(gateway: Gateway): readonly MetricDefinition[] {
       ({ acquireTimeouts }) => acquireTimeouts,
     ),
   ];
+}
+
+function replicaMetrics(gateway: Gateway): readonly MetricDefinition[] {
+  const labels = ['replica'];
+  const read = (value: (replica: Replica) => number | null) => (): readonly Sample[] =>
+    gateway.statistics().reads.replicas.flatMap((state) => {
+      const number = value(state);
+      return number === null ? [] : [[{ replica: state.replica }, number] as const];
+    });
+  return [
+    {
+      type: 'gauge',
+      name: 'pgway_replica_usable',
+      help: 'Whether a read replica gets calls: 1 or 0.',
+      labels,
+      aggregator: 'min',
+      read: read(({ unusableReason }) => (unusableReason === null ? 1 : 0)),
+    },
+    {
+      type: 'gauge',
+      name: 'pgway_replica_lag_seconds',
+      help: 'Time since a read replica was known to have all changes.',
+      labels,
+      aggregator: 'max',
+      read: read(({ lagMs }) => (lagMs === null ? null : lagMs / 1000)),
+    },
+    {
+      type: 'counter',
+      name: 'pgway_replica_calls_total',
+      help: 'Calls that a read replica got.',
+      labels,
+      read: read(({ calls }) => calls),
+    },
+    {
+      type: 'counter',
+      name: 'pgway_replica_repeated_calls_total',
+      help: 'Calls that failed on a read replica and ran again on the primary.',
+      labels,
+      read: read(({ repeatedCalls }) => repeatedCalls),
+    },
+    {
+      type: 'counter',
+      name: 'pgway_reads_on_primary_total',
+      help: 'Reads that ran on the primary because no replica was usable or recent enough.',
+      read: () => single(gateway.statistics().reads.readsOnPrimary),
+    },
+  ];
+}
+
+/** Empty unless plans are chosen by measurement. Without labels for endpoints, all of them are one sum. */
+function planMetrics(
+  gateway: Gateway,
+  { perEndpoint }: Pick<MetricsConfiguration, 'perEndpoint'>,
+): readonly MetricDefinition[] {
+  if (gateway.statistics().plans === undefined) return [];
+  const plans = () => gateway.statistics().plans!;
+  return [
+    {
+      type: 'gauge',
+      name: 'pgway_plan_statements',
+      help: 'Prepared statements of an endpoint by the plans that were chosen for them: auto or generic.',
+      labels: ['method', 'route', 'plan'],
+      read: () => sumByLabels(plans().endpoints, perEndpoint),
+    },
+    {
+      type: 'counter',
+      name: 'pgway_plan_comparisons_total',
+      help: 'Comparisons of plans by their result; exceeded: a trial was cancelled at its limit.',
+      labels: ['result'],
+      read: () => byLabel('result', plans().comparisons),
+    },
+    {
+      type: 'counter',
+      name: 'pgway_plan_outliers_total',
+      help: 'Calls that took so long with a generic plan that their statement has gone back to auto.',
+      read: () => single(plans().outliers),
+    },
+  ];
+}
+
+function sumByLabels(endpoints: readonly EndpointPlans[], perEndpoint: boolean): readonly Sample[] {
+  const sums = new Map<string, Sample>();
+  for (const { method, path, auto, generic } of endpoints) {
+    const route = perEndpoint ? path : endpointRoute;
+    for (const [plan, count] of [
+      ['auto', auto],
+      ['generic', generic],
+    ] as const) {
+      const key = `${plan} ${method} ${route}`;
+      sums.set(key, [{ method, route, plan }, (sums.get(key)?.[1] ?? 0) + count]);
+    }
+  }
+  return [...sums.values()];
 }
 
 function cacheMetrics(gateway: Gateway): readonly MetricDefinition[] {
@@ -141,6 +246,25 @@ function rateLimitMetrics(gateway: Gateway): readonly MetricDefinition[] {
       aggregator: 'min',
       read: () => single(gateway.health().rateLimits === null ? 1 : 0),
     },
+  ];
+}
+
+/** Empty without tenants. No label has their names: their number has no bound. */
+function tenantMetrics(gateway: Gateway): readonly MetricDefinition[] {
+  if (gateway.statistics().tenants === undefined) return [];
+  const gauge = (name: string, help: string, value: (tenants: TenantsHealth) => number): MetricDefinition => {
+    const read = (): readonly Sample[] => single(value(gateway.statistics().tenants!));
+    return { type: 'gauge', name, help, aggregator: 'max', read };
+  };
+  return [
+    gauge('pgway_tenants_known', 'Tenants that are configured or listed.', ({ known }) => known),
+    gauge('pgway_tenants_open', 'Tenants whose databases are connected.', ({ open }) => open),
+    gauge('pgway_tenants_unavailable', 'Tenants whose databases cannot be used.', ({ unavailable }) => unavailable),
+    gauge(
+      'pgway_tenant_schema_versions',
+      'Versions of the schema among the tenants in use.',
+      ({ schemaVersions }) => schemaVersions,
+    ),
   ];
 }
 

@@ -16,6 +16,7 @@ export type MetricsJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 export class Metrics {
   readonly #registry = new Registry();
+  readonly #configuration: MetricsConfiguration;
   readonly #requests: RequestMetrics;
   readonly #counts = new ObservationCounts();
   readonly #exchange: MetricsExchange | null;
@@ -24,6 +25,7 @@ export class Metrics {
 
   /** @param exchange with the other workers; null: this process serves alone */
   constructor(configuration: MetricsConfiguration, counts: ServerCounts, exchange: MetricsExchange | null = null) {
+    this.#configuration = configuration;
     this.#exchange = exchange;
     exchange?.provide(async () => JSON.stringify(await this.json()));
     this.#requests = new RequestMetrics(this.#registry, configuration);
@@ -47,7 +49,7 @@ export class Metrics {
   /** Adds the metrics of the gateway, once it has started. */
   addGateway(gateway: Gateway): void {
     this.#gateway = gateway;
-    defineMetrics(this.#registry, gatewayMetrics(gateway));
+    defineMetrics(this.#registry, gatewayMetrics(gateway, this.#configuration));
   }
 
   get contentType(): string {

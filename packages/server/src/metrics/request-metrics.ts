@@ -5,10 +5,10 @@ import type { MetricsConfiguration } from '../config/schema/metrics.ts';
 import { knownMethods } from '../http/methods.ts';
 import type { RequestConsumer, RequestEntry } from '../log/request-log.ts';
 import { defineMetrics, type Sample, single } from './define-metric.ts';
+import { endpointRoute } from './gateway-metrics.ts';
 
 /** The values of the label `route` that are no path. */
 const otherRoute = 'other';
-const endpointRoute = 'endpoint';
 const otherMethod = 'other';
 
 interface Timer {

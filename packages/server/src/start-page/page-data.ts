@@ -14,7 +14,7 @@ import { isProduction } from '../authentication-options.ts';
 import type { Configuration } from '../config/schema.ts';
 import { databaseOf, toOpenApiOptions } from '../generated-files.ts';
 
-/** Returns the operations that the OpenAPI document describes, whoever asks: the page knows its caller only after a login. */
+/** Returns the operations of the OpenAPI document, the same for each caller: the page knows its caller only after a login. */
 export function pageData(
   endpoints: readonly Endpoint[],
   configuration: Configuration,

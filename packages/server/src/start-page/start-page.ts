@@ -1,5 +1,4 @@
 /** The start page: a page, its script and style, and its data. */
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@pgway/core';
 import type { PageLink } from '../browser/page-data.ts';
@@ -9,6 +8,8 @@ import type { Configuration } from '../config/schema.ts';
 import { exampleLinks } from '../example/example-page.ts';
 import { isLocalRequest } from '../http/local-request.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
+import { readPackageFile } from '../package-files.ts';
+import { signInPagePath } from '../sign-in-page/sign-in-page.ts';
 import { pageData } from './page-data.ts';
 import { assetsPath, contentSecurityPolicy, dataPath, pageHtml, scriptModules } from './page-html.ts';
 
@@ -59,8 +60,11 @@ function isRead({ method }: IncomingMessage): boolean {
 }
 
 function pageLinks(configuration: Configuration): readonly PageLink[] {
-  const { health, metrics } = configuration;
+  const { health, metrics, startPage } = configuration;
+  const signInPath = signInPagePath(configuration);
+  const returnTo = encodeURIComponent(startPage.path);
   return [
+    ...(signInPath === null ? [] : [{ label: 'Sign in', path: `${signInPath}?return_to=${returnTo}` }]),
     ...exampleLinks(configuration),
     ...apiDocsLinks(configuration),
     ...(health.enabled ? [{ label: 'Health', path: health.path }] : []),
@@ -69,7 +73,6 @@ function pageLinks(configuration: Configuration): readonly PageLink[] {
 }
 
 const modules: ReadonlySet<string> = new Set(scriptModules);
-const packageFolder = new URL('../../', import.meta.url);
 const assets = new Map<string, ServedDocument>();
 
 /** Reads an asset once. */
@@ -78,8 +81,10 @@ function asset(name: string): ServedDocument | null {
   if (known !== undefined) return known;
   const isStyle = name === 'start-page.css';
   if (!isStyle && !modules.has(name)) return null;
-  const file = new URL(`${isStyle ? 'src/browser' : 'dist/browser'}/${name}`, packageFolder);
-  const document = { type: isStyle ? style : script, content: readFileSync(file) };
+  const document = {
+    type: isStyle ? style : script,
+    content: readPackageFile(`${isStyle ? 'src/browser' : 'dist/browser'}/${name}`),
+  };
   assets.set(name, document);
   return document;
 }

@@ -5,7 +5,7 @@ import type { Configuration } from '../config/schema.ts';
 import { answerClientErrors } from '../http/client-error.ts';
 import { limitConnections } from '../http/connection-limits.ts';
 import { Connections } from '../http/connections.ts';
-import { hostCheck, parseHost, sendMisdirected } from '../http/host-check.ts';
+import { hostCheck, parseHost, sendMisdirected, tenantHostCheck } from '../http/host-check.ts';
 import {
   closeListener,
   closeServer,
@@ -47,9 +47,11 @@ export async function listenForRedirects(
   answerClientErrors(server, () => []);
   await startListening(server, host, tls.redirectPort!, 'tls.redirectPort');
   const address = server.address() as AddressInfo;
-  const isAllowed = hostCheck(address.address, allowedHosts);
+  const isTenantHost = tenantHostCheck(configuration.tenant);
+  const isAllowed = hostCheck(address.address, allowedHosts, isTenantHost);
   // Without `allowedHosts`, a redirect could lead to any host: those of the certificate are known.
-  isKnown = (name) => isAllowed(name) && (allowedHosts.length > 0 || isNameOf(store.current, name));
+  isKnown = (name) =>
+    isTenantHost(name) || (isAllowed(name) && (allowedHosts.length > 0 || isNameOf(store.current, name)));
   return {
     port: address.port,
     stop: (graceMs, force) => {

@@ -34,7 +34,8 @@ interface OpenTrace {
   readonly scheme: 'http' | 'https';
   /** Null until it is needed. */
   span: Span | null;
-  call: OpenCall | null;
+  /** By the request that makes the call: those of a batch begin before the first one has ended. Null: none yet. */
+  calls: Map<GatewayRequest, OpenCall> | null;
   failure: Extract<Observation, { readonly kind: 'request-failed' }> | null;
 }
 
@@ -66,20 +67,20 @@ export class RequestTracer {
       startedAt: performance.now(),
       scheme: 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http',
       span: null,
-      call: null,
+      calls: null,
       failure: null,
     };
   };
 
   /** Returns the trace context for the call of a request, which is about to run; null: the request is not sampled. */
-  readonly traceparent = ({ raw }: GatewayRequest): string | null => {
-    const request = raw as TracedRequest | undefined;
+  readonly traceparent = (caller: GatewayRequest): string | null => {
+    const request = caller.raw as TracedRequest | undefined;
     const open = request?.[openTraceKey];
     if (request === undefined || open === undefined) return null;
     const { traceId, traceFlags } = this.#requestSpan(request, open).spanContext();
     if ((traceFlags & TraceFlags.SAMPLED) === 0) return null;
     const call = { spanId: this.#export.ids.generateSpanId(), startedAt: performance.now() };
-    open.call = call;
+    (open.calls ??= new Map()).set(caller, call);
     return `00-${traceId}-${call.spanId}-01`;
   };
 
@@ -101,7 +102,7 @@ export class RequestTracer {
   };
 
   #end(span: Span, open: OpenTrace, entry: RequestEntry, request: IncomingMessage): void {
-    if (open.call !== null) this.#addFailedCall(span, open, open.call);
+    for (const call of open.calls?.values() ?? []) this.#addFailedCall(span, open, call);
     span.updateName(requestName(entry));
     span.setAttributes({ ...requestAttributes(entry, request), 'url.scheme': open.scheme });
     const type = errorType(entry, open.failure?.error ?? null);
@@ -128,27 +129,28 @@ export class RequestTracer {
   #addCall(
     request: IncomingMessage,
     open: OpenTrace,
-    { endpoint, milliseconds, rows }: Extract<Observation, { readonly kind: 'call-completed' }>,
+    { request: caller, endpoint, milliseconds, rows }: Extract<Observation, { readonly kind: 'call-completed' }>,
   ): void {
     const end = performance.now();
     const attributes = { ...callAttributes(endpoint), 'db.response.returned_rows': rows };
-    const call = { name: callName(endpoint), attributes, startedAt: end - milliseconds };
+    const spanId = open.calls?.get(caller)?.spanId ?? null;
+    open.calls?.delete(caller);
+    const call = { name: callName(endpoint), attributes, startedAt: end - milliseconds, spanId };
     this.#startCall(this.#requestSpan(request, open), open, call)?.end(timeOf(open, end));
   }
 
   /** Adds the call that has not completed. Without a failure, it was cancelled. */
-  #addFailedCall(parent: Span, open: OpenTrace, { startedAt }: OpenCall): void {
+  #addFailedCall(parent: Span, open: OpenTrace, { startedAt, spanId }: OpenCall): void {
     const { endpoint, error } = open.failure ?? { endpoint: null, error: null };
     const name = endpoint === null ? 'postgresql' : callName(endpoint);
     const attributes = { ...callAttributes(endpoint), ...failureAttributes(error) };
-    const span = this.#startCall(parent, open, { name, attributes, startedAt });
+    const span = this.#startCall(parent, open, { name, attributes, startedAt, spanId });
     span?.setStatus({ code: SpanStatusCode.ERROR }).end(timeOf(open, performance.now()));
   }
 
-  #startCall(parent: Span, open: OpenTrace, { name, attributes, startedAt }: CallSpan): Span | null {
+  #startCall(parent: Span, open: OpenTrace, { name, attributes, startedAt, spanId }: CallSpan): Span | null {
     if (!parent.isRecording()) return null;
-    if (open.call !== null) this.#export.ids.use(open.call.spanId);
-    open.call = null;
+    if (spanId !== null) this.#export.ids.use(spanId);
     return this.#export.tracer.startSpan(
       name,
       { kind: SpanKind.CLIENT, startTime: timeOf(open, startedAt), attributes },
@@ -162,6 +164,8 @@ interface CallSpan {
   readonly attributes: Attributes;
   /** In the time of `performance.now()`. */
   readonly startedAt: number;
+  /** Null: PostgreSQL has received none. */
+  readonly spanId: string | null;
 }
 
 /** Converts from the time of `performance.now()` to milliseconds since 1970. */

@@ -44,7 +44,7 @@ export class Channel {
   #lastId = 0;
   #unsentBytes = 0;
   #isClosed = false;
-  #drained: () => void = () => undefined;
+  readonly #drainedListeners: (() => void)[] = [];
   #flushed: () => void = () => undefined;
   #overflowed: () => void = () => undefined;
 
@@ -53,14 +53,14 @@ export class Channel {
     port.receive((message) => this.#receive(message));
   }
 
-  /** Sets the handler of a topic. What it returns is the answer to a question. */
+  /** Sets the handler of a topic. Its result is the answer to a question. */
   handle<Data>(topic: string, handler: (data: Data) => unknown): void {
     this.#handlers.set(topic, handler as Handler);
   }
 
-  /** Calls the listener whenever a message was refused before, and messages are accepted again. */
+  /** Adds a listener that is called whenever a message was refused before, and messages are accepted again. */
   onDrained(listener: () => void): void {
-    this.#drained = listener;
+    this.#drainedListeners.push(listener);
   }
 
   /** Calls the listener when a question was refused, as the other process does not read: it must not miss any. */
@@ -113,7 +113,7 @@ export class Channel {
       const wasFull = this.#unsentBytes > maxUnsentBytes;
       this.#unsentBytes -= size;
       if (this.#unsentBytes === 0) this.#flushed();
-      if (wasFull && this.#unsentBytes <= maxUnsentBytes) this.#drained();
+      if (wasFull && this.#unsentBytes <= maxUnsentBytes) for (const listener of this.#drainedListeners) listener();
     });
     return true;
   }

@@ -5,7 +5,6 @@ import {
   type LocalRateLimiter,
   type LoginAttempt,
   loginRateLimiter,
-  type LoginOutcome,
   memoryRateLimits,
   type RateLimitDecision,
   type RateLimitPolicy,
@@ -14,12 +13,7 @@ import {
 } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import type { Channel } from './channel.ts';
-import { type RateLimitUse, toPrimary } from './topics.ts';
-
-interface CompletedLogin {
-  readonly attempt: LoginAttempt;
-  readonly outcome: LoginOutcome;
-}
+import { type CompletedLogin, type RateLimitUse, toPrimary } from './topics.ts';
 
 type Settings = Pick<Configuration['authentication'], 'loginRateLimit' | 'hashRateLimit'> &
   Pick<Configuration['rateLimits'], 'maxKeys'>;
@@ -59,8 +53,8 @@ export class SharedLimits {
     const permits = new Map<string, HeldPermit>();
     this.#permits.set(channel, permits);
     channel.handle<LoginAttempt>(toPrimary.consumeLogin, (attempt) => this.#logins.consume(attempt));
-    channel.handle<CompletedLogin>(toPrimary.completeLogin, ({ attempt, outcome }) => {
-      this.#logins.complete(attempt, outcome);
+    channel.handle<readonly CompletedLogin[]>(toPrimary.completeLogins, (completed) => {
+      for (const { attempt, outcome } of completed) this.#logins.complete(attempt, outcome);
     });
     channel.handle<string | null>(toPrimary.consumeHash, (address) => this.#hashes.consume(address));
     channel.handle<RateLimitUse>(toPrimary.acquireRateLimit, (use) => this.#acquire(use, permits));

@@ -1,10 +1,12 @@
-/** What a worker shares with the others through the primary process, as options of the gateway. */
+/** The services that the workers share through the primary process, as options of the gateway. */
 import {
   type Cache,
+  type CacheState,
   type GatewayOptions,
   type KeyStorage,
   type LoginRateLimiter,
   memoryCache,
+  Problem,
   type RateLimitDecision,
   type RateLimiter,
   type RateLimitResult,
@@ -14,9 +16,11 @@ import {
 } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { workerBroadcast } from './broadcast.ts';
-import { type Channel, ChannelFullError } from './channel.ts';
+import { type Channel, type ChannelError, ChannelFullError } from './channel.ts';
+import { MessageQueue } from './message-queue.ts';
 import {
   answerTimeouts,
+  type CompletedLogin,
   type RateLimitUse,
   type RefreshTokenUse,
   type SessionEnd,
@@ -74,10 +78,12 @@ function sharedKeys(channel: Channel): KeyStorage {
 const busy: RateLimitResult = { ok: false, retryAfter: 1 };
 
 function sharedLoginRateLimiter(channel: Channel): LoginRateLimiter {
+  const completed = new MessageQueue<CompletedLogin>(channel, toPrimary.completeLogins);
+  let last = 0;
   return {
     consume: (attempt) =>
       channel.ask<RateLimitResult>(toPrimary.consumeLogin, attempt, answerTimeouts.primary).catch(() => busy),
-    complete: (attempt, outcome) => void channel.tell(toPrimary.completeLogin, { attempt, outcome }),
+    complete: (attempt, outcome) => completed.push(String(++last), { attempt, outcome }),
   };
 }
 
@@ -90,28 +96,20 @@ function sharedHashRateLimiter(channel: Channel): RateLimiter {
 
 function sharedRateLimits(channel: Channel): RateLimitStore {
   let lastPermit = 0;
-  let released: string[] = [];
-  const sendReleased = (): void => {
-    if (released.length > 0 && channel.tell(toPrimary.releaseRateLimits, released)) released = [];
-  };
-  const release = (permit: string): void => {
-    released.push(permit);
-    sendReleased();
-  };
+  const released = new MessageQueue<string>(channel, toPrimary.releaseRateLimits);
   return {
     acquire: async (policy, key) => {
-      // Releases that a full channel has refused.
-      sendReleased();
       const use: RateLimitUse = { permit: String(++lastPermit), policy, key };
       try {
         return await channel.ask<RateLimitDecision | null>(toPrimary.acquireRateLimit, use, answerTimeouts.primary);
       } catch (error) {
         // The primary may have counted the request, or may count it later.
-        if (policy.type === 'concurrency' && !(error instanceof ChannelFullError)) release(use.permit);
+        if (policy.type === 'concurrency' && !(error instanceof ChannelFullError))
+          released.push(use.permit, use.permit);
         return null;
       }
     },
-    release: (_policy, _key, permit) => release(permit),
+    release: (_policy, _key, permit) => released.push(permit, permit),
     close: () => undefined,
   };
 }
@@ -123,15 +121,21 @@ async function shareSessions(
 ): Promise<(own: SessionStore) => SessionStore> {
   const isStored = checkCommand !== null;
   let early: SessionEnd[] = [];
-  let receive = (end: SessionEnd): void => void early.push(end);
-  channel.handle<SessionEnd>(toWorker.sessionEnded, (end) => receive(end));
+  // Each tenant has a store for the sessions of its database.
+  const stores: SessionStore[] = [];
+  const receive = (end: SessionEnd): void => {
+    if (stores.length === 0) early.push(end);
+    for (const store of stores) {
+      if (isStored) store.invalidate(end.session);
+      else void store.end(end.session, end.expires);
+    }
+  };
+  channel.handle<readonly SessionEnd[]>(toWorker.sessionsEnded, (ends) => ends.forEach(receive));
+  const ends = new MessageQueue<SessionEnd>(channel, toPrimary.endSessions);
   // Sessions that are stored are checked in the database.
   if (!isStored) early.push(...(await channel.ask<readonly SessionEnd[]>(toPrimary.endedSessions, null, 30_000)));
   return (own) => {
-    receive = ({ session, expires }) => {
-      if (isStored) own.invalidate(session);
-      else void own.end(session, expires);
-    };
+    stores.push(own);
     early.forEach(receive);
     early = [];
     return {
@@ -142,15 +146,38 @@ async function shareSessions(
       invalidateAll: () => own.invalidateAll(),
       end: async (session, expires) => {
         await own.end(session, expires);
-        await channel.ask(toPrimary.endSession, { session, expires }, answerTimeouts.primary);
+        const end: SessionEnd = { session, expires };
+        try {
+          await channel.ask(toPrimary.endSessions, [end], answerTimeouts.primary);
+        } catch (error) {
+          // A repeated logout has no caller: the session has ended in this worker.
+          if (error instanceof ChannelFullError) ends.push(session, end);
+          throw sessionsUnavailable(error, 'The session has ended, but not yet in each process of this server.');
+        }
       },
       useRefreshToken: (session, generation, expires) => {
         if (isStored && refreshCommand !== null) return own.useRefreshToken(session, generation, expires);
         const use: RefreshTokenUse = { session, generation, expires };
-        return channel.ask<boolean>(toPrimary.useRefreshToken, use, answerTimeouts.primary);
+        return channel.ask<boolean>(toPrimary.useRefreshToken, use, answerTimeouts.primary).catch((error: unknown) => {
+          throw sessionsUnavailable(
+            error,
+            'Repeat the request. If the refresh token is refused then, it was used by this request: log in again.',
+          );
+        });
       },
     };
   };
+}
+
+/** The primary process is too busy to answer. */
+function sessionsUnavailable(cause: unknown, detail: string): Problem {
+  return new Problem('sessions-unavailable', {
+    status: 503,
+    title: 'The sessions of this server cannot be reached now',
+    detail,
+    headers: ['retry-after', '1'],
+    cause,
+  });
 }
 
 /** Redis and a channel of NOTIFY invalidate the caches of all instances themselves. */
@@ -166,12 +193,31 @@ function shareCache(channel: Channel, options: Configuration['gateway']): Cache 
     pruneInterval: options.cachePruneIntervalMin * 60_000,
   });
   channel.handle<readonly string[]>(toWorker.invalidateCache, (routines) => cache.invalidate(routines));
+  const unsent = new MessageQueue<string>(channel, toPrimary.invalidateCache);
+  let report: (state: CacheState) => void = () => undefined;
+  let isUnavailable = false;
+  const reportFailure = (unavailable: Error | null): void => {
+    if (isUnavailable === (unavailable !== null)) return;
+    isUnavailable = unavailable !== null;
+    report({ unavailable } as CacheState);
+  };
   return {
+    open: (listener) => {
+      report = listener;
+      return Promise.resolve();
+    },
     get: (key) => cache.get(key),
     set: (key, response, how) => cache.set(key, response, how),
     invalidate: async (routines) => {
       await cache.invalidate(routines);
-      await channel.ask(toPrimary.invalidateCache, routines, answerTimeouts.primary);
+      try {
+        await channel.ask(toPrimary.invalidateCache, routines, answerTimeouts.primary);
+        reportFailure(null);
+      } catch (error) {
+        // The primary process receives a question that it did not answer in time later.
+        if (error instanceof ChannelFullError) for (const routine of routines) unsent.push(routine, routine);
+        reportFailure(error as ChannelError);
+      }
     },
     statistics: () => cache.statistics!(),
     close: () => cache.close(),

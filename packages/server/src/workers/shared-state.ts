@@ -94,10 +94,10 @@ export class SharedState {
       this.#forgetExpired();
       return [...this.#ended].map(([session, expires]): SessionEnd => ({ session, expires }));
     });
-    channel.handle<SessionEnd>(toPrimary.endSession, (end) => {
-      this.#ended.set(end.session, end.expires);
-      if (this.#ended.size > maxEndedSessions) this.#ended.delete(this.#ended.keys().next().value!);
-      return this.#askOthers(channel, toWorker.sessionEnded, end).then(() => null);
+    channel.handle<readonly SessionEnd[]>(toPrimary.endSessions, (ends) => {
+      for (const { session, expires } of ends) this.#ended.set(session, expires);
+      while (this.#ended.size > maxEndedSessions) this.#ended.delete(this.#ended.keys().next().value!);
+      return this.#askOthers(channel, toWorker.sessionsEnded, ends).then(() => null);
     });
     channel.handle<RefreshTokenUse>(toPrimary.useRefreshToken, ({ session, generation, expires }) =>
       this.#sessions.useRefreshToken(session, generation, expires),
@@ -117,8 +117,8 @@ async function ask(channels: readonly Channel[], topic: string, data: unknown): 
 }
 
 /**
- * Returns a function that rejects while a call runs. A worker writes again what was not answered in time: as long as an output does not
- * take anything, such as a pipe without a reader, each attempt would add a copy to the memory.
+ * Returns a function that rejects while a call runs. A worker repeats a write that was not answered in time: while an output is blocked,
+ * such as a pipe without a reader, each attempt would add a copy to the memory.
  */
 function oneAtATime<Data, Answer>(write: (data: Data) => Promise<Answer>): (data: Data) => Promise<Answer> {
   let isWriting = false;

@@ -67,7 +67,7 @@ export class Supervisor {
   }
 
   /**
-   * Starts the first worker, then the others: what fails, fails once.
+   * Starts the first worker, then the others: an error that all would have is reported once.
    * @throws WorkerStartError, WorkerCrash
    */
   async start(plan: WorkersPlan): Promise<void> {

@@ -1,5 +1,5 @@
 /** The topics of the messages between the primary process and its workers, with the types of their data. */
-import type { RateLimitPolicy, StoredKey } from '@pgway/core';
+import type { LoginAttempt, LoginOutcome, RateLimitPolicy, StoredKey } from '@pgway/core';
 import type { LoadedConfiguration } from '../config/load.ts';
 
 /** The questions of workers to the primary. */
@@ -10,10 +10,10 @@ export const toPrimary = {
   writeKey: 'keys.write',
   keyWarning: 'keys.warning',
   consumeLogin: 'login.consume',
-  completeLogin: 'login.complete',
+  completeLogins: 'logins.complete',
   consumeHash: 'hash.consume',
   endedSessions: 'sessions.ended',
-  endSession: 'session.end',
+  endSessions: 'sessions.end',
   useRefreshToken: 'session.refresh',
   acquireRateLimit: 'rate-limit.acquire',
   releaseRateLimits: 'rate-limits.release',
@@ -33,19 +33,19 @@ export const toWorker = {
   retire: 'retire',
   stop: 'stop',
   metrics: 'metrics',
-  sessionEnded: 'session.ended',
+  sessionsEnded: 'sessions.ended',
   invalidateCache: 'cache.invalidate',
   message: 'broadcast.message',
   gap: 'broadcast.gap',
 } as const;
 
-/** What a worker needs to start. It passes through the channel: arguments and files would show its secrets. */
+/** The input of a worker's start. It passes through the channel: arguments and files would show its secrets. */
 export interface WorkerStart {
   /** The number of the worker in log lines, from 1. */
   readonly worker: number;
   /** The number of workers. */
   readonly workers: number;
-  /** Whether this worker prints what all workers find at their start. */
+  /** Whether this worker prints the messages that all workers have at their start. */
   readonly announces: boolean;
   readonly configuration: LoadedConfiguration['configuration'];
   /** Of the configured or of the embedded database. */
@@ -70,7 +70,7 @@ export interface StartFailure {
 export interface WorkersState {
   readonly running: number;
   readonly configured: number;
-  /** Whether the worker does what one of them does for all, such as polling the catalog. */
+  /** Whether the worker does the tasks of one worker for all, such as polling the catalog. */
   readonly leads: boolean;
 }
 
@@ -91,6 +91,11 @@ export interface SessionEnd {
 
 export interface RefreshTokenUse extends SessionEnd {
   readonly generation: number;
+}
+
+export interface CompletedLogin {
+  readonly attempt: LoginAttempt;
+  readonly outcome: LoginOutcome;
 }
 
 export interface RateLimitUse {

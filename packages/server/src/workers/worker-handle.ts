@@ -1,9 +1,10 @@
 /** A worker process, as the primary process sees it. */
 import cluster, { type Worker } from 'node:cluster';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import type { ProcessContext } from '../cli/process-context.ts';
+import { workerProgram } from '../package-files.ts';
 import { Channel } from './channel.ts';
+import { WorkerCrash } from './worker-errors.ts';
 
 export interface WorkerHandle {
   readonly channel: Channel;
@@ -13,12 +14,14 @@ export interface WorkerHandle {
   kill(): void;
 }
 
-/** Returns a function that starts a process without arguments: those of this process may have secrets. */
+/**
+ * Returns a function that starts a process without arguments: those of this process may have secrets. The function throws a `WorkerCrash`
+ * when this process has too many open files.
+ */
 export function workerSpawner({ stdout, stderr }: Pick<ProcessContext, 'stdout' | 'stderr'>): () => WorkerHandle {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({
-    exec: fileURLToPath(new URL(`worker-process.${extension}`, import.meta.url)),
+    exec: workerProgram,
     args: [],
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -27,8 +30,11 @@ export function workerSpawner({ stdout, stderr }: Pick<ProcessContext, 'stdout' 
     const worker = cluster.fork();
     // A message to a process that has just exited; `close` follows.
     worker.on('error', () => undefined);
-    forwardLines(worker.process.stdout!, stdout);
-    forwardLines(worker.process.stderr!, stderr);
+    const streams = worker.process;
+    // Node.js creates no pipes when the operating system has no file left for them.
+    if (streams.stdout === undefined || streams.stderr === undefined) throw noFiles(worker);
+    forwardLines(streams.stdout!, stdout);
+    forwardLines(streams.stderr!, stderr);
     return {
       channel: new Channel({
         send: (message, done) => sendTo(worker, message, done),
@@ -41,6 +47,14 @@ export function workerSpawner({ stdout, stderr }: Pick<ProcessContext, 'stdout' 
       kill: () => void worker.process.kill('SIGKILL'),
     };
   };
+}
+
+function noFiles({ id }: Worker): WorkerCrash {
+  // No event of the process follows that would remove it.
+  delete cluster.workers![id];
+  return new WorkerCrash(
+    'a worker cannot start, as this process has too many open files; raise its limit (ulimit -n, or LimitNOFILE of systemd)',
+  );
 }
 
 function sendTo(worker: Worker, message: object, done: (error: Error | null) => void): void {

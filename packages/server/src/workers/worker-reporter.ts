@@ -30,6 +30,13 @@ export function workerReporter(
   };
 }
 
+const loadKinds: ReadonlySet<Observation['kind']> = new Set([
+  'endpoints-created',
+  'endpoint-created',
+  'diagnostic',
+  'start-warning',
+]);
+
 function isOfLoad({ kind }: Observation): boolean {
-  return kind === 'endpoint-created' || kind === 'diagnostic' || kind === 'start-warning';
+  return loadKinds.has(kind);
 }

@@ -98,7 +98,7 @@ function sizeOf(lines: readonly string[]): number {
 }
 
 function taskOf({ watches }: WorkerStart): Task {
-  return { command: 'serve', flags: new Set(watches ? ['watch'] : []), filter: null, schema: null };
+  return { command: 'serve', flags: new Set(watches ? ['watch'] : []), filter: null, operands: [] };
 }
 
 /** The primary process has printed the warnings. */
@@ -133,7 +133,7 @@ function workerContext(
   };
 }
 
-/** What the primary process says about the end of this worker. */
+/** Receives the orders of the primary process to stop or retire. */
 class StopRequests {
   #listener: (mode: StopMode) => void = () => undefined;
   #requested: StopMode | null = null;

@@ -104,9 +104,16 @@ test('every secret is masked, wherever it comes from', async () => {
   const words = secrets.map(({ path, kind }) => {
     return `--${path}=${values[path] ?? (kind === 'map' ? '{"a":"geheim"}' : 'geheim-of-sixteen')}`;
   });
+  const provider = { clientId: 'x', clientSecret: 'geheim' };
+  const others = [
+    '--tenant.by=host',
+    '--cookie.enabled',
+    '--externalSignIn.loginCommand=select 1',
+    `--externalSignIn.providers=${JSON.stringify({ google: provider })}`,
+  ];
 
   for (const form of [[], ['--json']]) {
-    const { code, stdout } = await config({}, [...words, ...form]);
+    const { code, stdout } = await config({}, [...words, ...others, ...form]);
     expect(code).toBe(0);
     for (const { path } of secrets) expect(stdout).toContain(path);
     expect(stdout).not.toContain('geheim');

@@ -1,9 +1,9 @@
 import type { Endpoint } from '@pgway/core';
 import { describe, expect, test } from 'vitest';
-import { tryCommand } from '../../src/cli/startup-banner.ts';
+import { endpointLines, tryCommand } from '../../src/cli/startup-banner.ts';
 import { endpointTable } from '../../src/cli/endpoint-table.ts';
 import { serverUrl } from '../../src/http/address.ts';
-import { displayWidth } from '../../src/terminal-text.ts';
+import { displayWidth } from '@pgway/core/terminal';
 
 type Parameter = Endpoint['parameters'][number];
 
@@ -51,6 +51,7 @@ function endpoint(change: Partial<Endpoint>): Endpoint {
     sensitive: false,
     planCacheMode: null,
     bufferRows: 25,
+    responseSettings: false,
     timeoutMs: null,
     textResponseNullHandling: 'emptyString',
     queryStringNullHandling: 'ignore',
@@ -128,6 +129,26 @@ describe('the table', () => {
       'GET   /api/books/{id}?text=[&li…  [{id, dueOn…',
       'POST  /api/lend {bookId, days?}   text',
       'GET   /api/x                      nothing',
+    ]);
+  });
+
+  test('at the start, up to 100 endpoints are listed; of more, only the problems', () => {
+    const endpoints = Array.from({ length: 101 }, (_, index) => endpoint({ path: `/api/${1000 + index}` }));
+    const diagnostics = (['info', 'warning'] as const).map((severity) => ({
+      severity,
+      code: 'near-miss',
+      routine: 'f()',
+      line: 2,
+      message: 'is read as prose',
+    }));
+    const problem = ['', 'warning f(), line 2: is read as prose'];
+    expect(endpointLines({ endpoints: endpoints.slice(1), diagnostics }, Number.POSITIVE_INFINITY)).toEqual([
+      ...endpoints.slice(1).map(({ path }) => `GET  ${path}  nothing`),
+      ...problem,
+    ]);
+    expect(endpointLines({ endpoints, diagnostics }, Number.POSITIVE_INFINITY)).toEqual([
+      'More than 100 endpoints are not shown here; pgway endpoints lists them.',
+      ...problem,
     ]);
   });
 

@@ -64,6 +64,7 @@ test('each endpoint with its values and lines, errors included: exit code 1', as
       path           /api/app/search-books                          the prefix, the schema and the name of the function
       parameters     query                                          the method is GET
       authorization  Librarian, admin                               line 4: set by the comment
+      planCacheMode  measured                                       the function only reads
       line 1         Searches books by title. \\u001b[31m            description
       line 3         HTTP                                           publishes the routine
       line 4         authorize Librarian, admin                     requires one of the roles Librarian, admin
@@ -106,6 +107,7 @@ test('the lines fit the terminal', async () => {
                                                  the name of the function
       parameters     query                       the method is GET
       authorization  Librarian, admin            line 4: set by the comment
+      planCacheMode  measured                    the function only reads
       line 1         Searches books by title. …  description
       line 3         HTTP                        publishes the routine
       line 4         authorize Librarian, admin  requires one of the roles
@@ -310,6 +312,27 @@ test('--json: the explanations as data, without password hashes', async () => {
           "value": "25",
         },
         {
+          "line": null,
+          "name": "responseSettings",
+          "origin": "default",
+          "reason": "responseSettings",
+          "value": "false",
+        },
+        {
+          "line": null,
+          "name": "largeNumbers",
+          "origin": "default",
+          "reason": "largeNumbers",
+          "value": "number",
+        },
+        {
+          "line": null,
+          "name": "fieldErrors",
+          "origin": "default",
+          "reason": "fieldErrors",
+          "value": "false",
+        },
+        {
           "line": 3,
           "name": "textResponseNullHandling",
           "origin": "comment",
@@ -329,6 +352,13 @@ test('--json: the explanations as data, without password hashes', async () => {
           "origin": "default",
           "reason": "rateLimits.defaultPolicy",
           "value": "none",
+        },
+        {
+          "line": null,
+          "name": "planCacheMode",
+          "origin": "default",
+          "reason": "planCacheMode",
+          "value": "auto",
         },
       ],
     ]

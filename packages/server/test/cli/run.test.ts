@@ -8,7 +8,7 @@ import { terminalColumns } from '../../src/cli/process-context.ts';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
 import { createTestProcess } from '../support/process-context.ts';
-import type { TestProcess } from '../support/process-context.ts';
+import { type RunningServer, runServer } from '../support/run-server.ts';
 
 const database = useDatabase(`
   create function get_greeting(_name text default 'world') returns text language sql as $$ select 'hello ' || _name $$;
@@ -20,23 +20,8 @@ const database = useDatabase(`
   comment on function loud is 'HTTP';
 `);
 
-interface Server {
-  readonly url: string;
-  readonly streams: TestProcess;
-  readonly ended: Promise<number>;
-}
-
-/** A server in this process on a free port, stopped at the end of the test. */
-async function serve(...options: readonly string[]): Promise<Server> {
-  const streams = createTestProcess(await folderWith());
-  const ended = run([`--connectionString=${database.connectionString}`, '--port=0', ...options], {}, streams);
-  onTestFinished(async () => {
-    streams.sendStop('forced');
-    await ended;
-  });
-  const ready = /http:\/\/[\w.:]+/;
-  await Promise.race([streams.until(ready), ended]);
-  return { url: ready.exec(streams.text.stdout)?.[0] ?? streams.text.stderr, streams, ended };
+async function serve(...options: readonly string[]): Promise<RunningServer> {
+  return runServer(await folderWith(), `--connectionString=${database.connectionString}`, '--port=0', ...options);
 }
 
 async function answer(url: string): Promise<[number, string]> {

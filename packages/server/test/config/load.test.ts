@@ -288,9 +288,12 @@ describe('all issues are reported at once, with their places', () => {
   test('the secret settings', () => {
     expect(secrets.map(({ path }) => path)).toEqual([
       'connectionString',
+      'readReplicas.connectionStrings',
       'gateway.listenConnectionString',
       'gateway.connectionStrings',
       'gateway.customRequestHeaders',
+      'tenant.connectionString',
+      'tenant.connectionStrings',
       'events.redisUrl',
       'redisCache.url',
       'redisRateLimits.url',

@@ -4,6 +4,7 @@ import { redisCacheOptions } from '../../../core/src/cache/redis-cache.ts';
 import { endpointDefaults } from '../../../core/src/endpoints/options.ts';
 import { authenticationDefaults } from '../../../core/src/gateway/options/authentication-options.ts';
 import { eventsDefaults, generalDefaults } from '../../../core/src/gateway/options/options.ts';
+import { idempotencyDefaults } from '../../../core/src/gateway/options/idempotency-options.ts';
 import { rateLimitsDefaults } from '../../../core/src/gateway/options/rate-limit-options.ts';
 import { uploadDefaults } from '../../../core/src/gateway/options/upload-options.ts';
 import { gatewayOptionTable } from '../../../core/src/gateway/options/validate-options.ts';
@@ -23,7 +24,7 @@ function paths(group: string, table: Validators): readonly string[] {
 }
 
 /** Schemes and keys are sections of the top level, as they are options of `authentication`. */
-const topLevel = ['cookie', 'bearer', 'jwt', 'basic', 'dataProtection', 'sessions'];
+const topLevel = ['cookie', 'bearer', 'jwt', 'basic', 'dataProtection', 'sessions', 'externalSignIn'];
 
 function settingPath(option: string): string {
   const parts = option.split('.');
@@ -96,6 +97,7 @@ const notInServer: Readonly<Record<string, string>> = {
   'httpFile.host': byServer,
   'httpFile.databaseName': byServer,
   'openApi.urlPathPrefix': inGateway,
+  'openApi.batchPath': inGateway,
 };
 
 /** The settings that are no options of the library, by section. */
@@ -151,6 +153,7 @@ test('the defaults are those of the library', () => {
     authentication: authenticationDefaults,
     events: eventsDefaults,
     rateLimits: rateLimitsDefaults,
+    idempotency: idempotencyDefaults,
     uploadOptions: uploadDefaults,
     'uploadOptions.defaultUploadHandlerOptions.excel': excelLimits,
     typescriptClient: typescriptClientDefaults,

@@ -1,7 +1,13 @@
 /** Rules for the Dockerfile, after those of hadolint, and for the files that a build can see. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { deployText } from './deploy-files.ts';
+import { deployText, root } from './deploy-files.ts';
 import { type BuildStage, contextFiles, type Instruction, readStages } from './dockerfile.ts';
+
+const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly workspaces: readonly string[];
+};
 
 const rules: Readonly<Record<string, (stages: readonly BuildStage[]) => boolean>> = {
   'images have a tag other than latest': (stages) =>
@@ -26,6 +32,15 @@ const rules: Readonly<Record<string, (stages: readonly BuildStage[]) => boolean>
     all(stages, 'RUN').every(
       ({ text }) => !/npm (?:i|install)\b/.test(text) && !/npm ci(?!.*--ignore-scripts)/.test(text),
     ),
+  'npm ci has the package.json of every workspace': (stages) =>
+    stages.every(({ instructions }) => {
+      const install = instructions.findIndex(({ keyword, text }) => keyword === 'RUN' && text.includes('npm ci'));
+      const copied = instructions.slice(0, Math.max(install, 0)).map(({ text }) => text);
+      return (
+        install === -1 ||
+        workspaces.every((folder) => copied.some((text) => text.startsWith(`${folder}/package.json `)))
+      );
+    }),
   'the production stage has neither development nor optional dependencies': (stages) =>
     stages.some(({ instructions }) => instructions.some(({ text }) => /npm ci --omit=dev --omit=optional/.test(text))),
   'the last stage runs nothing and copies from other stages only': (stages) =>
@@ -84,6 +99,7 @@ describe('each rule finds what it is for', () => {
     ],
     ['STOPSIGNAL SIGTERM', 'STOPSIGNAL SIGKILL', 'the stop signal is one that the server handles'],
     ['WORKDIR /app', 'WORKDIR app', 'working directories are absolute'],
+    ['COPY bench/package.json bench/\n', '', 'npm ci has the package.json of every workspace'],
     ['COPY . .', 'ADD . .', 'COPY instead of ADD, no sudo, no cd, no curl'],
     ['npm ci --ignore-scripts', 'npm ci', 'npm ci, never npm install, without install scripts'],
     ['npm ci --omit=dev', 'npm install --omit=dev', 'npm ci, never npm install, without install scripts'],
@@ -105,6 +121,7 @@ test('a build sees the sources of the packages, and no file that could be a secr
     '.npmrc',
     'LICENSE',
     'bench',
+    'build',
     'deploy',
     'examples',
     'package-lock.json',

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@pgway/testing';
 import { type PemCertificate, createCertificate } from '../support/certificates.ts';
 import { folderWith } from '../support/folder.ts';
 import { isOpen, type Program, start } from '../support/program.ts';
@@ -25,14 +25,6 @@ export function isInstalled(command: string, ...args: readonly string[]): boolea
   } catch {
     return false;
   }
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 /** Starts the proxy until the end of the test. The servers are `127.0.0.1:8080`. */

@@ -12,7 +12,7 @@ async function page(...lines: readonly string[]): Promise<ReturnType<typeof read
 
 describe('a page', () => {
   test('the steps of a page, each with its line', async () => {
-    const { steps, links } = await page(
+    const { steps, links, anchors } = await page(
       '# Title, with [a link](other.md#part) and [another](https://example.org)',
       '<!-- sql',
       'hidden',
@@ -52,7 +52,13 @@ describe('a page', () => {
       { kind: 'file', line: 22, name: 'c.png', content: { path: 'examples/c.png' } },
       { kind: 'program', line: 24, name: 'b.mjs', text: '// b.mjs' },
     ]);
-    expect(links).toEqual([{ line: 1, target: 'other.md' }]);
+    expect(links).toEqual([{ line: 1, target: 'other.md', anchor: 'part' }]);
+    expect([...anchors]).toContain('title-with-a-link-and-another');
+  });
+
+  test('a configuration of the checkout', async () => {
+    const folder = await folderWith({ 'page.md': '\n<!-- config from shop.json -->', 'shop.json': '{}' });
+    expect(readPage(folder, 'page.md').steps).toEqual([{ kind: 'config', line: 2, text: '{}' }]);
   });
 
   test('commands, with the text below each of them', async () => {

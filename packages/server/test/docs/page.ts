@@ -1,22 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pageAnchors } from '../../../../site/anchors.ts';
 
 /**
  * The steps of a page in their order. `line` is the position in the file, from 1.
  *
  * - `sql`: a ```sql block, or a hidden comment `<!-- sql … -->`; run in the database of the page
  * - `library`: a comment `<!-- library -->`; loads the example database
- * - `config`: a ```json block, or a comment `<!-- config … -->`, a `pgway.json`; checked, and used for the requests after it
- *   up to the next heading
+ * - `idempotency`: a comment `<!-- idempotency -->`; runs the statements of `pgway install idempotency`
+ * - `config`: a ```json block, or a comment `<!-- config … -->` or `<!-- config from path -->`, a `pgway.json`; checked, and used
+ *   for the requests after it up to the next heading
  * - `file`: any block below a comment `<!-- file name -->`, whose text is the content of that file; or a comment
  *   `<!-- file name from path -->`, a copy of a file of the checkout. Commands find files by name
  * - `program`: a ```js block whose first line is `// name.mjs`; runs from here to the next program or the end of the page
  * - `fragment`: any other ```js block; type-checked after the lines of a comment `<!-- js … -->` before it
  * - `command`: `$ …` in a ```console block, or in one without a language that begins so; the text below it is its answer
  * - `heading`: the configuration is the default one again
+ *
+ * A block that contains ``` begins and ends with more of these characters.
  */
 export type Step =
-  | { readonly kind: 'heading' | 'library'; readonly line: number }
+  | { readonly kind: 'heading' | 'library' | 'idempotency'; readonly line: number }
   | { readonly kind: 'sql' | 'config'; readonly line: number; readonly text: string }
   | { readonly kind: 'file'; readonly line: number; readonly name: string; readonly content: FileContent }
   | { readonly kind: 'program'; readonly line: number; readonly name: string; readonly text: string }
@@ -30,8 +34,10 @@ export interface Page {
   /** Relative to the root of the checkout, with slashes. */
   readonly file: string;
   readonly steps: readonly Step[];
-  /** The links to other files of the checkout, without `#…`. */
-  readonly links: readonly { readonly line: number; readonly target: string }[];
+  /** The links to files of the checkout; `target` is empty in a link to the same page. */
+  readonly links: readonly { readonly line: number; readonly target: string; readonly anchor: string | null }[];
+  /** The anchors of the headings, as GitHub makes them. */
+  readonly anchors: ReadonlySet<string>;
 }
 
 /** Languages of blocks that are shown and not run. */
@@ -39,26 +45,28 @@ const shown = new Set(['sh', 'text', 'ts', 'ini', 'yaml']);
 
 export function readPage(root: string, file: string): Page {
   const lines = readFileSync(join(root, file), 'utf8').split(/\r?\n/);
-  const reader = new PageReader(file, lines);
-  return { file, steps: reader.readSteps(), links: linksOf(lines) };
+  const reader = new PageReader(root, file, lines);
+  return { file, steps: reader.readSteps(), links: linksOf(lines), anchors: pageAnchors(lines) };
 }
 
 function linksOf(lines: readonly string[]): Page['links'] {
   return lines.flatMap((text, index) =>
-    [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)]
-      .map(([, target]) => ({ line: index + 1, target: target! }))
-      .filter(({ target }) => !/^[a-z]+:/.test(target)),
+    [...text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+      .map(([, target, anchor]) => ({ line: index + 1, target: target!, anchor: anchor ?? null }))
+      .filter(({ target, anchor }) => !/^[a-z]+:/.test(target) && (target !== '' || anchor !== null)),
   );
 }
 
 class PageReader {
+  readonly #root: string;
   readonly #file: string;
   readonly #lines: readonly string[];
   readonly #steps: Step[] = [];
   #prelude = '';
   #at = 0;
 
-  constructor(file: string, lines: readonly string[]) {
+  constructor(root: string, file: string, lines: readonly string[]) {
+    this.#root = root;
     this.#file = file;
     this.#lines = lines;
   }
@@ -69,19 +77,25 @@ class PageReader {
   }
 
   #readLine(text: string): void {
-    const fence = /^```(\S*)$/.exec(text);
-    const comment = /^<!-- (library|sql|js|config)\b/.exec(text);
+    const fence = /^(`{3,})([^\s`]*)$/.exec(text);
+    const comment = /^<!-- (sql|js|config)\b/.exec(text);
+    const setUp = /^<!-- (library|idempotency) -->$/.exec(text)?.[1] as 'library' | 'idempotency' | undefined;
     const file = /^<!-- file (\S+)(?: from (\S+))? -->$/.exec(text);
     const line = this.#at + 1;
     this.#at += 1;
     if (file !== null) this.#addFile(line, file[1]!, file[2]);
-    else if (fence !== null) this.#addBlock(fence[1]!, line + 1, this.#until(/^```$/));
-    else if (comment?.[1] === 'library') this.#steps.push({ kind: 'library', line });
+    else if (fence !== null) this.#addBlock(fence[2]!, line + 1, this.#until(new RegExp(`^${fence[1]!}$`)));
+    else if (setUp !== undefined) this.#steps.push({ kind: setUp, line });
     else if (comment?.[1] === 'sql') this.#steps.push({ kind: 'sql', line: line + 1, text: this.#until(/^-->$/) });
-    else if (comment?.[1] === 'config')
-      this.#steps.push({ kind: 'config', line: line + 1, text: this.#until(/^-->$/) });
+    else if (comment?.[1] === 'config') this.#addConfig(line, text);
     else if (comment?.[1] === 'js') this.#prelude = this.#until(/^-->$/);
     else if (/^#{1,6} /.test(text)) this.#steps.push({ kind: 'heading', line });
+  }
+
+  #addConfig(line: number, comment: string): void {
+    const path = /^<!-- config from (\S+) -->$/.exec(comment)?.[1];
+    if (path === undefined) this.#steps.push({ kind: 'config', line: line + 1, text: this.#until(/^-->$/) });
+    else this.#steps.push({ kind: 'config', line, text: readFileSync(join(this.#root, path), 'utf8') });
   }
 
   #until(end: RegExp): string {

@@ -4,19 +4,21 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Gateway } from '@pgway/core';
-import { freshDatabase, type TestDatabase } from '@pgway/testing';
+import { type Gateway, installIdempotency } from '@pgway/core';
+import { freePort, freshDatabase, type TestDatabase } from '@pgway/testing';
+import { run as runScout } from '../../../scout/src/cli/run.ts';
 import { startGateway, startHttpServer } from '../../src/start.ts';
 import { run } from '../../src/cli/run.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { createApiDocsHandler } from '../../src/api-docs/api-docs.ts';
+import { createMcpHandler } from '../../src/mcp/mcp-handler.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { isOpen } from '../support/program.ts';
 import { createTestProcess } from '../support/process-context.ts';
+import { dropRoles } from '../support/roles.ts';
 import { curl, shellWords } from './curl.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
 import type { FileContent, Step } from './page.ts';
@@ -29,6 +31,8 @@ const shownDatabase = 'postgres://user:password@localhost:5432/mydb';
 const shownFolder = '/srv/uploads';
 /** The folder of static files; files of a page whose name begins with `site/` are in it. */
 const shownSite = '/srv/site';
+/** The start of the names of roles; in the test, one of the stage, as roles belong to the whole server. */
+const shownRoles = 'expenses_';
 const gatewayPort = '8080';
 const programPort = '3000';
 /** The Host header of requests to a program of the page. */
@@ -89,6 +93,7 @@ interface Served {
 export class Stage {
   readonly #database: TestDatabase;
   readonly #folder: string;
+  readonly #roles = `${shownRoles}${randomBytes(4).toString('hex')}_`;
   #config = '{}';
   #served: Served | null = null;
   /** Whether the database has changed since the gateway loaded it. */
@@ -113,6 +118,7 @@ export class Stage {
     await this.#served?.lifecycle.stop();
     await this.#store?.close();
     await this.#database.drop();
+    await dropRoles(this.#roles);
     await rm(this.#folder, { recursive: true, force: true });
   }
 
@@ -127,15 +133,18 @@ export class Stage {
           await this.#runSql(readFileSync(join(root, `examples/library/${name}.sql`), 'utf8'));
         }
         return '';
+      case 'idempotency':
+        await this.#runSql(installIdempotency({ schema: 'pgway', roles: [] }).join(';\n'));
+        return '';
       case 'sql':
-        await this.#runSql(this.#withRealFolder(step.text));
+        await this.#runSql(this.#withRealNames(step.text));
         return '';
       case 'file':
         await mkdir(dirname(join(this.#folder, step.name)), { recursive: true });
         await writeFile(join(this.#folder, step.name), await contentOf(step.content));
         return '';
       case 'config':
-        await this.#configure(this.#withRealFolder(step.text));
+        await this.#configure(this.#withRealNames(step.text));
         await this.#load();
         return '';
       case 'program':
@@ -160,7 +169,7 @@ export class Stage {
 
   async #load(): ReturnType<typeof loadConfiguration> {
     await writeFile(join(this.#folder, 'pgway.json'), this.#config);
-    const variables = [...this.#config.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name!, 'x'] as const);
+    const variables = [...this.#config.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name!, 'x'.repeat(32)] as const);
     return loadConfiguration({
       workingDirectory: this.#folder,
       files: [],
@@ -182,9 +191,13 @@ export class Stage {
       const lifecycle = new Lifecycle();
       const gateway = await startGateway(lifecycle, configuration, this.#database.connectionString, {});
       const documents = createApiDocsHandler(configuration, this.#database.connectionString);
+      const tools = createMcpHandler(configuration, gateway, (error) => {
+        throw error;
+      });
       const { port } = await startHttpServer(lifecycle, configuration, gateway, {
-        handlers: [documents],
+        handlers: [documents, ...(tools === null ? [] : [tools])],
         certificates: null,
+        workingDirectory: this.#folder,
       });
       this.#served = { gateway, port, lifecycle };
     } else if (this.#stale) {
@@ -196,7 +209,9 @@ export class Stage {
 
   async #run([name, ...words]: readonly string[]): Promise<string> {
     if (name === 'npx' && words[0] === 'pgway') return this.#runServer(words.slice(1));
-    if (name !== 'curl') throw new Error(`only curl and npx pgway can be tried; show ${name} in a block of sh`);
+    if (name === 'npx' && words[0] === 'pgscout') return this.#runScout(words.slice(1));
+    if (name !== 'curl')
+      throw new Error(`only curl, npx pgway and npx pgscout can be tried; show ${name} in a block of sh`);
     const served = await this.#serve();
     const portOf = (port: string): number => {
       if (port === gatewayPort) return served.port;
@@ -210,8 +225,9 @@ export class Stage {
     return join(this.#folder, 'uploads').replaceAll('\\', '/');
   }
 
-  #withRealFolder(text: string): string {
+  #withRealNames(text: string): string {
     return text
+      .replaceAll(shownRoles, this.#roles)
       .replaceAll(shownFolder, this.#uploadFolder)
       .replaceAll(shownSite, join(this.#folder, 'site').replaceAll('\\', '/'));
   }
@@ -230,6 +246,26 @@ export class Stage {
       await this.#database.query(`drop owned by ${user.name}; drop role ${user.name}`);
     }
     return streams.text.stdout + streams.text.stderr;
+  }
+
+  /** Runs the command-line tool; `DATABASE_URL` names the database of the page. */
+  async #runScout(words: readonly string[]): Promise<string> {
+    const { stdin, stdout, stderr, text } = createTestProcess(this.#folder);
+    await runScout(words, {
+      stdin,
+      stdout: {
+        write: (part) => stdout.write(part),
+        writeAll: (part) => Promise.resolve(stdout.write(part)).then(() => true),
+      },
+      stderr,
+      hasColors: false,
+      columns: null,
+      errorColumns: null,
+      isInteractive: false,
+      environment: { DATABASE_URL: this.#database.connectionString },
+      workingDirectory: this.#folder,
+    });
+    return text.stdout + text.stderr;
   }
 
   /** An ordinary user, as the pages advise: a superuser causes a warning. */
@@ -278,13 +314,4 @@ export class Stage {
 
 async function contentOf(content: FileContent): Promise<string | Buffer> {
   return 'text' in content ? content.text : readFile(join(root, content.path));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useGateway } from '@pgway/testing';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -8,6 +8,7 @@ import { createExamplePageHandler } from '../../src/example/example-page.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { startHttpServer } from '../../src/start.ts';
 import { root } from '../docs/stage.ts';
+import { chromiumPath } from '../support/chromium.ts';
 
 /* The page of the example database, in a browser. */
 
@@ -50,15 +51,11 @@ describe('the server', () => {
   });
 });
 
-const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
-
-describe.skipIf(executable === undefined)('in a browser (skipped where there is no Chromium)', () => {
+describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there is no Chromium)', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executable!, args: ['--no-sandbox'] });
-  }, 60_000);
+    browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
+  }, 120_000);
   afterAll(() => browser?.close());
 
   /** Opens the page. `errors` are those of scripts and of the content security policy. */
@@ -95,7 +92,7 @@ describe.skipIf(executable === undefined)('in a browser (skipped where there is 
     await page.reload();
     await page.getByLabel('Book', { exact: true }).selectOption({ label: 'Good Omens' });
     await picture.waitFor();
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     ['a text', 'cover.txt', 'text/plain', 'cover.txt is refused: InvalidMimeType.'],
@@ -111,7 +108,7 @@ describe.skipIf(executable === undefined)('in a browser (skipped where there is 
       await page.getByRole('alert').getByText(`${message} A cover is a PNG, JPEG, GIF or WebP image.`).waitFor();
       expect(errors).toEqual([]);
     },
-    60_000,
+    120_000,
   );
 
   test('an upload can be cancelled', async () => {
@@ -128,7 +125,7 @@ describe.skipIf(executable === undefined)('in a browser (skipped where there is 
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Cancelled; nothing was stored.').waitFor();
     expect(await page.getByRole('button', { name: 'Upload cover' }).isEnabled()).toBe(true);
-  }, 60_000);
+  }, 120_000);
 
   test('the books of a CSV file are added, and the problems of the other lines are shown', async () => {
     const { page, errors } = await open();
@@ -153,5 +150,5 @@ describe.skipIf(executable === undefined)('in a browser (skipped where there is 
     await page.getByRole('button', { name: 'Import books' }).click();
     await page.getByRole('alert').getByText('The first line is not isbn,title,genre,published,authors.').waitFor();
     expect(errors).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });

@@ -16,24 +16,24 @@ async function signal(dataDirectory: string, name: NodeJS.Signals): Promise<void
 
 test('a database that is paused, answers again, and is killed', async () => {
   const server = await startServer();
-  const { url } = await serveDatabase(server.connectionString, { health: { timeout: 0.2, details: 'always' } });
+  const { url } = await serveDatabase(server.connectionString, { health: { timeout: 2, details: 'always' } });
   expect(await read(`${url}/health/ready`)).toEqual([200, { status: 'ok', checks: allOk }]);
   await signal(server.dataDirectory, 'SIGSTOP');
   const failed = { status: 'failed', checks: { ...allOk, database: 'failed' } };
   try {
-    await expect.poll(() => read(`${url}/health/ready`), { timeout: 10_000 }).toEqual([503, failed]);
+    await expect.poll(() => read(`${url}/health/ready`), { timeout: 30_000 }).toEqual([503, failed]);
     expect(await read(`${url}/health/live`)).toEqual([200, { status: 'ok' }]);
     const [, summary] = await read(`${url}/health`);
-    expect(summary).toMatchObject({ checks: { database: { status: 'failed', error: 'no answer within 200 ms' } } });
+    expect(summary).toMatchObject({ checks: { database: { status: 'failed', error: 'no answer within 2000 ms' } } });
   } finally {
     await signal(server.dataDirectory, 'SIGCONT');
   }
   await expect
-    .poll(() => read(`${url}/health/ready`), { timeout: 10_000 })
+    .poll(() => read(`${url}/health/ready`), { timeout: 30_000 })
     .toEqual([200, { status: 'ok', checks: allOk }]);
   await signal(server.dataDirectory, 'SIGKILL');
-  await expect.poll(() => read(`${url}/health/ready`), { timeout: 10_000 }).toEqual([503, failed]);
-}, 60_000);
+  await expect.poll(() => read(`${url}/health/ready`), { timeout: 30_000 }).toEqual([503, failed]);
+}, 120_000);
 
 test('a named connection whose database is killed', async () => {
   const server = await startServer();
@@ -41,16 +41,16 @@ test('a named connection whose database is killed', async () => {
   const needed = await serveDatabase(database.connectionString, { gateway });
   const optional = await serveDatabase(database.connectionString, { gateway, health: { required: ['database'] } });
   const checks = { ...allOk, connections: 'ok' };
-  expect(await read(`${needed.url}/health/ready`)).toEqual([200, { status: 'ok', checks }]);
+  await expect.poll(() => read(`${needed.url}/health/ready`)).toEqual([200, { status: 'ok', checks }]);
   await signal(server.dataDirectory, 'SIGKILL');
   const after = { ...checks, connections: 'failed' };
   await expect
-    .poll(() => read(`${needed.url}/health/ready`), { timeout: 10_000 })
+    .poll(() => read(`${needed.url}/health/ready`), { timeout: 30_000 })
     .toEqual([503, { status: 'failed', checks: after }]);
   await expect
-    .poll(() => read(`${optional.url}/health/ready`), { timeout: 10_000 })
+    .poll(() => read(`${optional.url}/health/ready`), { timeout: 30_000 })
     .toEqual([200, { status: 'degraded', checks: after }]);
-}, 60_000);
+}, 120_000);
 
 const hasRedis = (await redisVersion()) !== null;
 
@@ -63,11 +63,11 @@ test.runIf(hasRedis)(
       events: { broadcast: 'redis', redisUrl: redis.url },
     });
     const checks = { ...allOk, cache: 'ok', broadcast: 'ok' };
-    expect(await read(`${url}/health/ready`)).toEqual([200, { status: 'ok', checks }]);
+    await expect.poll(() => read(`${url}/health/ready`)).toEqual([200, { status: 'ok', checks }]);
     await redis.stop();
     await expect
-      .poll(() => read(`${url}/health/ready`), { timeout: 10_000 })
+      .poll(() => read(`${url}/health/ready`), { timeout: 30_000 })
       .toEqual([503, { status: 'failed', checks: { ...checks, cache: 'failed', broadcast: 'failed' } }]);
   },
-  30_000,
+  120_000,
 );

@@ -92,7 +92,7 @@ describe('details', () => {
       database: { status: 'ok', milliseconds: expect.any(Number) },
       pool: {
         status: 'ok',
-        pools: [{ connection: null, size: 3, open: 1, idle: 1, waiting: 0, maxWaiting: 10_000, acquireTimeouts: 0 }],
+        pools: [{ connection: null, size: 3, open: 2, idle: 2, waiting: 0, maxWaiting: 10_000, acquireTimeouts: 0 }],
       },
       catalog: { status: 'ok', loadedAt: expect.any(String), ageSeconds: expect.any(Number), endpoints: 3 },
     },
@@ -196,4 +196,33 @@ test('after the delay the server stops', async () => {
   const { url, lifecycle } = await serve({ shutdownDelay: 0.05 });
   expect(await lifecycle.stop()).toEqual([]);
   await expect(fetch(`${url}/health/live`)).rejects.toThrow('fetch failed');
+});
+
+test('without a usable read replica, the server is ready unless the check is required', async () => {
+  const { host } = new URL(database.connectionString);
+  const file = { readReplicas: { connectionStrings: [database.connectionString] }, health: { details: 'always' } };
+  const { url } = await serve(file);
+  await expect
+    .poll(() => read(`${url}/health`))
+    .toEqual([
+      200,
+      {
+        status: 'degraded',
+        checks: expect.objectContaining({
+          replicas: {
+            status: 'failed',
+            replicas: [
+              {
+                replica: host,
+                lagMilliseconds: null,
+                error: 'it is not a standby: it was promoted, or is the primary itself',
+              },
+            ],
+          },
+        }),
+      },
+    ]);
+  expect(await (await fetch(`${url}/api/hello`)).text()).toBe('Hello');
+  const strict = await serve({ ...file, health: { required: ['replicas'] } });
+  expect((await read(`${strict.url}/health/ready`))[0]).toBe(503);
 });

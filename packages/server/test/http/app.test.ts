@@ -4,7 +4,7 @@ import { useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { configurationSchema } from '../../src/config/schema.ts';
-import { createApp } from '../../src/http/app.ts';
+import { openApp } from '../../src/http/deferred-app.ts';
 import { listen } from '../../src/http/http-server.ts';
 
 const database = useDatabase(`
@@ -36,7 +36,7 @@ interface Served {
 async function serve(file: object): Promise<Served> {
   const configuration = configurationSchema.parse({ port: 0, ...file });
   const gateway = await createGateway(await gatewayOptions(configuration, database.connectionString, {}));
-  const app = await createApp(configuration, gateway);
+  const app = await openApp(configuration, gateway, {});
   const server = await listen(configuration, app.handle);
   onTestFinished(async () => {
     gateway.endStreams();
@@ -162,7 +162,7 @@ describe('CORS', () => {
     [{ enabled: true }, 'cors.origins'],
   ])('%j is an error that names the setting', async (invalid, setting) => {
     const configuration = configurationSchema.parse({ cors: invalid });
-    await expect(createApp(configuration, { handle: async () => undefined } as unknown as Gateway)).rejects.toThrow(
+    await expect(openApp(configuration, { handle: async () => undefined } as unknown as Gateway, {})).rejects.toThrow(
       setting,
     );
   });
@@ -259,7 +259,7 @@ test.runIf(hasZstd)('zstd', async () => {
 
 test.runIf(!hasZstd)('zstd without support in Node.js is an error', async () => {
   const configuration = configurationSchema.parse({ compression: { enabled: true, encodings: ['zstd'] } });
-  await expect(createApp(configuration, { handle: async () => undefined } as unknown as Gateway)).rejects.toThrow(
+  await expect(openApp(configuration, { handle: async () => undefined } as unknown as Gateway, {})).rejects.toThrow(
     'compression.encodings: zstd needs Node.js 22.15 or 23.8; remove it, or update Node.js',
   );
 });

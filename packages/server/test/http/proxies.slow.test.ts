@@ -1,8 +1,8 @@
 /** HAProxy and nginx in front: proxy and server see the same requests on their shared connections. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nodeMiddleware } from '../../../core/src/adapters/node.ts';
 import { configurationSchema } from '../../src/config/schema.ts';
@@ -59,15 +59,6 @@ function isInstalled(program: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const post = (...headers: readonly string[]): string =>

@@ -33,6 +33,7 @@ const entry: RequestEntry = {
   routine: null,
   route: null,
   isEventStream: false,
+  tenant: null,
   traceparent: null,
 };
 
@@ -62,6 +63,7 @@ test('a line is valid JSON without control characters, whatever the client sent'
     routine: optional,
     route: optional,
     isEventStream: fc.boolean(),
+    tenant: optional,
     traceparent: optional,
   });
   fc.assert(

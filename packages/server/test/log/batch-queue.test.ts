@@ -46,6 +46,9 @@ test('items are written in order, in batches: at once when one is full, otherwis
   expect(written).toEqual(['a']);
   push('bcd');
   await vi.advanceTimersByTimeAsync(0);
+  // An item that arrives during a write waits for others, too.
+  expect(written).toEqual(['a', 'bc']);
+  await vi.advanceTimersByTimeAsync(10);
 
   expect(written).toEqual(['a', 'bc', 'd']);
 });
@@ -58,7 +61,7 @@ test('a failing output: one report, the oldest items are dropped and counted, an
   await vi.advanceTimersByTimeAsync(3500);
   expect(reports).toEqual(['the log cannot be written, and lines may be lost: no space left']);
   state.error = null;
-  await vi.advanceTimersByTimeAsync(500);
+  await vi.advanceTimersByTimeAsync(510);
 
   expect(written).toEqual(['de', 'fg', 'h']);
   expect(reports.slice(1)).toEqual(['the log is written again', 'the log: 3 lines were lost']);
@@ -71,7 +74,7 @@ test('a slow output: adding does not wait, and the losses are counted', async ()
   state.gate = new Promise((resolve) => (open = resolve));
   push('abcdefghij');
   open();
-  await vi.advanceTimersByTimeAsync(0);
+  await vi.advanceTimersByTimeAsync(10);
 
   expect(written).toEqual(['ab', 'fg', 'hi', 'j']);
   expect(reports).toEqual(['the log: 3 lines were lost']);

@@ -5,9 +5,8 @@ import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshDatabase, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
-import { createTestProcess, type TestProcess } from '../support/process-context.ts';
+import { type RunningServer, runServer } from '../support/run-server.ts';
 
 /** The log of a running server: access log, files, database, request tracking. */
 
@@ -38,33 +37,8 @@ const sql = `
 `;
 const database = useDatabase(sql);
 
-interface Server {
-  readonly url: string;
-  readonly folder: string;
-  readonly streams: TestProcess;
-  /** Stops the server and waits for its end. */
-  readonly stop: () => Promise<number>;
-}
-
-async function serve(configuration: object, connectionString = database.connectionString): Promise<Server> {
-  return serveFolder(await folderWith({ 'pgway.json': { port: 0, connectionString, ...configuration } }));
-}
-
-async function serveFolder(folder: string): Promise<Server> {
-  const streams = createTestProcess(folder);
-  const ended = run([], {}, streams);
-  onTestFinished(async () => {
-    streams.sendStop('forced');
-    await ended;
-  });
-  const ready = /http:\/\/[\w.:]+/;
-  await Promise.race([streams.until(ready), ended]);
-  const stop = (): Promise<number> => {
-    streams.sendStop('graceful');
-    return ended;
-  };
-  const { stdout, stderr } = streams.text;
-  return { url: ready.exec(stdout)?.[0] ?? stderr, folder, streams, stop };
+async function serve(configuration: object, connectionString = database.connectionString): Promise<RunningServer> {
+  return runServer(await folderWith({ 'pgway.json': { port: 0, connectionString, ...configuration } }));
 }
 
 type Line = Readonly<Record<string, unknown>>;
@@ -223,7 +197,7 @@ test.skipIf(!existsSync('/proc/self/mem'))('an error of a static file is logged 
   // A file that no one can read from its beginning.
   await mkdir(join(folder, 'site'));
   await symlink('/proc/self/mem', join(folder, 'site/broken.html'));
-  const { url, streams, stop } = await serveFolder(folder);
+  const { url, streams, stop } = await runServer(folder);
 
   const response = await fetch(`${url}/broken.html?token=secret`, { headers: { 'x-request-id': 'abc' } });
   expect([response.status, await response.json()]).toEqual([

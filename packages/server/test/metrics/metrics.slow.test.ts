@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { request } from 'node:http';
 import { useDatabase } from '@pgway/testing';
-import { expect, onTestFinished, test } from 'vitest';
-import { run } from '../../src/cli/run.ts';
+import { expect, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { createTestProcess } from '../support/process-context.ts';
+import { runServer } from '../support/run-server.ts';
 
 /** Metrics under many paths, and as Prometheus itself reads them. */
 
@@ -21,16 +20,9 @@ if (promtool === null) console.warn('SKIPPED: there is no promtool on this machi
 
 async function serve(): Promise<number> {
   const configuration = { port: 0, connectionString: database.connectionString, metrics: { enabled: true } };
-  const streams = createTestProcess(
-    await folderWith({ 'pgway.json': { ...configuration, log: { access: { enabled: false } } } }),
-  );
-  const ended = run([], {}, streams);
-  onTestFinished(async () => {
-    streams.sendStop('forced');
-    await ended;
-  });
-  await streams.until(/http:\/\/[\w.:]+/);
-  return Number(/http:\/\/[\w.]+:(\d+)/.exec(streams.text.stdout)![1]);
+  const settings = { ...configuration, log: { access: { enabled: false } } };
+  const { port } = await runServer(await folderWith({ 'pgway.json': settings }));
+  return port;
 }
 
 function read(port: number, options: { readonly path: string; readonly method?: string }): Promise<string> {

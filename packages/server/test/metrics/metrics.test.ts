@@ -3,13 +3,12 @@ import { IncomingMessage, request } from 'node:http';
 import { Socket } from 'node:net';
 import { freshDatabase, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { run } from '../../src/cli/run.ts';
 import { metricsSection } from '../../src/config/schema/metrics.ts';
 import type { RequestEntry } from '../../src/log/request-log.ts';
 import { addExited, aggregatedText } from '../../src/metrics/aggregate.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
 import { folderWith } from '../support/folder.ts';
-import { createTestProcess } from '../support/process-context.ts';
+import { type RunningServer, runServer } from '../support/run-server.ts';
 
 /** Metrics of a running server, as Prometheus reads them. */
 
@@ -32,30 +31,14 @@ const sql = `
 `;
 const database = useDatabase(sql);
 
-interface Server {
-  readonly url: string;
-  readonly port: number;
-  readonly stderr: () => string;
-}
-
-async function serve(settings: object): Promise<Server> {
+async function serve(settings: object): Promise<RunningServer> {
   const configuration = {
     port: 0,
     connectionString: database.connectionString,
     metrics: { enabled: true },
     ...settings,
   };
-  const streams = createTestProcess(await folderWith({ 'pgway.json': configuration }));
-  const ended = run([], {}, streams);
-  onTestFinished(async () => {
-    streams.sendStop('forced');
-    await ended;
-  });
-  const ready = /http:\/\/[\w.:]+/;
-  await Promise.race([streams.until(ready), ended]);
-  const { stdout, stderr } = streams.text;
-  const url = ready.exec(stdout)?.[0] ?? stderr;
-  return { url, port: Number(/\d+$/.exec(url)?.[0]), stderr: () => streams.text.stderr };
+  return runServer(await folderWith({ 'pgway.json': configuration }));
 }
 
 async function scrape(url: string): Promise<string> {
@@ -189,6 +172,16 @@ test('the metrics of a server, all of them', async () => {
       "pgway_pool_waits_total{connection=} …",
       "pgway_pool_wait_seconds_total{connection=} time",
       "pgway_pool_acquire_timeouts_total{connection=} 0",
+      "pgway_reads_on_primary_total{} 0",
+      "pgway_plan_statements{method=GET,route=/api/numbers,plan=auto} 1",
+      "pgway_plan_statements{method=GET,route=/api/numbers,plan=generic} 0",
+      "pgway_plan_statements{method=GET,route=/api/cached-one,plan=auto} 1",
+      "pgway_plan_statements{method=GET,route=/api/cached-one,plan=generic} 0",
+      "pgway_plan_comparisons_total{result=auto} 0",
+      "pgway_plan_comparisons_total{result=generic} 0",
+      "pgway_plan_comparisons_total{result=undecided} 0",
+      "pgway_plan_comparisons_total{result=exceeded} 0",
+      "pgway_plan_outliers_total{} 0",
       "pgway_cache_requests_total{result=hit} 1",
       "pgway_cache_requests_total{result=miss} 1",
       "pgway_cache_requests_total{result=shared} 0",
@@ -210,6 +203,33 @@ test('the metrics of a server, all of them', async () => {
       "pgway_catalog_loads_total{result=failure} 0",
     ]
   `);
+  const ofTenants = ({ name }: Metric): boolean => name.startsWith('pgway_tenant');
+  expect(documentedMetrics().filter((metric) => !ofTenants(metric))).toEqual(metricsOf(text));
+});
+
+test('with tenants there are their numbers, without their names', async () => {
+  const { url, port } = await serve({
+    tenant: {
+      by: 'host',
+      host: '{tenant}.example.com',
+      query: 'values ($$acme$$), ($$globex$$)',
+      connectionString: database.connectionString.replace(/[^/]*$/, '{tenant}'),
+      connectionStrings: { initech: database.connectionString },
+    },
+  });
+  const hosts = ['initech.example.com', 'acme.example.com', 'evil.example.com', 'evil.example.org'];
+  const responses = await Promise.all(
+    hosts.map((host) => send(port, { path: '/api/numbers?to=1', headers: { host } })),
+  );
+  expect(responses.map(([status]) => status)).toEqual([200, 503, 404, 421]);
+  const text = await scrape(url);
+  expect(readable(text, 'pgway_tenant')).toEqual([
+    'pgway_tenants_known{} 3',
+    'pgway_tenants_open{} 1',
+    'pgway_tenants_unavailable{} 1',
+    'pgway_tenant_schema_versions{} 1',
+  ]);
+  expect(text).not.toMatch(/acme|initech|evil/);
   expect(documentedMetrics()).toEqual(metricsOf(text));
 });
 
@@ -346,6 +366,7 @@ const entry: RequestEntry = {
   routine: null,
   route: '/a',
   isEventStream: false,
+  tenant: null,
   traceparent: null,
 };
 
@@ -396,8 +417,8 @@ describe('access', () => {
 });
 
 test('invalid settings are refused', async () => {
-  const { stderr } = await serve({ metrics: { enabled: true, token: 'geheim', buckets: [1, 0.5], path: 'metrics' } });
-  expect(stderr()).toMatchInlineSnapshot(`
+  const { streams } = await serve({ metrics: { enabled: true, token: 'geheim', buckets: [1, 0.5], path: 'metrics' } });
+  expect(streams.text.stderr).toMatchInlineSnapshot(`
     "pgway: the configuration has 3 errors:
       metrics.path: must be a path such as /metrics, not "metrics" (in pgway.json:1)
       metrics.token: must not be empty (in pgway.json:1)

@@ -18,7 +18,8 @@ describe('metrics of workers', { timeout: 120_000 }, () => {
     });
     for (let count = 0; count < 20; count++) expect((await server.send('GET /api/hello')).status).toBe(200);
     const requests = 'pgway_http_requests_total{method="GET",route="/api/hello",code="200"}';
-    expect(await valueOf(server, requests)).toBe(20);
+    // A worker counts a response after the client has received it.
+    await expect.poll(() => valueOf(server, requests)).toBe(20);
     expect(await valueOf(server, requests)).toBe(20);
     expect(
       await valueOf(server, 'pgway_http_request_duration_seconds_count{method="GET",route="/api/hello",status="2xx"}'),
@@ -30,9 +31,9 @@ describe('metrics of workers', { timeout: 120_000 }, () => {
     process.kill(first!, 'SIGKILL');
     await server.logged('worker . runs again');
     expect(await valueOf(server, requests)).toBe(20);
-    expect(await valueOf(server, 'pgway_workers_running')).toBe(2);
+    await expect.poll(() => valueOf(server, 'pgway_workers_running')).toBe(2);
     for (let count = 0; count < 4; count++) await server.send('GET /api/hello');
-    expect(await valueOf(server, requests)).toBe(24);
+    await expect.poll(() => valueOf(server, requests)).toBe(24);
   });
 });
 

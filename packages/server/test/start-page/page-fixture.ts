@@ -1,5 +1,4 @@
 /** The start page of a gateway, in Chromium. */
-import { existsSync } from 'node:fs';
 import { createGateway } from '@pgway/core';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
@@ -9,13 +8,10 @@ import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { createStartPage } from '../../src/start-page/start-page.ts';
 import { startHttpServer } from '../../src/start.ts';
+import { chromiumPath } from '../support/chromium.ts';
 import { build } from '../support/program.ts';
 
-const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
-
-export const hasChromium: boolean = executable !== undefined;
+export const hasChromium: boolean = chromiumPath !== undefined;
 
 export interface OpenedPage {
   readonly page: Page;
@@ -40,11 +36,11 @@ export function useStartPage(connectionString: () => string, sections: object): 
     const gateway = await createGateway(await gatewayOptions(configuration, connectionString(), {}));
     const { port } = await startHttpServer(lifecycle, configuration, gateway, {
       handlers: [createApiDocsHandler(configuration, connectionString())],
-      startPage: createStartPage(configuration, 'postgres://localhost/shop'),
+      pages: [createStartPage(configuration, 'postgres://localhost/shop')],
       certificates: null,
     });
     origin = `http://127.0.0.1:${port}`;
-    browser = await chromium.launch({ executablePath: executable!, args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
   }, 180_000);
   afterAll(async () => {
     await browser?.close();
@@ -87,11 +83,15 @@ export function endpointOf(page: Page, id: string): Locator {
   return page.locator(`#endpoint-${id}`);
 }
 
-/** Sends the form. Returns status and body. */
+/** Sends the form. Returns status and body, of this response: the earlier one stays on the page until then. */
 export async function sendForm(endpoint: Locator): Promise<readonly [string, string]> {
+  await endpoint
+    .locator('.response')
+    .evaluateAll((responses) => responses.forEach((response) => response.classList.add('earlier')));
   await endpoint.getByRole('button', { name: 'Send' }).click();
-  const status = endpoint.locator('.outcome .status');
+  const response = endpoint.locator('.response:not(.earlier)');
+  const status = response.locator('.outcome .status');
   await status.waitFor();
-  const body = endpoint.locator('.response > .body, .response > .note').first();
+  const body = response.locator('> .body, > .note').first();
   return [await status.innerText(), (await body.count()) === 0 ? '' : await body.innerText()];
 }

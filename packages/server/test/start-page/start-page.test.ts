@@ -55,7 +55,7 @@ async function serve({ configuration: sections = {}, files }: Setup = {}): Promi
   });
   const gateway = await createGateway(await gatewayOptions(configuration, database.connectionString, {}));
   const startPage = createStartPage(configuration, 'postgres://localhost/shop');
-  const app = await createApp(configuration, gateway, { workingDirectory, startPage });
+  const app = await createApp(configuration, gateway, { workingDirectory, pages: [startPage] });
   const server = await listen(configuration, app.handle);
   onTestFinished(async () => {
     await server.stop(0, AbortSignal.abort());
@@ -95,9 +95,12 @@ describe('the page', () => {
     expect(targets.filter((target) => !target.startsWith('/_pgway/') && !target.startsWith('data:'))).toEqual([]);
   });
 
+  /** Types, and the script of another page. */
+  const ownScripts = new Set(['page-data.ts', 'sign-in-page.ts']);
+
   test('preloads all modules of its script', () => {
     const folder = join(import.meta.dirname, '../../src/browser');
-    const sources = readdirSync(folder).filter((name) => name.endsWith('.ts') && name !== 'page-data.ts');
+    const sources = readdirSync(folder).filter((name) => name.endsWith('.ts') && !ownScripts.has(name));
     expect(scriptModules.toSorted()).toEqual(sources.map((name) => name.replace('.ts', '.js')).toSorted());
     const imported = sources.flatMap((name) => [
       ...readFileSync(join(folder, name), 'utf8').matchAll(/^(?:import|} from).*'\.\/(.*)\.ts'/gm),
@@ -249,9 +252,9 @@ describe('who gets it', () => {
       { host: 'api.example.org' },
       404,
     ],
-    ['nobody in production', { authentication: { production: true } }, {}, 404],
-    ['nobody when it is disabled', { startPage: { enabled: false } }, {}, 404],
-    ['everybody when it is enabled', { startPage: { enabled: true } }, { forwarded: 'for=192.0.2.1' }, 200],
+    ['no client in production', { authentication: { production: true } }, {}, 404],
+    ['no client when it is disabled', { startPage: { enabled: false } }, {}, 404],
+    ['every client when it is enabled', { startPage: { enabled: true } }, { forwarded: 'for=192.0.2.1' }, 200],
   ])('%s', async (_, configuration, headers, status) => {
     const { port } = await serve({ configuration });
     for (const path of ['/', '/_pgway/endpoints.json', '/_pgway/start-page.css']) {

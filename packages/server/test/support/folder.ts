@@ -1,6 +1,6 @@
-import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { processesOn, untilNone } from '@pgway/testing';
 
@@ -15,6 +15,7 @@ export async function folderWith(files: Readonly<Record<string, unknown>> = {}):
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   });
   for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
   }
   return folder;

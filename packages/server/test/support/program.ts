@@ -20,11 +20,9 @@ const buildLock = 30_291;
 export async function build(): Promise<void> {
   const lock = await holdLock(serverConnectionString(), buildLock);
   try {
-    await promisify(execFile)(process.execPath, [
-      `${root}node_modules/typescript/bin/tsc`,
-      '-b',
-      `${root}packages/server`,
-    ]);
+    const run = (...args: readonly string[]): Promise<unknown> => promisify(execFile)(process.execPath, args);
+    await run(`${root}node_modules/typescript/bin/tsc`, '-b', `${root}packages/server`, `${root}packages/scout`);
+    await run(`${root}build/bundle.js`);
   } finally {
     await lock.release();
   }

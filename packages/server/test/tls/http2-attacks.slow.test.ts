@@ -30,7 +30,8 @@ const database = useDatabase(`${helloSql}
   comment on function save is 'HTTP POST';
 `);
 
-const limits = { headersTimeout: 3, keepAliveTimeout: 1, requestTimeout: 3 };
+// The limits are for other clients too: on a busy machine, an attack delays their requests by seconds.
+const limits = { headersTimeout: 8, keepAliveTimeout: 3, requestTimeout: 8 };
 const tls = { certificate: 'server.crt', key: 'server.key' };
 
 function serve(): Promise<AttackedProgram> {
@@ -139,7 +140,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     settings: Buffer.from([0, 4, 0, 0, 0, 0]),
     attack: async (client) => {
       for (const id of streams(100)) client.socket.write(get(id, '/api/letters?length=60000'));
-      await expect.poll(() => client.resets.size, { timeout: 20_000 }).toBe(100);
+      await expect.poll(() => client.resets.size, { timeout: 60_000 }).toBe(100);
       expect([...new Set(client.resets.values())]).toEqual([NGHTTP2_INTERNAL_ERROR]);
     },
   },
@@ -168,12 +169,12 @@ test.skipIf(process.platform !== 'linux').each(Object.entries(attacks))(
       await attacked.serveOthers();
     }
     await attacking;
-    await expect.poll(() => isEstablished(attacked.port, client.localPort), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isEstablished(attacked.port, client.localPort), { timeout: 60_000 }).toBe(false);
     await attacked.serveOthers();
     // Calls of the closed connection do not hold connections of the database.
-    await expect.poll(() => lock.waiting()).toBe(0);
+    await expect.poll(() => lock.waiting(), { timeout: 60_000 }).toBe(0);
     expect((await attacked.memory()) - before).toBeLessThan(150);
     expect(attacked.program.text.stderr).toBe('');
   },
-  120_000,
+  240_000,
 );

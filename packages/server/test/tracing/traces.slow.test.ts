@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { useDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
-import { createTestProcess, type TestProcess } from '../support/process-context.ts';
+import { type RunningServer, runServer } from '../support/run-server.ts';
 
 /** Collectors that do not answer: requests and shutdown do not wait for them. */
 
@@ -14,13 +13,7 @@ const database = useDatabase(`
   comment on function hello is 'HTTP GET';
 `);
 
-interface Served {
-  readonly url: string;
-  readonly streams: TestProcess;
-  readonly ended: Promise<number>;
-}
-
-async function serve(endpoint: string): Promise<Served> {
+async function serve(endpoint: string): Promise<RunningServer> {
   const configuration = {
     port: 0,
     connectionString: database.connectionString,
@@ -28,22 +21,15 @@ async function serve(endpoint: string): Promise<Served> {
     metrics: { enabled: true },
     tracing: { endpoint },
   };
-  const streams = createTestProcess(await folderWith({ 'pgway.json': configuration }));
-  const ended = run([], {}, streams);
-  onTestFinished(async () => {
-    streams.sendStop('forced');
-    await ended;
-  });
-  await streams.until('"ready"');
-  return { url: /http:\/\/127[\w.:]+/.exec(streams.text.stdout)![0], streams, ended };
+  return runServer(await folderWith({ 'pgway.json': configuration }));
 }
 
-function messages({ streams }: Served): readonly string[] {
+function messages({ streams }: RunningServer): readonly string[] {
   const lines = streams.text.stdout.split('\n').filter((line) => line.includes('tracing.endpoint'));
   return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
 }
 
-async function failedSpans({ url }: Served): Promise<number> {
+async function failedSpans({ url }: RunningServer): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(/pgway_trace_spans_total\{result="failed"\} (\d+)/.exec(text)![1]);
 }

@@ -3,11 +3,10 @@ import { connect } from 'node:http2';
 import { join } from 'node:path';
 import { holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { run } from '../../src/cli/run.ts';
 import { createCertificate } from '../support/certificates.ts';
 import { load, issuesOf } from '../support/configuration.ts';
 import { folderWith } from '../support/folder.ts';
-import { createTestProcess } from '../support/process-context.ts';
+import { type RunningServer, runServer } from '../support/run-server.ts';
 import { type CollectedSpan, type Collector, startCollector } from './collector.ts';
 
 /** Traces of a running server, as a collector receives them. */
@@ -40,15 +39,11 @@ const parentId = 'b7ad6b7169203331';
 const sampled = `00-${traceId}-${parentId}-01`;
 const unsampled = `00-${traceId}-${parentId}-00`;
 
-interface Server {
-  readonly url: string;
-  readonly port: number;
-  readonly output: () => { readonly stdout: string; readonly stderr: string };
-  /** Stops the server, which sends the last traces. */
-  readonly stop: () => Promise<number>;
-}
-
-async function serve(collector: Pick<Collector, 'url'>, tracing: object = {}, settings: object = {}): Promise<Server> {
+async function serve(
+  collector: Pick<Collector, 'url'>,
+  tracing: object = {},
+  settings: object = {},
+): Promise<RunningServer> {
   const configuration = {
     port: 0,
     connectionString: database.connectionString,
@@ -57,20 +52,7 @@ async function serve(collector: Pick<Collector, 'url'>, tracing: object = {}, se
     tracing: { endpoint: collector.url, protocol: 'http/json', ...tracing },
     ...settings,
   };
-  const streams = createTestProcess(await folderWith({ 'pgway.json': configuration }));
-  const ended = run([], {}, streams);
-  onTestFinished(async () => {
-    streams.sendStop('forced');
-    await ended;
-  });
-  const ready = /https?:\/\/127[\w.:]+/;
-  await Promise.race([streams.until(ready), ended]);
-  const url = ready.exec(streams.text.stdout)?.[0] ?? streams.text.stderr;
-  const stop = (): Promise<number> => {
-    streams.sendStop('graceful');
-    return ended;
-  };
-  return { url, port: Number(/\d+$/.exec(url)?.[0]), output: () => streams.text, stop };
+  return runServer(await folderWith({ 'pgway.json': configuration }));
 }
 
 async function send(url: string, path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<string> {
@@ -99,6 +81,47 @@ function readable(spans: readonly CollectedSpan[]): readonly object[] {
     });
 }
 
+test('a batch is one request with a call for each of its items, in traces, metrics and the access log', async () => {
+  const collector = await startCollector();
+  const settings = { gateway: { batchPath: '/batch' }, metrics: { enabled: true } };
+  const { url, stop, streams } = await serve(collector, {}, settings);
+  const item = (path: string): object => ({ method: 'GET', path });
+  const post = (items: readonly object[]): Promise<Response> =>
+    fetch(`${url}/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(items),
+    });
+  const response = await post([item('/api/shown?text=geheim'), item('/api/book'), item('/api/shown')]);
+  const results = (await response.json()) as readonly { readonly body: string }[];
+  expect((await post([item('/api/shown'), item('/api/refuse?code=XX000')])).status).toBe(500);
+  const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text();
+  await expect.poll(metrics).toMatch(/_count\{[^}]*route="\/batch"[^}]*\} 1\n/);
+  expect(await stop()).toBe(0);
+
+  const spans = collector.spans();
+  const [request, failed] = spans.filter(({ kind }) => kind === 'server');
+  const calls = spans.filter(({ parentSpanId }) => parentSpanId === request!.spanId);
+  expect([request!.name, request!.attributes['http.route'], request!.isError]).toEqual([
+    'POST /batch',
+    '/batch',
+    false,
+  ]);
+  expect(calls.map(({ name }) => name)).toEqual(['SELECT public.shown', 'SELECT public.book', 'SELECT public.shown']);
+  // PostgreSQL has seen the span of each call.
+  const [first, , third] = calls.map(({ spanId }) => `00-${request!.traceId}-${spanId}-01`);
+  expect([results[0]!.body, results[2]!.body]).toEqual([first, third]);
+  expect([failed!.name, failed!.isError]).toEqual(['POST /batch', true]);
+  const lines = streams.text.stdout
+    .split('\n')
+    .flatMap((line) => (line.includes('"source":"access"') ? [JSON.parse(line) as { readonly path: string }] : []))
+    .filter(({ path }) => path === '/batch');
+  expect(lines).toEqual([
+    expect.objectContaining({ path: '/batch', status: 200, rows: 4 }),
+    expect.objectContaining({ path: '/batch', status: 500 }),
+  ]);
+});
+
 test('spans of requests and their calls', async () => {
   const collector = await startCollector();
   const { url, port, stop } = await serve(collector, { resourceAttributes: { 'deployment.environment.name': 'test' } });
@@ -107,7 +130,8 @@ test('spans of requests and their calls', async () => {
   await send(url, '/api/fill', {}, 'POST');
   await send(url, '/api/cached-one');
   await send(url, '/api/cached-one');
-  await send(url, '/api/refuse?code=XX000');
+  // Its length is that of a generated one, which grows with their number.
+  await send(url, '/api/refuse?code=XX000', { 'x-request-id': 'a-request-id-1' });
   await send(url, '/api/refuse?code=22000');
   await send(url, '/reset/geheim');
   await send(url, '/none?x=geheim');
@@ -400,7 +424,7 @@ test('HTTP/2, also when the client closes its connection during a call', async (
   const { certificate, key } = await createCertificate();
   const folder = await folderWith({ 'server.crt': certificate, 'server.key': key });
   const tls = { certificate: join(folder, 'server.crt'), key: join(folder, 'server.key') };
-  const { url, stop, output } = await serve(collector, {}, { tls, metrics: { enabled: true } });
+  const { url, stop, streams } = await serve(collector, {}, { tls, metrics: { enabled: true } });
   const lock = await holdLock(database.connectionString, lockKey);
   onTestFinished(() => lock.release());
   const session = connect(url, { rejectUnauthorized: false }).on('error', () => undefined);
@@ -412,7 +436,7 @@ test('HTTP/2, also when the client closes its connection during a call', async (
   const response = next.request({ ':path': '/api/shown', traceparent: sampled });
   expect((await response.toArray()).join('')).toContain(traceId);
   await new Promise<void>((resolve) => next.close(resolve));
-  expect([await stop(), output().stderr]).toEqual([0, '']);
+  expect([await stop(), streams.text.stderr]).toEqual([0, '']);
   const [left, served] = readable(collector.spans());
   expect(left).toMatchObject({ 'http.response.status_code': 499, calls: [{ 'error.type': 'cancelled' }] });
   expect(served).toMatchObject({
@@ -426,23 +450,25 @@ test('HTTP/2, also when the client closes its connection during a call', async (
 test('traces as protobuf, with headers', async () => {
   const collector = await startCollector();
   const headers = { authorization: 'Bearer geheim' };
-  const { url, output, stop } = await serve(collector, { protocol: 'http/protobuf', headers, serviceName: 'shop-api' });
+  const { url, streams, stop } = await serve(collector, {
+    protocol: 'http/protobuf',
+    headers,
+    serviceName: 'shop-api',
+  });
   await send(url, '/api/shown');
   await stop();
   const [{ body, headers: sent }] = collector.requests as [Collector['requests'][number]];
   expect([sent['content-type'], sent.authorization]).toEqual(['application/x-protobuf', 'Bearer geheim']);
   for (const text of ['shop-api', 'GET /api/shown', 'SELECT public.shown']) expect(body.includes(text)).toBe(true);
-  expect(output().stdout + output().stderr).not.toContain('geheim');
+  expect(streams.text.stdout + streams.text.stderr).not.toContain('geheim');
 });
 
 test('a collector that refuses traces: one line, and requests are served', async () => {
   const collector = await startCollector(401);
-  const { url, output, stop } = await serve(collector, {}, { metrics: { enabled: true } });
+  const { url, streams, stop } = await serve(collector, {}, { metrics: { enabled: true } });
   expect(await send(url, '/api/shown')).toMatch(/^00-/);
   expect(await stop()).toBe(0);
-  const lines = output()
-    .stdout.split('\n')
-    .filter((line) => line.includes('tracing.endpoint'));
+  const lines = streams.text.stdout.split('\n').filter((line) => line.includes('tracing.endpoint'));
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
     'traces cannot be sent to tracing.endpoint, and are lost: Unauthorized',
   ]);

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { isRunning, untilNone, useDatabase } from '@pgway/testing';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { freePort, isRunning, untilNone, useDatabase } from '@pgway/testing';
+import { build as bundle } from 'rolldown';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createCertificate } from '../support/certificates.ts';
 import { folderWith } from '../support/folder.ts';
@@ -59,6 +61,26 @@ const timeout = 120_000;
 
 function serve(configuration: object = {}, ...args: readonly string[]): Promise<Server> {
   return startWorkers({ connectionString: database.connectionString, ...configuration }, ...args);
+}
+
+/** Starts a proxy of the database that passes nothing on before it is opened. */
+async function startGate(connectionString: string) {
+  const target = new URL(connectionString);
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const socket of [client, upstream])
+      socket.on('error', () => void [client, upstream].map((end) => end.destroy()));
+    upstream.pipe(client);
+    void opened.then(() => client.pipe(upstream));
+  });
+  const connected = once(server, 'connection');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const through = new URL(connectionString);
+  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { connectionString: through.href, connected, open };
 }
 
 function accessWorkers({ lines }: Server): ReadonlySet<unknown> {
@@ -177,6 +199,8 @@ describe('two workers', () => {
           (await Promise.all(Array.from({ length: 4 }, () => server.send('GET /api/fresh')))).map((a) => a.status),
         );
       await expect.poll(statuses, { timeout: 20_000 }).toEqual(new Set([200]));
+      server.program.child.kill('SIGTERM');
+      expect(await server.program.ended).toBe(0);
       const added = server.lines().filter(({ msg }) => String(msg).startsWith('added GET /api/fresh'));
       expect(added).toHaveLength(1);
     },
@@ -307,14 +331,15 @@ describe('failures', () => {
     'the end of the embedded database ends all processes with 1',
     async () => {
       const server = await startWorkers({ embedded: { dataDirectory: 'data' } });
-      const workers = (await server.workers()).filter((pid) => pid !== 0);
+      // The workers, the PostgreSQL server and its watchdog, which ends shortly after the primary.
+      const children = await server.workers();
       const pid = Number(
         (await readFile(join(server.folder, 'data', 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0],
       );
       process.kill(pid, 'SIGKILL');
       expect(await server.program.ended).toBe(1);
       expect(server.program.text.stderr).toContain('the PostgreSQL server exited unexpectedly (SIGKILL)');
-      expect(workers.filter((worker) => isRunning(worker))).toEqual([]);
+      expect(await untilNone(() => Promise.resolve(children.filter((child) => isRunning(child))))).toEqual([]);
     },
     timeout,
   );
@@ -439,6 +464,26 @@ describe('SIGHUP', () => {
     timeout,
   );
 
+  test.each([
+    [1, /"msg":"SIGHUP: reading the endpoints again/],
+    [2, /"msg":"the new workers have taken over"/],
+  ])(
+    'during the start is remembered until the server is ready (workers: %i)',
+    async (workers, reloaded) => {
+      const gate = await startGate(database.connectionString);
+      const folder = await folderWith({
+        'pgway.json': { port: 0, workers, log: { format: 'json' }, connectionString: gate.connectionString },
+      });
+      const program = start(folder, [process.execPath, bin]);
+      await gate.connected;
+      program.child.kill('SIGHUP');
+      gate.open();
+      await program.until(/"msg":"ready"/);
+      expect((await program.until(reloaded))[0]).not.toBe('');
+    },
+    timeout,
+  );
+
   test(
     'one process reads the endpoints again',
     async () => {
@@ -452,6 +497,31 @@ describe('SIGHUP', () => {
       expect(await server.workers()).toEqual([]);
     },
     timeout,
+  );
+});
+
+test('a process that has too many open files says so, and starts a worker when it has fewer', async () => {
+  const input = fileURLToPath(new URL('../../src/workers/worker-handle.ts', import.meta.url));
+  const file = join(await folderWith(), 'worker-handle.mjs');
+  await bundle({ input, platform: 'node', output: { file }, logLevel: 'silent' });
+  const script = `
+    import { closeSync, openSync } from 'node:fs';
+    import { workerSpawner } from ${JSON.stringify(pathToFileURL(file).href)};
+    process.on('uncaughtException', (error) => console.log('uncaught', error));
+    const spawn = workerSpawner(process);
+    const files = [];
+    try { for (;;) files.push(openSync('/dev/null')); } catch {}
+    try { spawn(); } catch (error) { console.log(error.name, error.message); }
+    for (const file of files) closeSync(file);
+    const worker = spawn();
+    worker.exited.then((reason) => { console.log(reason); process.exit(); });
+    worker.kill();
+  `;
+  const command = 'ulimit -n 256 && exec "$0" --input-type=module --eval "$1"';
+  const program = start('.', ['/bin/sh', '-c', command, process.execPath, script]);
+  expect(await program.ended).toBe(0);
+  expect(program.text.stdout).toMatch(
+    /^WorkerCrash a worker cannot start, as this process has too many open files; .*\nSIGKILL\n$/,
   );
 });
 
@@ -485,20 +555,11 @@ describe('SIGTERM', () => {
       await new Promise((resolve) => setTimeout(resolve, 600));
       server.program.child.kill('SIGINT');
       expect(await server.program.ended).toBe(0);
-      expect(workers.filter((pid) => isRunning(pid))).toEqual([]);
+      expect(await untilNone(() => Promise.resolve(workers.filter((pid) => isRunning(pid))))).toEqual([]);
     },
     timeout,
   );
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Opens an event stream; returns a function for its text so far. */
 function openStream(url: string): Promise<() => string> {

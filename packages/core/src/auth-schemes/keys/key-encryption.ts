@@ -1,5 +1,4 @@
 import { randomBytes, scrypt } from 'node:crypto';
-import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
 
 import { type Key, parseKey, serializeKey } from './key.ts';
 import type { StoredKey } from './key-storage.ts';
@@ -60,6 +59,7 @@ function encrypted(secret: string, previousSecrets: readonly string[]): KeyEncry
   const previous = previousSecrets.map((text) => new Derivation(text));
   return {
     encrypt: async (key) => {
+      const { CompactEncrypt } = await import('jose');
       const { salt, wrapping } = await derivation.own();
       return new CompactEncrypt(new TextEncoder().encode(serializeKey(key)))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: key.id, salt })
@@ -97,6 +97,7 @@ async function decryptWithAny(
 }
 
 async function decrypt(text: string, place: string, derivation: Derivation): Promise<string> {
+  const { compactDecrypt, decodeProtectedHeader } = await import('jose');
   try {
     const { salt } = decodeProtectedHeader(text);
     const { plaintext } = await compactDecrypt(text.trim(), await derivation.derive(String(salt)), {

@@ -1,5 +1,4 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
-import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
 import { deriveKey, requireStrongSecret } from './key-encryption.ts';
 
 /** Encrypts texts with a secret alone, without stored keys: for values that are written once and read at every start. */
@@ -33,6 +32,7 @@ export function createTextEncryption(options: TextEncryptionOptions): TextEncryp
   };
   return {
     encrypt: async (text) => {
+      const { CompactEncrypt } = await import('jose');
       const salt = randomBytes(16).toString('base64url');
       return new CompactEncrypt(new TextEncoder().encode(text))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', salt })
@@ -51,6 +51,7 @@ export function createTextEncryption(options: TextEncryptionOptions): TextEncryp
 }
 
 async function decrypt(encrypted: string, keyOf: (salt: string) => Promise<Uint8Array>): Promise<string | null> {
+  const { compactDecrypt, decodeProtectedHeader } = await import('jose');
   try {
     const { salt } = decodeProtectedHeader(encrypted);
     if (typeof salt !== 'string') return null;

@@ -63,7 +63,8 @@ function parseBinding(words: readonly string[]): Binding {
 
 /** Returns the keyword within two edits of the word, or null. */
 function findNearestKeyword(word: string): string | null {
-  return keywords.find((name) => editDistance(word, name) <= 2) ?? null;
+  // Runs for every line of prose: the length excludes most words.
+  return keywords.find((name) => Math.abs(name.length - word.length) <= 2 && editDistance(word, name) <= 2) ?? null;
 }
 
 /** Returns the keyword for a misspelt keyword or a synonym, or null. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { routine } from '../../../test/support/routine.ts';
-import { buildEndpoints } from '../build-endpoints.ts';
+import { buildEndpoints } from '../../../test/support/build-endpoints.ts';
 import { endpointDefaults } from '../options.ts';
 
 /** Messages that an author reads. They are written for people; what they hold is pinned for a few. */

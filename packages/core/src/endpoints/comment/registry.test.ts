@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { routine, text } from '../../../test/support/routine.ts';
-import { buildEndpoints } from '../build-endpoints.ts';
+import { buildEndpoints } from '../../../test/support/build-endpoints.ts';
 import { endpointDefaults } from '../options.ts';
 import { annotations, findAnnotation } from './registry.ts';
 
@@ -10,7 +10,8 @@ http · path · method · request_param_type param_type · authorize authorized 
 allow_anonymous anonymous allow_anon anon · login signin · logout signout · basic_authentication basic_auth
 basic_authentication_realm basic_auth_realm realm
 basic_authentication_command basic_auth_command challenge_command · content_type · raw raw_mode raw_results
-separator raw_separator · new_line raw_new_line · column_names columns names · buffer_rows buffer · cached
+separator raw_separator · new_line raw_new_line · column_names columns names · buffer_rows buffer · response_settings
+field_errors · large_numbers · cached
 cache_expires_in cache_expires · connection_name connection · command_timeout timeout
 request_headers request_headers_mode · request_headers_parameter_name request_headers_param_name
 body_parameter_name body_param_name · response_null_handling response_null
@@ -19,7 +20,9 @@ security_sensitive sensitive security · user_context · user_parameters user_pa
 info_path info_events_path info_streaming_path · info_scope info_events_scope info_streaming_scope
 tags tag for · enabled · disabled
 tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode · connection_reset
-listing · allow_unfiltered_delete · listen · invalidates · rate_limit`;
+consistency
+listing · allow_unfiltered_delete · listen · invalidates · rate_limit · idempotent
+mcp · mcp_name · mcp_title · mcp_hints`;
 
 const sets = (words: readonly string[]): string => [...words].toSorted().join(' ');
 
@@ -49,6 +52,8 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['timeout 5s', 'timeout sets timeoutMs to 5000'],
   ['connection replica', 'connection sets connection to replica'],
   ['plan_cache_mode auto', 'plan_cache_mode sets planCacheMode to auto'],
+  ['consistency strong', 'consistency sets consistency to strong'],
+  ['idempotent required', 'idempotent sets idempotency to required'],
   ['connection_reset off', 'connection_reset sets connectionReset to false'],
   ['request_headers parameter', 'request_headers sets requestHeadersMode to parameter'],
   ['request_headers_param_name h', 'request_headers_param_name sets requestHeadersParameterName to h'],
@@ -68,6 +73,9 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['challenge_command = select 1', 'challenge_command sets basicAuthenticationCommand to select 1'],
   ['user_context', 'user_context sets userContext to true'],
   ['user_params', 'user_params sets userParameters to true'],
+  ['response_settings', 'response_settings sets responseSettings to true'],
+  ['large_numbers string', 'large_numbers sets largeNumbers to string'],
+  ['field_errors 422', 'field_errors sets fieldErrors to true', 'field_errors sets fieldErrorStatus to 422'],
   ['info_path progress', 'info_path sets infoPath to progress'],
   ['info_scope authorize a, b', 'info_scope sets infoScope to authorize a b'],
   ['listen orders', 'listen sets listen to orders'],
@@ -78,6 +86,10 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['cache_expires 5 min', 'cache_expires sets cacheExpiresInMs to 300000'],
   ['rate_limit strict', 'rate_limit sets rateLimit to strict'],
   ['rate_limit = off', 'rate_limit sets rateLimit to none'],
+  ['mcp', 'mcp sets mcp to true'],
+  ['mcp_name do-it', 'mcp_name sets mcpName to do-it'],
+  ['mcp_title Do it', 'mcp_title sets mcpTitle to Do it'],
+  ['mcp_hints idempotent, additive', 'mcp_hints sets mcpHints to additive idempotent'],
   ['invalidates do_thing', 'invalidates invalidates the cached responses of do_thing'],
 ];
 

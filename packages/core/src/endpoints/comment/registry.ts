@@ -14,14 +14,20 @@ import { cached, cacheExpiresIn, invalidates } from '../annotations/cache.ts';
 import { columnNames, newLine, raw, separator } from '../annotations/raw.ts';
 import { commandTimeout } from '../annotations/command-timeout.ts';
 import { connectionName, connectionReset } from '../annotations/connection.ts';
+import { consistency } from '../annotations/consistency.ts';
 import { contentType, responseHeader } from '../annotations/response-headers.ts';
+import { responseSettings } from '../annotations/response-settings.ts';
+import { fieldErrors } from '../annotations/field-errors.ts';
+import { largeNumbers } from '../annotations/large-numbers.ts';
 import { disabled, enabled } from '../annotations/enabled.ts';
 import { http, method, path } from '../annotations/http.ts';
+import { idempotent } from '../annotations/idempotent.ts';
 import { infoPath, infoScope } from '../annotations/info.ts';
 import { listen } from '../annotations/listen.ts';
 import { listing } from '../annotations/listing.ts';
 import { login, logout } from '../annotations/login.ts';
 import { paramType } from '../annotations/request-param-type.ts';
+import { mcp, mcpHints, mcpName, mcpTitle } from '../annotations/mcp.ts';
 import { param } from '../annotations/param.ts';
 import { planCacheMode } from '../annotations/plan-cache-mode.ts';
 import { rateLimit } from '../annotations/rate-limit.ts';
@@ -67,9 +73,13 @@ export const annotations: readonly Annotation[] = Object.freeze([
   separator,
   newLine,
   columnNames,
+  responseSettings,
+  largeNumbers,
+  fieldErrors,
   bufferRows,
   commandTimeout,
   connectionName,
+  consistency,
   planCacheMode,
   connectionReset,
   requestHeaders,
@@ -79,6 +89,7 @@ export const annotations: readonly Annotation[] = Object.freeze([
   cached,
   cacheExpiresIn,
   invalidates,
+  idempotent,
   rateLimit,
   responseNullHandling,
   queryStringNullHandling,
@@ -92,6 +103,10 @@ export const annotations: readonly Annotation[] = Object.freeze([
   tsclientParseUrl,
   tsclientParseRequest,
   tsclientStatusCode,
+  mcp,
+  mcpName,
+  mcpTitle,
+  mcpHints,
 ]);
 
 const byName: ReadonlyMap<string, Annotation> = new Map(

@@ -71,13 +71,17 @@ function suggestName(name: string, words: readonly string[] | null): Suggestion 
   if (name === 'uploads' && words?.length !== 1) return toSuggestion('upload');
   if (ordinary.has(name)) return null;
   // The name itself, with a full stop or as a header: `authorize: admin`.
-  const likely = findAnnotation(name) === null ? findNearestName(name) : name;
+  const likely = findAnnotation(name) === null ? recallNearestName(name) : name;
   return likely === null ? null : toSuggestion(likely);
 }
 
 function stripPunctuation(written: string): string {
-  return normalizeName(written).replace(punctuation, '');
+  const name = normalizeName(written);
+  // Runs for three words of every line of prose, nearly all of which are plain.
+  return plainWord.test(name) ? name : name.replace(punctuation, '');
 }
+
+const plainWord = /^[a-z0-9_]+$/;
 
 /** Returns the guard that another term, or several words, probably mean. */
 function findGuard(name: string, words: readonly string[] | null): string | null {
@@ -97,18 +101,19 @@ function suggestSwitched(guard: string, words: readonly string[]): Suggestion | 
   return rest.length === 1 && parseBoolean(rest[0]!) !== null ? toSuggestion(guard) : null;
 }
 
-/** Guards with `_` in their names, which may be written with spaces: `user params`. */
-const multiWordGuards = annotationNames.filter((name) => name.includes('_') && findAnnotation(name)?.isGuard === true);
+/** Guards with `_` in their names, which may be written with spaces (`user params`), by their first two letters. */
+const multiWordGuards = new Map<string, string[]>();
+for (const name of annotationNames) {
+  if (!name.includes('_') || findAnnotation(name)?.isGuard !== true) continue;
+  const prefix = name.slice(0, 2);
+  multiWordGuards.set(prefix, [...(multiWordGuards.get(prefix) ?? []), name]);
+}
 
 function findMultiWordGuard(joined: string): string | null {
   if (ordinary.has(joined)) return null;
   // Runs for every line of prose: two letters exclude nearly all of them cheaply.
-  const near = multiWordGuards.find(
-    (guard) =>
-      guard.startsWith(joined.slice(0, 2)) &&
-      Math.abs(guard.length - joined.length) <= 1 &&
-      editDistance(guard, joined) <= 1,
-  );
+  const guards = multiWordGuards.get(joined.slice(0, 2));
+  const near = guards?.find((guard) => Math.abs(guard.length - joined.length) <= 1 && editDistance(guard, joined) <= 1);
   return near ?? null;
 }
 
@@ -151,6 +156,21 @@ function countBits(bits: number): number {
   let count = 0;
   for (let rest = bits; rest !== 0; rest &= rest - 1) count += 1;
   return count;
+}
+
+/** The results for first words of lines, which comments have in common. */
+const nearestNames = new Map<string, string | null>();
+const maxNearestNames = 1000;
+const maxNameLength = Math.max(...candidates.map(({ name, maxDistance: distance }) => name.length + distance));
+
+function recallNearestName(name: string): string | null {
+  if (name.length > maxNameLength) return null;
+  const known = nearestNames.get(name);
+  if (known !== undefined) return known;
+  if (nearestNames.size >= maxNearestNames) nearestNames.clear();
+  const nearest = findNearestName(name);
+  nearestNames.set(name, nearest);
+  return nearest;
 }
 
 function findNearestName(name: string): string | null {

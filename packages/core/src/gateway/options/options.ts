@@ -1,13 +1,17 @@
 import type { GatewayRequest } from '../../http/request.ts';
+import { type BatchOptions, batchDefaults } from './batch-options.ts';
 import { authenticationDefaults, type AuthenticationOptions } from './authentication-options.ts';
+import { type ReadReplicasOptions, readReplicasDefaults } from './read-replica-options.ts';
+import { idempotencyDefaults, type IdempotencyOptions } from './idempotency-options.ts';
 import { rateLimitsDefaults, type RateLimitsOptions } from './rate-limit-options.ts';
+import type { TenantOptions } from './tenant-options.ts';
 import { uploadDefaults, type UploadOptions } from './upload-options.ts';
 import type { Filters, RoutineSource } from '../../catalog/routine-source.ts';
 import type { Hooks } from '../../request/hooks.ts';
 import type {
   Broadcast,
   Cache,
-  QueryBuilder,
+  QuerySource,
   ConnectionConfiguration,
   ConnectionProvider,
   DataSource,
@@ -15,15 +19,14 @@ import type {
   Observer,
 } from '../../ports/ports.ts';
 import { type LogOptions, logDefaults } from '../../logging/log-observer.ts';
+import type { DerivingSource } from '../../endpoints/deriving-source.ts';
 import type { Diagnostic } from '../../endpoints/diagnostic.ts';
 import type { Endpoint, Method } from '../../endpoints/endpoint.ts';
 import type { EndpointExplanation } from '../../endpoints/explanation.ts';
 import type { EndpointOptions } from '../../endpoints/options.ts';
 
 /** A source of endpoints: it lists routines, and may build the query of each request in place of the call of the routine. */
-export interface EndpointSource extends RoutineSource {
-  readonly buildQuery?: QueryBuilder;
-}
+export interface EndpointSource extends RoutineSource, DerivingSource, Partial<QuerySource> {}
 
 /** Hooks that run at start and at every refresh. Each may be asynchronous. An error fails the start or the refresh. */
 export interface StartHooks {
@@ -66,7 +69,7 @@ export interface GatewayConnectionOptions {
   /** Provides the connection for a request, which may be in a transaction of the host program; null: connections of the pool. */
   readonly connectionProvider: ConnectionProvider | null;
   /**
-   * Called before each attempt to connect, with the name of the connection (null: main). May change the configuration, such as setting a
+   * Called before each attempt to connect, with the name of the connection (null: the main one, or a read replica). May change the configuration, such as setting a
    * fresh token as password. An error fails the attempt. Not called for a `dataSource`.
    */
   readonly beforeConnectionOpen:
@@ -212,7 +215,7 @@ export interface EventsOptions {
   readonly broadcast: 'local' | 'postgres' | 'redis' | Broadcast;
   /** The channel in PostgreSQL or Redis that the instances of a gateway share. Default `pgway`. */
   readonly broadcastChannel: string;
-  /** `redis://user:password@host:6379`, or `rediss://…` for TLS. */
+  /** `redis://user:password@host:6379`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
   readonly redisUrl: string | null;
 }
 
@@ -232,7 +235,7 @@ export const eventsDefaults: EventsOptions = Object.freeze({
 });
 
 /** Options of the gateway as a whole, besides those of endpoints, cache, logs and hooks. */
-export interface GeneralOptions extends GatewayConnectionOptions {
+export interface GeneralOptions extends GatewayConnectionOptions, BatchOptions {
   /**
    * Seconds for each call, after which it is cancelled and the response is 504. Null: `statement_timeout` of the database or role, else
    * 30. 0: `statement_timeout` of the database or role, even if it is not set.
@@ -241,10 +244,11 @@ export interface GeneralOptions extends GatewayConnectionOptions {
   /** Seconds that a client may read nothing of its response, which holds memory or a connection, before it is disconnected. Default 30. */
   readonly slowClientTimeout: number;
   /**
-   * `plan_cache_mode` of PostgreSQL for prepared calls: generic or custom plans (`auto`), or always generic plans
-   * (`force_generic_plan`). Default `auto`.
+   * `plan_cache_mode` of PostgreSQL for prepared calls: the faster one of `auto` and a generic plan, which the gateway measures for each
+   * function that only reads (`measured`; `auto` behind a pooler and with Citus), `auto`, or always generic plans (`force_generic_plan`),
+   * which stop the start with the extension Citus. Default `measured`.
    */
-  readonly planCacheMode: 'force_generic_plan' | 'auto';
+  readonly planCacheMode: 'measured' | 'auto' | 'force_generic_plan';
   /** The format of error responses: `application/problem+json` (RFC 9457), or a line of text. Default `problem`. */
   readonly errorFormat: 'problem' | 'text';
   /** Whether error responses contain messages of the database and signatures of overloads. Default true. */
@@ -312,22 +316,33 @@ export type ResolvedOptions = Omit<
   GeneralOptions & CacheOptions & LogOptions & StartHooks & Hooks & EndpointOptions & Filters,
   'authentication' | 'uploads' | 'rateLimits'
 > & {
+  /** Null: one database serves all requests. */
+  readonly tenant: TenantOptions | null;
   readonly authentication: AuthenticationOptions;
+  readonly readReplicas: ReadReplicasOptions;
   readonly events: EventsOptions;
   readonly rateLimits: RateLimitsOptions;
+  readonly idempotency: IdempotencyOptions;
   readonly uploadOptions: UploadOptions;
 };
 
+type GroupName =
+  | 'tenant'
+  | 'authentication'
+  | 'readReplicas'
+  | 'events'
+  | 'rateLimits'
+  | 'idempotency'
+  | 'uploadOptions';
+
 /** The options of `createGateway`: a connection string or a data source, and any other option. */
-export type GatewayOptions = Partial<
-  Omit<
-    ResolvedOptions,
-    'connectionString' | 'connectionNames' | 'authentication' | 'events' | 'rateLimits' | 'uploadOptions'
-  >
-> & {
+export type GatewayOptions = Partial<Omit<ResolvedOptions, 'connectionString' | 'connectionNames' | GroupName>> & {
+  readonly tenant?: (Pick<TenantOptions, 'by'> & Partial<TenantOptions>) | null;
   readonly authentication?: Partial<AuthenticationOptions>;
+  readonly readReplicas?: Partial<ReadReplicasOptions>;
   readonly events?: Partial<EventsOptions>;
   readonly rateLimits?: Partial<RateLimitsOptions>;
+  readonly idempotency?: Partial<IdempotencyOptions>;
   readonly uploadOptions?: Partial<UploadOptions>;
 } & (Pick<GeneralOptions, 'connectionString'> | { readonly dataSource: DataSource });
 
@@ -335,17 +350,21 @@ export const generalDefaults: Omit<
   GeneralOptions & CacheOptions & LogOptions & StartHooks & Hooks,
   'connectionString'
 > &
-  Pick<ResolvedOptions, 'authentication' | 'events' | 'rateLimits' | 'uploadOptions'> = Object.freeze({
+  Pick<ResolvedOptions, GroupName> = Object.freeze({
+  tenant: null,
   authentication: authenticationDefaults,
+  readReplicas: readReplicasDefaults,
   events: eventsDefaults,
   rateLimits: rateLimitsDefaults,
+  idempotency: idempotencyDefaults,
   uploadOptions: uploadDefaults,
   ...cacheDefaults,
   ...logDefaults,
   ...connectionDefaults,
+  ...batchDefaults,
   commandTimeout: null,
   slowClientTimeout: 30,
-  planCacheMode: 'auto',
+  planCacheMode: 'measured',
   errorFormat: 'problem',
   returnGatewayExceptionMessage: true,
   returnRowDetails: false,

@@ -13,7 +13,7 @@ export interface RateLimitPolicyOptions {
   /** Whole seconds, at most 86,400. Default 60. Not for `concurrency`. */
   readonly window?: number;
   /**
-   * What requests are counted by. An IPv6 address counts by its /64; list proxies in `trustedProxies`. Anonymous callers count by their
+   * The property that requests are counted by. An IPv6 address counts by its /64; list proxies in `trustedProxies`. Anonymous callers count by their
    * address, and so do requests without the header. Default `address`.
    */
   readonly partitionBy?: 'address' | 'user' | 'header' | 'none';

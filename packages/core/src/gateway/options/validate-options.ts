@@ -22,7 +22,10 @@ import {
   integer,
 } from '../../validation/validators.ts';
 import { authentication } from './authentication-option-table.ts';
+import { readReplicasOptions } from './read-replica-options.ts';
+import { idempotencyOptions } from './idempotency-options.ts';
 import { rateLimitsOptions } from './rate-limit-option-table.ts';
+import { tenantOptions } from './tenant-option-table.ts';
 import { uploadOptions } from './upload-option-table.ts';
 
 /** An SQLSTATE, or its class, the first two characters. */
@@ -82,7 +85,7 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   listenConnectionString: nullable(secret),
   commandTimeout: nullable(secondsOrZero),
   slowClientTimeout: seconds,
-  planCacheMode: oneOf('force_generic_plan', 'auto'),
+  planCacheMode: oneOf('measured', 'auto', 'force_generic_plan'),
   errorFormat: oneOf('problem', 'text'),
   returnGatewayExceptionMessage: boolean,
   returnRowDetails: boolean,
@@ -107,6 +110,9 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   observeRequests: boolean,
   traceContext: oneOf('off', 'application_name'),
   traceparent: nullable(callback()),
+  batchPath: nullable(string),
+  maxBatchItems: integer({ min: 1, max: 10_000 }),
+  maxBatchResponseSize: bytes,
   cacheEnabled: boolean,
   defaultRoutineCache: nullable(objectWithMethods<Cache>('get', 'set', 'invalidate', 'close')),
   maxCacheableRows: count,
@@ -136,6 +142,10 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   urlPathBuilder: callback(),
   nameConverter: callback(),
   bufferRows: integer({ min: 0 }),
+  responseSettings: boolean,
+  largeNumbers: oneOf('number', 'string', 'negotiated'),
+  fieldErrors: boolean,
+  fieldErrorStatus: nullable(integer({ min: 400, max: 499 })),
   compositeColumns: oneOf('nested', 'flat'),
   requestHeadersMode: oneOf('ignore', 'context', 'parameter'),
   requestHeadersParameterName: string,
@@ -150,9 +160,12 @@ export const gatewayOptionTable: OptionValidators<HostOptions> = {
   schemaNotSimilarTo: pattern,
   nameSimilarTo: pattern,
   nameNotSimilarTo: pattern,
+  tenant: nullable(tenantOptions),
   authentication,
+  readReplicas: readReplicasOptions,
   events: optionGroup(events),
   rateLimits: rateLimitsOptions,
+  idempotency: idempotencyOptions,
   uploadOptions,
 };
 

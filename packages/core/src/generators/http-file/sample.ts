@@ -47,6 +47,7 @@ const fractional: ReadonlySet<string | null> = new Set(['numeric', 'float4', 'fl
 export function sampleValue(type: NamedType): Sample {
   switch (type.json) {
     case 'number':
+    case 'numberText':
       return fractional.has(type.builtin) ? 1.5 : 1;
     case 'boolean':
       return true;

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { type Endpoint, fieldErrorCodes } from '../../endpoints/endpoint.ts';
 import { GeneratorError } from '../generated-file.ts';
 import { quote } from '../source-text.ts';
 import type { OpenApiOptions } from './options.ts';
@@ -11,22 +11,44 @@ export const basicSecurityScheme = 'basic';
 
 export const problemResponseObject: JsonSchema = { $ref: '#/components/responses/Problem' };
 
+const problemProperties: Readonly<Record<string, JsonSchema>> = {
+  type: { type: 'string' },
+  title: { type: 'string' },
+  status: { type: 'integer' },
+  detail: { type: 'string' },
+  code: { type: 'string', description: 'SQLSTATE' },
+  hint: { type: 'string' },
+  constraint: { type: 'string' },
+  column: { type: 'string' },
+  table: { type: 'string' },
+};
+
 const problemSchema: JsonSchema = {
   type: 'object',
   description: 'Why a request failed (RFC 9457); errors of the database have the fields of PostgreSQL too.',
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { type: 'string', description: 'SQLSTATE' },
-    hint: { type: 'string' },
-    constraint: { type: 'string' },
-    column: { type: 'string' },
-    table: { type: 'string' },
-  },
+  properties: problemProperties,
   required: ['type', 'title', 'status'],
 };
+
+const fieldErrorsSchema: JsonSchema = {
+  type: 'array',
+  description: 'The refused parameters of the request',
+  items: {
+    type: 'object',
+    properties: {
+      pointer: { type: 'string', description: 'JSON Pointer of the parameter; empty: the request as a whole' },
+      code: { enum: fieldErrorCodes },
+      detail: { type: 'string' },
+    },
+    required: ['pointer', 'code', 'detail'],
+  },
+};
+
+/** The schema of problems; with field errors if an endpoint lists them. */
+function createProblemSchema(endpoints: readonly Endpoint[]): JsonSchema {
+  if (endpoints.every(({ fieldErrors }) => fieldErrors === undefined)) return problemSchema;
+  return { ...problemSchema, properties: { ...problemProperties, errors: fieldErrorsSchema } };
+}
 
 /**
  * Returns the Components Object, with the components that operations use.
@@ -36,7 +58,7 @@ export function componentsObject(endpoints: readonly Endpoint[], options: OpenAp
   const securitySchemes = securitySchemesObject(endpoints, options);
   const rateLimit = rateLimitComponents(endpoints);
   return {
-    schemas: { Problem: problemSchema, ...(endpoints.some(isLogin) ? { Tokens: tokensSchema } : {}) },
+    schemas: { Problem: createProblemSchema(endpoints), ...(endpoints.some(isLogin) ? { Tokens: tokensSchema } : {}) },
     responses: {
       Problem: {
         description: 'The request failed',

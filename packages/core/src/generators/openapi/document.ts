@@ -4,6 +4,7 @@ import type { GeneratedFile } from '../generated-file.ts';
 import { nameCollisions, nameEndpoints, numberedName } from '../naming.ts';
 import { escapeLine } from '../source-text.ts';
 import { withClientParameters } from '../client-endpoint.ts';
+import { batchPathItem } from './batch.ts';
 import { componentsObject, problemResponseObject } from './components.ts';
 import { operationObject, securityObject } from './operation.ts';
 import { type OpenApiOptions, openApiOptions } from './options.ts';
@@ -27,7 +28,8 @@ export function openApiDocument(
   partial: Partial<OpenApiOptions> = {},
 ): OpenApiDocument {
   const options = openApiOptions(partial);
-  const { title, version, description, license, servers } = options;
+  const { title, version, description, license, servers, batchPath } = options;
+  const paths = withEventStreams(pathsObject(withClientParameters(endpoints), options), endpoints, options);
   return {
     openapi: '3.1.0',
     info: {
@@ -37,7 +39,10 @@ export function openApiDocument(
       ...(license === null ? {} : { license: { name: license, identifier: license } }),
     },
     servers: (servers.length === 0 ? [documentRoot] : servers).map((url) => ({ url })),
-    paths: withEventStreams(pathsObject(withClientParameters(endpoints), options), endpoints, options),
+    paths:
+      batchPath === null
+        ? paths
+        : { ...paths, [batchPath]: { ...(paths[batchPath] as JsonSchema | undefined), ...batchPathItem } },
     components: componentsObject(endpoints, options),
   };
 }

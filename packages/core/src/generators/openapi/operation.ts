@@ -8,6 +8,7 @@ import {
   acceptsVersion,
   returnsVersion,
 } from './listing.ts';
+import { idempotencyHeaders, idempotencyProblems } from './idempotency.ts';
 import type { OpenApiOptions } from './options.ts';
 import { basicSecurityScheme, problemResponseObject } from './components.ts';
 import { rateLimitHeaders, rateLimitProblems } from './rate-limit.ts';
@@ -31,6 +32,7 @@ export function operationObject({ id, endpoints, pathNames }: OperationGroup, op
     ...pathParameters(first!, pathNames),
     ...queryParameters(endpoints),
     ...headerParameters(endpoints),
+    ...idempotencyHeaders(endpoints),
   ];
   const descriptions = [...new Set(endpoints.map((endpoint) => endpoint.description))].filter(Boolean);
   return {
@@ -186,11 +188,19 @@ function responsesObject(endpoints: readonly Endpoint[]): JsonSchema {
       ? { 304: { description: 'The row still has the version of If-None-Match' } }
       : {}),
     ...(endpoints.some(acceptsVersion) ? { 412: problemResponseObject } : {}),
+    ...fieldErrorProblems(endpoints),
     ...uploadProblems(endpoints),
+    ...idempotencyProblems(endpoints),
     ...rateLimitProblems(endpoints),
     '4XX': problemResponseObject,
     default: problemResponseObject,
   };
+}
+
+/** The status of field errors, where the endpoint sets one. */
+function fieldErrorProblems(endpoints: readonly Endpoint[]): JsonSchema {
+  const statuses = endpoints.flatMap(({ fieldErrors }) => fieldErrors?.status ?? []);
+  return Object.fromEntries(statuses.map((status) => [status, problemResponseObject]));
 }
 
 function responseObject(successes: readonly SuccessResponse[], headers: JsonSchema): JsonSchema {

@@ -26,6 +26,8 @@ export interface OpenApiOptions extends NamingOptions {
   readonly servers: readonly string[];
   /** Security Scheme Objects by name, for endpoints that require an authenticated caller. */
   readonly securitySchemes: Readonly<Record<string, unknown>>;
+  /** The path of batches; null: the document has none. */
+  readonly batchPath: string | null;
 }
 
 const validators: OptionValidators<OpenApiOptions> = {
@@ -37,6 +39,7 @@ const validators: OptionValidators<OpenApiOptions> = {
   license: nullable(string),
   servers: arrayOf(string),
   securitySchemes: recordOf(objectWithMethods<unknown>()),
+  batchPath: nullable(string),
   ...namingValidators,
 };
 
@@ -50,6 +53,7 @@ export const openApiDefaults: OpenApiOptions = Object.freeze({
   servers: [],
   securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
   useRoutineNameInsteadOfEndpoint: false,
+  batchPath: null,
   urlPathPrefix: '/api',
 });
 

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { negotiatesLargeNumbers, withLargeNumberTexts } from '../../endpoints/large-numbers.ts';
 import { nullableSchema, rowSchema, type JsonSchema, typeSchema } from './schema.ts';
 
 /** The Media Type Objects of a body by media type. */
@@ -47,6 +48,7 @@ export function successResponses(endpoint: Endpoint): readonly SuccessResponse[]
   const content: Content = {
     [mediaType(contentType ?? type)]: { schema },
     ...(raw === null && contentType === null ? streamedContent(endpoint) : {}),
+    ...negotiatedContent(endpoint),
   };
   const success: SuccessResponse = {
     status: '200',
@@ -87,7 +89,9 @@ function responseBody({ result, table }: Endpoint): readonly [type: string, sche
 
 /** A scalar is PostgreSQL's text of the value; the schema describes its content. */
 function textSchema(type: Parameters<typeof typeSchema>[0]): JsonSchema {
-  return type.json === 'number' || type.json === 'boolean' || type.labels !== undefined ? typeSchema(type) : text;
+  return type.json === 'number' || type.json === 'numberText' || type.json === 'boolean' || type.labels !== undefined
+    ? typeSchema(type)
+    : text;
 }
 
 /** Returns the other media types of rows, selected by `Accept`. */
@@ -95,6 +99,13 @@ function streamedContent({ result }: Endpoint): Content {
   if (result.kind !== 'objects' && result.kind !== 'values' && result.kind !== 'records') return {};
   const lines = { 'application/x-ndjson': { schema: text } };
   return result.kind === 'records' ? lines : { ...lines, 'text/csv': { schema: text } };
+}
+
+/** Returns the media type with large numbers as strings, for endpoints whose clients can request it. */
+function negotiatedContent(endpoint: Endpoint): Content {
+  if (!negotiatesLargeNumbers(endpoint)) return {};
+  const [type, schema] = responseBody({ ...endpoint, result: withLargeNumberTexts(endpoint.result) });
+  return { [`${type};IEEE754Compatible=true`]: { schema } };
 }
 
 function mayBeEmpty({ result, textResponseNullHandling, raw }: Endpoint): boolean {

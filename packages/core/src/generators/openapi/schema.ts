@@ -15,25 +15,33 @@ const formats: Readonly<Record<string, JsonSchema>> = {
   date: { type: 'string', format: 'date' },
 };
 
+const plainSchemas: Readonly<Record<'boolean' | 'timestamp' | 'timestamptz' | 'json', JsonSchema>> = {
+  boolean: { type: 'boolean' },
+  timestamp: { type: 'string', examples: ['2025-01-31T12:30:00'] },
+  timestamptz: { type: 'string', format: 'date-time' },
+  json: {},
+};
+
 /** Returns the schema of a type, without NULL. */
 export function typeSchema(type: NamedType): JsonSchema {
-  const known = type.builtin === null ? undefined : formats[type.builtin];
+  const known = formats[type.builtin ?? ''];
   switch (type.json) {
     case 'number':
       return known ?? { type: 'number' };
-    case 'boolean':
-      return { type: 'boolean' };
-    case 'timestamp':
-      return { type: 'string', examples: ['2025-01-31T12:30:00'] };
-    case 'timestamptz':
-      return { type: 'string', format: 'date-time' };
-    case 'json':
-      return {};
+    case 'numberText':
+      return numberTextSchema(type);
     case 'string':
       return enumSchema(type.labels) ?? known ?? { type: 'string' };
     case 'converted':
       return convertedSchema(type);
+    default:
+      return plainSchemas[type.json];
   }
+}
+
+/** The formats of the OpenAPI format registry. */
+function numberTextSchema({ builtin }: NamedType): JsonSchema {
+  return { type: 'string', format: builtin === 'int8' ? 'int64' : 'decimal' };
 }
 
 function enumSchema(labels: readonly string[] = []): JsonSchema | null {

@@ -5,6 +5,7 @@ import { pascalCase } from '../naming.ts';
 import { withClientParameters } from '../client-endpoint.ts';
 import { fileHeader, stringLiteral, escapeLine, quote } from '../source-text.ts';
 import { escapeComment } from './comment-block.ts';
+import { hasReadsAndWrites } from './consistency-runtime.ts';
 import { functionText } from './function-text.ts';
 import { callableEndpoints, clientModel, type ClientModel, type Interface, includedEndpoints } from './client-model.ts';
 import { clientCollisions } from './client-names.ts';
@@ -66,10 +67,11 @@ function splitModules(
 function moduleFiles(
   endpoints: readonly Endpoint[],
   path: string,
-  options: TypescriptClientOptions,
+  given: TypescriptClientOptions,
   now: Date,
 ): readonly GeneratedFile[] {
-  const model = clientModel(endpoints, options);
+  const model = clientModel(endpoints, given);
+  const options = { ...given, readOwnWrites: given.readOwnWrites && hasReadsAndWrites(model) };
   if (options.bySchema && model.functions.length === 0) return [];
   const { skipTypes, createSeparateTypeFile } = options;
   const typesPath = path.replace(/(\.[cm]?ts)?$/, 'Types.d.ts');

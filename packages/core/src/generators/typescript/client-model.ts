@@ -48,9 +48,7 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
   const names = clientNames(callable, options);
   const findNames = (endpoint: Endpoint): ClientNames => names.get(endpoint)!;
   const interfaces = new InterfaceRegistry(options.uniqueModels);
-  const results = new Map(
-    callable.map(({ endpoint }) => [endpoint, functionResult(endpoint, options.defaultJsonType)]),
-  );
+  const results = new Map(callable.map(({ endpoint }) => [endpoint, functionResult(endpoint, options)]));
   // Tables first: functions that return rows of a table share its interface.
   const byTables = callable.toSorted(
     (left, right) => Number(right.endpoint.table !== null) - Number(left.endpoint.table !== null),
@@ -66,7 +64,7 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
     }),
   );
   const functions = callable.map(({ endpoint, name }): ClientFunction => {
-    const fields = requestFields(endpoint, options.defaultJsonType);
+    const fields = requestFields(endpoint, options);
     const { urlName, eventSourceName, typeName } = findNames(endpoint);
     return {
       name,

@@ -1,10 +1,12 @@
 import { stringLiteral } from '../source-text.ts';
+import { fieldErrorCodes } from '../../endpoints/endpoint.ts';
 import type { ClientFunction, ClientModel } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
 
 export const isLogin = ({ result }: ClientFunction): boolean => result.kind === 'login';
 export const hasEvents = ({ events }: ClientFunction): boolean => events !== null;
 export const isUpload = ({ endpoint }: ClientFunction): boolean => endpoint.upload !== null;
+const listsFieldErrors = ({ endpoint }: ClientFunction): boolean => endpoint.fieldErrors !== undefined;
 const returnsStatus = ({ statusCode }: ClientFunction): boolean => statusCode;
 
 /** An interface that is independent of endpoints; included if a function needs it. */
@@ -19,7 +21,9 @@ const all: readonly CommonInterface[] = [
   {
     names: ['ICallOptions'],
     needed: () => true,
-    text: ({ xsrfTokenHeaderName }) => {
+    text: ({ xsrfTokenHeaderName, batchPath }) => {
+      const fetchMember =
+        '  /** Sends the request; `batch` sets it. */\n  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;\n';
       const token = '  /** Sent with methods that change data. */\n  xsrfToken?: string | undefined;\n';
       return `/** Status and headers of a response. */
 export interface IAnswer {
@@ -34,13 +38,16 @@ export interface ICallOptions {
   headers?: Record<string, string> | undefined;
   /** Receives the status and headers of the response, also of an error. */
   onResponse?: ((answer: IAnswer) => void) | undefined;
-${xsrfTokenHeaderName === null ? '' : token}}`;
+${xsrfTokenHeaderName === null ? '' : token}${batchPath === null ? '' : fetchMember}}`;
     },
   },
   {
     names: ['IProblem'],
     needed: () => true,
-    text: () => `/** Why a call failed (RFC 9457). Errors of the database have \`code\`, the SQLSTATE, and further fields of PostgreSQL. */
+    text: (
+      _,
+      functions,
+    ) => `/** Why a call failed (RFC 9457). Errors of the database have \`code\`, the SQLSTATE, and further fields of PostgreSQL. */
 export interface IProblem {
   type: string;
   title: string;
@@ -51,7 +58,17 @@ export interface IProblem {
   constraint?: string;
   column?: string;
   table?: string;
-  [member: string]: unknown;
+${functions.some(listsFieldErrors) ? '  /** The refused parameters of the request. */\n  errors?: readonly IFieldError[];\n' : ''}  [member: string]: unknown;
+}`,
+  },
+  {
+    names: [],
+    needed: listsFieldErrors,
+    text: () => `/** Why a parameter was refused. \`pointer\` is its JSON Pointer, such as \`/email\`; empty: the request as a whole. */
+export interface IFieldError {
+  pointer: string;
+  code: ${fieldErrorCodes.map((code) => stringLiteral(code)).join(' | ')};
+  detail: string;
 }`,
   },
   {
@@ -76,6 +93,15 @@ export type ISignedIn = ITokens | string;`,
 export interface IEventOptions extends ICallOptions {
   /** Receives each message that the call raises. */
   onMessage?: ((message: string) => void) | undefined;
+}`,
+  },
+  {
+    names: ['IIdempotentOptions'],
+    needed: ({ endpoint }) => endpoint.idempotency !== undefined,
+    text: () => `/** Options of a call that runs once for each key. */
+export interface IIdempotentOptions extends ICallOptions {
+  /** Random, such as \`crypto.randomUUID()\`. A repeated call with the same key runs once, and has the same result. */
+  idempotencyKey?: string | undefined;
 }`,
   },
   {

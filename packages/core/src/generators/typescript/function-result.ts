@@ -1,4 +1,5 @@
 import type { ResultShape, ResultColumn, Endpoint } from '../../endpoints/endpoint.ts';
+import type { TypescriptClientOptions } from './options.ts';
 import type { Field } from './request-fields.ts';
 import { type TypeContext, typeText } from './type-text.ts';
 
@@ -12,7 +13,7 @@ export type FunctionResult =
   /** Text of a value of another type; `nullText` means null. */
   | {
       readonly kind: 'scalar';
-      readonly form: 'number' | 'boolean' | 'text';
+      readonly form: 'number' | 'bigint' | 'boolean' | 'text';
       readonly type: string;
       readonly nullText: string;
     }
@@ -23,9 +24,12 @@ export type FunctionResult =
   | { readonly kind: 'rows'; readonly fields: readonly Field[]; readonly many: boolean; readonly noContent: boolean };
 
 /** Returns how the function of an endpoint reads its response. */
-export function functionResult(endpoint: Endpoint, jsonType: string): FunctionResult {
+export function functionResult(
+  endpoint: Endpoint,
+  { defaultJsonType: jsonType, parseBigints }: TypescriptClientOptions,
+): FunctionResult {
   const { result, raw, method, textResponseNullHandling, loginOrLogout } = endpoint;
-  const context: TypeContext = { position: 'response', jsonType };
+  const context: TypeContext = { position: 'response', jsonType, parseBigints };
   // A response to HEAD has no body.
   if (result.kind === 'nothing' || method === 'HEAD') return { kind: 'nothing' };
   if (loginOrLogout !== null) return { kind: loginOrLogout.kind === 'login' ? 'login' : 'nothing' };
@@ -67,6 +71,10 @@ function valueResult(
     case 'number':
     case 'boolean':
       return { kind: 'scalar', form: type.json, type: type.json, nullText };
+    case 'numberText': {
+      const text = typeText(type, context);
+      return { kind: 'scalar', form: text === 'bigint' ? text : 'text', type: text, nullText };
+    }
     default:
       // A scalar response is text, also for types that are JSON inside rows.
       return {

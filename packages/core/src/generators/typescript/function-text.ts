@@ -1,9 +1,12 @@
 import { stringLiteral } from '../source-text.ts';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { pathParts } from '../client-endpoint.ts';
 import { commentBlock } from './comment-block.ts';
 import type { ClientFunction } from './client-model.ts';
+import { consistencyHeaders, isWrite } from './consistency-runtime.ts';
 import type { TypescriptClientOptions } from './options.ts';
-import { splitsRequest, usesBody, usesQuery } from './runtime.ts';
+import { fetchExpression, sendsBigints, splitsRequest, usesBody, usesQuery } from './runtime.ts';
+import { bigintShape } from './bigint-shape.ts';
 import { memberAccess, type TypeScriptOnly } from './type-text.ts';
 
 /** Returns the TypeScript type of a successful result. */
@@ -70,6 +73,7 @@ function parameterTexts(fn: ClientFunction, tsOnly: TypeScriptOnly): readonly st
 
 function optionsType({ endpoint, events }: ClientFunction): string {
   const types = [
+    ...(endpoint.idempotency === undefined ? [] : ['IIdempotentOptions']),
     ...(endpoint.upload === null ? [] : ['IUploadOptions']),
     ...(events === null ? [] : ['IEventOptions']),
   ];
@@ -96,36 +100,53 @@ function bodyLines(fn: ClientFunction, options: TypescriptClientOptions, tsOnly:
     ? `${fn.urlName}(${usesRequestInUrl(fn) ? 'request' : ''})`
     : urlExpression(fn, options);
   const url = fn.parseUrl ? `parseUrl(${plainUrl})` : plainUrl;
-  return withEventStream(fn, [...callLines(fn, url, requestInit(fn, options)), ...responseLines(fn, tsOnly)]);
+  return withEventStream(fn, [...callLines(fn, url, options), ...responseLines(fn, options, tsOnly)]);
 }
 
 /** Only `_send` checks the response itself. */
-function callLines(fn: ClientFunction, url: string, init: readonly string[]): readonly string[] {
-  const { name, more } = selectCall(fn);
+function callLines(fn: ClientFunction, url: string, options: TypescriptClientOptions): readonly string[] {
+  const { name, more } = selectCall(fn, options);
+  const init = requestInit(fn, options);
+  // `_send` records the positions of writes itself.
+  const [begin, end] = options.readOwnWrites && isWrite(fn.endpoint) && name !== '_send' ? ['_write(', ')'] : ['', ''];
   const [open, close] = fn.parseRequest ? ['parseRequest({', '})'] : ['{', '}'];
   const isRead = name !== '_send' || fn.result.kind !== 'nothing';
+  // Files are sent by another means than `fetch`.
+  const check =
+    options.batchPath !== null && fn.endpoint.upload !== null
+      ? ['if (options.fetch !== undefined) throw new TypeError("an upload cannot be part of a batch");']
+      : [];
   return [
-    `${isRead ? 'const response = ' : ''}await ${name}(${url}, ${open}`,
+    ...check,
+    `${isRead ? 'const response = ' : ''}await ${begin}${name}(${url}, ${open}`,
     ...init.map((line) => `  ${line},`),
-    `${close}${more});`,
+    `${close}${more})${end};`,
     ...(name === '_send' ? [] : ['options.onResponse?.({ status: response.status, headers: response.headers });']),
   ];
 }
 
-function selectCall({ endpoint, statusCode }: ClientFunction): { readonly name: string; readonly more: string } {
+function selectCall(
+  { endpoint, statusCode }: ClientFunction,
+  { readOwnWrites, batchPath }: TypescriptClientOptions,
+): { readonly name: string; readonly more: string } {
   if (endpoint.upload !== null) return { name: '_sendFiles', more: ', files, options.onProgress' };
-  return statusCode ? { name: 'fetch', more: '' } : { name: '_send', more: ', options' };
+  if (statusCode) return { name: fetchExpression(batchPath), more: '' };
+  return { name: '_send', more: readOwnWrites ? `, options, ${isWrite(endpoint)}` : ', options' };
 }
 
-function responseLines(fn: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
-  if (fn.statusCode) return statusLines(fn, tsOnly);
+function responseLines(
+  fn: ClientFunction,
+  options: TypescriptClientOptions,
+  tsOnly: TypeScriptOnly,
+): readonly string[] {
+  if (fn.statusCode) return statusLines(fn, options, tsOnly);
   const checks = [
     'const problem = await _problem(response);',
     'if (problem !== null) throw new GatewayError(problem, response.headers);',
   ];
   return [
     ...(fn.endpoint.upload === null ? [] : checks),
-    ...(fn.result.kind === 'nothing' ? [] : [...readLines(fn), `return ${resultExpression(fn, tsOnly)};`]),
+    ...(fn.result.kind === 'nothing' ? [] : [...readLines(fn), `return ${resultExpression(fn, options, tsOnly)};`]),
   ];
 }
 
@@ -157,16 +178,18 @@ function eventSourceText(
 /** Returns the members of `RequestInit`. */
 function requestInit(fn: ClientFunction, options: TypescriptClientOptions): readonly string[] {
   const { endpoint } = fn;
-  const body = bodyExpression(fn);
+  const body = bodyExpression(fn, options);
   const type = contentType(fn);
   const { xsrfTokenHeaderName } = options;
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(endpoint.method);
   const headers = [
     ...(type === null ? [] : [`"Content-Type": ${stringLiteral(type)}`]),
+    ...(options.readOwnWrites ? [consistencyHeaders(endpoint)] : []),
     ...Object.entries(options.customHeaders).map(([name, expression]) => `${stringLiteral(name)}: ${expression}`),
     ...(xsrfTokenHeaderName !== null && changes
       ? [`...(options.xsrfToken === undefined ? {} : { ${stringLiteral(xsrfTokenHeaderName)}: options.xsrfToken })`]
       : []),
+    ...idempotencyHeader(endpoint),
     ...(fn.events === null ? [] : ['...events.headers']),
     '...options.headers',
   ];
@@ -178,7 +201,16 @@ function requestInit(fn: ClientFunction, options: TypescriptClientOptions): read
   ];
 }
 
-function bodyExpression(fn: ClientFunction): string | null {
+/** An endpoint that requires a key gets a new one unless the caller sets it. Without the caller, no request could be repeated. */
+function idempotencyHeader({ idempotency }: Endpoint): readonly string[] {
+  if (idempotency === undefined) return [];
+  if (idempotency === 'required') return ['"Idempotency-Key": JSON.stringify(options.idempotencyKey ?? _newKey())'];
+  return [
+    '...(options.idempotencyKey === undefined ? {} : { "Idempotency-Key": JSON.stringify(options.idempotencyKey) })',
+  ];
+}
+
+function bodyExpression(fn: ClientFunction, options: TypescriptClientOptions): string | null {
   const { parameters, bodyParameter, upload } = fn.endpoint;
   if (upload !== null) return null;
   const whole = parameters.find(({ position }) => position === bodyParameter);
@@ -187,7 +219,9 @@ function bodyExpression(fn: ClientFunction): string | null {
     if (whole.type.json === 'json') return `typeof ${value} === "string" ? ${value} : JSON.stringify(${value}) ?? null`;
     return `${value} ?? null`;
   }
-  return usesBody(fn) ? `JSON.stringify(${remainingRequest(fn)})` : null;
+  return usesBody(fn)
+    ? `JSON.stringify(${remainingRequest(fn)}${sendsBigints(fn, options) ? ', _bigintText' : ''})`
+    : null;
 }
 
 /** Returns null without a body: servers reject an empty body of type JSON. */
@@ -229,14 +263,14 @@ function urlExpression(fn: ClientFunction, { importParseQueryFrom }: TypescriptC
   return terms.join(' + ');
 }
 
-function statusLines(fn: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
+function statusLines(fn: ClientFunction, options: TypescriptClientOptions, tsOnly: TypeScriptOnly): readonly string[] {
   const { result } = fn;
   return [
     'const { status, headers } = response;',
     'const problem = await _problem(response);',
     'if (problem !== null) return { status, headers, response: undefined, problem };',
     ...readLines(fn),
-    `return { status, headers, response: ${result.kind === 'nothing' ? 'undefined' : resultExpression(fn, tsOnly)}, problem: undefined };`,
+    `return { status, headers, response: ${result.kind === 'nothing' ? 'undefined' : resultExpression(fn, options, tsOnly)}, problem: undefined };`,
   ];
 }
 
@@ -246,7 +280,7 @@ function readLines({ result }: ClientFunction): readonly string[] {
 }
 
 /** Returns the expression that reads the result. */
-function resultExpression(fn: ClientFunction, tsOnly: TypeScriptOnly): string {
+function resultExpression(fn: ClientFunction, options: TypescriptClientOptions, tsOnly: TypeScriptOnly): string {
   const { result } = fn;
   switch (result.kind) {
     case 'nothing':
@@ -262,7 +296,9 @@ function resultExpression(fn: ClientFunction, tsOnly: TypeScriptOnly): string {
     case 'json':
     case 'rows': {
       const content = resultType({ ...fn, result: { ...result, noContent: false } });
-      return readOrNull(`(await response.json())${tsOnly(` as ${content}`)}`, result);
+      const shape = options.parseBigints ? bigintShape(fn.endpoint.result) : null;
+      const read = shape === null ? '(await response.json())' : `_bigints(await response.json(), ${shape})`;
+      return readOrNull(`${read}${tsOnly(` as ${content}`)}`, result);
     }
   }
 }
@@ -278,6 +314,8 @@ function scalarValue(
   switch (form) {
     case 'number':
       return 'text === null ? null : Number(text)';
+    case 'bigint':
+      return 'text === null ? null : BigInt(text)';
     case 'boolean':
       return 'text === null ? null : text === "true"';
     case 'text':

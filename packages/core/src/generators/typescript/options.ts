@@ -59,6 +59,12 @@ export interface TypescriptClientOptions extends NamingOptions {
   readonly customHeaders: Readonly<Record<string, string>>;
   /** The header that carries the `xsrfToken` of a call, for methods that change data. */
   readonly xsrfTokenHeaderName: string | null;
+  /** Values of the type `bigint` that JSON has as strings (`largeNumbers`) are `bigint`, not `string`. */
+  readonly parseBigints: boolean;
+  /** Reads include the earlier writes of the module, on read replicas too. Not with `bySchema`. */
+  readonly readOwnWrites: boolean;
+  /** The path of batches, for the functions `batch` and `reference`; null: without these functions. */
+  readonly batchPath: string | null;
 }
 
 const validators: OptionValidators<TypescriptClientOptions> = {
@@ -89,6 +95,9 @@ const validators: OptionValidators<TypescriptClientOptions> = {
   customImports: arrayOf(string),
   customHeaders: recordOf(string),
   xsrfTokenHeaderName: nullable(string),
+  parseBigints: boolean,
+  readOwnWrites: boolean,
+  batchPath: nullable(string),
   ...namingValidators,
 };
 
@@ -121,6 +130,9 @@ export const typescriptClientDefaults: TypescriptClientOptions = Object.freeze({
   customImports: [],
   customHeaders: {},
   xsrfTokenHeaderName: null,
+  parseBigints: false,
+  readOwnWrites: false,
+  batchPath: null,
   urlPathPrefix: '/api',
 });
 
@@ -130,11 +142,21 @@ export function typescriptClientOptions(partial: Partial<TypescriptClientOptions
     { generator: 'typescriptClient', defaults: typescriptClientDefaults, validators },
     partial,
   );
-  const { bySchema, filePath, includeHost, customHost, host } = options;
+  const { bySchema, filePath, includeHost, customHost, host, readOwnWrites, batchPath } = options;
   if (bySchema && filePath !== null && !filePath.includes('{0}')) {
     const example = JSON.stringify(filePath.replace(/(\.\w+)?$/, '{0}$1'));
     throw new GeneratorError(
       `typescriptClient.filePath: ${JSON.stringify(filePath)} has no {0} for the schema, which bySchema needs; add it, as in ${example}`,
+    );
+  }
+  if (bySchema && readOwnWrites) {
+    throw new GeneratorError(
+      'typescriptClient.readOwnWrites: not with bySchema, whose modules do not know the writes of each other; remove one of them',
+    );
+  }
+  if (batchPath !== null && readOwnWrites) {
+    throw new GeneratorError(
+      'typescriptClient.batchPath: not with readOwnWrites, which records each write by itself; remove one of them',
     );
   }
   if (includeHost && customHost === null && host === null) {

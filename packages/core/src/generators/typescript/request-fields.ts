@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
+import type { TypescriptClientOptions } from './options.ts';
 import { arrayTypeText, type TypeContext, typeText } from './type-text.ts';
 
 /** A member of a request or response. */
@@ -13,8 +14,11 @@ export interface Field {
 }
 
 /** Returns the members of the request of an endpoint. */
-export function requestFields(endpoint: Endpoint, jsonType: string): readonly Field[] {
-  const context: TypeContext = { position: 'request', jsonType };
+export function requestFields(
+  endpoint: Endpoint,
+  { defaultJsonType: jsonType, parseBigints }: TypescriptClientOptions,
+): readonly Field[] {
+  const context: TypeContext = { position: 'request', jsonType, parseBigints };
   return endpoint.parameters.flatMap((parameter) => parameterFields(endpoint, parameter, context));
 }
 

@@ -3,6 +3,9 @@ import { isLogin, hasEvents, isUpload } from './common-interfaces.ts';
 import type { ClientFunction, ClientModel } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { isInherited, type TypeScriptOnly } from './type-text.ts';
+import { batchTexts } from './batch-runtime.ts';
+import { consistencyText } from './consistency-runtime.ts';
+import { bigintShape, typeShape } from './bigint-shape.ts';
 import { sendFilesText } from './upload-runtime.ts';
 
 /** Returns the constants and helpers that the functions of a module use. */
@@ -12,7 +15,8 @@ export function runtime(
   tsOnly: TypeScriptOnly,
 ): readonly string[] {
   const { functions } = model;
-  const uses = (name: string, inUse: boolean): readonly string[] => (inUse ? [functionTexts[name]!(tsOnly)] : []);
+  const uses = (name: string, inUse: boolean): readonly string[] =>
+    inUse ? [functionTexts[name]!(tsOnly, options)] : [];
   const inQuery = functions.some(usesQuery);
   const definesQuery = inQuery && options.importParseQueryFrom === null;
   const inPath = functions.some(({ endpoint }) => endpoint.parameters.some((parameter) => parameter.inPath));
@@ -21,23 +25,37 @@ export function runtime(
       ? [`const _baseUrl${tsOnly(': string')} = ${stringLiteral(baseUrl(options))};`]
       : []),
     ...uses('error', functions.length > 0),
+    ...(options.readOwnWrites && functions.length > 0 ? [consistencyText(tsOnly)] : []),
     ...uses(
       'send',
       functions.some((fn) => !fn.statusCode && !isUpload(fn)),
     ),
     ...uses('problem', functions.length > 0),
+    ...uses(
+      'newKey',
+      functions.some(({ endpoint }) => endpoint.idempotency === 'required'),
+    ),
     ...uses('signedIn', functions.some(isLogin)),
     ...uses('sendFiles', functions.some(isUpload)),
     ...uses('follow', functions.some(hasEvents)),
     ...uses('query', definesQuery),
     ...uses('segment', inPath),
     ...uses('text', definesQuery || inPath),
+    ...uses(
+      'bigints',
+      functions.some((fn) => readsBigints(fn, options)),
+    ),
+    ...uses(
+      'bigintText',
+      functions.some((fn) => sendsBigints(fn, options)),
+    ),
     ...uses('without', functions.some(splitsRequest)),
     ...uses('own', functions.some(readsInherited)),
     ...uses(
       'scalar',
       functions.some(({ result }) => result.kind === 'scalar'),
     ),
+    ...batchTexts(functions, options, tsOnly),
   ];
 }
 
@@ -52,6 +70,16 @@ export function usesQuery({ endpoint }: ClientFunction): boolean {
 /** Whether the request is a JSON body. */
 export function usesBody({ endpoint }: ClientFunction): boolean {
   return endpoint.parameterSource === 'body' && endpoint.parameters.some(({ inPath }) => !inPath);
+}
+
+/** Whether the function reads JSON that contains a `bigint`. */
+function readsBigints({ result, endpoint }: ClientFunction, { parseBigints }: TypescriptClientOptions): boolean {
+  return parseBigints && (result.kind === 'json' || result.kind === 'rows') && bigintShape(endpoint.result) !== null;
+}
+
+/** Whether the JSON body of a request contains a `bigint`, which `JSON.stringify` refuses. */
+export function sendsBigints(fn: ClientFunction, { parseBigints }: TypescriptClientOptions): boolean {
+  return parseBigints && usesBody(fn) && fn.endpoint.parameters.some(({ type }) => typeShape(type) !== null);
 }
 
 /** Whether query string or body omit some parameters, which are elsewhere. */
@@ -71,7 +99,17 @@ function baseUrl({ customHost, includeHost, host }: TypescriptClientOptions): st
   return (customHost ?? (includeHost ? host : null) ?? '').replace(/\/+$/, '');
 }
 
-const functionTexts: Readonly<Record<string, (tsOnly: TypeScriptOnly) => string>> = {
+function sendExpression(readOwnWrites: boolean, batchPath: string | null): string {
+  const send = `${fetchExpression(batchPath)}(url, init)`;
+  return readOwnWrites ? `(isWrite ? _write(${send}) : ${send})` : send;
+}
+
+/** Returns the function that sends requests: that of the call if it is part of a batch. */
+export function fetchExpression(batchPath: string | null): string {
+  return batchPath === null ? 'fetch' : '(options.fetch ?? fetch)';
+}
+
+const functionTexts: Readonly<Record<string, (tsOnly: TypeScriptOnly, options: TypescriptClientOptions) => string>> = {
   error: (tsOnly) => `/** A failed call; the problem says why. */
 export class GatewayError extends Error {
   ${tsOnly('readonly ')}status${tsOnly(': number')};
@@ -89,8 +127,9 @@ export class GatewayError extends Error {
 }`,
   send: (
     tsOnly,
-  ) => `async function _send(url${tsOnly(': string')}, init${tsOnly(': RequestInit')}, options${tsOnly(': ICallOptions')})${tsOnly(': Promise<Response>')} {
-  const response = await fetch(url, init);
+    { readOwnWrites, batchPath },
+  ) => `async function _send(url${tsOnly(': string')}, init${tsOnly(': RequestInit')}, options${tsOnly(': ICallOptions')}${readOwnWrites ? `, isWrite${tsOnly(': boolean')}` : ''})${tsOnly(': Promise<Response>')} {
+  const response = await ${sendExpression(readOwnWrites, batchPath)};
   options.onResponse?.({ status: response.status, headers: response.headers });
   const problem = await _problem(response);
   if (problem !== null) throw new GatewayError(problem, response.headers);
@@ -137,6 +176,10 @@ async function _readMessages(response${tsOnly(': Response')}, onMessage${tsOnly(
     }
   }
 }`,
+  newKey: (tsOnly) => `/** \`crypto.randomUUID\` exists in secure contexts only. */
+function _newKey()${tsOnly(': string')} {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}`,
   signedIn: (tsOnly) => `async function _signedIn(response${tsOnly(': Response')})${tsOnly(': Promise<ISignedIn>')} {
   const isJson = (response.headers.get("content-type") ?? "").includes("json");
   return isJson ? (await response.json())${tsOnly(' as ITokens')} : await response.text();
@@ -159,6 +202,21 @@ function _segment(value${tsOnly(': unknown')})${tsOnly(': string')} {
   text: (tsOnly) => `function _text(value${tsOnly(': unknown')})${tsOnly(': string')} {
   if (value instanceof Date) return value.toISOString();
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}`,
+  bigints: (tsOnly) => `/** Reads integers from strings: in arrays, and in the members of \`shape\`. */
+function _bigints(value${tsOnly(': unknown')}, shape${tsOnly(': object | 0')})${tsOnly(': unknown')} {
+  if (Array.isArray(value)) return value.map((one) => _bigints(one, shape));
+  if (shape === 0) return typeof value === "string" ? BigInt(value) : value;
+  if (typeof value !== "object" || value === null) return value;
+  const read = Object.entries(value).map(([key, one]) => {
+    const member = Object.getOwnPropertyDescriptor(shape, key);
+    return [key, member === undefined ? one : _bigints(one, member.value)];
+  });
+  return Object.fromEntries(read);
+}`,
+  bigintText: (tsOnly) => `/** Sends integers as strings. */
+function _bigintText(_key${tsOnly(': string')}, value${tsOnly(': unknown')})${tsOnly(': unknown')} {
+  return typeof value === "bigint" ? String(value) : value;
 }`,
   without: (tsOnly) => `/** Omits members that are in the path or body. */
 function _without(request${tsOnly(': object')}, keys${tsOnly(': readonly string[]')})${tsOnly(': object')} {

@@ -11,6 +11,8 @@ export interface TypeContext {
   readonly position: TypePosition;
   /** The type of json and jsonb. */
   readonly jsonType: string;
+  /** Whether 64-bit integers that JSON has as strings are `bigint`. */
+  readonly parseBigints: boolean;
 }
 
 /** Returns the TypeScript type of a PostgreSQL type in JSON, without `null`. */
@@ -18,6 +20,8 @@ export function typeText(type: NamedType, context: TypeContext): string {
   switch (type.json) {
     case 'number':
       return 'number';
+    case 'numberText':
+      return numberText(type, context);
     case 'boolean':
       return 'boolean';
     case 'timestamp':
@@ -30,6 +34,15 @@ export function typeText(type: NamedType, context: TypeContext): string {
     case 'converted':
       return convertedText(type, context);
   }
+}
+
+function numberText(type: NamedType, { parseBigints }: TypeContext): string {
+  return parseBigints && isBigint(type) ? 'bigint' : 'string';
+}
+
+/** Whether JSON has the type as a string of an integer. Values of `numeric` may have a fraction. */
+export function isBigint({ json, builtin }: NamedType): boolean {
+  return json === 'numberText' && builtin === 'int8';
 }
 
 /** Elements and fields are nullable: the catalog has no NOT NULL for them. */

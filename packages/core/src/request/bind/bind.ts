@@ -78,7 +78,7 @@ function bindKey(
   target: ValueTarget,
   names: { readonly key: string; readonly name: string },
   { input: given }: BindInput,
-  { queryStringNullHandling, table }: Endpoint,
+  { queryStringNullHandling, table, dialect, method }: Endpoint,
 ): string | null | undefined {
   if (given.source === 'query') {
     const texts = findByName(given.values, names);
@@ -89,6 +89,7 @@ function bindKey(
   }
   const slice = findByName(given.values, names);
   if (slice === undefined) return undefined;
-  // For listings, a JSON string is an operator with its value.
-  return jsonToValue(target, slice, table === null || table.listing !== null ? 'text' : 'value');
+  // For listings, a JSON string is an operator with its value. In a dialect, only a body has strings of JSON.
+  const isText = dialect === undefined ? table === null || table.listing !== null : method === 'GET';
+  return jsonToValue(target, slice, isText ? 'text' : 'value');
 }

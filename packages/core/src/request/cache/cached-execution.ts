@@ -1,10 +1,11 @@
 import { type ExecutionContext, execute, type CallResult, type ExecutionInput } from '../execute.ts';
-import type { Cache, CachedResponse, CacheKey, CacheMiss, Caller } from '../../ports/ports.ts';
+import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss, Caller } from '../../ports/ports.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
 import { type CompiledCachePolicy, createCacheKey } from './cache-key.ts';
 import { toCachedResponse, toCallResult } from './cached-response.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { ExecutableCall } from '../build-query.ts';
+import type { VersionTimes } from './version-times.ts';
 
 /** The cache and the calls that are about to fill it. Lives as long as the gateway. */
 export interface ResponseCache {
@@ -16,6 +17,8 @@ export interface ResponseCache {
   /** By version and cache key. */
   readonly inFlight: Map<string, SingleFlight>;
   readonly counts: CacheCounts;
+  /** Null: there are no read replicas, whose responses could be older than an invalidation. */
+  readonly versionTimes: VersionTimes | null;
 }
 
 /** The numbers of requests to cached endpoints, since the start. */
@@ -46,14 +49,14 @@ interface Lookup {
 
 /**
  * Returns the cached response, or joins the same call of another request. Executes the call on a cache miss, and for endpoints
- * that are not cached.
+ * that are not cached. An in-memory hit is returned at once: a promise would cost a turn of the event loop.
  * @throws as `execute` does
  */
 export function executeCached(
   context: CachedExecutionContext,
   input: ExecutionInput,
   caller: Caller | null,
-): Promise<CallResult> {
+): CallResult | Promise<CallResult> {
   const { responseCache } = context;
   const { cachePolicy, queryBuilder } = input.call.candidate;
   if (cachePolicy === null || responseCache === null) return execute(context, input);
@@ -65,30 +68,31 @@ export function executeCached(
   return lookUp({ context, responseCache, cachePolicy, input, key, caller });
 }
 
-async function lookUp(lookup: Lookup): Promise<CallResult> {
+function lookUp(lookup: Lookup): CallResult | Promise<CallResult> {
+  const pending = lookup.responseCache.cache.get(lookup.key);
+  return pending instanceof Promise ? pending.then((found) => reuse(lookup, found)) : reuse(lookup, pending);
+}
+
+function reuse(lookup: Lookup, found: CacheLookup): CallResult | Promise<CallResult> {
+  if (found.response === null) return executeShared(lookup, found);
+  lookup.responseCache.counts.hits++;
+  return toResult(lookup, found.response, true);
+}
+
+/** Executes the call on a cache miss, or waits for the same call of another request. */
+async function executeShared(lookup: Lookup, miss: CacheMiss): Promise<CallResult> {
   const { responseCache, key, caller, context, input } = lookup;
   const { counts } = responseCache;
-  for (;;) {
-    const pending = responseCache.cache.get(key);
-    // An in-memory hit is not awaited: that would cost a turn of the event loop.
-    // oxlint-disable-next-line no-await-in-loop
-    const found = pending instanceof Promise ? await pending : pending;
-    if (found.response !== null) {
-      counts.hits++;
-      return toResult(lookup, found.response, true);
-    }
-    // The response would carry a refreshed cookie of this caller.
-    if (caller?.headers !== undefined) return executeMiss(counts, context, input);
-    const flightKey = createFlightKey(found, key);
-    const flight = responseCache.inFlight.get(flightKey);
-    if (flight === undefined) return executeAsLeader(lookup, flightKey, found.version);
-    // oxlint-disable-next-line no-await-in-loop
-    const response = await follow(flight, input);
-    if (response === 'not-shareable') return executeMiss(counts, context, input);
-    if (response === 'retry') continue;
-    counts.shared++;
-    return toResult(lookup, response, false);
-  }
+  // The response would carry a refreshed cookie of this caller.
+  if (caller?.headers !== undefined) return executeMiss(counts, context, input);
+  const flightKey = createFlightKey(miss, key);
+  const flight = responseCache.inFlight.get(flightKey);
+  if (flight === undefined) return executeAsLeader(lookup, flightKey, miss.version);
+  const response = await follow(flight, input);
+  if (response === 'not-shareable') return executeMiss(counts, context, input);
+  if (response === 'retry') return lookUp(lookup);
+  counts.shared++;
+  return toResult(lookup, response, false);
 }
 
 function executeMiss(counts: CacheCounts, context: CachedExecutionContext, input: ExecutionInput): Promise<CallResult> {
@@ -118,7 +122,7 @@ function toResult(
 /** Executes the call for this request and all followers, and stores its response. */
 async function executeAsLeader(lookup: Lookup, flightKey: string, version: string): Promise<CallResult> {
   const { context, responseCache, input, key, cachePolicy } = lookup;
-  const { cache, sizeLimit, inFlight } = responseCache;
+  const { cache, sizeLimit, inFlight, versionTimes } = responseCache;
   responseCache.counts.misses++;
   const flight = new SingleFlight(input.call, () => inFlight.delete(flightKey));
   inFlight.set(flightKey, flight);
@@ -127,6 +131,7 @@ async function executeAsLeader(lookup: Lookup, flightKey: string, version: strin
     const result = await execute(context, {
       ...input,
       holdLimit: sizeLimit,
+      ...(versionTimes === null ? {} : { committedBefore: versionTimes.firstSeen(key.routine, version) }),
       onCancellable: (cancel) => flight.cancelWith(cancel),
     });
     const response = toCachedResponse(result, sizeLimit);

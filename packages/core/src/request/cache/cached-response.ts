@@ -36,6 +36,7 @@ export function toCallResult(response: CachedResponse, context: ReuseContext): C
     body: body as Buffer,
     rows,
     headerRow: headers.length === 0 ? null : { headers },
+    settingsRow: null,
     cacheHeaders: buildCacheHeaders(response, context),
   };
 }

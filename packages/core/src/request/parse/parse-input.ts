@@ -3,21 +3,40 @@ import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { JsonError, type JsonSlice, readMembers, readJson } from '../../http/json-reader.ts';
-import { parseQueryString } from './query-string.ts';
+import { parseQueryString } from '../../http/query-string.ts';
 
 /** The client's values by key, not yet compared with the endpoint's parameters. */
 export type RequestInput =
   | {
       readonly source: 'query';
       readonly values: ReadonlyMap<string, readonly string[]>;
-      /** The text of the body, for the parameter that takes it; null without one. */
+      /** The text of the body, for the parameter or the dialect that takes it; null without one. */
       readonly body: string | null;
     }
   | { readonly source: 'body'; readonly values: ReadonlyMap<string, JsonSlice> };
 
+/** One of the endpoints that the caller may call. */
+interface Candidate {
+  readonly endpoint: Endpoint;
+}
+
+/** The text of the body; null without one, and for a body of parameters. */
+export function bodyOf(input: RequestInput): string | null {
+  return input.source === 'query' ? input.body : null;
+}
+
 const emptyInput: RequestInput = { source: 'body', values: new Map() };
 
-function readInput(request: GatewayRequest, endpoint: Endpoint, limit: number): RequestInput | Promise<RequestInput> {
+function readInput(
+  request: GatewayRequest,
+  candidates: readonly Candidate[],
+  limit: number,
+): RequestInput | Promise<RequestInput> {
+  const { endpoint } = candidates[0]!;
+  if (endpoint.dialect !== undefined) {
+    if (endpoint.table === null) return readArguments(request, candidates, limit);
+    return readDialectInput(request, endpoint, limit);
+  }
   if (endpoint.parameterSource === 'body') return readJsonBody(request, limit);
   const values = parseQueryString(request.query);
   // Not async: without a body, the request waits for nothing.
@@ -34,17 +53,76 @@ function readInput(request: GatewayRequest, endpoint: Endpoint, limit: number): 
 export function parseInput(
   earlier: RequestInput | null,
   request: GatewayRequest,
-  endpoint: Endpoint,
+  candidates: readonly Candidate[],
   limit: number,
 ): RequestInput | Promise<RequestInput> {
-  if (earlier === null || earlier.source !== endpoint.parameterSource) return readInput(request, endpoint, limit);
+  if (earlier === null || earlier.source !== candidates[0]!.endpoint.parameterSource)
+    return readInput(request, candidates, limit);
   return earlier;
+}
+
+/** The query builder reads the query string and the text of the body itself. */
+function readDialectInput(
+  request: GatewayRequest,
+  { method }: Endpoint,
+  limit: number,
+): RequestInput | Promise<RequestInput> {
+  if (method === 'GET' || method === 'DELETE') return { source: 'query', values: new Map(), body: null };
+  return readQueryAndBody(new Map(), request, limit);
+}
+
+/** Reads the arguments of a function in a dialect. */
+function readArguments(
+  request: GatewayRequest,
+  candidates: readonly Candidate[],
+  limit: number,
+): RequestInput | Promise<RequestInput> {
+  if (candidates[0]!.endpoint.method === 'GET') return { source: 'body', values: queryArguments(request, candidates) };
+  const [parameter, ...others] = candidates.length === 1 ? candidates[0]!.endpoint.parameters : [];
+  const isWholeBody = parameter?.unnamed === true && parameter.type.json === 'json' && others.length === 0;
+  return isWholeBody ? readBodyArgument(request, parameter.key, limit) : readJsonBody(request, limit);
+}
+
+/** Parameters of a query string that are arguments of one of the candidates. The others are filters. */
+function queryArguments(request: GatewayRequest, candidates: readonly Candidate[]): ReadonlyMap<string, JsonSlice> {
+  const variadic = new Map(
+    candidates.flatMap(({ endpoint }) => endpoint.parameters.map(({ name, variadic: is }) => [name, is] as const)),
+  );
+  const values = new Map<string, JsonSlice>();
+  for (const [name, texts] of parseQueryString(request.query)) {
+    const isVariadic = variadic.get(name);
+    if (isVariadic === undefined) continue;
+    // The last text of a repeated key, as in PostgREST.
+    values.set(name, readJson(JSON.stringify(isVariadic ? texts : texts.at(-1)!)));
+  }
+  return values;
+}
+
+/** The whole body is the value of the only parameter, which has no name. */
+async function readBodyArgument(request: GatewayRequest, key: string, limit: number): Promise<RequestInput> {
+  const document = await readJsonDocument(request, limit);
+  return document === null ? emptyInput : { source: 'body', values: new Map([[key, document]]) };
 }
 
 async function readJsonBody(request: GatewayRequest, limit: number): Promise<RequestInput> {
   requireJson(request);
   const text = await readText(request, limit);
-  return text === null || text.trim() === '' ? emptyInput : parseJsonObject(text);
+  if (isBlank(text)) return emptyInput;
+  const document = parseDocument(text);
+  if (document.kind === 'object') return { source: 'body', values: readMembers(document) };
+  throw new Problem('body-not-an-object', {
+    detail: `The body is ${withArticle(document.kind)}; send an object with one key per parameter.`,
+  });
+}
+
+/**
+ * Reads the JSON value in the body of a request; null for an empty body.
+ * @throws Problem 400, 413 or 415 for a body that cannot be read
+ */
+export async function readJsonDocument(request: GatewayRequest, limit: number): Promise<JsonSlice | null> {
+  requireJson(request);
+  const text = await readText(request, limit);
+  return isBlank(text) ? null : parseDocument(text);
 }
 
 async function readQueryAndBody(
@@ -82,15 +160,14 @@ function requireJson(request: GatewayRequest): void {
   throw new Problem('unsupported-media-type', { detail: `The body is "${essence}"; send application/json.` });
 }
 
-function parseJsonObject(text: string): RequestInput {
+function isBlank(text: string | null): text is null | '' {
+  return text === null || text.trim() === '';
+}
+
+/** @throws Problem `malformed-json` */
+function parseDocument(text: string): JsonSlice {
   try {
-    const document = readJson(text.startsWith('\ufeff') ? text.slice(1) : text);
-    if (document.kind !== 'object') {
-      throw new Problem('body-not-an-object', {
-        detail: `The body is ${withArticle(document.kind)}; send an object with one key per parameter.`,
-      });
-    }
-    return { source: 'body', values: readMembers(document) };
+    return readJson(text.startsWith('\ufeff') ? text.slice(1) : text);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw new Problem('malformed-json', {

@@ -5,7 +5,7 @@ import type { GatewayRequest } from '../../http/request.ts';
 import type { Caller } from '../../ports/ports.ts';
 import type { RateLimitPolicy, RateLimitStore } from '../../ports/rate-limit-store.ts';
 
-/** What the requests of a policy are counted by. */
+/** The property that the requests of a policy are counted by. */
 export type RateLimitPartition =
   | { readonly by: 'address' | 'user' | 'none' }
   /** `name` in lower case. */
@@ -21,7 +21,7 @@ export interface CompiledRateLimit {
   readonly needsCaller: boolean;
   /** Whether requests are refused while the store is unavailable. */
   readonly refusesWhenUnavailable: boolean;
-  /** Returns what the request is counted by. Null: an anonymous caller, or not known yet. */
+  /** Returns the key that counts the request. Null: an anonymous caller, or not known yet. */
   readonly keyOf: (request: GatewayRequest, caller: Caller | null) => string;
   /** `refused`: the requests beyond the limit, since the start. */
   readonly counts: { refused: number };

@@ -134,10 +134,10 @@ class ObservedSource implements ByteSource {
 
   pipe(sink: ByteSink): void {
     this.#source.pipe({
-      write: (chunk) => sink.write(chunk),
-      end: (chunk) => {
+      write: (chunk, memory) => sink.write(chunk, memory),
+      end: (chunk, memory) => {
         this.#ended();
-        sink.end(chunk);
+        sink.end(chunk, memory);
       },
       fail: (error) => {
         this.#ended();

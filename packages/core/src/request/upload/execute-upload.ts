@@ -39,6 +39,8 @@ export interface UploadExecution {
   readonly metadataSetting: string | null;
   /** Whether the observer receives each file. */
   readonly logsFiles: boolean;
+  /** The tenant whose files are stored; null: there are no tenants. */
+  readonly tenant: string | null;
 }
 
 /** Everything that an upload and its call need. */
@@ -156,6 +158,7 @@ class Upload {
       endpoint: call.candidate.endpoint,
       request,
       caller,
+      tenant: this.#context.uploads.tenant,
       ...ofHandler,
       signal: this.#abort.signal,
       transaction: async () => toUploadTransaction(await (this.#transaction ??= this.#begin())),

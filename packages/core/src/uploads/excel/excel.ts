@@ -1,10 +1,10 @@
-import { createRequire } from 'node:module';
 import { Problem } from '../../http/problem.ts';
 import type { StoredUpload, UploadContext, UploadFile, UploadHandler } from '../../ports/upload-handler.ts';
 import { arrayLiteral } from '../../postgres/literal.ts';
 import { checkRowCommand, RowCommands } from '../row-commands.ts';
 import { type DateFormats, toFields, toJsonObject } from './cell-text.ts';
 import { type ExcelLimits, excelLimits, MalformedWorkbook, WorkbookUsage } from './limits.ts';
+import { missingPackages } from './packages.ts';
 import { writeTemporaryFile } from './spool.ts';
 import type { Sheet, Workbook } from './workbook.ts';
 
@@ -31,12 +31,13 @@ const defaultRowCommand = 'select process_excel_row($1,$2,$3,$4)';
 /**
  * Runs an SQL command for each row of an Excel workbook (.xlsx), in the transaction of the call. The metadata has an object for each sheet
  * that was read, with the last result. A file that is no workbook, or does not have the sheet, is refused as `InvalidFormat`.
+ * @param use `describe`: only endpoints and comments are read, for which the packages need not be installed
  * @throws RangeError if `rowCommand` cannot be the command of a row; Error if a package that reads workbooks is not installed
  */
-export function excelHandler(defaults: ExcelUploadOptions = {}): UploadHandler {
+export function excelHandler(defaults: ExcelUploadOptions = {}, use: 'store' | 'describe' = 'store'): UploadHandler {
   const fault = checkRowCommand(defaults.rowCommand ?? defaultRowCommand);
   if (fault !== null) throw new RangeError(`rowCommand ${fault}`);
-  checkPackages();
+  if (use === 'store') checkPackages();
   const limits = selectLimits(defaults);
   return {
     options: optionDefinitions(defaults),
@@ -54,23 +55,11 @@ export function excelHandler(defaults: ExcelUploadOptions = {}): UploadHandler {
   };
 }
 
-const { resolve } = createRequire(import.meta.url);
-
 /** The reader is loaded by the first upload: it takes half a second and 30 MB. A missing package is an error of the start. */
 function checkPackages(): void {
-  const missing = ['@cj-tech-master/excelts', 'saxes', 'yauzl'].filter((name) => !isInstalled(name));
+  const missing = missingPackages();
   if (missing.length === 0) return;
   throw new Error(`the upload handler excel needs ${missing.join(' and ')}; run npm install ${missing.join(' ')}`);
-}
-
-function isInstalled(name: string): boolean {
-  try {
-    resolve(name);
-    return true;
-  } catch (error) {
-    // Other codes are about an installed package without an entry for `require`.
-    return (error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND';
-  }
 }
 
 function selectLimits(defaults: ExcelUploadOptions): ExcelLimits {

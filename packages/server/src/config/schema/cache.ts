@@ -22,7 +22,7 @@ export const cacheSettings: CacheSettings = {
   ),
   maxCacheEntries: count(
     10_000,
-    'Maximum number of cached responses in memory; the least recently used is evicted.',
+    'Maximum number of cached responses in memory; those that were not used lately are evicted first.',
     100_000_000,
   ),
   maxCacheSize: count(67_108_864, 'Maximum bytes of all cached responses in memory.', 1_099_511_627_776),
@@ -42,7 +42,7 @@ export const redisCacheSection = z
   .strictObject({
     url: secret(
       optionalText(
-        'Caches responses in Redis or Valkey, shared by several instances: `redis://user:password@host:6379/0`, or `rediss://…` for TLS. Needs the package `@redis/client`. Null: in memory.',
+        'Caches responses in Redis or Valkey, shared by several instances: `redis://user:password@host:6379/0`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. Needs the package `@redis/client`. Null: in memory.',
       ),
     ),
     prefix: text('pgway', 'Prefix of every key in Redis; instances with the same prefix share their cache.'),

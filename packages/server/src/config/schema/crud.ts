@@ -79,6 +79,24 @@ export const crudSection = z
       })
       .prefault({})
       .describe('The size of pages of a listing.'),
+    dialect: z
+      .enum(['postgrest'])
+      .nullable()
+      .default(null)
+      .describe(
+        'The spelling of requests and responses: `postgrest` has that of PostgREST, at `postgrest.path`, in place of the endpoints of pgway; null: that of pgway.',
+      ),
+    postgrest: z
+      .strictObject({
+        path: z.string().min(1).default('/rest').describe('The path of the tables: `/rest` has `/rest/<table>`.'),
+        allowUnfilteredUpdate: flag(false, 'Allows a PATCH request without a filter, which changes every row.'),
+        allowRollback: flag(
+          false,
+          'Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.',
+        ),
+      })
+      .prefault({})
+      .describe('The dialect `postgrest`.'),
   })
   .prefault({})
   .describe('Tables and views as endpoints (CRUD).');

@@ -52,7 +52,9 @@ export const eventsSection = z
       .default('pgway')
       .describe('The channel of PostgreSQL or Redis that the instances of one gateway share.'),
     redisUrl: secret(
-      optionalText('`redis://user:password@host:6379`, or `rediss://…` for TLS. Needs the package `@redis/client`.'),
+      optionalText(
+        '`redis://user:password@host:6379`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. Needs the package `@redis/client`.',
+      ),
     ),
   })
   .prefault({})

@@ -74,6 +74,33 @@ const requestsAndResponses = {
     .max(1_000_000)
     .default(25)
     .describe('Rows per write of a JSON array; 0 writes each row separately, 1 buffers the whole response.'),
+  responseSettings: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether a routine sets status and headers of its response through the settings `response.status` and `response.headers`. Not for logins, logouts and cached endpoints.',
+    ),
+  largeNumbers: z
+    .enum(['number', 'string', 'negotiated'])
+    .default('number')
+    .describe(
+      'The JSON form of `bigint` and `numeric`: numbers with all digits, which most JSON parsers round to double precision; strings; or `negotiated`, numbers, and strings for clients whose `Accept` header has `IEEE754Compatible=true`.',
+    ),
+  fieldErrors: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether problems about parameters list these in the member `errors`, each with a JSON Pointer, a code and a text: refused values, missing parameters, violated constraints.',
+    ),
+  fieldErrorStatus: z
+    .int()
+    .min(400)
+    .max(499)
+    .nullable()
+    .default(null)
+    .describe(
+      'The status of problems with the member `errors`, such as 422. Null: the status that they have without it.',
+    ),
 };
 
 const connections = {
@@ -169,10 +196,10 @@ const connections = {
     z.record(z.string(), z.string()).default({}).describe('Further databases, by the names that comments refer to.'),
   ),
   planCacheMode: z
-    .enum(['force_generic_plan', 'auto'])
-    .default('auto')
+    .enum(['measured', 'auto', 'force_generic_plan'])
+    .default('measured')
     .describe(
-      'The `plan_cache_mode` of calls: PostgreSQL chooses between generic and custom plans (`auto`), or always uses a generic plan.',
+      'The `plan_cache_mode` of calls: the faster one of `auto` and a generic plan, measured for each function that only reads (`measured`; `auto` behind a pooler and with Citus), the choice of PostgreSQL between generic and custom plans (`auto`), or always a generic plan, which a database with the extension Citus refuses.',
     ),
 };
 
@@ -219,7 +246,10 @@ const logging = {
     .enum(['messageOnly', 'firstStackFrameAndMessage', 'fullStackAndMessage'])
     .default('firstStackFrameAndMessage')
     .describe('How much of the PL/pgSQL context is logged with a notice.'),
-  logEndpointCreatedInfo: flag(true, 'Logs every endpoint when it is created.'),
+  logEndpointCreatedInfo: flag(
+    true,
+    'Logs every endpoint when it is created. With more than 100 endpoints, one line has their number, and the lines of single endpoints have level debug.',
+  ),
   logAnnotationSetInfo: flag(true, 'Logs every property that a comment sets.'),
 };
 
@@ -256,6 +286,19 @@ const refresh = {
   ),
 };
 
+const batches = {
+  batchPath: optionalText(
+    'The path that takes several requests for one transaction, such as `/api/batch`; null: none.',
+  ),
+  maxBatchItems: z.int().min(1).max(10_000).default(100).describe('Maximum number of requests in a batch.'),
+  maxBatchResponseSize: z
+    .int()
+    .min(0)
+    .max(1_073_741_824)
+    .default(8_388_608)
+    .describe('Maximum bytes of all responses of a batch; a larger one is rolled back and answered 400.'),
+};
+
 /** The section `gateway`: options of the gateway, with its names, units and defaults. */
 export const gatewaySection = z
   .strictObject({
@@ -266,6 +309,7 @@ export const gatewaySection = z
     ...logging,
     ...requestHeaders,
     ...cacheSettings,
+    ...batches,
     compositeColumns: z
       .enum(['nested', 'flat'])
       .default('nested')

@@ -70,6 +70,17 @@ export const typescriptClientSection = z
     xsrfTokenHeaderName: optionalText(
       'The header that carries the `xsrfToken` of a call, for methods that change data.',
     ),
+    parseBigints: flag(
+      client.parseBigints,
+      'Values of the type `bigint` that JSON has as strings (`largeNumbers`) are `bigint` in the client, not `string`.',
+    ),
+    readOwnWrites: flag(
+      false,
+      'Reads include the earlier writes of the module, on read replicas too. Not with `bySchema`.',
+    ),
+    batchPath: optionalText(
+      'The path of batches (`gateway.batchPath`), for the functions `batch` and `reference`; null: without them. Not with `readOwnWrites`.',
+    ),
   })
   .prefault({})
   .describe('The typed client that `pgway generate` writes.');

@@ -4,6 +4,7 @@ import { flag } from './fields.ts';
 export const healthChecks = [
   'database',
   'connections',
+  'replicas',
   'pool',
   'catalog',
   'cache',
@@ -31,7 +32,7 @@ export const healthSection = z
       .array(z.enum(healthChecks))
       .default(['database', 'connections', 'pool', 'cache', 'broadcast'])
       .describe(
-        'The checks without which the server is not ready: `database`; `connections`, the named ones; `pool`, whose queue is full; `catalog`, whose last refresh failed; `cache`, `broadcast` and `rateLimits`, if the configuration shares them; `workers`, of which one does not run. The others only change the summary to `degraded`.',
+        'The checks without which the server is not ready: `database`; `connections`, the named ones; `replicas`, if no read replica gets calls; `pool`, whose queue is full; `catalog`, whose last refresh failed; `cache`, `broadcast` and `rateLimits`, if the configuration shares them; `workers`, of which one does not run. The others only change the summary to `degraded`.',
       ),
     timeout: z
       .number()

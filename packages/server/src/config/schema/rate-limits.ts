@@ -22,7 +22,7 @@ const policy = z
     partitionBy: z
       .enum(['address', 'user', 'header', 'none'])
       .default('address')
-      .describe('What requests are counted by.'),
+      .describe('The property that requests are counted by.'),
     header: z
       .string()
       .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of a header, such as X-API-Key')
@@ -65,7 +65,7 @@ export const redisRateLimitsSection = z
   .strictObject({
     url: secret(
       optionalText(
-        'Counts requests in Redis or Valkey, so that several instances count together: `redis://user:password@host:6379/0`, or `rediss://…` for TLS. Needs the package `@redis/client`. Null: in memory.',
+        'Counts requests in Redis or Valkey, so that several instances count together: `redis://user:password@host:6379/0`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. Needs the package `@redis/client`. Null: in memory.',
       ),
     ),
     prefix: text('pgway', 'Prefix of every key in Redis; instances with the same prefix count together.'),

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { serverConnectionString } from '@pgway/testing';
+import { beforeAll, expect, test } from 'vitest';
+import { folderWith } from '../../packages/server/test/support/folder.ts';
+import { build } from '../../packages/server/test/support/program.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const main = join(root, 'bench/dist/main.js');
+const run = promisify(execFile);
+
+beforeAll(async () => {
+  await build();
+  await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', join(root, 'bench')]);
+}, 120_000);
+
+/** A server that answers every tenth sum with that of another request, and has no other endpoint. */
+const racyServer = `
+  import { createServer } from 'node:http';
+  createServer((request, response) => {
+    const url = new URL(request.url, 'http://x');
+    const [a, b] = [Number(url.searchParams.get('a')), Number(url.searchParams.get('b'))];
+    if (url.pathname !== '/sums/add') response.writeHead(404).end();
+    else response.end(String(a % 10 === 0 ? a + b + 102 : a + b));
+  }).listen(Number(process.env.PORT), '127.0.0.1');
+`;
+
+const firstImpression = ['--quick', '--seconds=1'];
+// For a busy machine: they take a tenth of it.
+const timeoutMs = 300_000;
+
+function bench(...args: readonly string[]): Promise<{ readonly stdout: string }> {
+  return run(process.execPath, [
+    main,
+    ...args,
+    `--database=${serverConnectionString()}`,
+    '--quick',
+    '--rounds=1',
+    '--pool=3',
+  ]);
+}
+
+test(
+  'a peer competes with its wrong responses counted; pgway has none',
+  async () => {
+    const folder = await folderWith({ 'racy.mjs': racyServer });
+    const { stdout } = await bench(
+      '--only=pgway,server,fastify,fastify-json,scalar,rows-1',
+      `--peer=racy@/sums=exec '${process.execPath}' '${join(folder, 'racy.mjs')}'`,
+    );
+    const wrong = (line: string): string =>
+      new RegExp(String.raw`^\| ${line} .* ([\d,]+) of [\d,]+ \|`, 'm').exec(stdout)?.[1] ?? 'no line';
+    expect(stdout).toMatch(/Not measured: racy at Error: rows-1: status 404/);
+    expect(Number(wrong('scalar: racy').replace(',', ''))).toBeGreaterThan(0);
+    const servers = ['pgway', 'pgway, standalone server, one process per core', 'Fastify 5 \\+ pg, hand-written'];
+    const lines = ['scalar', 'rows-1'].flatMap((work) => servers.map((server) => `${work}: ${server}`));
+    expect(lines.map(wrong)).toEqual(lines.map(() => '0'));
+  },
+  timeoutMs,
+);
+
+test.each([
+  ['latency', /^\| mix: writes: pgway +\|/m],
+  ['growth', /^\| 1,000 +\|/m],
+])(
+  '%s',
+  async (name, row) => {
+    const { stdout } = await run(process.execPath, [
+      main,
+      name,
+      `--database=${serverConnectionString()}`,
+      ...firstImpression,
+    ]);
+    expect(stdout).toMatch(row);
+  },
+  timeoutMs,
+);
+
+test.each([
+  ['cache', 4, []],
+  ['tables', 8, []],
+  ['related', 3, ['--only=related-10']],
+  ['batch', 4, ['--only=scalar']],
+  ['keys', 2, []],
+  ['mcp', 2, ['--only=rows-10']],
+])(
+  '%s',
+  async (suite, lines, args) => {
+    const { stdout } = await bench(suite, ...args);
+    expect(stdout).toMatch(/^\| pgway/m);
+    expect(stdout.match(/ 0 of [\d,]+ \| +0 \|/g)).toHaveLength(lines);
+  },
+  120_000,
+);

@@ -1,0 +1,63 @@
+/** Writes the JavaScript of `@pgway/core`, `pgway` and `pgscout` into their `dist`: hundreds of modules would take longer to load than to run. */
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { rolldown } from 'rolldown';
+import { evaluated } from './evaluated.js';
+import { licenseTexts } from './licenses.js';
+import { packageFolder, publicScripts, sourceOf } from './packages.js';
+
+const packages = [
+  { name: 'core', otherScripts: [], bundled: [] },
+  // The modules of zod take as long to load as those of the server, which uses a part of it. The MCP packages would take 16 MB.
+  {
+    name: 'server',
+    otherScripts: ['worker-process', 'write-reference'],
+    bundled: ['zod', '@modelcontextprotocol/server', '@modelcontextprotocol/core'],
+  },
+  // `--endpoints` loads the configuration as the server does, without an installation of it.
+  { name: 'scout', otherScripts: [], bundled: ['zod', 'dotenv'] },
+];
+
+async function bundlePackage({ name, otherScripts, bundled }) {
+  const scripts = [...publicScripts(name).values(), ...otherScripts];
+  const isBundled = (id) => bundled.some((dependency) => id === dependency || id.startsWith(`${dependency}/`));
+  const build = await rolldown({
+    // The paths in `dist` are those of the sources, as `tsc` declares them.
+    input: Object.fromEntries(scripts.map((script) => [script, sourceOf(name, script)])),
+    platform: 'node',
+    external: (id) => !/^[./\0]/.test(id) && !isBundled(id),
+    plugins: [evaluated(sourceOf('server', 'config/json-schema'))],
+  });
+  const { output } = await build.generate({
+    format: 'esm',
+    sourcemap: true,
+    comments: { legal: true, annotation: true, jsdoc: false },
+    // One folder: the modules find the files of the package from theirs.
+    chunkFileNames: '[name].js',
+  });
+  await build.close();
+  const files = new Map(output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]));
+  const licenses = await licenseTexts(output.flatMap(({ modules = {} }) => Object.keys(modules)));
+  if (licenses !== '') files.set('THIRD-PARTY-LICENSES.txt', licenses);
+  const dist = join(packageFolder(name), 'dist');
+  for (const [path, content] of files) await replaceFile(join(dist, path), content);
+  await removeOthers(dist, files);
+}
+
+/** Writes a file that has changed, at once: programs may be loading it. */
+async function replaceFile(path, content) {
+  if ((await readFile(path, 'utf8').catch(() => null)) === content) return;
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}`;
+  await writeFile(temporary, content, { mode: content.startsWith('#!') ? 0o755 : 0o644 });
+  await rename(temporary, path);
+}
+
+/** Removes the scripts of an earlier build. Those of the browser and the declarations are written by `tsc`. */
+async function removeOthers(dist, files) {
+  const names = (await readdir(dist, { recursive: true })).map((name) => name.replaceAll('\\', '/'));
+  const isOld = (name) => /\.js(?:\.map)?$/.test(name) && !name.startsWith('browser/') && !files.has(name);
+  await Promise.all(names.filter(isOld).map((name) => rm(join(dist, name), { force: true })));
+}
+
+await Promise.all(packages.map(bundlePackage));

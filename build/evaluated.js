@@ -1,0 +1,35 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
+import { coreSources } from './packages.js';
+
+/** A plug-in that replaces a module, which must depend on nothing but the sources, by the values of its exports. */
+export function evaluated(path) {
+  return {
+    name: 'evaluated',
+    load: {
+      filter: { id: path },
+      async handler() {
+        const exported = Object.entries(await runModule(path));
+        const code = exported.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`).join('\n');
+        return { code, moduleType: 'js' };
+      },
+    },
+  };
+}
+
+async function runModule(path) {
+  const build = await rolldown({ input: path, platform: 'node', resolve: { alias: coreSources() } });
+  const { output } = await build.generate({ format: 'esm' });
+  await build.close();
+  const folder = await mkdtemp(join(tmpdir(), 'pgway-build-'));
+  try {
+    const file = join(folder, 'module.mjs');
+    await writeFile(file, output[0].code);
+    return await import(pathToFileURL(file).href);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Returns the absolute path of `packages/<name>`. */
+export function packageFolder(name) {
+  return fileURLToPath(new URL(`../packages/${name}/`, import.meta.url));
+}
+
+/** Returns the scripts that the package exports or installs, by specifier: `@pgway/core/excel` → `uploads/excel/excel`. */
+export function publicScripts(name) {
+  const manifest = JSON.parse(readFileSync(join(packageFolder(name), 'package.json'), 'utf8'));
+  const exported = Object.entries(manifest.exports).map(([path, target]) => [path.slice(1), target.default ?? target]);
+  const programs = Object.entries(manifest.bin ?? {}).map(([program, target]) => [`/${program}`, target]);
+  return new Map(
+    [...exported, ...programs].flatMap(([path, target]) => {
+      const script = /^(?:\.\/)?dist\/(.+)\.js$/.exec(target)?.[1];
+      return script === undefined ? [] : [[`${manifest.name}${path}`, script]];
+    }),
+  );
+}
+
+/** Returns the sources of what `@pgway/core` exports, by specifier, for bundles that contain it. */
+export function coreSources() {
+  const entries = [...publicScripts('core')].map(([name, script]) => [name, sourceOf('core', script)]);
+  // A bundler takes the first prefix that matches.
+  return Object.fromEntries(entries.toSorted(([left], [right]) => right.length - left.length));
+}
+
+export function sourceOf(name, script) {
+  return join(packageFolder(name), 'src', `${script}.ts`);
+}

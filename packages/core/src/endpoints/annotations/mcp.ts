@@ -1,0 +1,89 @@
+import { display } from '../diagnostic.ts';
+import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { type ToolHint, toolHints } from '../endpoint.ts';
+import type { Annotation } from '../comment/annotation.ts';
+import { applyBoolean } from '../comment/boolean-values.ts';
+import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
+
+export const mcp: Annotation = {
+  names: ['mcp'],
+  syntax: ['mcp', 'mcp = <on/off>'],
+  documentation:
+    'Whether the endpoint is a tool for language models, at the path of the option [`mcp.path`](../guide/mcp.md). `off` excludes an endpoint that `mcp.include` would add.',
+  // Many words of prose resemble this one.
+  isGuard: false,
+  isSupported: true,
+  apply: applyBoolean('mcp'),
+};
+
+/** The names that every client accepts. The protocol itself allows twice the length, and dots. */
+const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+function applyName(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  if (!namePattern.test(parsed.text)) {
+    return {
+      code: 'bad-argument',
+      message: `${parsed.name} takes 1 to 64 letters, digits, underscores and hyphens, not ${display(parsed.text)}`,
+    };
+  }
+  builder.set(parsed, 'mcpName', parsed.text);
+  return null;
+}
+
+export const mcpName: Annotation = {
+  names: ['mcp_name'],
+  syntax: ['mcp_name <name>'],
+  documentation:
+    'The name of the [tool](../guide/mcp.md): letters, digits, `_` and `-`, at most 64. By default the name of the routine.',
+  isGuard: false,
+  isSupported: true,
+  apply: applyName,
+};
+
+function applyTitle(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  if (parsed.text === '') return { code: 'bad-argument', message: `${parsed.name} needs a title` };
+  builder.set(parsed, 'mcpTitle', parsed.text);
+  return null;
+}
+
+export const mcpTitle: Annotation = {
+  names: ['mcp_title'],
+  syntax: ['mcp_title <text>'],
+  documentation: 'The title of the [tool](../guide/mcp.md), which clients show to people.',
+  isGuard: false,
+  isSupported: true,
+  apply: applyTitle,
+};
+
+/** Hints that contradict each other. */
+const contradictions: readonly (readonly [ToolHint, ToolHint])[] = [
+  ['read_only', 'destructive'],
+  ['read_only', 'additive'],
+  ['additive', 'destructive'],
+];
+
+function applyHints(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
+  const words = parsed.args.map((word) => word.toLowerCase());
+  const hints = toolHints.filter((hint) => words.includes(hint));
+  const unknown = words.filter((word) => !toolHints.some((hint) => hint === word));
+  if (words.length === 0 || unknown.length > 0) {
+    const given = unknown.length > 0 ? `, not ${unknown.map(display).join(', ')}` : '';
+    return { code: 'bad-argument', message: `${parsed.name} takes ${toolHints.join(', ')}${given}` };
+  }
+  const pair = contradictions.find((both) => both.every((hint) => hints.includes(hint)));
+  if (pair !== undefined) {
+    return { code: 'bad-argument', message: `${parsed.name}: ${pair.join(' and ')} contradict each other` };
+  }
+  builder.set(parsed, 'mcpHints', hints);
+  return null;
+}
+
+export const mcpHints: Annotation = {
+  names: ['mcp_hints'],
+  syntax: ['mcp_hints read_only | destructive | additive | idempotent | open_world …'],
+  documentation:
+    'The effects of the [tool](../guide/mcp.md), by which clients decide whether a person has to confirm a call. Without this line, a stable or immutable function only reads, any other one is destructive, and `PUT`, `DELETE` and `idempotent required` are idempotent. `additive`: it changes data, and destroys none. `open_world`: it reaches other systems.',
+  isGuard: false,
+  isSupported: true,
+  apply: applyHints,
+};

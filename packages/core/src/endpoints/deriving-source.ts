@@ -1,0 +1,13 @@
+import type { Routine } from '../catalog/routine.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** A source whose endpoints are made of those of other sources. */
+export interface DerivingSource {
+  /**
+   * Returns further endpoints of this source. Called at each load, after the hooks of the host, so that the authorization and the limits
+   * of the endpoints are final.
+   * @param endpoints all that are published
+   * @param routines those of all sources
+   */
+  deriveEndpoints?(endpoints: readonly Endpoint[], routines: readonly Routine[]): readonly Endpoint[];
+}

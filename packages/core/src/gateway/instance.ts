@@ -1,0 +1,123 @@
+import { antiforgeryRoute, batchRoute, type GatewayRoute, refreshRoute, withBuiltInRoutes } from './built-in-routes.ts';
+import { createPipeline } from './create-pipeline.ts';
+import { CatalogState, type Health, readHealth, readStatistics, type Statistics } from './health.ts';
+import type { GatewayServices, LoadedEndpoints } from './load-endpoints.ts';
+import { idempotencyStore } from './options/idempotency-options.ts';
+import type { ResolvedOptions } from './options/options.ts';
+import { refreshStaleEndpoints, serialize, shareRefreshes } from './refresh.ts';
+import type { Services } from './services.ts';
+import { toStartError } from './start-error.ts';
+import type { Handle } from '../http/response.ts';
+import type { Observer, SchemeRoute } from '../ports/ports.ts';
+import { compileBatchKeys } from '../request/idempotency/compile-idempotency.ts';
+import { BatchHandler } from '../request/batch/batch-handle.ts';
+import { createHandle } from '../request/create-handle.ts';
+import type { RequestPipeline } from '../request/pipeline.ts';
+
+/** The gateway of one database. */
+export interface GatewayInstance {
+  readonly services: Services;
+  /** The endpoints in use. */
+  readonly loaded: () => LoadedEndpoints;
+  /** Answers requests whose client has been resolved. */
+  readonly handle: Handle;
+  /** The routes of the gateway itself, which `handle` answers first. */
+  readonly routes: readonly SchemeRoute[];
+  /** Reads the catalog again, here and on the other instances of this database. */
+  refresh(): Promise<void>;
+  /** Reads the catalog again, here only. */
+  reload(): Promise<void>;
+  health(): Health;
+  statistics(): Statistics;
+  close(): Promise<void>;
+}
+
+export interface InstanceParts {
+  /** @param altersSession whether a command may change the state of its session, by the endpoints in use */
+  readonly openServices: (altersSession: (sql: string) => boolean) => Promise<Services>;
+  readonly loadEndpoints: (services: GatewayServices) => Promise<LoadedEndpoints>;
+  /** Called after each load but the first one. */
+  readonly refreshed?: () => Promise<void>;
+}
+
+/**
+ * Opens the services of a database and loads its endpoints.
+ * @throws StartError
+ */
+export async function openInstance(
+  { openServices, loadEndpoints, refreshed = () => Promise.resolve() }: InstanceParts,
+  options: ResolvedOptions,
+  observe: Observer,
+): Promise<GatewayInstance> {
+  let loaded: LoadedEndpoints | undefined;
+  let pipeline: RequestPipeline | undefined;
+  const services = await openServices((sql) => loaded?.altersSession(sql) ?? true);
+  const { events, cache, notifications } = services;
+  const catalog = new CatalogState();
+  const currentPipeline = (): RequestPipeline => pipeline!;
+  const reload = serialize(() => load().then(refreshed));
+  const refreshStale = refreshStaleEndpoints(currentPipeline, reload, observe);
+  const batches = new BatchHandler(
+    currentPipeline,
+    refreshStale,
+    options,
+    compileBatchKeys(idempotencyStore(options.idempotency)),
+  );
+  const routesWith = (refresh: () => Promise<void>): readonly GatewayRoute[] =>
+    builtInRoutes({ refresh, batches }, options, services);
+  const loadOnce = async (): Promise<void> => {
+    const parts = { ...services, streams: events.streams, builtInRoutes: routesWith(load) };
+    const next = await loadEndpoints(parts);
+    // Databases with the same schema share endpoints, which are the same ones after a refresh without changes.
+    if (next !== loaded) {
+      await events.update(next.streamDefinitions.values());
+      services.connections.plans?.clear();
+      pipeline = createPipeline(next, parts, options, observe);
+      loaded = next;
+    }
+    await cache.update(next.endpoints);
+  };
+  const load = (): Promise<void> => catalog.record(loadOnce);
+  await load().catch(async (error: unknown) => {
+    await services.close();
+    throw toStartError(error);
+  });
+  notifications?.start(reload);
+  const shared = shareRefreshes(reload, events.broadcast, observe);
+  const endpointHandle = createHandle(currentPipeline, refreshStale);
+  const routes = routesWith(shared.refresh);
+  return {
+    services,
+    loaded: () => loaded!,
+    handle: withBuiltInRoutes(endpointHandle, routes, { options, observe }),
+    routes,
+    refresh: shared.refresh,
+    reload,
+    health: () => readHealth(services, catalog.read(loaded!.endpoints.length)),
+    statistics: () => readStatistics(services, catalog),
+    close: () => {
+      shared.stop();
+      return services.close();
+    },
+  };
+}
+
+interface RouteParts {
+  readonly refresh: () => Promise<void>;
+  readonly batches: BatchHandler;
+}
+
+/** The routes of the gateway itself: refresh, batches, those of the authentication schemes, external sign-in, antiforgery. */
+function builtInRoutes(
+  { refresh, batches }: RouteParts,
+  options: ResolvedOptions,
+  { authentication, signInRoutes }: Pick<Services, 'authentication' | 'signInRoutes'>,
+): readonly GatewayRoute[] {
+  return [
+    ...refreshRoute(refresh, options, authentication.access),
+    ...batchRoute(batches, options),
+    ...authentication.routes,
+    ...signInRoutes,
+    ...antiforgeryRoute(options.authentication, authentication),
+  ];
+}

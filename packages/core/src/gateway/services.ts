@@ -1,0 +1,84 @@
+import { type Authentication, openAuthentication, type TenantAuthentication } from './open-authentication.ts';
+import { type Connections, openConnections, type TenantDatabase } from './connections.ts';
+import { type Events, openEvents } from './open-events.ts';
+import { type GatewayCache, openCache } from './open-cache.ts';
+import { openExternalSignIn } from './open-external-sign-in.ts';
+import { openRateLimits, type RateLimits } from './open-rate-limits.ts';
+import { openUploads, type Uploads } from './open-uploads.ts';
+import type { ResolvedOptions } from './options/options.ts';
+import { type NotificationRefresh, refreshOnNotify } from './refresh.ts';
+import { checkServers } from './server-version.ts';
+import { toStartError } from './start-error.ts';
+import type { Observer, SchemeRoute } from '../ports/ports.ts';
+
+/** Everything that the gateway of a database opens once. A refresh of the endpoints leaves it open. */
+export interface Services {
+  readonly connections: Connections;
+  readonly authentication: Authentication;
+  readonly events: Events;
+  readonly cache: GatewayCache;
+  readonly uploads: Uploads;
+  readonly rateLimits: RateLimits;
+  /** Empty without external sign-in. */
+  readonly signInRoutes: readonly SchemeRoute[];
+  /** Null without the option `refreshOnNotify`. */
+  readonly notifications: NotificationRefresh | null;
+  close(): Promise<void>;
+}
+
+/** The services of a tenant that are made before its database is connected. */
+export interface TenantServices {
+  readonly database: TenantDatabase;
+  readonly uploads: Uploads;
+  readonly rateLimits: RateLimits;
+  /** The parts of its own authentication, or the authentication that all tenants share. */
+  readonly authentication: TenantAuthentication | Authentication;
+}
+
+/**
+ * @param altersSession whether a command may change the state of its session
+ * @param tenant null: the services are not those of a tenant
+ * @throws StartError after closing what was opened
+ */
+export async function openServices(
+  options: ResolvedOptions,
+  observe: Observer,
+  altersSession: (sql: string) => boolean,
+  tenant: TenantServices | null = null,
+): Promise<Services> {
+  const uploads = tenant?.uploads ?? openUploads(options);
+  const connections = openConnections(options, observe, tenant?.database);
+  const opened: { -readonly [Name in keyof Services]?: Services[Name] } = {};
+  const close = async (): Promise<void> => {
+    opened.notifications?.stop();
+    opened.authentication?.close();
+    await opened.events?.close();
+    // Before the cache: running calls still store and invalidate responses.
+    await connections.close();
+    await opened.cache?.close();
+    await opened.rateLimits?.close();
+  };
+  try {
+    await checkServers(connections, options.startRetry, observe);
+    const shared = tenant?.authentication ?? null;
+    const authentication =
+      shared !== null && 'access' in shared
+        ? { ...shared, close: () => undefined }
+        : await openAuthentication(options, { connections, altersSession, tenant: shared }, observe);
+    opened.authentication = authentication;
+    const notifications = await refreshOnNotify(connections, options.refreshOnNotify, observe);
+    opened.notifications = notifications;
+    const events = await openEvents(options.events, authentication, connections, observe);
+    opened.events = events;
+    const cache = await openCache(options, connections, observe);
+    opened.cache = cache;
+    const { claimTypes } = authentication.access;
+    const rateLimits = tenant?.rateLimits ?? (await openRateLimits(options.rateLimits, claimTypes, observe));
+    opened.rateLimits = rateLimits;
+    const signInRoutes = await openExternalSignIn({ authentication, events, rateLimits }, options, observe);
+    return { connections, authentication, notifications, events, cache, rateLimits, signInRoutes, uploads, close };
+  } catch (error) {
+    await close();
+    throw toStartError(error);
+  }
+}

@@ -1,0 +1,260 @@
+import { CallCancelled, type IsolationLevel } from '../../postgres/port.ts';
+import type { GatewayRequest } from '../../http/request.ts';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { CompiledEndpoint } from '../compiled-endpoint.ts';
+import { findRateLimit } from '../create-handle.ts';
+import type { RequestPipeline } from '../pipeline.ts';
+import { LimitedRequest } from '../rate-limit/limited-request.ts';
+import type { RouteMatch } from '../router.ts';
+import type { FailedAttempt } from '../stale-endpoint.ts';
+import { idempotencyStates } from '../../endpoints/idempotency-store.ts';
+import { toClaimError } from '../idempotency/key-problems.ts';
+import { type BatchItem, ItemError } from './batch-items.ts';
+import type { BatchKey } from './batch-key.ts';
+import { BatchTransaction } from './batch-transaction.ts';
+import { ItemRequests } from './item-request.ts';
+import { ResponseBudget, resultsToJson } from './item-result.ts';
+import { findItemRoute, isDecidedByDatabase, onlyReads } from './item-route.ts';
+import { type FinishedItem, RunningItem } from './running-item.ts';
+
+export interface BatchInput {
+  readonly items: readonly BatchItem[];
+  readonly request: GatewayRequest;
+  readonly pipeline: RequestPipeline;
+  /** Null: that of the session. */
+  readonly isolation: IsolationLevel | null;
+  /** Bytes of all responses together. */
+  readonly maxResponseSize: number;
+  /** The rate limits of the requests, by position. They are counted once, also when the batch runs again. */
+  readonly limits: Map<number, LimitedRequest>;
+  /** Null without an idempotency key. */
+  readonly key: BatchKey | null;
+}
+
+export interface FailedBatch {
+  readonly kind: 'failed';
+  /** The position of the request that has failed; null: the transaction has failed. */
+  readonly item: number | null;
+  readonly failed: FailedAttempt;
+}
+
+export interface FinishedBatch {
+  readonly kind: 'done';
+  readonly items: readonly FinishedItem[];
+  /** The body of the response. */
+  readonly body: Buffer;
+}
+
+/** A batch with the same idempotency key has succeeded before. */
+export interface RepeatedBatch {
+  readonly kind: 'repeated';
+  /** As in `Call`: the role that may read the stored response. */
+  readonly role: string | null | undefined;
+}
+
+export type BatchOutcome = FinishedBatch | RepeatedBatch | FailedBatch;
+
+/**
+ * Runs the requests of a batch in one transaction. Each passes the stages that it would pass alone.
+ * @throws ItemError for a request that cannot be part of a batch
+ */
+export async function runBatch(input: BatchInput): Promise<BatchOutcome> {
+  const batch = new Batch(input);
+  input.request.onDisconnect(() => batch.cancel());
+  return batch.run();
+}
+
+type Route = RouteMatch<CompiledEndpoint>;
+
+class Batch {
+  readonly #input: BatchInput;
+  readonly #pipeline: RequestPipeline;
+  readonly #requests: ItemRequests;
+  readonly #budget: ResponseBudget;
+  readonly #transaction: BatchTransaction;
+  /** Null for a path with a reference. */
+  readonly #routes: readonly (Route | null)[];
+  readonly #running: RunningItem[] = [];
+  /** The endpoints whose calls make cached responses obsolete. */
+  readonly #invalidated: Endpoint[] = [];
+  /** Whether all calls can be sent with the commit: nothing has to be decided before it. */
+  readonly #isOneRoundTrip: boolean;
+  readonly #onlyReads: boolean;
+  /** Null until all requests have their responses. */
+  #body: Buffer | null = null;
+
+  constructor(input: BatchInput) {
+    const { items, pipeline, request, isolation, maxResponseSize, key } = input;
+    this.#input = input;
+    this.#requests = new ItemRequests(request, pipeline.maxBodySize);
+    this.#budget = new ResponseBudget(maxResponseSize);
+    this.#pipeline = { ...pipeline, ...this.#ownContext() };
+    this.#routes = items.map((item, index) => forItem(index, () => findStaticRoute(item, pipeline)));
+    const routes = this.#routes.map((route) => route?.targets ?? null);
+    this.#onlyReads = routes.every((targets) => targets !== null && onlyReads(targets));
+    const isDecided = routes.every((targets) => targets !== null && isDecidedByDatabase(targets));
+    // A host may run its own statements in the callback of a request, which must see the results of those before it. With a key, the response is
+    // stored before the commit.
+    this.#isOneRoundTrip = (this.#onlyReads || isDecided) && !this.#isStepwise && key === null;
+    const altersSession = routes.some((targets) => targets === null || targets.some((each) => each.sessionUse.alters));
+    this.#transaction = new BatchTransaction(pipeline.database, {
+      isolation,
+      timeout: pipeline.timeout,
+      altersSession,
+      claim: key?.claim ?? null,
+    });
+  }
+
+  get #isStepwise(): boolean {
+    return (this.#input.pipeline.hooks?.commandCallback ?? null) !== null;
+  }
+
+  cancel(): void {
+    this.#transaction.cancel();
+  }
+
+  async run(): Promise<BatchOutcome> {
+    try {
+      await this.#start();
+      if (this.#failure() === null && !this.#isOneRoundTrip) await this.#settle(this.#running);
+      if (this.#failure() === null) await this.#commit();
+    } finally {
+      await this.#transaction.rollback();
+      const culprit = this.#transaction.failure?.item ?? null;
+      if (culprit !== null) await this.#running[culprit]!.progress();
+      // Also after an error: the outcome of a commit may be unknown.
+      for (const endpoint of this.#invalidated) {
+        // In order; without a cache elsewhere, nothing is waited for.
+        // oxlint-disable-next-line no-await-in-loop
+        await this.#input.pipeline.invalidation.done(endpoint);
+      }
+    }
+    if (this.#transaction.claimError?.diagnostics.code === idempotencyStates.repeated) {
+      return { kind: 'repeated', role: this.#transaction.role };
+    }
+    return this.#failure() ?? { kind: 'done', items: this.#finished(), body: this.#body ?? this.#createBody() };
+  }
+
+  #finished(): readonly FinishedItem[] {
+    return this.#running.map(({ outcome }) => outcome as FinishedItem);
+  }
+
+  #createBody(): Buffer {
+    return resultsToJson(this.#finished().map(({ result }) => result));
+  }
+
+  /** The parts of the pipeline that differ from those of a request that comes alone. */
+  #ownContext(): Partial<RequestPipeline> {
+    const { invalidation } = this.#input.pipeline;
+    const { key } = this.#input;
+    return {
+      // The transaction needs the primary, and values that no cache has.
+      readRouting: null,
+      responseCache: null,
+      plans: null,
+      transactionContinues: true,
+      hasClaimedKey: key !== null,
+      invalidation: {
+        step: (endpoint) => invalidation.step(endpoint),
+        // Before the commit, another request would cache the old response again.
+        done: (endpoint) => void this.#invalidated.push(endpoint),
+      },
+    };
+  }
+
+  /** Starts the requests in order, until one fails. A request with references waits for those that it refers to. */
+  async #start(): Promise<void> {
+    for (const [index, item] of this.#input.items.entries()) {
+      const earlier = this.#running.slice(0, item.lastReference + 1);
+      // In order: the calls run in the order in which they are made.
+      // oxlint-disable-next-line no-await-in-loop
+      if (earlier.some(({ outcome }) => outcome === null)) await this.#settle(this.#running);
+      if (this.#failure() !== null) return;
+      const running = forItem(index, () => this.#startItem(item, index));
+      this.#running.push(running);
+      // oxlint-disable-next-line no-await-in-loop
+      await (this.#isStepwise ? this.#settle([running]) : running.progress());
+      if (this.#failure() !== null) return;
+    }
+  }
+
+  #startItem(item: BatchItem, index: number): RunningItem {
+    const request = this.#requests.create(item, (earlier) => this.#bodyOf(earlier));
+    const route = this.#routes[index] ?? findItemRoute(request, this.#pipeline);
+    const { limits } = this.#input;
+    const rateLimit = findRateLimit({ kind: 'match', ...route }, this.#pipeline);
+    if (rateLimit !== null && !limits.has(index)) limits.set(index, new LimitedRequest(rateLimit, request));
+    return new RunningItem({
+      index,
+      request,
+      route,
+      limited: limits.get(index) ?? null,
+      pipeline: this.#pipeline,
+      transaction: this.#transaction,
+      budget: this.#budget,
+    });
+  }
+
+  #bodyOf(index: number): string | null {
+    const outcome = this.#running[index]!.outcome as FinishedItem;
+    return outcome.result.body?.toString() ?? null;
+  }
+
+  /** Sends calls that wait, without the commit, until all of these requests have their responses, or one has failed. */
+  async #settle(items: readonly RunningItem[]): Promise<void> {
+    while (this.#failure() === null && items.some(({ outcome }) => outcome === null)) {
+      for (const item of this.#running) item.callSent();
+      // One round trip after the other.
+      // oxlint-disable-next-line no-await-in-loop
+      await this.#transaction.flush();
+      if (this.#transaction.failure !== null) return;
+      // oxlint-disable-next-line no-await-in-loop
+      await Promise.all(items.map((item) => item.progress()));
+    }
+  }
+
+  async #commit(): Promise<void> {
+    // A commit with changes cannot be undone because of the size of its response.
+    this.#budget.isOff = this.#isOneRoundTrip && !this.#onlyReads;
+    for (const item of this.#running) item.callSent();
+    const { key } = this.#input;
+    this.#body = key === null ? null : this.#createBody();
+    await this.#transaction.commit(key === null ? null : key.save(this.#body!));
+    if (this.#transaction.failure === null) await Promise.all(this.#running.map((item) => item.progress()));
+  }
+
+  /** Returns the first failure; null while there is none. */
+  #failure(): FailedBatch | null {
+    const { failure, claimError } = this.#transaction;
+    const failedItems = this.#running.filter(({ outcome }) => outcome?.kind === 'failed');
+    const culprit = failedItems.find(({ index }) => index === failure?.item) ?? failedItems.find(isOwnFailure);
+    if (failure !== null && (failure.item === null || culprit === undefined)) {
+      const attempt = { pipeline: this.#input.pipeline, targets: [], call: null, caller: null, input: null };
+      const error = claimError === null ? failure.error : toClaimError(claimError);
+      return { kind: 'failed', item: failure.item, failed: { ...attempt, error, mayRepeat: true } };
+    }
+    if (culprit?.outcome?.kind !== 'failed') return null;
+    return { kind: 'failed', item: culprit.index, failed: culprit.outcome.failed };
+  }
+}
+
+/** Whether the request has failed by itself, and not because another one has. */
+function isOwnFailure({ outcome }: RunningItem): boolean {
+  return outcome?.kind === 'failed' && !(outcome.failed.error instanceof CallCancelled);
+}
+
+/** Returns the route of a request whose path has no reference; null for another one. */
+function findStaticRoute({ method, path }: BatchItem, pipeline: RequestPipeline): Route | null {
+  const texts = path.filter((piece) => typeof piece === 'string');
+  if (texts.length < path.length) return null;
+  return findItemRoute({ method, path: texts.join('').split('?', 1)[0]! }, pipeline);
+}
+
+/** @throws ItemError with the error of `act` */
+function forItem<Product>(item: number, act: () => Product): Product {
+  try {
+    return act();
+  } catch (error) {
+    throw new ItemError(item, error);
+  }
+}

@@ -1,0 +1,55 @@
+import type { RowSink, Step } from '../postgres/port.ts';
+import { responseSettingsStatement } from '../response/response-settings.ts';
+import type { ExecutableCall } from './build-query.ts';
+import { restoringSettings, settingsStep } from './call-settings.ts';
+import type { TrialCall } from './plans/plan-trial.ts';
+import { transactionSettings } from './trace-context.ts';
+
+export interface StepOptions {
+  readonly rows: RowSink;
+  readonly headerRow: RowSink | null;
+  readonly settingsRow: RowSink | null;
+  readonly isHostConnection: boolean;
+  readonly lastStep: Step | null;
+  /** Measures the call. */
+  readonly trial?: TrialCall | null;
+}
+
+/**
+ * Returns settings, claim of an idempotency key, header query, statement, the query of response settings and last step, in this order. Most
+ * calls have only the statement.
+ */
+export function buildSteps(
+  call: ExecutableCall,
+  { rows, headerRow, settingsRow, isHostConnection, lastStep, trial = null }: StepOptions,
+): readonly Step[] {
+  if (trial !== null) return trial.steps(call, rows);
+  const step: Step = { statement: call.statement, values: call.arguments, rows };
+  const before = stepsBefore(call, headerRow);
+  const settings = transactionSettings(call);
+  if (settings.length === 0 && before.length === 0 && lastStep === null) return [step];
+  const steps = [
+    ...before,
+    step,
+    ...(settingsRow === null ? [] : [responseSettingsStep(call.claim, settingsRow)]),
+    ...(lastStep === null ? [] : [lastStep]),
+  ];
+  if (settings.length === 0) return steps;
+  if (!isHostConnection) return [settingsStep(settings), ...steps];
+  // The transaction of the host continues: its settings are restored after the call.
+  const changes = restoringSettings(settings);
+  return [changes.before, ...steps, changes.after];
+}
+
+const none: readonly Step[] = [];
+
+function stepsBefore({ headerQuery, claim }: ExecutableCall, headerRow: RowSink | null): readonly Step[] {
+  if (headerQuery === null) return claim === null ? none : [claim.step];
+  const header = { statement: headerQuery.statement, values: headerQuery.arguments, rows: headerRow! };
+  return claim === null ? [header] : [claim.step, header];
+}
+
+function responseSettingsStep(claim: ExecutableCall['claim'], rows: RowSink): Step {
+  if (claim === null) return { statement: responseSettingsStatement, values: [], rows };
+  return { statement: claim.settings, values: [claim.id], rows };
+}

@@ -1,0 +1,103 @@
+import type { GatewayResponse, HeaderList } from '../http/response.ts';
+import type { HeaderWriter } from '../response/response-headers.ts';
+import type { ExecutableCall } from './build-query.ts';
+import { withCallerHeaders } from '../auth/caller-headers.ts';
+import type { Caller, RowResponse } from '../ports/ports.ts';
+import type { ExclusiveRunner, Transaction } from '../postgres/port.ts';
+import { createTextRowSink } from '../postgres/query.ts';
+import { restoringSettings, settingsStep } from './call-settings.ts';
+import {
+  type CallResult,
+  createNoticeHandler,
+  execute,
+  type ExecutionContext,
+  type ExecutionInput,
+  selectDatabase,
+  selectRole,
+} from './execute.ts';
+import { loginOrLogout } from './login.ts';
+import type { RequestPipeline } from './pipeline.ts';
+import { withoutBody, withSettings } from './respond.ts';
+import { attachTraceparent, transactionSettings } from './trace-context.ts';
+
+/** Runs a call whose rows decide about its response, by itself or as a login; null: the rows are the response. */
+export function respondFromRows(
+  pipeline: RequestPipeline,
+  execution: Omit<ExecutionInput, 'format'> & { readonly caller: Caller | null },
+): Promise<GatewayResponse> | null {
+  const { call, caller } = execution;
+  if (call.candidate.endpoint.loginOrLogout !== null) return loginOrLogout(pipeline, call, execution);
+  if (call.rowResponse === null) return null;
+  return executeForRow(pipeline, execution, call.rowResponse).then((response) => withCallerHeaders(response, caller));
+}
+
+/**
+ * Runs a call whose statement returns one row, from which the response is made.
+ * @throws as `execute`; Problem
+ */
+async function executeForRow(
+  context: ExecutionContext,
+  input: Omit<ExecutionInput, 'format'>,
+  rowResponse: RowResponse,
+): Promise<GatewayResponse> {
+  const { format, writeHeaders } = input.call.candidate.selectRepresentation(undefined);
+  const ownHeaders = commentHeaders(input.call, writeHeaders);
+  const rows = createTextRowSink();
+  const execution = { ...input, format, tapRows: () => rows };
+  const running = rowResponse.rollsBack ? executeAndRollBack(context, execution) : execute(context, execution);
+  const result = await running.catch((error: unknown) => {
+    throw rowResponse.toError(error);
+  });
+  // The row never reaches the writer of the result.
+  if (result.kind === 'stream') result.body.cancel();
+  const response = withSettings(
+    withHeaders(rowResponse.respond(rows.rows[0] ?? []), ownHeaders),
+    result.settingsRow?.settings ?? null,
+  );
+  return input.request.method === 'HEAD' ? withoutBody(response) : response;
+}
+
+/** Returns the headers of the comment. The media type is that of the row. */
+function commentHeaders(call: ExecutableCall, writeHeaders: HeaderWriter): HeaderList {
+  if (call.candidate.endpoint.responseHeaders.length === 0) return [];
+  const headers = writeHeaders(call);
+  return headers.filter((_, index) => headers[index - (index % 2)]!.toLowerCase() !== 'content-type');
+}
+
+function withHeaders(response: GatewayResponse, headers: HeaderList): GatewayResponse {
+  return headers.length === 0 ? response : { ...response, headers: [...response.headers, ...headers] };
+}
+
+async function executeAndRollBack(context: ExecutionContext, input: ExecutionInput): Promise<CallResult> {
+  const { transaction, isHostConnection } = await begin(context, input);
+  try {
+    const { withoutRelease } = transaction.commit;
+    const runner: ExclusiveRunner = { run: (call) => withoutRelease.run(call), withoutRelease };
+    // The settings were made at the begin of the transaction.
+    const call = { ...input.call, settings: [], traceparent: null };
+    return await execute({ ...context, traceparent: null }, { ...input, call, runner, isHostConnection });
+  } finally {
+    await transaction.rollback();
+  }
+}
+
+async function begin(
+  context: ExecutionContext,
+  input: ExecutionInput,
+): Promise<{ readonly transaction: Transaction; readonly isHostConnection: boolean }> {
+  const { call, request } = input;
+  const { endpoint, sessionUse } = call.candidate;
+  attachTraceparent(context.traceparent, call, request);
+  const provided = context.provideConnection === null ? null : await context.provideConnection(request, endpoint);
+  const settings = transactionSettings(call);
+  const restoring = provided === null || settings.length === 0 ? null : restoringSettings(settings);
+  const transaction = await (provided ?? selectDatabase(context, endpoint)).begin({
+    settings: settings.length === 0 ? null : (restoring?.before ?? settingsStep(settings)),
+    restoreSettings: restoring?.after ?? null,
+    role: selectRole(context, call),
+    altersSession: sessionUse.alters,
+    timeout: endpoint.timeoutMs,
+    notice: createNoticeHandler(context, input),
+  });
+  return { transaction, isHostConnection: provided !== null };
+}

@@ -1,0 +1,76 @@
+import { idempotencyStates } from '../../endpoints/idempotency-store.ts';
+import { DatabaseError, OutcomeUnknown } from '../../postgres/port.ts';
+import type { ClaimTypes } from '../../auth/claims.ts';
+import type { Caller } from '../../ports/ports.ts';
+import { type CallResult, execute, type ExecutionContext, type ExecutionInput, selectDatabase } from '../execute.ts';
+import { transactionSettings } from '../trace-context.ts';
+import { createClaim } from './claim.ts';
+import type { CompiledIdempotency } from './compile-idempotency.ts';
+import { readIdempotencyKey } from './idempotency-key.ts';
+import { missingKey, toClaimError, toReadError, unknownOutcome } from './key-problems.ts';
+import type { KeyPruner } from './prune-keys.ts';
+
+export interface IdempotentContext extends ExecutionContext {
+  readonly claimTypes: ClaimTypes;
+  readonly keyPruner: KeyPruner | null;
+  /** Whether the transaction of the call has claimed a key already. Default false. */
+  readonly hasClaimedKey?: boolean;
+}
+
+/** The headers of a stored response. */
+export const replayHeaders = { headers: ['idempotent-replayed', 'true'], validates: false } as const;
+
+/**
+ * Runs the call unless a request of the same caller with the same idempotency key has succeeded, whose response is returned. The key is
+ * inserted in the transaction of the call: a call that fails leaves no key, and a repeated request runs again.
+ * @throws Problem `missing-idempotency-key`, `invalid-idempotency-key`, `idempotency-key-reused`, `idempotency-key-in-use`,
+ *   `stored-response-unavailable`, `idempotency-unavailable`; the errors of `execute`
+ */
+export async function executeOnce(
+  context: IdempotentContext,
+  input: ExecutionInput,
+  caller: Caller | null,
+): Promise<CallResult> {
+  const { call } = input;
+  const idempotency = call.candidate.idempotency!;
+  const key = readIdempotencyKey(input.request);
+  if (key === null) {
+    if (idempotency.isRequired && context.hasClaimedKey !== true) throw missingKey();
+    return execute(context, input);
+  }
+  const claim = createClaim(key, { call, caller }, idempotency, context.claimTypes);
+  call.claim = claim;
+  const statement = idempotency.storing(call.statement, call.arguments.length);
+  const isStored = statement !== call.statement;
+  const storing = { ...call, statement, arguments: isStored ? [...call.arguments, claim.id] : call.arguments };
+  try {
+    const result = await execute(context, { ...input, call: storing });
+    context.keyPruner?.afterCall(selectDatabase(context, call.candidate.endpoint));
+    return result;
+  } catch (error) {
+    // The trace context is part of the settings, and was added to the copy.
+    call.traceparent = storing.traceparent;
+    if (error instanceof OutcomeUnknown) throw unknownOutcome(error);
+    const step = transactionSettings(storing).length > 0 ? 1 : 0;
+    if (!(error instanceof DatabaseError) || error.step !== step) throw error;
+    if (error.diagnostics.code !== idempotencyStates.repeated) throw toClaimError(error);
+  }
+  call.claim = null;
+  return replay(context, input, idempotency, claim.id);
+}
+
+/** Returns the response of the earlier request, in the format that this one accepts. */
+async function replay(
+  context: ExecutionContext,
+  input: ExecutionInput,
+  { read, shape }: CompiledIdempotency,
+  id: string,
+): Promise<CallResult> {
+  const call = { ...input.call, statement: read, arguments: [id, shape], valueSources: [null, null] };
+  try {
+    const result = await execute(context, { ...input, call });
+    return { ...result, cacheHeaders: replayHeaders };
+  } catch (error) {
+    throw error instanceof DatabaseError ? toReadError(error) : error;
+  }
+}

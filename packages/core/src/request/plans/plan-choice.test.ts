@@ -1,0 +1,272 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CallPlan } from '../../postgres/port.ts';
+import { PlanChoice, type PlanCounts, type PlanTrial } from './plan-choice.ts';
+
+/** The times of a call in milliseconds, by its plan. */
+interface Cost {
+  readonly auto: number;
+  readonly generic: number;
+  /** The time of a trial with a generic plan, where its connection has a younger one. Default: `generic`. */
+  readonly tried?: number;
+}
+
+/** `auto` and `generic`: settled calls. `tried`: a trial with a generic plan; `cancelled`: at its limit. */
+type Run = 'auto' | 'generic' | 'tried with auto' | 'tried' | 'cancelled';
+
+/** One statement, whose calls run one after the other on a few connections. */
+class Simulation {
+  now = 0;
+  readonly runs: Run[] = [];
+  /** Milliseconds that calls have taken beyond those with `auto`. */
+  lostMs = 0;
+  readonly counts: PlanCounts = {
+    comparisons: { auto: 0, generic: 0, undecided: 0, exceeded: 0 },
+    outliers: 0,
+  };
+  readonly choice = new PlanChoice(() => this.now, this.counts);
+  readonly #connections: number;
+  readonly #pauseMs: number;
+
+  /** @param pauseMs between two calls */
+  constructor({ connections = 1, pauseMs = 1 } = {}) {
+    this.#connections = connections;
+    this.#pauseMs = pauseMs;
+  }
+
+  call(cost: Cost): Run {
+    const { plan, trial } = this.choice.next();
+    const run = plan === null ? this.#try(trial, cost) : this.#runSettled(plan, cost);
+    this.runs.push(run);
+    return run;
+  }
+
+  #runSettled(plan: CallPlan, { auto, generic }: Cost): Run {
+    const spent = plan.isGeneric ? generic : auto;
+    this.#spend(spent, spent - auto);
+    plan.ended(spent);
+    return plan.isGeneric ? 'generic' : 'auto';
+  }
+
+  #try(trial: PlanTrial, { auto, generic, tried = generic }: Cost): Run {
+    const { isGeneric, limitMs } = trial;
+    if (isGeneric && tried > limitMs!) {
+      this.#spend(limitMs!, limitMs!);
+      trial.exceeded();
+      return 'cancelled';
+    }
+    const spent = isGeneric ? tried : auto;
+    this.#spend(spent, spent - auto);
+    trial.completed(spent, String(this.runs.length % this.#connections));
+    return isGeneric ? 'tried' : 'tried with auto';
+  }
+
+  #spend(milliseconds: number, lostMs: number): void {
+    this.now += milliseconds + this.#pauseMs;
+    this.lostMs += lostMs;
+  }
+
+  calls(count: number, cost: (index: number) => Cost): void {
+    for (let index = 0; index < count; index++) this.call(cost(index));
+  }
+
+  count(run: Run): number {
+    return this.runs.filter((other) => other === run).length;
+  }
+}
+
+const planningCosts: Cost = { auto: 0.2, generic: 0.05 };
+const valueDecides: Cost = { auto: 0.2, generic: 25 };
+
+test('a call that planning makes slow runs with a generic plan after ten trials of each mode', () => {
+  const simulation = new Simulation();
+  simulation.calls(1_000, () => planningCosts);
+  expect(simulation.choice.isGeneric).toBe(true);
+  expect(simulation.counts.comparisons).toEqual({ auto: 0, generic: 1, undecided: 0, exceeded: 0 });
+  // The first trial of each mode on the connection does not count, and auto is tried twice before the first generic plan.
+  expect([simulation.count('tried'), simulation.count('tried with auto')]).toEqual([11, 13]);
+  expect(simulation.runs.findIndex((run) => run === 'generic')).toBeLessThan(200);
+});
+
+test('trials of many connections come to the same decision', () => {
+  const simulation = new Simulation({ connections: 37 });
+  simulation.calls(2_000, () => planningCosts);
+  expect(simulation.choice.isGeneric).toBe(true);
+});
+
+test('a call whose values decide the plan keeps auto: one trial is cancelled, and then ever fewer', () => {
+  const simulation = new Simulation();
+  simulation.calls(64 + 16, () => valueDecides);
+  expect([simulation.count('cancelled'), simulation.count('generic')]).toEqual([1, 0]);
+  // Five hours.
+  for (let minute = 0; minute < 5 * 60; minute++) {
+    simulation.now += 60_000;
+    simulation.calls(100, () => valueDecides);
+  }
+  expect(simulation.count('generic')).toBe(0);
+  expect(simulation.count('cancelled')).toBeLessThan(20);
+  expect(simulation.lostMs).toBeLessThan(20 * 25);
+});
+
+test('calls of the same cost keep auto', () => {
+  const simulation = new Simulation({ connections: 3 });
+  simulation.calls(3_000, () => ({ auto: 0.1, generic: 0.1 }));
+  expect([simulation.choice.isGeneric, simulation.count('generic')]).toEqual([false, 0]);
+  expect(simulation.counts.comparisons).toEqual({ auto: 1, generic: 0, undecided: 0, exceeded: 0 });
+});
+
+test('long calls are not tried', () => {
+  const simulation = new Simulation();
+  simulation.calls(1_000, () => ({ auto: 80, generic: 1 }));
+  expect(new Set(simulation.runs)).toEqual(new Set(['auto']));
+});
+
+test('arguments that are cheap in trials only: each change back to auto is followed by a longer pause', () => {
+  const simulation = new Simulation({ pauseMs: 200 });
+  const changes: number[] = [];
+  while (simulation.now < 8 * 3_600_000) {
+    const { outliers } = simulation.counts;
+    simulation.call(simulation.choice.isGeneric ? { auto: 0.2, generic: 4_000 } : planningCosts);
+    if (simulation.counts.outliers > outliers) changes.push(simulation.now);
+  }
+  const pauses = changes.slice(1).map((time, index) => time - changes[index]!);
+  for (const [index, pause] of pauses.entries()) expect(pause).toBeGreaterThan(Math.min(3_600_000, 1_000 * 2 ** index));
+  expect(changes.length).toBeLessThan(20);
+  expect(simulation.count('generic')).toBe(changes.length);
+});
+
+test('a call that still runs is an outlier before its end', () => {
+  const simulation = new Simulation();
+  simulation.calls(1_000, () => planningCosts);
+  const { plan } = simulation.choice.next();
+  plan!.running(19);
+  expect(simulation.choice.isGeneric).toBe(true);
+  plan!.running(100);
+  expect([simulation.choice.isGeneric, simulation.counts.outliers]).toEqual([false, 1]);
+  // Its end changes nothing.
+  plan!.ended(5_000);
+  expect(simulation.counts.outliers).toBe(1);
+});
+
+test('after an outlier of the machine, which auto has too, a generic plan comes back soon', () => {
+  const simulation = new Simulation();
+  const noise = (index: number): Cost => (index % 3_000 === 2_999 ? { auto: 50, generic: 50 } : planningCosts);
+  simulation.calls(100_000, noise);
+  expect(simulation.counts.outliers).toBeGreaterThan(5);
+  expect(simulation.count('generic') / simulation.runs.length).toBeGreaterThan(0.5);
+});
+
+test('a table that grows: the drift of the mean leads to new trials, which the new data decides', () => {
+  const simulation = new Simulation();
+  simulation.calls(1_000, () => ({ auto: 1, generic: 0.25 }));
+  expect(simulation.choice.isGeneric).toBe(true);
+  // Below the limit of a slow call at every step.
+  for (let factor = 1; factor < 16; factor *= 1.01) {
+    simulation.calls(20, () => ({ auto: 1, generic: 0.25 * factor }));
+  }
+  simulation.calls(1_000, () => ({ auto: 1, generic: 4 }));
+  expect(simulation.choice.isGeneric).toBe(false);
+  expect(simulation.counts.outliers).toBe(0);
+});
+
+test('calls in a row that are slow bring auto back, even if trials on other connections are fast', () => {
+  const simulation = new Simulation();
+  simulation.calls(1_000, () => planningCosts);
+  const { plan } = simulation.choice.next();
+  const slow = Array.from({ length: 9 }, () => 12);
+  for (const milliseconds of [...slow, 0.05, ...slow]) plan!.ended(milliseconds);
+  expect(simulation.choice.isGeneric).toBe(true);
+  plan!.ended(12);
+  expect([simulation.choice.isGeneric, simulation.counts.outliers]).toEqual([false, 1]);
+});
+
+test('calls that are slow now and then bring auto back, even if trials on other connections are fast', () => {
+  const simulation = new Simulation();
+  simulation.calls(1_000, () => ({ auto: 1, generic: 0.25 }));
+  expect(simulation.choice.isGeneric).toBe(true);
+  // One of three calls is no slow one: there are never ten of them in a row.
+  simulation.calls(3_000, (index) => ({ auto: 1, generic: 4 + 4 * (index % 3), tried: 0.25 }));
+  expect(simulation.counts.outliers).toBeGreaterThan(0);
+  expect(simulation.count('generic')).toBeLessThan(2_000);
+});
+
+test('a plan that becomes the better one is found by later trials', () => {
+  const simulation = new Simulation();
+  simulation.calls(1_000, () => valueDecides);
+  for (let minute = 0; minute < 120; minute++) {
+    simulation.now += 60_000;
+    simulation.calls(200, () => planningCosts);
+  }
+  expect(simulation.choice.isGeneric).toBe(true);
+});
+
+test('a call that fails or is abandoned in a trial says nothing, and the next trial follows', () => {
+  const simulation = new Simulation();
+  simulation.calls(67, () => planningCosts);
+  const { trial } = simulation.choice.next();
+  expect(trial).toMatchObject({ isGeneric: false, limitMs: null });
+  // One trial runs at a time.
+  for (let index = 0; index < 20; index++) expect(simulation.choice.next().trial).toBeNull();
+  trial!.failed();
+  simulation.calls(500, () => planningCosts);
+  expect(simulation.choice.isGeneric).toBe(true);
+});
+
+describe('for all workloads', () => {
+  const cost = fc.record({
+    auto: fc.double({ min: 0.01, max: 30, noNaN: true }),
+    generic: fc.oneof(fc.double({ min: 0.01, max: 30, noNaN: true }), fc.double({ min: 30, max: 30_000, noNaN: true })),
+  });
+  const workload = fc.record({
+    costs: fc.array(cost, { minLength: 1, maxLength: 5 }),
+    connections: fc.integer({ min: 1, max: 12 }),
+    pauseMs: fc.integer({ min: 0, max: 2_000 }),
+  });
+
+  test('at most a quarter of the calls between two decisions are trials, and one outlier ends a generic plan', () => {
+    fc.assert(
+      fc.property(workload, fc.infiniteStream(fc.nat()), ({ costs, ...options }, indexes) => {
+        const simulation = new Simulation(options);
+        /** Slow calls with a generic plan that were no outlier, and outliers after which it stayed. */
+        const faults: string[] = [];
+        for (let call = 0; call < 2_000; call++) {
+          const chosen = costs[(indexes.next().value as number) % costs.length]!;
+          const { outliers } = simulation.counts;
+          const run = simulation.call(chosen);
+          const isOutlier = simulation.counts.outliers > outliers;
+          if (run === 'generic' && chosen.generic > 300 && !isOutlier) faults.push(`call ${call} is no outlier`);
+          if (isOutlier && simulation.choice.isGeneric) faults.push(`generic after the outlier ${call}`);
+        }
+        expect(faults).toEqual([]);
+        const trials = simulation.runs.filter((run) => run !== 'auto' && run !== 'generic').length;
+        expect(trials).toBeLessThanOrEqual(2_000 / 4);
+        const { exceeded } = simulation.counts.comparisons;
+        expect(simulation.count('cancelled')).toBe(exceeded);
+        // Pauses of 1, 2, 4, … seconds.
+        const seconds = simulation.now / 1_000;
+        expect(exceeded).toBeLessThanOrEqual(2 + Math.log2(seconds + 1) + seconds / 3_600);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('a generic plan that is slower is never chosen, and one that is twice as fast always is', () => {
+    const both = fc.record({
+      // The difference between arguments is smaller than that between the plans.
+      times: fc.array(fc.double({ min: 5, max: 8, noNaN: true }), { minLength: 1, maxLength: 4 }),
+      factor: fc.oneof(fc.double({ min: 0.05, max: 0.4, noNaN: true }), fc.double({ min: 1.1, max: 50, noNaN: true })),
+      connections: fc.integer({ min: 1, max: 8 }),
+    });
+    fc.assert(
+      fc.property(both, ({ times, factor, connections }) => {
+        const simulation = new Simulation({ connections });
+        simulation.calls(1_500, (index) => {
+          const auto = times[index % times.length]!;
+          return { auto, generic: auto * factor };
+        });
+        expect([simulation.choice.isGeneric, simulation.count('generic') > 0]).toEqual([factor < 1, factor < 1]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,153 @@
+import type { GatewayResponse, HeaderList } from '../../ports/ports.ts';
+import type { Query } from '../../ports/ports.ts';
+import { type Fragment, joinFragments, toStatement } from '../fragment.ts';
+import { ofRequest } from './database-error.ts';
+import { preferenceApplied } from './preferences.ts';
+import { postgrestProblem } from './postgrest-problem.ts';
+import { sql, text } from './read/filter-sql.ts';
+import { parseReadQuery } from './read/parse-query.ts';
+import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
+import { readModelOf } from './read-models.ts';
+import { countSql, type Read, readSql } from './read/select-sql.ts';
+import type { TargetRequest } from './target.ts';
+import { representation } from './write-response.ts';
+import {
+  guardProblem,
+  guardSql,
+  maxResponseSize,
+  notSingular,
+  type ResultGuard,
+  tooLargeResponse,
+} from './write-result.ts';
+
+/** GET and HEAD: reads the rows that meet the filters. */
+export function buildRead(request: TargetRequest): Query {
+  const { target, range } = request;
+  const read: Read = {
+    model: readModelOf(target),
+    relation: target,
+    query: withRange(parseReadQuery(request.query), range),
+    limits: { maxRows: target.options.maxRows },
+  };
+  return finishRead(request, {
+    read,
+    prefix: text(''),
+    guards: [],
+    rollsBack: false,
+    toError: ofRequest,
+  });
+}
+
+export interface ReadParts {
+  readonly read: Read;
+  /** The CTE before the statement; empty for none. */
+  readonly prefix: Fragment;
+  /** Fail the statement of a function that may change data; with the limited numbers in SQL. */
+  readonly guards: readonly { readonly guard: ResultGuard; readonly value: string }[];
+  readonly rollsBack: boolean;
+  /** Returns the error to respond with. */
+  readonly toError: (error: unknown) => unknown;
+}
+
+/** Returns the query of a read, and the response with its rows. */
+export function finishRead(request: TargetRequest, parts: ReadParts): Query {
+  const { read, prefix, guards, rollsBack, toError } = parts;
+  const { preferences } = request;
+  const total = preferences.count === null ? text('null') : countSql(read);
+  const { statement: rows, names } = readSql(read, request.media.shape === 'csv' ? 'csv' : 'json');
+  const limits = joinFragments(
+    guards.map(({ guard, value }) => guardSql(guard, value)),
+    '',
+  );
+  const statement = sql`${prefix}select ${text(withinLimit(bodySql(request)))}, "result"."count", ${total}, ${text(size)}${limits} from (${rows}) "result"`;
+  const { offset } = outerLevel(read.query);
+  return {
+    ...toStatement('select', statement),
+    rowResponse: {
+      rollsBack,
+      respond: ([body, count, all, bytes]) => {
+        if (Number(bytes) > maxResponseSize) throw tooLargeResponse(bytes!);
+        const text = request.media.shape === 'csv' ? `${csvLine(names)}\n${body}` : (body ?? '');
+        const counts = { rows: Number(count), total: all === null || all === undefined ? null : Number(all), offset };
+        return respond(request, { body: text, ...counts }, read.source !== undefined);
+      },
+      toError: (error) =>
+        guardProblem(
+          error,
+          guards.map(({ guard }) => guard),
+        ) ?? toError(error),
+    },
+  };
+}
+
+/** The line of names (RFC 4180). */
+function csvLine(names: readonly string[]): string {
+  return names.map((name) => (/[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',');
+}
+
+/** The text of all rows, or of the only one. */
+function bodySql({ media: { shape, stripsNulls } }: TargetRequest): string {
+  if (shape !== 'object' && !stripsNulls) return '"result"."body"';
+  const json = `"result"."body"::pg_catalog.json${shape === 'object' ? ' operator(pg_catalog.->) 0' : ''}`;
+  return `${stripsNulls ? `pg_catalog.json_strip_nulls(${json})` : `(${json})`}::pg_catalog.text`;
+}
+
+/** Bytes of all rows. */
+const size = 'pg_catalog.octet_length("result"."body")';
+
+/** Leaves out a body that is too large to be sent. */
+function withinLimit(body: string): string {
+  return `case when ${size} operator(pg_catalog.<=) ${maxResponseSize} then ${body} end`;
+}
+
+function outerLevel({ levels }: ReadQuery): Level {
+  return levels.get('') ?? emptyLevel;
+}
+
+/** Applies the header `Range`, unless the query string has a page. */
+export function withRange(query: ReadQuery, range: string | undefined): ReadQuery {
+  const [, first, last] = /^(?:items=)?(\d{1,15})-(\d{1,15})?$/.exec(range?.trim() ?? '') ?? [];
+  const level = outerLevel(query);
+  if (first === undefined || level.limit !== null || level.offset > 0) return query;
+  const offset = Number(first);
+  const limit = last === undefined ? null : Number(last) - offset + 1;
+  if (limit !== null && limit < 0) {
+    throw postgrestProblem(416, 'PGRST103', 'Requested range not satisfiable', {
+      details: 'The lower boundary must be lower than or equal to the upper boundary in the Range header.',
+    });
+  }
+  return { ...query, levels: new Map([...query.levels, ['', { ...level, offset, limit }]]) };
+}
+
+interface ReadResult {
+  readonly body: string;
+  readonly rows: number;
+  /** Null: not counted. */
+  readonly total: number | null;
+  readonly offset: number;
+}
+
+function respond(request: TargetRequest, result: ReadResult, isCall: boolean): GatewayResponse {
+  const { rows, total, offset } = result;
+  if (request.media.shape === 'object' && rows !== 1) throw notSingular(String(rows));
+  if (total !== null && offset > total) {
+    throw postgrestProblem(416, 'PGRST103', 'Requested range not satisfiable', {
+      details: `An offset of ${offset} was requested, but there are only ${total} rows.`,
+      headers: ['content-range', `*/${total}`],
+    });
+  }
+  const status = total !== null && rows < total ? 206 : 200;
+  const headers = [
+    ...contentRange(result),
+    ...preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
+  ];
+  return representation(request, status, result.body, headers);
+}
+
+const readPreferences = ['count', 'handling'] as const;
+const callPreferences = ['count', 'tx', 'handling', 'maxAffected'] as const;
+
+function contentRange({ rows, total, offset }: ReadResult): HeaderList {
+  const range = rows === 0 ? '*' : `${offset}-${offset + rows - 1}`;
+  return ['content-range', `${range}/${total ?? '*'}`];
+}

@@ -1,0 +1,109 @@
+import type { SelectedColumn, SelectedCount, SelectedRelation, SelectItem } from './query.ts';
+import { syntaxProblem } from '../postgrest-problem.ts';
+import { Scanner } from './scanner.ts';
+
+/** Relations within relations. */
+export const maxDepth = 5;
+/** Columns and relations of all levels. */
+const maxItems = 500;
+/** Bytes; PostgreSQL truncates longer names. */
+const maxNameBytes = 63;
+
+/**
+ * Parses `select`: columns, aliases, casts, JSON paths and related rows.
+ * @throws Problem PGRST100
+ */
+export function parseSelect(text: string): readonly SelectItem[] {
+  const scanner = new Scanner('select', text);
+  const items = scanner.isAtEnd ? [] : new SelectParser(scanner).items(0);
+  if (!scanner.isAtEnd) throw scanner.problem('"," is expected');
+  return items;
+}
+
+class SelectParser {
+  readonly #scanner: Scanner;
+  #count = 0;
+
+  constructor(scanner: Scanner) {
+    this.#scanner = scanner;
+  }
+
+  items(depth: number): readonly SelectItem[] {
+    if (depth > maxDepth) throw syntaxProblem('select', `relations are nested deeper than ${maxDepth} levels`);
+    const items: SelectItem[] = [];
+    do {
+      if (++this.#count > maxItems) throw syntaxProblem('select', `there are more than ${maxItems} items`);
+      items.push(this.#item(depth));
+    } while (this.#scanner.accept(','));
+    return items;
+  }
+
+  #item(depth: number): SelectItem {
+    const scanner = this.#scanner;
+    if (scanner.accept('*')) return { kind: 'all' };
+    const spread = scanner.accept('...');
+    let name = scanner.name();
+    let alias: string | null = null;
+    if (!scanner.sees('::') && scanner.accept(':')) {
+      alias = checkAlias(name);
+      name = scanner.name();
+    }
+    if (spread || scanner.sees('!') || scanner.sees('(')) {
+      if (name === 'count' && scanner.accept('()')) return this.#count_(alias);
+      return this.#relation({ name, alias, spread }, depth);
+    }
+    return this.#column(name, alias);
+  }
+
+  #count_(alias: string | null): SelectedCount {
+    return { kind: 'count', name: alias ?? 'count', cast: this.#cast() };
+  }
+
+  #column(column: string, alias: string | null): SelectedColumn {
+    const path = this.#scanner.path();
+    if (this.#scanner.sees('.')) {
+      throw this.#scanner.problem(
+        'aggregate functions other than count() are not available; an operator cannot stand here',
+      );
+    }
+    // A value in a JSON column has the name of its last key that is not an index.
+    const name = alias ?? path.findLast(({ key }) => !/^-?\d+$/.test(key))?.key ?? column;
+    return { kind: 'column', field: { column, path }, name: checkAlias(name), cast: this.#cast() };
+  }
+
+  #relation(
+    { name, alias, spread }: Pick<SelectedRelation, 'name' | 'spread'> & { readonly alias: string | null },
+    depth: number,
+  ): SelectedRelation {
+    const scanner = this.#scanner;
+    let hint: string | null = null;
+    let join: SelectedRelation['join'] = 'left';
+    while (scanner.accept('!')) {
+      const word = scanner.name();
+      if (word === 'inner' || word === 'left') join = word;
+      else if (hint === null) hint = word;
+      else throw scanner.problem('one hint is expected');
+    }
+    scanner.require('(');
+    const items = scanner.sees(')') ? [] : this.items(depth + 1);
+    scanner.require(')');
+    return { kind: 'relation', name, alias: checkAlias(alias ?? name), hint, join, spread, items };
+  }
+
+  #cast(): string | null {
+    if (!this.#scanner.accept('::')) return null;
+    const type = this.#scanner.match(typeName).trim().toLowerCase();
+    if (type === '') throw this.#scanner.problem('a type is expected');
+    return type;
+  }
+}
+
+const typeName = /[a-z\d_ ]+(?:\[\])?/iy;
+
+function checkAlias(alias: string): string {
+  if (Buffer.byteLength(alias) <= maxNameBytes) return alias;
+  throw syntaxProblem(
+    'select',
+    `the name "${alias.slice(0, 80)}" has more than ${maxNameBytes} bytes; give a shorter alias`,
+  );
+}

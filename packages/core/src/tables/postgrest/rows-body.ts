@@ -1,0 +1,173 @@
+import { JsonError, type JsonSlice, readElements, readJson, readMembers, truncateKey } from '../../http/json-reader.ts';
+import { type CsvRecord, MalformedCsv, readCsv } from '../../uploads/csv-reader.ts';
+import type { Problem } from '../../ports/ports.ts';
+import { invalidBody, postgrestProblem } from './postgrest-problem.ts';
+
+/** The rows of a body, as one JSON text for one parameter. Numbers keep all digits. */
+export interface RowsBody {
+  /** A JSON array of objects. */
+  readonly json: string;
+  /** The number of objects. */
+  readonly count: number;
+  /** The keys of all objects, in order of their first occurrence. */
+  readonly keys: ReadonlySet<string>;
+  /** The keys that some objects lack. */
+  readonly missing: ReadonlySet<string>;
+}
+
+/** The media types of a body with rows. */
+type RowsFormat = 'json' | 'csv' | 'form';
+
+const formats: Readonly<Record<string, RowsFormat>> = {
+  'application/json': 'json',
+  'application/vnd.pgrst.object+json': 'json',
+  'application/vnd.pgrst.array+json': 'json',
+  'text/csv': 'csv',
+  'application/x-www-form-urlencoded': 'form',
+};
+
+/**
+ * Returns the format of a body by its `Content-Type`; JSON without one.
+ * @throws Problem PGRST102 for another type
+ */
+export function selectRowsFormat(contentType: string | undefined): RowsFormat {
+  const essence = (contentType ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  const format = essence === '' ? 'json' : Object.hasOwn(formats, essence) ? formats[essence]! : null;
+  if (format === null) throw invalidBody(`Content-Type not acceptable: ${truncateKey(essence)}`);
+  return format;
+}
+
+/**
+ * Reads the rows of a body.
+ * @param hasColumns whether the request lists its columns: then the objects may have different keys
+ * @throws Problem PGRST102
+ */
+export async function readRows(text: string, format: RowsFormat, hasColumns: boolean): Promise<RowsBody> {
+  if (format === 'csv') return readCsvRows(text);
+  return format === 'form' ? readFormRow(text) : readJsonRows(text.replace(/^\ufeff/, ''), hasColumns);
+}
+
+const emptyBody = 'Empty or invalid json';
+
+function readJsonRows(text: string, hasColumns: boolean): RowsBody {
+  const document = parseJson(text);
+  const isArray = document.kind === 'array';
+  const elements = isArray ? readElements(document) : [document];
+  const json = text.slice(document.start, document.end);
+  return { json: isArray ? json : `[${json}]`, count: elements.length, ...collectKeys(elements, hasColumns) };
+}
+
+/**
+ * Reads one JSON document.
+ * @throws Problem PGRST102 that has the position of the error
+ */
+export function parseJson(text: string): JsonSlice {
+  if (text.trim() === '') throw invalidBody(emptyBody);
+  try {
+    return readJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw invalidBody(emptyBody, `${error.message} at position ${error.position}`);
+  }
+}
+
+function collectKeys(elements: readonly JsonSlice[], hasColumns: boolean): Pick<RowsBody, 'keys' | 'missing'> {
+  const counts = new Map<string, number>();
+  let firstSize = 0;
+  for (const [index, element] of elements.entries()) {
+    if (element.kind !== 'object') throw invalidBody('All elements must be objects', `Element ${index} is not`);
+    const members = readMembers(element);
+    for (const key of members.keys()) counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (index === 0) firstSize = members.size;
+    if (!hasColumns && (members.size !== firstSize || counts.size !== firstSize)) {
+      throw invalidBody('All object keys must match', `Element ${index} has other keys than element 0`);
+    }
+  }
+  const missing = [...counts].flatMap(([key, count]) => (count < elements.length ? [key] : []));
+  return { keys: new Set(counts.keys()), missing: new Set(missing) };
+}
+
+/** A form is one row of texts. */
+function readFormRow(text: string): RowsBody {
+  const row = new Map<string, string>();
+  for (const [key, value] of new URLSearchParams(text)) {
+    if (row.has(key)) throw invalidBody(`The form has the field "${truncateKey(key)}" twice`);
+    row.set(key, value);
+  }
+  if (row.size === 0) throw invalidBody(emptyBody);
+  return { json: `[${JSON.stringify(Object.fromEntries(row))}]`, count: 1, keys: new Set(row.keys()), missing: noKeys };
+}
+
+const noKeys: ReadonlySet<string> = new Set();
+
+/** The text that stands for NULL in CSV, quoted or not. */
+const csvNull = 'NULL';
+
+async function readCsvRows(text: string): Promise<RowsBody> {
+  const records: CsvRecord[] = [];
+  try {
+    for await (const group of readCsv(chunksOf(text), { delimiters: ',', hasQuotes: true })) records.push(...group);
+  } catch (error) {
+    if (!(error instanceof MalformedCsv)) throw error;
+    throw invalidBody('Invalid CSV', `The record in line ${error.line} ${error.message}`);
+  }
+  const [first, ...others] = records;
+  if (first === undefined) throw invalidBody('Empty CSV', 'The first line has the names of the columns');
+  const header = checkHeader(first.fields);
+  const rows: string[] = [];
+  let length = 0;
+  for (const { line, fields } of others) {
+    const row = toJsonObject(header, fields, line);
+    length += row.length;
+    if (length > maxJsonLength) throw tooLarge();
+    rows.push(row);
+  }
+  return { json: `[${rows.join(',')}]`, count: rows.length, keys: new Set(header), missing: noKeys };
+}
+
+async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
+/** Characters of the rows of a CSV as JSON. */
+const maxJsonLength = 128 * 1024 * 1024;
+
+function tooLarge(): Problem {
+  return postgrestProblem(413, 'PGRST102', 'The CSV is too large', {
+    details: `As JSON it has more than ${maxJsonLength} characters`,
+    hint: 'Send fewer rows in each request',
+  });
+}
+
+/** As for the members of a JSON object. */
+const maxNames = 1000;
+/** PostgreSQL truncates longer names. */
+const maxNameBytes = 63;
+
+/** Each row repeats the names in JSON: their number and size are limited. */
+function checkHeader(names: readonly string[]): readonly string[] {
+  if (names.length > maxNames) throw invalidBody(`The CSV has more than ${maxNames} columns`);
+  const known = new Set<string>();
+  for (const name of names) {
+    if (known.has(name)) throw invalidBody(`The CSV has the column "${truncateKey(name)}" twice`);
+    if (Buffer.byteLength(name) > maxNameBytes) {
+      throw invalidBody(`The name "${truncateKey(name)}" in the CSV has more than ${maxNameBytes} bytes`);
+    }
+    known.add(name);
+  }
+  return names;
+}
+
+function toJsonObject(names: readonly string[], fields: readonly string[], line: number): string {
+  if (fields.length !== names.length) {
+    throw invalidBody(
+      'All lines must have same number of fields',
+      `Line ${line} has ${fields.length}, the first line ${names.length}`,
+    );
+  }
+  const members = names.map((name, index) => {
+    const field = fields[index]!;
+    return `${JSON.stringify(name)}:${field === csvNull ? 'null' : JSON.stringify(field)}`;
+  });
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,181 @@
+import { buildCall, findMissingArgument } from '../../../endpoints/statement.ts';
+import type { GatewayResponse, Query, QueryInput } from '../../../ports/ports.ts';
+import { type Fragment, toStatement } from '../../fragment.ts';
+import { isDatabaseError, ofRequest } from '../database-error.ts';
+import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
+import { preferenceApplied } from '../preferences.ts';
+import { sql, text } from '../read/filter-sql.ts';
+import { parseReadQuery } from '../read/parse-query.ts';
+import { emptyLevel } from '../read/query.ts';
+import { readModelOf } from '../read-models.ts';
+import { finishRead, type ReadParts, withRange } from '../read-query.ts';
+import { type TargetRequest, toTargetRequest } from '../target.ts';
+import { representation, withoutContent } from '../write-response.ts';
+import { guardProblem, guardSql, maxResponseSize, type ResultGuard } from '../write-result.ts';
+import { functionOf, type FunctionTarget, relationOf } from './function-target.ts';
+
+/** The CTE of the rows of a function. */
+const sourceAlias = '"source"';
+
+/** GET, HEAD and POST: calls a function, and reads from its rows. */
+export function buildRpc(input: QueryInput): Query {
+  const target = functionOf(input.endpoint)!;
+  const hasRows = target.result === 'rows' || target.result === 'row';
+  const request = toTargetRequest(target, input, hasRows);
+  const call = callSql(input);
+  return hasRows ? buildRows(request, target, call) : buildValues(request, target, call);
+}
+
+/** @throws Problem PGRST202 for arguments without the ones before them */
+function callSql({ endpoint, parameters, values }: QueryInput): Fragment {
+  const missing = findMissingArgument(endpoint, parameters);
+  if (missing !== null) {
+    throw postgrestProblem(
+      404,
+      'PGRST202',
+      `Could not find the function ${endpoint.schema}.${endpoint.name} in the schema cache`,
+      {
+        details: `The call needs the argument ${missing.name} too.`,
+      },
+    );
+  }
+  return {
+    key: `call(${parameters.map(({ position }) => position).join()})`,
+    // The values of the call are the first ones of the statement.
+    text: (next) => {
+      for (const _ of parameters) next();
+      return buildCall(endpoint, parameters);
+    },
+    values: parameters.map((parameter, index) => ({ value: values[index]!, source: parameter })),
+  };
+}
+
+/** An error that the function does not exist, so that its endpoint is stale, is none of the request. */
+function toError({ schema, name }: FunctionTarget, error: unknown): unknown {
+  const isMissing =
+    isDatabaseError(error) &&
+    error.diagnostics.code === '42883' &&
+    error.diagnostics.message.includes(`${schema}.${name}(`);
+  return isMissing ? error : ofRequest(error);
+}
+
+/** The parameters of a query string that are arguments. */
+function argumentNames({ endpoint }: FunctionTarget): ReadonlySet<string> {
+  return new Set(endpoint.method === 'GET' ? endpoint.parameters.map(({ name }) => name) : []);
+}
+
+function buildRows(request: TargetRequest, target: FunctionTarget, call: Fragment): Query {
+  const { preferences, media } = request;
+  const isRow = target.result === 'row';
+  const model = readModelOf(target);
+  const query = withRange(parseReadQuery(request.query, argumentNames(target)), request.range);
+  const shown: TargetRequest =
+    isRow && media.shape === 'array' ? { ...request, media: { ...media, shape: 'object' } } : request;
+  return finishRead(shown, {
+    read: {
+      model,
+      relation: relationOf(target, model),
+      query,
+      limits: { maxRows: target.options.maxRows },
+      source: sourceAlias,
+    },
+    prefix: sql`with ${text(sourceAlias)} as (select "f".* from ${call} as "f") `,
+    guards: selectGuards(shown, target),
+    rollsBack: preferences.tx === 'rollback',
+    toError: (error) => toError(target, error),
+  });
+}
+
+const callRows = `(select pg_catalog.count(*) from ${sourceAlias})`;
+
+/** The call fails beyond a limit, so that it changes nothing. */
+function selectGuards({ media, preferences }: TargetRequest, { result }: FunctionTarget): ReadParts['guards'] {
+  const { handling, maxAffected } = preferences;
+  const size = { guard: sizeGuard(), value: 'pg_catalog.octet_length("result"."body")' };
+  if (media.shape === 'object') return [{ guard: newGuard('single', 1), value: '"result"."count"' }, size];
+  if (handling !== 'strict' || maxAffected === null || result !== 'rows') return [size];
+  return [{ guard: newGuard('maximum', maxAffected), value: callRows }, size];
+}
+
+function newGuard(kind: ResultGuard['kind'], limit: number): ResultGuard {
+  return { kind, limit, token: crypto.randomUUID() };
+}
+
+const sizeGuard = (): ResultGuard => newGuard('size', maxResponseSize);
+
+/** A result without columns: one value, values, or none. */
+function buildValues(request: TargetRequest, target: FunctionTarget, call: Fragment): Query {
+  const page = readPage(request, target);
+  const headers = preferenceApplied(request.preferences, ['tx', 'handling']);
+  const respond = (body: string): GatewayResponse => representation(request, 200, body, headers);
+  switch (target.result as 'nothing' | 'value' | 'values') {
+    case 'nothing':
+      return valueQuery({
+        request,
+        target,
+        statement: sql`select ${call}`,
+        guards: [],
+        respond: () => withoutContent(headers),
+      });
+    case 'value':
+      return bodyQuery({
+        request,
+        target,
+        statement: sql`select coalesce(pg_catalog.to_json("f"."value"), 'null')::pg_catalog.text as "body" from (select ${call} as "value" offset 0) "f"`,
+        respond,
+      });
+    case 'values':
+      return bodyQuery({
+        request,
+        target,
+        statement: sql`select coalesce(pg_catalog.json_agg("page"."value"), '[]')::pg_catalog.text as "body" from (select "f"."value" from ${call} as "f" ("value")${page}) "page"`,
+        respond,
+      });
+  }
+}
+
+/**
+ * Returns `limit` and `offset` of a set of values.
+ * @throws Problem PGRST100 for filters and anything else that needs columns or rows
+ */
+function readPage(request: TargetRequest, target: FunctionTarget): Fragment {
+  const { items, levels } = withRange(parseReadQuery(request.query, argumentNames(target)), request.range);
+  const { filters, order, limit, offset } = levels.get('') ?? emptyLevel;
+  const isSet = target.result === 'values';
+  const needsColumns = filters.length + order.length > 0 || levels.size > 1 || items[0]?.kind !== 'all';
+  if (needsColumns || (!isSet && levels.size > 0 && request.range === undefined)) {
+    throw syntaxProblem(
+      'query',
+      `the result of ${target.name} has no columns; ${isSet ? 'only limit and offset are possible' : 'only arguments are possible'}`,
+    );
+  }
+  const { maxRows } = target.options;
+  return text(` limit ${Math.min(limit ?? maxRows, maxRows)}${offset === 0 ? '' : ` offset ${offset}`}`);
+}
+
+interface ValueParts {
+  readonly request: TargetRequest;
+  readonly target: FunctionTarget;
+  readonly statement: Fragment;
+  readonly guards: readonly ResultGuard[];
+  readonly respond: (body: string) => GatewayResponse;
+}
+
+/** Limits the bytes of the column `body`, of which the statement has one row. */
+function bodyQuery(parts: Omit<ValueParts, 'guards'>): Query {
+  const size = sizeGuard();
+  const limit = guardSql(size, 'pg_catalog.octet_length("result"."body")');
+  const limited = sql`with "result" as materialized (${parts.statement}) select "result"."body"${limit} from "result"`;
+  return valueQuery({ ...parts, statement: limited, guards: [size] });
+}
+
+function valueQuery({ request: { preferences }, target, statement, guards, respond }: ValueParts): Query {
+  return {
+    ...toStatement('call', statement),
+    rowResponse: {
+      rollsBack: preferences.tx === 'rollback',
+      respond: ([body]) => respond(body ?? 'null'),
+      toError: (error) => guardProblem(error, guards) ?? toError(target, error),
+    },
+  };
+}

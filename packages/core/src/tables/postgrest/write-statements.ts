@@ -1,0 +1,175 @@
+import { quoteIdentifier, quoteLiteral } from '../../catalog/quote.ts';
+import type { TableColumn } from '../../catalog/table.ts';
+import { type Fragment, joinFragments, textFragment } from '../fragment.ts';
+import { qualifyDefault } from './default-expression.ts';
+import { rowAlias } from '../provided-columns.ts';
+
+/** The relation of a write. */
+export interface WrittenTable {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** A column that a statement writes. */
+export interface WrittenColumn {
+  readonly column: TableColumn;
+  /**
+   * The value of a row whose object lacks the key.
+   * - `null`: NULL
+   * - `default`: the default of the column, for columns that `qualifyDefault` accepts
+   */
+  readonly ifMissing: 'null' | 'default';
+}
+
+/** The columns that rows conflict on, and the result of a conflict. */
+export interface ConflictAction {
+  readonly action: 'merge' | 'ignore';
+  readonly columns: readonly TableColumn[];
+}
+
+/** The setting of the transaction that counts the rows of an upsert that were there before. */
+export const mergedRowsSetting = 'pgway.merged_rows';
+
+/** The alias of the rows of a body. */
+export const bodyAlias = '"body"';
+
+const columnName = ({ name }: TableColumn): string => quoteIdentifier(name);
+
+function relation({ schema, name }: WrittenTable): string {
+  return `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
+}
+
+/** The SQL of the rows of a body: one JSON parameter, an array of objects. */
+function bodyRows(body: Fragment, written: readonly WrittenColumn[]): Fragment {
+  const definitions = written.map(({ column }) => `${columnName(column)} ${column.type.sql}`).join(', ');
+  const hasDefaults = written.some(({ ifMissing }) => ifMissing === 'default');
+  return {
+    ...body,
+    text: (next) => {
+      const json = body.text(next);
+      if (written.length === 0) return ` from pg_catalog.json_array_elements(${json}) as "item" ("row")`;
+      if (!hasDefaults) return ` from pg_catalog.json_to_recordset(${json}) as ${bodyAlias} (${definitions})`;
+      return ` from pg_catalog.json_array_elements(${json}) as "item" ("row") cross join lateral pg_catalog.json_to_record("item"."row") as ${bodyAlias} (${definitions})`;
+    },
+  };
+}
+
+function bodyValue({ column, ifMissing }: WrittenColumn): string {
+  const value = `${bodyAlias}.${columnName(column)}`;
+  if (ifMissing === 'null') return value;
+  const key = `${quoteLiteral(column.name)}::pg_catalog.text`;
+  // A JSON null is a value.
+  return `case when "item"."row" operator(pg_catalog.->) ${key} is null then (${defaultSql(column)}) else ${value} end`;
+}
+
+function defaultSql({ defaultExpression = null }: TableColumn): string {
+  return defaultExpression === null ? 'null' : (qualifyDefault(defaultExpression) ?? 'null');
+}
+
+export interface InsertParts {
+  /** The placeholder of the JSON text, with a cast to json. */
+  readonly body: Fragment;
+  readonly columns: readonly WrittenColumn[];
+  /** Null: a conflict is an error. */
+  readonly conflict: ConflictAction | null;
+  /** Conditions on columns of `"body"`, of a PUT. */
+  readonly conditions: readonly Fragment[];
+}
+
+/** Returns the INSERT of all rows of a body, without RETURNING. */
+export function insertStatement(table: WrittenTable, { body, columns, conflict, conditions }: InsertParts): Fragment {
+  const names = columns.length === 0 ? '' : ` (${columns.map(({ column }) => columnName(column)).join(', ')})`;
+  const start = textFragment(
+    columns.map(columnKey).join(),
+    `insert into ${relation(table)} as ${rowAlias}${names} select ${columns.map(bodyValue).join(', ')}`,
+  );
+  return joinFragments([start, bodyRows(body, columns), where(conditions), conflictClause(conflict, columns)], '');
+}
+
+function columnKey({ column, ifMissing }: WrittenColumn): string {
+  return `${ifMissing === 'default' ? '+' : ''}${JSON.stringify(column.name)}`;
+}
+
+function where(conditions: readonly Fragment[]): Fragment {
+  if (conditions.length === 0) return textFragment('', '');
+  const all = joinFragments(conditions, ' and ');
+  return { ...all, text: (next) => ` where ${all.text(next)}` };
+}
+
+function conflictClause(conflict: ConflictAction | null, written: readonly WrittenColumn[]): Fragment {
+  if (conflict === null) return textFragment('', '');
+  const { action, columns } = conflict;
+  const names = columns.map(columnName).join(', ');
+  const isMerge = action === 'merge' && written.length > 0;
+  const target = ` on conflict (${names}) do`;
+  const set = written.map(({ column }) => `${columnName(column)} = excluded.${columnName(column)}`).join(', ');
+  const key = `${isMerge ? 'merge' : 'ignore'}(${columns.map(({ name }) => JSON.stringify(name)).join()})`;
+  return textFragment(key, isMerge ? `${target} update set ${set} where ${countMerged}` : `${target} nothing`);
+}
+
+/** True. Counts the row in a setting of the transaction: RETURNING cannot tell an inserted row from an updated one. */
+const countMerged = `pg_catalog.set_config('${mergedRowsSetting}', ((coalesce(nullif(pg_catalog.current_setting('${mergedRowsSetting}', true), ''), '0'))::pg_catalog.int8 operator(pg_catalog.+) 1)::pg_catalog.text, true) is not null`;
+
+/** The rows of an UPDATE or DELETE that has a limit. */
+export interface AffectedRange {
+  /** ` order by … limit … offset …` */
+  readonly suffix: Fragment;
+  /** The primary key. */
+  readonly key: readonly TableColumn[];
+}
+
+export interface ChangeParts {
+  /** Conditions on columns of `"r"`. */
+  readonly conditions: readonly Fragment[];
+  /** Null: all rows that meet the conditions. */
+  readonly range: AffectedRange | null;
+}
+
+export interface UpdateParts extends ChangeParts {
+  readonly body: Fragment;
+  /** Those that the object has. */
+  readonly columns: readonly TableColumn[];
+  /** Columns that get their default. */
+  readonly defaults: readonly TableColumn[];
+}
+
+/** Returns the UPDATE of the rows that meet the conditions, without RETURNING. */
+export function updateStatement(table: WrittenTable, parts: UpdateParts): Fragment {
+  const { body, columns, defaults } = parts;
+  const set = [
+    ...columns.map((column) => `${columnName(column)} = ${bodyAlias}.${columnName(column)}`),
+    ...defaults.map((column) => `${columnName(column)} = default`),
+  ];
+  const key = [
+    ...columns.map(({ name }) => JSON.stringify(name)),
+    ...defaults.map(({ name }) => `+${JSON.stringify(name)}`),
+  ];
+  const start = textFragment(key.join(), `update ${relation(table)} as ${rowAlias} set ${set.join(', ')}`);
+  const from =
+    columns.length === 0
+      ? []
+      : [
+          bodyRows(
+            body,
+            columns.map((column) => ({ column, ifMissing: 'null' })),
+          ),
+        ];
+  return joinFragments([start, ...from, affectedRows(table, parts)], '');
+}
+
+/** Returns the DELETE of the rows that meet the conditions, without RETURNING. */
+export function deleteStatement(table: WrittenTable, parts: ChangeParts): Fragment {
+  const start = textFragment('', `delete from ${relation(table)} as ${rowAlias}`);
+  return joinFragments([start, affectedRows(table, parts)], '');
+}
+
+function affectedRows(table: WrittenTable, { conditions, range }: ChangeParts): Fragment {
+  if (range === null) return where(conditions);
+  const { key, suffix } = range;
+  const columns = key.map((column) => `${rowAlias}.${columnName(column)}`).join(', ');
+  const rows = joinFragments(
+    [textFragment('limited', `select ${columns} from ${relation(table)} as ${rowAlias}`), where(conditions), suffix],
+    '',
+  );
+  return { ...rows, text: (next) => ` where (${columns}) in (${rows.text(next)})` };
+}

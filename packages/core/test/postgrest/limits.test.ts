@@ -1,0 +1,28 @@
+import { useGateway } from '@pgway/testing';
+import { expect, test } from 'vitest';
+import { ask, postgrest } from './support.ts';
+
+/** Values that are past a limit of PostgreSQL are errors of the request. */
+const gateway = useGateway('create table item (id int primary key, name text unique)', postgrest());
+
+test('an array with seven dimensions, and an index row that is too large', async () => {
+  const response = await ask(gateway, 'GET /rest/item?id=eq(any).{{{{{{{1}}}}}}}');
+  // PostgreSQL tells the number up to version 15.
+  expect(response.replace(' (7)', '')).toMatchInlineSnapshot(`
+    "400
+    content-type: application/json; charset=utf-8
+
+    {"code":"54000","message":"number of array dimensions exceeds the maximum allowed (6)","details":null,"hint":null}"
+  `);
+  const name = Array.from({ length: 20_000 }, (_, index) => index * index).join('');
+  expect(await ask(gateway, 'POST /rest/item', { body: { id: 1, name } })).toMatch(/^400[^]*"code":"54000"/);
+});
+
+test('a search with thousands of operators', async () => {
+  expect(await ask(gateway, `GET /rest/item?name=fts.${'!'.repeat(7000)}a`)).toMatchInlineSnapshot(`
+    "400
+    content-type: application/json; charset=utf-8
+
+    {"code":"54000","message":"tsquery stack too small","details":null,"hint":null}"
+  `);
+});

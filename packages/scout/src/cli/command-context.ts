@@ -1,0 +1,36 @@
+import type { ConnectionSettings } from '@pgway/core/connection';
+import type { Client } from 'pg';
+import type { ConnectionName } from '../connection/connection-name.ts';
+import type { Settings } from '../connection/settings.ts';
+import type { Progress } from '../output/progress.ts';
+import type { OptionName } from './commands.ts';
+import type { ProcessContext } from './process-context.ts';
+
+/** An open connection, and its description without a password. */
+export interface Connection {
+  readonly client: Client;
+  readonly name: ConnectionName;
+  /** With the password, if there is one. */
+  readonly settings: ConnectionSettings;
+}
+
+/** The arguments, connection and outputs of a command. */
+export interface CommandContext {
+  readonly process: ProcessContext;
+  /** The arguments of the command, in order. */
+  readonly operands: readonly string[];
+  /** The options of the command line; a flag has an empty text. */
+  readonly options: ReadonlyMap<OptionName, string>;
+  readonly progress: Progress;
+  /** Reads the settings files, once. */
+  readonly settings: () => Promise<Settings>;
+  /**
+   * Runs a function with a connection to a database, and closes it.
+   * @param selected a connection as of `--connection`, which is the default
+   * @throws UsageError without a database; CommandError when it cannot be reached
+   */
+  readonly withConnection: <Result>(
+    use: (connection: Connection) => Promise<Result>,
+    selected?: string,
+  ) => Promise<Result>;
+}

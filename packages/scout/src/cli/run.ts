@@ -1,0 +1,69 @@
+import type { CommandContext } from './command-context.ts';
+import { noProgress } from '../output/progress.ts';
+import { parseArguments } from './arguments.ts';
+import type { Command } from './commands.ts';
+import { CommandError, UsageError } from './errors.ts';
+import type { ProcessContext } from './process-context.ts';
+
+/** Runs the program and returns its exit code. Errors are one line on the standard error. */
+export async function run(argv: readonly string[], process: ProcessContext): Promise<number> {
+  try {
+    const { command, operands, options } = await parseArguments(argv);
+    const runCommand = await command.load();
+    return await withProgress(command, process, (parts) =>
+      runCommand({ ...parts, operands, options, ...lazyConnection(parts.process, options) }),
+    );
+  } catch (error) {
+    const { escapeControlCharacters } = await import('@pgway/core/terminal');
+    const text = errorText(error).split('\n').map(escapeControlCharacters).join('\n');
+    process.stderr.write(`pgscout: ${text}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+type ProgressPart = Pick<CommandContext, 'process' | 'progress'>;
+
+/** Runs a command, and removes its progress from the terminal. */
+async function withProgress(
+  { isLong = false }: Command,
+  process: ProcessContext,
+  use: (parts: ProgressPart) => Promise<number> | number,
+): Promise<number> {
+  if (!isLong || process.errorColumns === null) return use({ process, progress: noProgress });
+  const { createProgressLine } = await import('../output/progress-line.ts');
+  const progress = createProgressLine(process, process.errorColumns);
+  try {
+    return await use({ process: progress.process, progress });
+  } finally {
+    progress.end();
+  }
+}
+
+type ConnectionPart = Pick<CommandContext, 'settings' | 'withConnection'>;
+
+/** Loads the modules of connections at the first use: `--help` needs none of them. */
+function lazyConnection(process: ProcessContext, options: CommandContext['options']): ConnectionPart {
+  let read: ReturnType<CommandContext['settings']> | undefined;
+  const settings: CommandContext['settings'] = () => (read ??= readSettings(process));
+  return {
+    settings,
+    withConnection: async (use, selected = options.get('connection')) => {
+      const { withConnection } = await import('../connection/open-connection.ts');
+      return withConnection({ process, selected: selected ?? null, settings: await settings() }, use);
+    },
+  };
+}
+
+async function readSettings({ workingDirectory }: ProcessContext): ReturnType<CommandContext['settings']> {
+  const module = await import('../connection/settings.ts');
+  return module.readSettings(workingDirectory);
+}
+
+/** Returns the message of an expected error, and the stack of any other. */
+function errorText(error: unknown): string {
+  if (error instanceof UsageError || error instanceof CommandError) return error.message;
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'PromptCancelled' || name === 'GeneratorError') return (error as Error).message;
+  if (error instanceof Error && 'code' in error && 'severity' in error) return `the server reports: ${error.message}`;
+  return `unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}

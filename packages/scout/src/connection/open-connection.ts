@@ -1,0 +1,100 @@
+/** Opens the selected connection, and asks for what is missing. */
+import {
+  ConnectionLost,
+  type ConnectionSettings,
+  ConnectionSetupError,
+  DatabaseError,
+  openClient,
+} from '@pgway/core/connection';
+import type { Connection } from '../cli/command-context.ts';
+import { CommandError, UsageError } from '../cli/errors.ts';
+import type { ProcessContext } from '../cli/process-context.ts';
+import { type ConnectionName, serverText } from './connection-name.ts';
+import { offerSettingsFile, promptConnection, promptPassword } from './prompt-connection.ts';
+import { connectionName, selectConnection } from './select-connection.ts';
+import type { Settings } from './settings.ts';
+
+export interface ConnectionChoice {
+  readonly process: ProcessContext;
+  /** The value of `--connection`. */
+  readonly selected: string | null;
+  readonly settings: Settings;
+}
+
+/** Runs the function with a connection, and closes it. */
+export async function withConnection<Result>(
+  choice: ConnectionChoice,
+  use: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  const connection = await openConnection(choice);
+  try {
+    return await use(connection);
+  } catch (error) {
+    if (isLost(error))
+      throw new CommandError(`${nameText(connection.name)}: the connection was lost: ${error.message}`);
+    throw error;
+  } finally {
+    await connection.client.end().catch(() => {});
+  }
+}
+
+/** Errors with which the server ends a connection: shutdown or administrator command, crash, dropped database, timeouts of idle sessions. */
+const endsConnection: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '57P05', '25P03', '25P04']);
+
+/** `pg` has no class for a lost connection. */
+function isLost(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  if (endsConnection.has(code ?? '')) return true;
+  return /^(Connection terminated|Client has encountered a connection error)/.test(error.message) ||
+    /^E[A-Z]+$/.test(code ?? '')
+    ? !('severity' in error) && !('path' in error)
+    : false;
+}
+
+async function openConnection({ process, selected, settings }: ConnectionChoice): Promise<Connection> {
+  const found = selectConnection(selected, settings, process.environment);
+  if (found !== null) return connect(found.settings, process);
+  if (!process.isInteractive) {
+    throw new UsageError('no database is named; pass --connection=postgres://user@host:5432/name, or set PGDATABASE');
+  }
+  const answers = await promptConnection(process);
+  const connection = await connect(answers, process);
+  await offerSettingsFile(process, connection.name);
+  return connection;
+}
+
+async function connect(settings: ConnectionSettings, process: ProcessContext): Promise<Connection> {
+  const name = connectionName(settings);
+  const complete = { applicationName: 'pgscout', ...settings, database: name.database, user: name.user };
+  try {
+    return { client: await openClient(complete), name, settings: complete };
+  } catch (error) {
+    if (!needsPassword(error, settings) || !process.isInteractive) throw failure(error, name);
+  }
+  const password = await promptPassword(process, name);
+  try {
+    const settingsWithPassword = { ...complete, password };
+    return { client: await openClient(settingsWithPassword), name, settings: settingsWithPassword };
+  } catch (error) {
+    throw failure(error, name);
+  }
+}
+
+/** Whether the server wants a password, and the connection has none. */
+function needsPassword(error: unknown, { password }: ConnectionSettings): boolean {
+  if (password !== undefined) return false;
+  if (error instanceof DatabaseError) return error.diagnostics.code === '28P01';
+  return error instanceof ConnectionSetupError && error.message.includes('requests a password');
+}
+
+/** Returns one line that names host, port, database and user. */
+function failure(error: unknown, name: ConnectionName): unknown {
+  if (!(error instanceof DatabaseError) && !(error instanceof ConnectionLost)) return error;
+  const reason = error.message.replace(`no connection to ${name.host}:${name.port}: `, '').replaceAll('\n', ' ');
+  return new CommandError(`no connection to ${nameText(name)}: ${reason}`);
+}
+
+function nameText(name: ConnectionName): string {
+  return `database ${JSON.stringify(name.database)} on ${serverText(name)} as user ${JSON.stringify(name.user)}`;
+}

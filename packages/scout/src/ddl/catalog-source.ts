@@ -1,0 +1,25 @@
+import type { Client, QueryResultRow } from 'pg';
+import { groupBy } from '../catalog/group-by.ts';
+import type { DatabaseObject } from '../catalog/objects.ts';
+
+/** The part of the catalog whose definitions are read. */
+export interface CatalogSource {
+  /** The major version of the server. */
+  readonly version: number;
+  /** Runs a query whose parameter `$1` has the oids of the selected objects of the catalog. Returns no rows without objects. */
+  readonly read: <Row extends QueryResultRow>(catalog: string, sql: string) => Promise<readonly Row[]>;
+}
+
+export async function openCatalogSource(client: Client, selected: readonly DatabaseObject[]): Promise<CatalogSource> {
+  const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`);
+  const keys = selected.map(({ key }) => key.split('/') as [catalog: string, oid: string]);
+  const byCatalog = groupBy(keys, ([catalog]) => catalog);
+  return {
+    version: Math.trunc(Number(rows[0]!.version) / 10_000),
+    read: async <Row extends QueryResultRow>(catalog: string, sql: string) => {
+      const selection = byCatalog.get(catalog);
+      if (selection === undefined) return [];
+      return (await client.query<Row>(sql, [selection.map(([, oid]) => oid)])).rows;
+    },
+  };
+}

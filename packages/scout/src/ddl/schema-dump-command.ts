@@ -1,0 +1,26 @@
+/** `pgscout --schema-dump`: a script that creates the objects of the database in an empty one. */
+import { readObjects } from '../catalog/objects.ts';
+import { inSnapshot } from '../catalog/snapshot.ts';
+import type { CommandContext } from '../cli/command-context.ts';
+import { definitionOptions, definitionText } from './definition-text.ts';
+import { readDefinitions } from './read-definitions.ts';
+
+/** Functions may name tables that come later. Functions with an `SET` option see their own settings. */
+const preamble = `SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SET check_function_bodies = off;
+SET client_min_messages = warning;
+SET row_security = off;
+SELECT pg_catalog.set_config('search_path', '', false);
+
+`;
+
+export async function runSchemaDump({ process, options, progress, withConnection }: CommandContext): Promise<number> {
+  const definitions = await withConnection(({ client }) =>
+    inSnapshot(client, async () =>
+      readDefinitions(client, await readObjects(client, progress), definitionOptions(options), progress),
+    ),
+  );
+  process.stdout.write(`${preamble}${definitionText(definitions)}`);
+  return 0;
+}

@@ -1,0 +1,149 @@
+/** The statements that change an object that is no table, in place. */
+import type { Item } from '../ddl/item.ts';
+import { quoteLiteral } from '../ddl/sql-text.ts';
+import type { Structure } from '../ddl/structure.ts';
+import { alterSequence } from './alter-sequence.ts';
+import type { ItemPair } from './attributes.ts';
+import { plainStatements, type Statement } from './change.ts';
+import { isSameText } from './compare.ts';
+import type { Schema } from './read-schema.ts';
+import { foreignOptionClauses } from './storage-options.ts';
+
+type StructureOf<Kind extends Structure['kind']> = Extract<Structure, { readonly kind: Kind }>;
+
+/** Returns no statements for equal items. */
+export function alterItem({ before, after }: ItemPair, current: Schema): readonly Statement[] {
+  if (isSameText(before, after)) return [];
+  const [old, wanted] = [before.structure, after.structure];
+  switch (wanted?.kind) {
+    case 'view':
+      return plainStatements([wanted.view.replacement]);
+    case 'routine':
+      return plainStatements(after.statements(new Set()));
+    case 'index':
+      return plainStatements(alterIndex(structureOf(old, 'index'), wanted));
+    case 'composite':
+      return alterComposite(after, structureOf(old, 'composite'), wanted);
+    case 'domain':
+      return plainStatements(alterDomain(structureOf(old, 'domain'), wanted));
+    case 'sequence':
+      return alterOwnSequence(structureOf(old, 'sequence'), wanted, current.lastValues.get(before.key));
+    case 'options': {
+      const clauses = foreignOptionClauses(structureOf(old, 'options').options.options, wanted.options.options);
+      return plainStatements(clauses.map((clause) => `${wanted.options.alter} ${clause}`));
+    }
+    default:
+      return [];
+  }
+}
+
+/** The structures of a pair that is altered have the same kind. */
+function structureOf<Kind extends Structure['kind']>(structure: Item['structure'], kind: Kind): StructureOf<Kind> {
+  if (structure?.kind !== kind) throw new TypeError(`${kind} expected`);
+  return structure as StructureOf<Kind>;
+}
+
+function alterOwnSequence(
+  { sequence: before }: StructureOf<'sequence'>,
+  { sequence: after }: StructureOf<'sequence'>,
+  lastValue: bigint | undefined,
+): readonly Statement[] {
+  const { name, isUnlogged } = after;
+  const isChanged = before.isUnlogged !== isUnlogged;
+  return [
+    ...alterSequence(name, before, after, lastValue),
+    ...plainStatements(isChanged ? [`ALTER SEQUENCE ${name} SET ${isUnlogged ? 'UNLOGGED' : 'LOGGED'}`] : []),
+  ];
+}
+
+function alterIndex(
+  { index: before }: StructureOf<'index'>,
+  { index: after }: StructureOf<'index'>,
+): readonly string[] {
+  const { name, statistics, tablespace } = after;
+  const columns = new Set([...before.statistics, ...statistics].map(([column]) => column));
+  const value = (list: typeof statistics, column: number): number =>
+    list.find(([number]) => number === column)?.[1] ?? -1;
+  return [
+    ...(before.tablespace === tablespace ? [] : [`ALTER INDEX ${name} SET TABLESPACE ${tablespace ?? 'pg_default'}`]),
+    ...[...columns]
+      .filter((column) => value(before.statistics, column) !== value(statistics, column))
+      .map((column) => `ALTER INDEX ${name} ALTER COLUMN ${column} SET STATISTICS ${value(statistics, column)}`),
+    ...after.uses.filter((statement) => !before.uses.includes(statement)),
+  ];
+}
+
+function alterComposite(
+  { addresses }: Item,
+  { attributes: before }: StructureOf<'composite'>,
+  { attributes: after }: StructureOf<'composite'>,
+): readonly Statement[] {
+  const alter = `ALTER ${addresses[0]!.target}`;
+  const names = (list: typeof after): ReadonlySet<string> => new Set(list.map(({ name }) => name));
+  const [old, wanted] = [names(before), names(after)];
+  return [
+    ...before
+      .filter(({ name }) => !wanted.has(name))
+      .map(({ name }) => ({
+        sql: `${alter} DROP ATTRIBUTE ${name} CASCADE`,
+        loss: `the values of the attribute ${name} in columns of this type`,
+        note: null,
+      })),
+    ...plainStatements(
+      after
+        .filter(({ name }) => !old.has(name))
+        .map(({ name, type, collation }) => {
+          const collate = collation === null ? '' : ` COLLATE ${collation}`;
+          return `${alter} ADD ATTRIBUTE ${name} ${type}${collate} CASCADE`;
+        }),
+    ),
+  ];
+}
+
+function alterDomain(before: StructureOf<'domain'>, after: StructureOf<'domain'>): readonly string[] {
+  const { name, defaultText, isNotNull } = after.domain;
+  const alter = `ALTER DOMAIN ${name}`;
+  const checks = ({ constraints }: StructureOf<'domain'>): ReadonlyMap<string, string> =>
+    new Map(
+      constraints
+        .filter((check) => !check.isNotNull && check.isValidated)
+        .map((check) => [check.name, check.definition]),
+    );
+  const [old, wanted] = [checks(before), checks(after)];
+  return [
+    ...[...old]
+      .filter(([check, text]) => wanted.get(check) !== text)
+      .map(([check]) => `${alter} DROP CONSTRAINT ${check}`),
+    ...(before.domain.defaultText === defaultText
+      ? []
+      : [`${alter} ${defaultText === null ? 'DROP DEFAULT' : `SET DEFAULT ${defaultText}`}`]),
+    ...(before.domain.isNotNull === isNotNull ? [] : [`${alter} ${isNotNull ? 'SET' : 'DROP'} NOT NULL`]),
+    ...[...wanted]
+      .filter(([check, text]) => old.get(check) !== text)
+      .map(([check, text]) => `${alter} ADD CONSTRAINT ${check} ${text}`),
+    ...notNullName(before, after, alter),
+  ];
+}
+
+/** Since PostgreSQL 17, the constraint has a name. */
+function notNullName(before: StructureOf<'domain'>, after: StructureOf<'domain'>, alter: string): readonly string[] {
+  const nameOf = ({ constraints }: StructureOf<'domain'>): string | undefined =>
+    constraints.find(({ isNotNull }) => isNotNull)?.name;
+  const [old, wanted] = [nameOf(before), nameOf(after)];
+  if (wanted === undefined || old === undefined || old === wanted) return [];
+  return [`${alter} RENAME CONSTRAINT ${old} TO ${wanted}`];
+}
+
+/** Returns the statements that add values; each comes after its predecessor. */
+export function addedLabels({ before, after }: ItemPair): readonly string[] {
+  const [old, wanted] = [before.structure, after.structure];
+  if (old?.kind !== 'enum' || wanted?.kind !== 'enum') return [];
+  const alter = `ALTER ${after.addresses[0]!.target} ADD VALUE`;
+  return wanted.labels.flatMap((label, index) => {
+    if (old.labels.includes(label)) return [];
+    const [first] = old.labels;
+    const previous = wanted.labels[index - 1];
+    if (previous !== undefined) return [`${alter} ${quoteLiteral(label)} AFTER ${quoteLiteral(previous)}`];
+    return [`${alter} ${quoteLiteral(label)}${first === undefined ? '' : ` BEFORE ${quoteLiteral(first)}`}`];
+  });
+}

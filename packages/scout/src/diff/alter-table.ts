@@ -1,0 +1,246 @@
+/** The statements that change a table that remains: columns, checks and keys, and properties. */
+import { type Column, columnSettings, columnText, identityText } from '../ddl/definitions/columns.ts';
+import { type Constraint, constraintText, indexUses } from '../ddl/definitions/constraints.ts';
+import { notNullOf, replicaIdentities, type Table } from '../ddl/definitions/tables.ts';
+import { alterColumn, type ColumnState } from './alter-column.ts';
+import { plainStatements, type Statement } from './change.ts';
+import { convert } from './conversion.ts';
+import { isInheritedConstraint } from './elements.ts';
+import type { Schema } from './read-schema.ts';
+import { foreignOptionClauses, parameterClauses } from './storage-options.ts';
+
+export interface TablePair {
+  readonly before: Table;
+  readonly after: Table;
+}
+
+export interface TableChange extends TablePair {
+  /** The constraints that the definition of the table has. */
+  readonly inline: readonly Constraint[];
+  /** The parents that the table keeps: what they declare comes from them. */
+  readonly parents: readonly TablePair[];
+  readonly current: Schema;
+  /** Whether a part such as `column id` is created: it is new, or was dropped. */
+  readonly isNew: (part: string) => boolean;
+  readonly isRetyped: (column: string) => boolean;
+}
+
+/** Returns the statements for columns, and those for what can need objects that need the table. */
+export function alterTable(change: TableChange): {
+  readonly columns: readonly Statement[];
+  readonly rest: readonly Statement[];
+} {
+  const { before, after } = change;
+  const own = after.columns.filter(({ name }) => !isOfParent(change, name));
+  const added = own.filter(({ name }) => change.isNew(`column ${name}`));
+  const remaining = own.filter((column) => !added.includes(column));
+  const inherited = after.columns.filter(({ name }) => isOfParent(change, name));
+  return {
+    columns: [
+      ...(after.row.ofType === null ? added.flatMap((column) => addColumn(change, column)) : []),
+      ...remaining.filter(({ name }) => change.isRetyped(name)).flatMap((column) => retypeColumn(change, column)),
+    ],
+    rest: [
+      ...plainStatements(persistence(change)),
+      ...(after.row.ofType === null
+        ? plainStatements(added.flatMap((column) => columnSettings(after.alter, column)))
+        : []),
+      ...remaining.flatMap((column) =>
+        alterColumn(names(change), columnBefore(change, column), stateOf(after, column)),
+      ),
+      ...inherited.flatMap((column) => alterInherited(change, column)),
+      ...constraints(change),
+      ...plainStatements(properties(change)),
+      ...plainStatements(before.row.kind === 'f' ? [] : tableUses(change)),
+    ],
+  };
+}
+
+function names({ after, current }: TableChange): Parameters<typeof alterColumn>[0] {
+  const { alter, plainName, takenNames = new Set() } = after;
+  return {
+    alter,
+    alterAll: alterAll(after),
+    plainName,
+    takenNames,
+    version: current.version,
+    lastValues: current.lastValues,
+  };
+}
+
+export function alterAll({ alter }: Table): string {
+  return alter.replace(' ONLY ', ' ');
+}
+
+function isOfParent({ parents }: TableChange, name: string): boolean {
+  return parents.some(({ after }) => after.columns.some((column) => column.name === name));
+}
+
+function stateOf(table: Table, column: Column): ColumnState {
+  return {
+    column,
+    identity: table.identities.find(({ column: number }) => number === column.number),
+    notNull: table.constraints.find(({ type, column: number }) => type === 'n' && number === column.number),
+  };
+}
+
+/** Returns the column as it is after drops, and the change of its type. */
+function columnBefore(change: TableChange, after: Column): ColumnState {
+  const { before, isNew, isRetyped } = change;
+  const column = before.columns.find(({ name }) => name === after.name)!;
+  const state = stateOf(before, column);
+  const hasDefault = column.generated !== '' || !isNew(`default of ${column.name}`);
+  const hasIdentity = state.identity === undefined || !isNew(`identity of ${column.name}`);
+  return {
+    ...state,
+    column: {
+      ...column,
+      ...(hasDefault ? {} : { defaultText: null }),
+      ...(hasIdentity ? {} : { identity: '' as const }),
+      ...(isRetyped(column.name) ? { storage: null, compression: null } : {}),
+    },
+  };
+}
+
+/** A column that the parent adds has the properties that it has there. */
+function alterInherited(change: TableChange, column: Column): readonly Statement[] {
+  const { after, parents } = change;
+  const parent = parents.find(({ after: table }) => table.columns.some(({ name }) => name === column.name))!;
+  const wanted = stateOf(after, column);
+  const [old, next] = [parent.before, parent.after].map((table) => {
+    const found = table.columns.find(({ name }) => name === column.name);
+    return found === undefined ? undefined : stateOf(table, found);
+  });
+  const isAdded = change.isNew(`column ${column.name}`);
+  const state = isAdded
+    ? { ...next!, identity: wanted.identity }
+    : withParentsNotNull(columnBefore(change, column), old, next!);
+  const sameIdentity = { ...state.column, identity: column.identity };
+  const expression = column.generated === '' ? {} : { defaultText: column.defaultText, generated: column.generated };
+  // Expressions, identity and the names of not null constraints are those of the parent.
+  return alterColumn(
+    names(change),
+    {
+      column: { ...sameIdentity, ...expression },
+      identity: wanted.identity,
+      notNull: state.column.isNotNull ? wanted.notNull : undefined,
+    },
+    wanted,
+  );
+}
+
+/** `SET NOT NULL` and `DROP NOT NULL` of the parent reach the child. */
+function withParentsNotNull(state: ColumnState, before: ColumnState | undefined, after: ColumnState): ColumnState {
+  if (before === undefined || before.column.isNotNull === after.column.isNotNull) return state;
+  return { ...state, column: { ...state.column, isNotNull: after.column.isNotNull } };
+}
+
+function addColumn(change: TableChange, column: Column): readonly Statement[] {
+  const { after, current } = change;
+  const { identity, notNull } = stateOf(after, column);
+  const isLater = notNull?.isValidated === false;
+  // A column keeps the NOT NULL that it had from a former parent, and has the name that it gets from a new one.
+  const inherited = notNull === undefined ? 'NOT NULL' : `CONSTRAINT ${notNull.name} NOT NULL`;
+  const notNullText = notNullOf(after, column) || (column.isNotNull && !isLater ? inherited : '');
+  const identityClause = identityText(column, identity, `${after.plainName}_${column.plainName}_seq`);
+  const text = columnText(
+    column,
+    current.version < 18 ? notNullText.replace(/^CONSTRAINT .* NOT/s, 'NOT') : notNullText,
+    identityClause,
+    new Set(),
+  );
+  const hasValue = column.defaultText !== null || column.identity !== '';
+  const note = notNullText === '' || hasValue ? null : 'fails if the table has rows: the column has no default';
+  return [
+    { sql: `${alterAll(after)} ADD COLUMN ${text}`, loss: null, note },
+    ...plainStatements(isLater ? [`${alterAll(after)} ADD CONSTRAINT ${notNull.name} ${notNull.definition}`] : []),
+  ];
+}
+
+function retypeColumn({ before, after, current }: TableChange, column: Column): readonly Statement[] {
+  const { name, type, collation } = column;
+  const old = before.columns.find((candidate) => candidate.name === name)!;
+  const { expression, isNarrowing } = convert({ name, from: old.type, to: type }, current.casts);
+  const using = after.isForeign ? '' : ` USING ${expression}`;
+  const collate = collation === null ? '' : ` COLLATE ${collation}`;
+  return [
+    {
+      sql: `${alterAll(after)} ALTER COLUMN ${name} TYPE ${type}${collate}${using}`,
+      loss: isNarrowing && !after.isForeign ? `values of ${name} that do not fit: ${old.type} becomes ${type}` : null,
+      note: null,
+    },
+  ];
+}
+
+/** Checks of a parent reach its children, with those that exist. */
+function constraints(change: TableChange): readonly Statement[] {
+  const { before, after, inline, isNew } = change;
+  // A table that comes to inherit needs the checks of its parent before.
+  const inherited = after.constraints.filter((check) => isInheritedConstraint(check, after) && !inline.includes(check));
+  return [...inline, ...inherited].flatMap((constraint) => {
+    if (constraint.type === 'n' || isOfKeptParent(constraint, change)) return [];
+    const uses = indexUses(after.row.name, { ...constraint, plainName: constraint.name });
+    if (isNew(`constraint ${constraint.name}`)) {
+      return plainStatements([`${alterAll(after)} ADD ${constraintText(constraint)}`, ...uses]);
+    }
+    return alterConstraint(
+      after,
+      before.constraints.find(({ name }) => name === constraint.name)!,
+      constraint,
+    );
+  });
+}
+
+/** Whether a parent gives the constraint to the table. */
+export function isOfKeptParent(
+  constraint: Constraint,
+  { parents, after }: Pick<TableChange, 'parents' | 'after'>,
+): boolean {
+  if (!isInheritedConstraint(constraint, after)) return false;
+  return parents.some(({ after: parent }) =>
+    parent.constraints.some(({ plainName }) => plainName === constraint.plainName),
+  );
+}
+
+export function alterConstraint(table: Table, before: Constraint, after: Constraint): readonly Statement[] {
+  const usesOf = (constraint: Constraint): readonly string[] =>
+    indexUses(table.row.name, { ...constraint, plainName: constraint.name });
+  const old = usesOf(before);
+  return plainStatements([
+    ...(!before.isValidated && after.isValidated ? [`${alterAll(table)} VALIDATE CONSTRAINT ${after.name}`] : []),
+    ...usesOf(after).filter((statement) => !old.includes(statement)),
+  ]);
+}
+
+function persistence({ before, after }: TableChange): readonly string[] {
+  if (before.row.isUnlogged === after.row.isUnlogged) return [];
+  return [`ALTER TABLE ${after.name} SET ${after.row.isUnlogged ? 'UNLOGGED' : 'LOGGED'}`];
+}
+
+function properties({ before, after, isNew }: TableChange): readonly string[] {
+  const { row, alter } = after;
+  const old = before.row;
+  const flag = (was: boolean, is: boolean, texts: readonly [string, string]): readonly string[] =>
+    was === is ? [] : [is ? texts[0] : texts[1]];
+  const clauses = [
+    ...(old.accessMethod === row.accessMethod ? [] : [`SET ACCESS METHOD ${row.accessMethod ?? 'heap'}`]),
+    ...(old.tablespace === row.tablespace ? [] : [`SET TABLESPACE ${row.tablespace ?? 'pg_default'}`]),
+    ...parameterClauses(old.options, row.options),
+    ...parameterClauses(old.toastOptions, row.toastOptions, 'toast.'),
+    ...foreignOptionClauses(old.foreignOptions, row.foreignOptions),
+    ...flag(old.hasRowSecurity, row.hasRowSecurity, ['ENABLE ROW LEVEL SECURITY', 'DISABLE ROW LEVEL SECURITY']),
+    ...flag(old.forcesRowSecurity, row.forcesRowSecurity, ['FORCE ROW LEVEL SECURITY', 'NO FORCE ROW LEVEL SECURITY']),
+    ...(after.isPartition
+      ? []
+      : row.parents.filter((parent) => isNew(`parent ${parent}`)).map((parent) => `INHERIT ${parent}`)),
+    ...(row.ofType !== null && isNew('row type') ? [`OF ${row.ofType}`] : []),
+  ];
+  return clauses.map((clause) => `${alter} ${clause}`);
+}
+
+/** An index as replica identity is set with the index. */
+function tableUses({ before, after }: TableChange): readonly string[] {
+  const { replicaIdentity } = after.row;
+  if (before.row.replicaIdentity === replicaIdentity || replicaIdentity === 'i') return [];
+  return [`${after.alter} REPLICA IDENTITY ${replicaIdentities[replicaIdentity] ?? 'DEFAULT'}`];
+}

@@ -1,0 +1,92 @@
+/** The changes as a script, and as JSON. */
+import { escapeControlCharacters } from '@pgway/core/terminal';
+import { objectLine } from '../catalog/objects.ts';
+import { type ConnectionName, serverText } from '../connection/connection-name.ts';
+import { visibleSql } from '../ddl/sql-text.ts';
+import type { Change, Statement } from './change.ts';
+import type { Plan } from './plan.ts';
+import { missingFeature } from './server-features.ts';
+import type { Schema } from './read-schema.ts';
+
+interface Side {
+  readonly schema: Schema;
+  readonly name: ConnectionName;
+}
+
+interface Sides {
+  readonly from: Side;
+  readonly to: Side;
+}
+
+const preamble = `SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+`;
+
+/** Functions may name tables that come later. Names are qualified. */
+const begin = `BEGIN;
+SET LOCAL check_function_bodies = off;
+SET LOCAL search_path = '';
+`;
+
+/** The changes are one transaction, except new values of enums, which can be used after it has ended. */
+export function diffText({ changes, notes }: Plan, { from, to }: Sides): string {
+  const [alone, together] = [false, true].map((isTransactional) =>
+    changes.filter((change) => change.isTransactional === isTransactional),
+  );
+  return [
+    comment(`The statements give the ${describe(from.name)}`),
+    comment(`the schema of the ${describe(to.name)}.`),
+    ...notes.map((note) => comment(`Note: ${note}`)),
+    `\n${preamble}`,
+    ...alone!.map((change) => changeText(change, from.schema.version)),
+    ...(together!.length === 0 ? [] : [`\n${begin}`]),
+    ...together!.map((change) => changeText(change, from.schema.version)),
+    ...(together!.length === 0 ? [] : ['\nCOMMIT;\n']),
+  ].join('');
+}
+
+function describe(name: ConnectionName): string {
+  return `database ${JSON.stringify(name.database)} on ${serverText(name)}`;
+}
+
+function comment(text: string): string {
+  return `-- ${escapeControlCharacters(text.replaceAll('\n', ' '))}\n`;
+}
+
+function changeText({ action, object, statements }: Change, version: number): string {
+  return `\n${comment(`${action} ${objectLine(object)}`)}${statements
+    .map(
+      (statement) => `\n${statementComments(statement, version).map(comment).join('')}${visibleSql(statement.sql)};\n`,
+    )
+    .join('')}`;
+}
+
+function statementComments({ sql, loss, note }: Statement, version: number): readonly string[] {
+  const feature = missingFeature(sql, version);
+  return [
+    ...(loss === null ? [] : [`LOSES DATA: ${loss}`]),
+    ...(note === null ? [] : [`Note: ${note}`]),
+    ...(feature === null ? [] : [`Fails on PostgreSQL ${version}: ${feature}`]),
+  ];
+}
+
+/** Returns the message of equal schemas. */
+export function equalText({ notes }: Plan): string {
+  const all = notes.map((note) => `note: ${escapeControlCharacters(note.replaceAll('\n', ' '))}\n`);
+  return `the schemas are equal${notes.length === 0 ? '' : ' otherwise'}\n${all.join('')}`;
+}
+
+export function toJson({ object, action, statements, isTransactional }: Change): Readonly<Record<string, unknown>> {
+  const { kind, schema, name, qualifiedName } = object;
+  return {
+    kind,
+    schema,
+    name,
+    qualifiedName,
+    action,
+    losesData: statements.some(({ loss }) => loss !== null),
+    isTransactional,
+    statements: statements.map(({ sql }) => visibleSql(sql)),
+    notes: statements.flatMap((statement) => [statement.loss, statement.note].filter((note) => note !== null)),
+  };
+}

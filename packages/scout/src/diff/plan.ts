@@ -1,0 +1,119 @@
+/** The changes that turn one schema into another, in an order in which they can be run. */
+import { orderItems } from '../ddl/order.ts';
+import { type Affected, findAffected } from './affected.ts';
+import { addedLabels } from './alter-item.ts';
+import type { Comparison } from './attributes.ts';
+import { type Change, joinChanges, plainStatements, type Statement } from './change.ts';
+import { changedElements } from './changed-elements.ts';
+import { columnOrderNotes } from './column-order.ts';
+import { compareElements } from './compare.ts';
+import { Creations } from './creations.ts';
+import { type Drop, orderDrops } from './drop-order.ts';
+import { createGraph } from './element-graph.ts';
+import { type Element, elementsOf } from './elements.ts';
+import { missingRoleNotes } from './missing-roles.ts';
+import { renameLateDrops } from './late-drops.ts';
+
+export interface Plan {
+  readonly changes: readonly Change[];
+  /** Differences that remain, and what the statements need. */
+  readonly notes: readonly string[];
+}
+
+export function planChanges(comparison: Comparison): Plan {
+  const { current, wanted } = comparison;
+  const before = elementsOf(current);
+  const after = new Map(elementsOf(wanted).map((element) => [element.identity, element]));
+  const graph = createGraph(current, before, (element) => {
+    const next = after.get(element.identity);
+    return next !== undefined && compareElements(element, next, current.version) !== 'rebuild';
+  });
+  const affected = withDefaultPrivileges(findAffected(graph, changedElements(graph, after)), before, after);
+  const drops = orderDrops(graph, affected);
+  const late = renameLateDrops(drops.last, current, wanted);
+  const remaining = new Map(
+    before.filter((element) => !affected.dropped.has(element)).map((element) => [element.identity, element]),
+  );
+  const creations = new Creations(comparison, { affected, remaining, after });
+  const changes = [
+    ...enumChanges(remaining, after),
+    ...drops.first.map((drop) => dropChange(drop, after)),
+    ...late.flatMap(({ element: { object }, renames }) => alteration(object, plainStatements(renames))),
+    ...unclustered(remaining, after),
+    ...orderItems(wanted.items, wanted.dependencies).flatMap((ordered) => creations.changesOf(ordered)),
+    ...late.map((drop) => dropChange(drop, after)),
+    ...refreshes(affected, after),
+  ];
+  return {
+    changes: joinChanges(changes),
+    notes: [...creations.notes(), ...columnOrderNotes(remaining, after), ...missingRoleNotes(changes, comparison)],
+  };
+}
+
+function alteration(object: Change['object'], statements: readonly Statement[]): readonly Change[] {
+  return [{ object, action: 'alter', statements, isTransactional: true }];
+}
+
+/** Objects get default privileges when they are created: those are dropped before, and set at the end. */
+function withDefaultPrivileges(
+  affected: Affected,
+  before: readonly Element[],
+  after: ReadonlyMap<string, Element>,
+): Affected {
+  const remaining = new Set(before.filter((element) => !affected.dropped.has(element)).map(({ identity }) => identity));
+  const creates = [...after.values()].some(({ item, identity }) => item.part === null && !remaining.has(identity));
+  if (!creates) return affected;
+  const defaults = before.filter(({ object }) => object.kind === 'DEFAULT PRIVILEGES');
+  return { ...affected, dropped: new Set([...affected.dropped, ...defaults]) };
+}
+
+type Elements = ReadonlyMap<string, Element>;
+
+/** A new value can be used after the end of the transaction that adds it. */
+function enumChanges(remaining: Elements, after: Elements): readonly Change[] {
+  return [...after].flatMap(([identity, { item, object }]) => {
+    const before = remaining.get(identity);
+    if (before === undefined) return [];
+    const statements = plainStatements(addedLabels({ before: before.item, after: item }));
+    return [{ object, action: 'alter', statements, isTransactional: false }];
+  });
+}
+
+function dropChange({ element, statements }: Drop, after: Elements): Change {
+  const { object, item, part, loss } = element;
+  const isObject = part.kind === 'item' && item.part === null && object.kind !== 'DEFAULT PRIVILEGES';
+  // The values of a generated column are computed again.
+  const isComputed = part.kind === 'column' && part.column.generated !== '' && after.has(element.identity);
+  return {
+    object,
+    action: isObject ? 'drop' : 'alter',
+    statements: statements.map((sql) => ({ sql, loss: isComputed ? null : loss, note: null })),
+    isTransactional: true,
+  };
+}
+
+/** Another index can only become the one for `CLUSTER` when the former is not any more. */
+function unclustered(remaining: Elements, after: Elements): readonly Change[] {
+  const isClustered = ({ part, item: { structure } }: Element): boolean =>
+    part.kind === 'constraint'
+      ? part.constraint.isClustered === true
+      : structure?.kind === 'index' && structure.index.uses.some((statement) => statement.includes(' CLUSTER ON '));
+  return [...remaining].flatMap(([identity, element]) => {
+    const next = after.get(identity);
+    if (!isClustered(element) || next === undefined || isClustered(next)) return [];
+    const kind = element.object.kind === 'MATERIALIZED VIEW' ? 'MATERIALIZED VIEW' : 'TABLE';
+    const sql = `ALTER ${kind} ${element.object.qualifiedName} SET WITHOUT CLUSTER`;
+    return alteration(element.object, plainStatements([sql]));
+  });
+}
+
+/** Materialized views that are created again get their rows again. */
+function refreshes({ dropped }: Affected, after: Elements): readonly Change[] {
+  return [...dropped].flatMap(({ item, identity }) => {
+    const next = after.get(identity);
+    const isFilled =
+      item.structure?.kind === 'view' && item.structure.view.isMaterialized && item.structure.view.isPopulated;
+    if (!isFilled || next === undefined) return [];
+    return alteration(next.object, plainStatements([`REFRESH MATERIALIZED VIEW ${next.object.qualifiedName}`]));
+  });
+}

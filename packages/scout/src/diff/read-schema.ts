@@ -1,0 +1,106 @@
+/** Reads the schema of one of the two databases. */
+import type { Client } from 'pg';
+import { type DatabaseObject, readObjects } from '../catalog/objects.ts';
+import { inSnapshot } from '../catalog/snapshot.ts';
+import type { Progress } from '../output/progress.ts';
+import { type CatalogItems, readItems } from '../ddl/read-definitions.ts';
+
+/** A row of `pg_depend`: `from` depends on `to`. Columns of relations are addresses such as `pg_class/16402.3`. */
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+  readonly type: string;
+}
+
+interface ServerRow {
+  readonly version: string;
+  /** The owner of the schema `public`, unless it is changed. */
+  readonly publicOwner: string;
+  readonly roles: readonly string[];
+  readonly extensions: readonly (readonly [name: string, version: string, schema: string])[];
+  /** The extensions that can be created, as `name version`. */
+  readonly available: readonly string[];
+  /** The pairs of types with a cast, as `source target`. */
+  readonly casts: readonly string[];
+  readonly sequences: readonly (readonly [key: string, lastValue: string])[];
+}
+
+export interface Schema extends CatalogItems {
+  readonly version: number;
+  readonly objects: ReadonlyMap<string, DatabaseObject>;
+  readonly edges: readonly Edge[];
+  /** The columns that edges name, by the address of the relation. */
+  readonly columnAddresses: ReadonlyMap<string, readonly string[]>;
+  readonly publicOwner: string;
+  readonly roles: ReadonlySet<string>;
+  /** The text of each comment, by its target. */
+  readonly commentTexts: ReadonlyMap<string, string>;
+  /** Version and schema, by the quoted name of the extension. */
+  readonly extensionVersions: ReadonlyMap<string, { readonly version: string; readonly schema: string }>;
+  readonly availableExtensions: ReadonlySet<string>;
+  readonly casts: ReadonlySet<string>;
+  /** The last values of the sequences that are in use, by key. */
+  readonly lastValues: ReadonlyMap<string, bigint>;
+}
+
+const addressSql = (prefix: string): string =>
+  `d.${prefix}classid::regclass::text || '/' || d.${prefix}objid || case when d.${prefix}objsubid <> 0
+    and d.${prefix}classid = 'pg_catalog.pg_class'::regclass then '.' || d.${prefix}objsubid else '' end`;
+
+const edgesSql = `
+select ${addressSql('')} as from, ${addressSql('ref')} as to, d.deptype::text as type
+from pg_catalog.pg_depend d
+where d.objid >= 16384 and (d.refobjid >= 16384 or d.refclassid = 'pg_catalog.pg_namespace'::regclass)
+union all
+select 'pg_type/' || t.typarray, 'pg_type/' || t.oid, 'i' from pg_catalog.pg_type t where t.typarray >= 16384`;
+
+const serverSql = `
+select current_setting('server_version_num') as version,
+  case when current_setting('server_version_num')::int >= 150000 then 'pg_database_owner'
+    else quote_ident(pg_catalog.pg_get_userbyid(10)) end as "publicOwner",
+  array(select quote_ident(rolname) from pg_catalog.pg_roles) as roles,
+  (select coalesce(json_agg(json_build_array(quote_ident(e.extname), e.extversion, quote_ident(n.nspname))), '[]')
+    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace) as extensions,
+  array(select quote_ident(name) || ' ' || version from pg_catalog.pg_available_extension_versions) as available,
+  array(select pg_catalog.format_type(castsource, null) || ' ' || pg_catalog.format_type(casttarget, null)
+    from pg_catalog.pg_cast) as casts,
+  (select coalesce(json_agg(json_build_array('pg_class/' || seqrelid, pg_catalog.pg_sequence_last_value(seqrelid)::text)), '[]')
+    from pg_catalog.pg_sequence where has_sequence_privilege(seqrelid, 'SELECT,USAGE')
+      and pg_catalog.pg_sequence_last_value(seqrelid) is not null) as sequences`;
+
+export function readSchema(client: Client, progress: Progress): Promise<Schema> {
+  return inSnapshot(client, async () => {
+    const all = await readObjects(client, progress);
+    // A subscription cannot be dropped in a transaction, and its password cannot be read.
+    const objects = all.filter(({ kind }) => kind !== 'SUBSCRIPTION');
+    const catalog = await readItems(client, objects, progress);
+    const { rows: edges } = await client.query<Edge>(edgesSql);
+    const { rows } = await client.query<ServerRow>(serverSql);
+    const server = rows[0]!;
+    return {
+      ...catalog,
+      version: Math.trunc(Number(server.version) / 10_000),
+      objects: new Map(objects.map((object) => [object.key, object])),
+      edges,
+      columnAddresses: columnAddresses(edges),
+      publicOwner: server.publicOwner,
+      commentTexts: new Map([...catalog.comments.values()].flat().map(({ target, text }) => [target, text])),
+      roles: new Set(server.roles),
+      extensionVersions: new Map(server.extensions.map(([name, version, schema]) => [name, { version, schema }])),
+      availableExtensions: new Set(server.available),
+      casts: new Set(server.casts),
+      lastValues: new Map(server.sequences.map(([key, value]) => [key, BigInt(value)])),
+    };
+  });
+}
+
+function columnAddresses(edges: readonly Edge[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, Set<string>>();
+  for (const address of edges.flatMap(({ from, to }) => [from, to])) {
+    const dot = address.indexOf('.');
+    if (dot === -1) continue;
+    const relation = address.slice(0, dot);
+    found.set(relation, (found.get(relation) ?? new Set()).add(address));
+  }
+  return new Map([...found].map(([relation, addresses]) => [relation, [...addresses]]));
+}

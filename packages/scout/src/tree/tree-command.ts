@@ -1,0 +1,89 @@
+/** `pgscout --tree <folder>`: one file for each object, for version control. */
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join, resolve, sep } from 'node:path';
+import { writeFiles } from '@pgway/core/files';
+import { escapeControlCharacters } from '@pgway/core/terminal';
+import { readObjects } from '../catalog/objects.ts';
+import { inSnapshot } from '../catalog/snapshot.ts';
+import type { CommandContext } from '../cli/command-context.ts';
+import { CommandError, UsageError } from '../cli/errors.ts';
+import { definitionOptions, definitionText } from '../ddl/definition-text.ts';
+import { type Definition, readDefinitions } from '../ddl/read-definitions.ts';
+import { filePaths } from './file-paths.ts';
+
+/** The list of the files. It tells which files of the folder belong to this command. */
+const indexFile = 'pgscout-tree.txt';
+const filesAtOnce = 100;
+
+/** Writes new and changed definitions, removes the files of dropped objects, and prints the changes. */
+export async function runTree({
+  process,
+  operands,
+  options,
+  progress,
+  withConnection,
+}: CommandContext): Promise<number> {
+  const [name, ...others] = operands;
+  if (name === undefined || others.length > 0) throw new UsageError('--tree: needs one folder, as in --tree schema');
+  const folder = resolve(process.workingDirectory, name);
+  const former = await readIndex(folder, name);
+  const definitions = await withConnection(({ client }) =>
+    inSnapshot(client, async () =>
+      readDefinitions(client, await readObjects(client, progress), definitionOptions(options), progress),
+    ),
+  );
+  const files = definitionFiles(definitions);
+  const present = new Set(files.map(({ path }) => path));
+  const index = { path: indexFile, content: `${[...present].toSorted().join('\n')}\n`, timestampLines: [] };
+  const removed = former.filter((path) => !present.has(path));
+  const print = (line: string): void => process.stdout.write(`${escapeControlCharacters(line)}\n`);
+  for (const path of removed) await rm(join(folder, path), { force: true });
+  for (const path of removed) print(`${path}  removed`);
+  let changed = removed.length;
+  for (let start = 0; start < files.length; start += filesAtOnce) {
+    progress.show(`writing files: ${start} of ${files.length}`);
+    const part = files.slice(start, start + filesAtOnce);
+    for (const { path, state } of await writeFiles(part, { folder, overwrite: true })) {
+      if (state === 'same') continue;
+      changed++;
+      print(`${path}  ${state === 'missing' ? 'written' : 'overwritten'}`);
+    }
+  }
+  await writeFiles([index], { folder, overwrite: true });
+  process.stderr.write(`${files.length} files, ${changed} changed\n`);
+  return 0;
+}
+
+/** @throws CommandError for a folder with files and without an index: they are those of another program */
+async function readIndex(folder: string, name: string): Promise<readonly string[]> {
+  try {
+    const lines = (await readFile(join(folder, indexFile), 'utf8')).split(/\r?\n/);
+    return lines.filter((path) => path !== '' && resolve(folder, path).startsWith(`${folder}${sep}`));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new CommandError(`${name}: cannot read the folder (${error.code})`);
+  });
+  const [entry] = entries.filter((file) => !file.startsWith('.'));
+  if (entry === undefined) return [];
+  throw new CommandError(
+    `${name}: the folder has files of others, such as ${JSON.stringify(entry)}; pass a new folder`,
+  );
+}
+
+/** A cycle divides the definition of an object; its file has all parts. */
+function definitionFiles(definitions: readonly Definition[]): Parameters<typeof writeFiles>[0] {
+  const joined = new Map<Definition['object'], Definition>();
+  for (const { object, statements } of definitions) {
+    joined.set(object, { object, statements: [...(joined.get(object)?.statements ?? []), ...statements] });
+  }
+  const all = [...joined.values()];
+  const paths = filePaths(all.map(({ object }) => object));
+  return all.map((definition, index) => ({
+    path: paths[index]!,
+    content: definitionText([definition]),
+    timestampLines: [],
+  }));
+}

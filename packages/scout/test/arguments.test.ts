@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { version } from '../src/cli/version.ts';
+import { scout } from './support/scout.ts';
+
+test.each([['--help'], ['-h'], ['-?'], ['--list', '--help']])('%s prints commands and options', async (...argv) => {
+  const { code, stdout, stderr } = await scout(argv);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('--list, -l, -ls [filter]');
+  expect(stdout).toContain('--connection <connection>, -c');
+});
+
+test('--version prints the version', async () => {
+  expect(await scout(['--version'])).toEqual({ code: 0, stdout: `${version()}\n`, stderr: '' });
+});
+
+test.each<readonly [argv: readonly string[], message: string]>([
+  [[], 'no command; pgscout --help lists them'],
+  [['film'], 'no command; pgscout --help lists them'],
+  [['--lst'], 'unknown switch "--lst"; did you mean --list?'],
+  [['--list', '-x'], 'unknown switch "-x"'],
+  [['--list', '--info'], '--info and --list: pass only one command'],
+  [['--list', '-c'], '--connection: needs a value, as in --connection=<connection>'],
+  [['--list', '--json=no'], '--json: takes no value'],
+  [['--info', 'film'], 'unexpected argument "film": --info takes none'],
+  [['--\u001b[31m'], 'unknown switch "--\\u001b[31m"'],
+])('%j is a wrong command line', async (argv, message) => {
+  expect(await scout(argv)).toEqual({ code: 2, stdout: '', stderr: `pgscout: ${message}\n` });
+});

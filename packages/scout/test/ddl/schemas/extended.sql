@@ -1,0 +1,28 @@
+-- Extensions of the type system, and settings of columns that are rare.
+create function text_distance(a text, b text) returns int language sql immutable as 'select length(a) - length(b)';
+create operator <=> (function = text_distance, leftarg = text, rightarg = text);
+create operator family near using btree;
+create operator class near_int for type int using btree family near as operator 1 <, operator 2 <=, operator 3 =, operator 4 >=, operator 5 >, function 1 btint4cmp(int, int);
+alter operator family near using btree add operator 1 < (int, bigint), function 1 (int, bigint) btint48cmp(int, bigint);
+create operator class alone for type int using hash as operator 1 =, function 1 hashint4(int);
+create function span_diff(int, int) returns float8 language sql immutable as 'select ($1 - $2)::float8';
+create type span as range (subtype = int, subtype_opclass = near_int, subtype_diff = span_diff);
+create function make_span(int) returns span language sql immutable as 'select null::span';
+create cast (int as span) with function make_span(int) as implicit;
+create conversion to_latin for 'UTF8' to 'LATIN1' from utf8_to_iso8859_1;
+create type color;
+create function color_in(cstring) returns color language internal strict immutable as 'int4in';
+create function color_out(color) returns cstring language internal strict immutable as 'int4out';
+create type color (input = color_in, output = color_out, internallength = 4, passedbyvalue, alignment = int4, category = 'C', default = '7', delimiter = ';');
+create table paint (c color, all_colors color[]);
+create access method heap2 type table handler heap_tableam_handler;
+create table other (a int) using heap2;
+create table keys (a int, b int, c int, primary key (a, b));
+create table refers (a int, b int, foreign key (a, b) references keys match full on delete set null on update set default);
+create table ones (a int, exclude using gist (int4range(a, a + 1) with &&) where (a > 0) deferrable);
+create table full_identity (a int); alter table full_identity replica identity full;
+create table none_identity (a int); alter table none_identity replica identity nothing;
+create function on_drop() returns event_trigger language plpgsql as 'begin end';
+create event trigger dropping on sql_drop execute function on_drop();
+create publication everything for all tables;
+create publication empty with (publish = '');

@@ -1,0 +1,21 @@
+-- What PostgreSQL 18 has added.
+create extension btree_gist;
+create table numbers (n int, twice int generated always as (n * 2) virtual, both_of int generated always as (n + 1) stored);
+create table named (a int constraint present not null, b int constraint alone not null no inherit, c int);
+alter table named add constraint later not null c not valid;
+create table child (d int) inherits (named);
+create table other (a int constraint mine not null) inherits (named);
+create table loose (a int check (a > 0) not enforced, b int unique nulls not distinct);
+create table refers (id int references loose (b) not enforced);
+create table booking (room int, during daterange, primary key (room, during without overlaps));
+create table guest (room int, during daterange, foreign key (room, period during) references booking (room, period during));
+create table parts (a int not null, b int constraint parts_b not null) partition by list (a);
+create table parts_1 partition of parts (b constraint own_check check (b > 0)) for values in (1);
+alter table parts add constraint a_positive check (a > 0) not enforced;
+create domain filled as text constraint is_filled not null check (value <> '');
+create statistics on_expression on (n + 1), n from numbers;
+create view invoked with (security_invoker = true, check_option = cascaded) as select n from numbers;
+create publication generated for table numbers (n, both_of) where (n > 0) with (publish_generated_columns = stored);
+create procedure sums(in a int, out b int) begin atomic select a + 1; end;
+create collation german (provider = icu, locale = 'de-DE', rules = '&a < g', deterministic = false);
+create table compressed (t text storage external compression pglz);

@@ -1,0 +1,104 @@
+import { useDatabase } from '@pgway/testing';
+import { expect, test } from 'vitest';
+import { change, diff } from '../support/changed-database.ts';
+import { isPlain, scout } from '../support/scout.ts';
+
+const current = useDatabase(`
+  create type mood as enum ('ok', 'sad');
+  create table film (id int primary key, title varchar(10) not null, gone int, mood mood);
+  create view titles as select id, title from film;
+  grant select on titles to public;
+  insert into film values (1, 'Alien', 2, 'ok');
+`);
+const wanted = useDatabase(`
+  create type mood as enum ('ok', E'so\\u001b[31m', 'sad');
+  create table film (id bigint primary key, title varchar(5) not null, mood mood, note text default 'none' not null);
+  create view titles as select id, title from film;
+  grant select on titles to public;
+  comment on table film is 'Films';
+`);
+
+test('the statements give a database the schema of another one', async () => {
+  const nameOf = ({ connectionString }: typeof current): string => {
+    const { pathname, host } = new URL(connectionString);
+    return `database "${pathname.slice(1)}" on ${host}`;
+  };
+  const json = await diff(current, wanted, '--json', '--no-owner');
+  const { code, stdout, stderr } = await diff(current, wanted, '--no-owner');
+  expect([code, stderr, isPlain(stdout)]).toEqual([0, '', true]);
+  expect(stdout).toBe(`-- The statements give the ${nameOf(current)}
+-- the schema of the ${nameOf(wanted)}.
+
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+
+-- alter TYPE public.mood
+
+ALTER TYPE public.mood ADD VALUE E'so\\u001b[31m' AFTER 'ok';
+
+BEGIN;
+SET LOCAL check_function_bodies = off;
+SET LOCAL search_path = '';
+
+-- drop VIEW public.titles
+
+DROP VIEW public.titles;
+
+-- alter TABLE public.film
+
+-- LOSES DATA: the values of the column gone
+ALTER TABLE public.film DROP COLUMN gone;
+
+ALTER TABLE public.film ADD COLUMN note text DEFAULT 'none'::text NOT NULL;
+
+ALTER TABLE public.film ALTER COLUMN id TYPE bigint USING id::bigint;
+
+-- LOSES DATA: values of title that do not fit: character varying(10) becomes character varying(5)
+ALTER TABLE public.film ALTER COLUMN title TYPE character varying(5) USING title::character varying(5);
+
+COMMENT ON TABLE public.film IS 'Films';
+
+-- create VIEW public.titles
+
+CREATE VIEW public.titles AS
+SELECT id,
+    title
+   FROM public.film;
+
+GRANT SELECT ON TABLE public.titles TO PUBLIC;
+
+COMMIT;
+`);
+  const summary = (JSON.parse(json.stdout) as readonly Record<string, unknown>[]).map(
+    ({ action, qualifiedName, losesData, isTransactional }) => [action, qualifiedName, losesData, isTransactional],
+  );
+  expect(summary).toEqual([
+    ['alter', 'public.mood', false, false],
+    ['drop', 'public.titles', false, true],
+    ['alter', 'public.film', true, true],
+    ['create', 'public.titles', false, true],
+  ]);
+  await change(current, wanted);
+  expect(await current.query('select * from film')).toEqual([{ id: '1', title: 'Alien', mood: 'ok', note: 'none' }]);
+  expect(await diff(current, wanted, '--json')).toEqual({ code: 0, stdout: '[]\n', stderr: 'the schemas are equal\n' });
+});
+
+test('errors of the other connection name it, without the password', async () => {
+  const { host } = new URL(wanted.connectionString);
+  const other = `postgres://jane:s3cret@${host}/shop`;
+  expect(await scout(['--diff', other, '-c', current.connectionString])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `pgscout: no connection to database "shop" on ${host} as user "jane": password authentication failed for user "jane"\n`,
+  });
+  expect(await scout(['--diff', 'tset', '-c', current.connectionString])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'pgscout: no connection "tset" in the settings files; pass a connection string\n',
+  });
+  expect(await scout(['--diff', 'a', 'b', '-c', current.connectionString])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'pgscout: --diff: needs one connection, as in --diff=production\n',
+  });
+});

@@ -1,0 +1,16 @@
+/** The program of the executable. */
+import cluster from 'node:cluster';
+import { createProcessContext } from '../cli/process-context.ts';
+import { run } from '../cli/run.ts';
+import { workerProgram } from './package-files.ts';
+
+async function main(args: readonly string[]): Promise<number> {
+  if (!cluster.isWorker || args[0] !== workerProgram) return run(args, process.env, createProcessContext());
+  const { runWorker } = await import('../workers/worker.ts');
+  return runWorker();
+}
+
+void main(process.argv.slice(2)).then((exitCode) => {
+  // All components have stopped: remaining handles must not keep the process alive.
+  process.exit(exitCode);
+});

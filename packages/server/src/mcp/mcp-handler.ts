@@ -1,0 +1,36 @@
+/** Serves the Model Context Protocol: endpoints are tools that language models can call. */
+import type { Gateway } from '@pgway/core';
+import type { Configuration } from '../config/schema.ts';
+import { sendFailure } from '../http/http-server.ts';
+import { type DocumentHandler, requestPath } from '../http/send-document.ts';
+import type { RequestErrorListener } from '../http/static-files.ts';
+import type { McpServer } from './mcp-server.ts';
+import { metadataPaths } from './protected-resource.ts';
+
+/** Null: MCP is not configured. The protocol is loaded for the first request. */
+export function createMcpHandler(
+  configuration: Configuration,
+  gateway: Gateway,
+  onError: RequestErrorListener,
+): DocumentHandler | null {
+  if (configuration.mcp.path === null) return null;
+  let opening: Promise<McpServer> | null = null;
+  const open = (): Promise<McpServer> =>
+    (opening ??= import('./mcp-server.ts').then(({ openMcpServer }) => openMcpServer(configuration, gateway, onError)));
+  return (_, request, response) => {
+    if (!isMcpPath(requestPath(request), configuration)) return false;
+    open()
+      .then((server) => server.handle(request, response))
+      .catch((error: Error) => {
+        onError(error, request);
+        if (response.headersSent) response.destroy();
+        else sendFailure(response);
+      });
+    return true;
+  };
+}
+
+/** Whether a path is that of MCP, or of the metadata for its clients. */
+export function isMcpPath(path: string, { mcp }: Configuration): boolean {
+  return mcp.path !== null && (path === mcp.path || metadataPaths(mcp).includes(path));
+}

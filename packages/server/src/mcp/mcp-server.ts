@@ -1,0 +1,161 @@
+/** Requests of MCP clients. Each is served by itself: no process has to be the one that has served the request before. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import {
+  deriveRequest,
+  type Endpoint,
+  type Gateway,
+  type GatewayRequest,
+  type McpTool,
+  mcpTools,
+  Problem,
+  toGatewayRequest,
+} from '@pgway/core';
+import { version } from '../cli/version.ts';
+import type { Configuration } from '../config/schema.ts';
+import { requestPath } from '../http/send-document.ts';
+import type { RequestErrorListener } from '../http/static-files.ts';
+import { type Message, parseMessage } from './message.ts';
+import { originCheck } from './origin-check.ts';
+import { metadataPaths, resourceMetadata, withMetadata } from './protected-resource.ts';
+import { RunningRequests } from './running-requests.ts';
+import { createToolServer } from './tool-server.ts';
+
+export interface McpServer {
+  handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void>;
+}
+
+export function openMcpServer(
+  configuration: Configuration,
+  gateway: Gateway,
+  onError: RequestErrorListener,
+): McpServer {
+  const { mcp } = configuration;
+  const running = new RunningRequests();
+  const findTools = toolCatalog(configuration);
+  const refuseUnknownOrigin = originCheck(configuration);
+  const settings = { settings: mcp, version: version(), gateway };
+  const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<Response> => {
+    if (metadataPaths(mcp).includes(requestPath(incoming))) return metadataResponse(incoming, mcp);
+    const client = toGatewayRequest(incoming);
+    // Without its cookies.
+    const caller = deriveRequest(client, {});
+    refuseUnknownOrigin(client);
+    await gateway.refuseCrossSite(client);
+    if (client.method !== 'POST') throw methodNotAllowed('POST');
+    const all = findTools(gateway.endpoints);
+    const tools = await permittedTools(gateway, caller, all);
+    if (mcp.requireSignIn || (tools.length === 0 && all.length > 0)) await gateway.authorize(caller);
+    const message = parseMessage(await client.body(configuration.gateway.maxBodySize));
+    if (message instanceof Response) return message;
+    if (callsProtectedTool(message, all, tools)) await gateway.authorize(caller);
+    const session = client.header('mcp-session-id') ?? null;
+    running.cancel(session, message);
+    const request = running.begin(session, message, outgoing);
+    const server = { ...settings, tools, all, client: caller };
+    const handler = createMcpHandler(() => createToolServer(server, (error) => onError(error, incoming)), {
+      // The list of tools does not change within a request, and there are no subscriptions to changes.
+      maxSubscriptions: 0,
+    });
+    const response = await handler.fetch(toWebRequest(client, request.signal), { parsedBody: message });
+    if (message.method === 'initialize' && response.ok) response.headers.set('mcp-session-id', randomUUID());
+    return response;
+  };
+  return {
+    handle: async (incoming, outgoing) => {
+      const response = await respond(incoming, outgoing).catch((error: unknown) => {
+        if (!(error instanceof Problem)) throw error;
+        return problemResponse(error, mcp);
+      });
+      await send(response, outgoing);
+    },
+  };
+}
+
+/** Returns the tools of the endpoints, made once for each load. */
+function toolCatalog({ mcp }: Configuration): (endpoints: readonly Endpoint[]) => readonly McpTool[] {
+  const known = new WeakMap<readonly Endpoint[], readonly McpTool[]>();
+  return (endpoints) => {
+    const tools = known.get(endpoints) ?? mcpTools(endpoints, mcp).tools;
+    known.set(endpoints, tools);
+    return tools;
+  };
+}
+
+async function permittedTools(
+  gateway: Gateway,
+  client: GatewayRequest,
+  tools: readonly McpTool[],
+): Promise<readonly McpTool[]> {
+  const permitted = new Set(
+    await gateway.permitted(
+      client,
+      tools.flatMap(({ endpoints }) => endpoints),
+    ),
+  );
+  return tools.filter(({ endpoints }) => endpoints.some((endpoint) => permitted.has(endpoint)));
+}
+
+/** Such a call of an anonymous caller is answered 401, which makes clients sign in. */
+function callsProtectedTool(
+  { method, params }: Message,
+  all: readonly McpTool[],
+  permitted: readonly McpTool[],
+): boolean {
+  const isCalled = ({ name }: McpTool): boolean => name === params?.name;
+  return method === 'tools/call' && all.some(isCalled) && !permitted.some(isCalled);
+}
+
+/** The headers that the protocol reads. */
+const protocolHeaders = /^(?:content-type|accept|mcp-(?!session-id).*)$/;
+
+function toWebRequest(client: GatewayRequest, signal: AbortSignal): Request {
+  const headers = client.headers().filter(([name]) => protocolHeaders.test(name.toLowerCase()));
+  return new Request('http://localhost/', {
+    method: 'POST',
+    headers: headers.map(([name, value]) => [name, value]),
+    signal,
+  });
+}
+
+function methodNotAllowed(allowed: string): Problem {
+  return new Problem('method-not-allowed', { headers: ['allow', allowed] });
+}
+
+function metadataResponse({ method }: IncomingMessage, mcp: Configuration['mcp']): Response {
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
+  // Clients that are web pages read it too; it is the same for every client.
+  const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' };
+  return new Response(method === 'HEAD' ? null : resourceMetadata(mcp), { headers });
+}
+
+function problemResponse({ status, title, type, detail, headers: list }: Problem, mcp: Configuration['mcp']): Response {
+  const headers = new Headers({ 'content-type': 'application/problem+json' });
+  for (let index = 0; index < list.length; index += 2) {
+    const [name, value] = [list[index]!, list[index + 1]!];
+    headers.append(name, name.toLowerCase() === 'www-authenticate' ? withMetadata(value, mcp) : value);
+  }
+  const shown = status < 500 && detail !== undefined ? { detail } : {};
+  return new Response(JSON.stringify({ type, title, status, ...shown }), { status, headers });
+}
+
+async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+  if (outgoing.destroyed) return response.body?.cancel();
+  // Headers of CORS may be there: those of the response replace them.
+  response.headers.forEach((value, name) => {
+    if (name === 'vary') outgoing.appendHeader(name, value);
+    else outgoing.setHeader(name, value);
+  });
+  outgoing.setHeader('x-content-type-options', 'nosniff');
+  if (!response.headers.has('cache-control')) outgoing.setHeader('cache-control', 'no-store');
+  outgoing.writeHead(response.status);
+  if (response.body === null) return void outgoing.end();
+  // Headers of an event stream are sent before its first event.
+  outgoing.flushHeaders();
+  // A client that disconnects ends the pipeline with an error.
+  await pipeline(Readable.fromWeb(response.body as ReadableStream), outgoing).catch(() => undefined);
+}

@@ -1,6 +1,0 @@
-/** The program of worker processes. */
-import { runWorker } from './worker.ts';
-
-process.exitCode = await runWorker();
-// All components have stopped: remaining handles must not keep the process alive.
-process.exit();

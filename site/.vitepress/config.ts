@@ -1,0 +1,47 @@
+import { fileURLToPath } from 'node:url';
+import { headingAnchor } from '../anchors.ts';
+import { addContentSecurityPolicy, CodeStyles } from '../content-security-policy.ts';
+import { preparePages } from '../pages.ts';
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+const pages = path('../.pages');
+const styles = new CodeStyles();
+
+type Rule =
+  | ((tokens: readonly { readonly content: string }[], index: number, ...rest: unknown[]) => string)
+  | undefined;
+
+/** Escapes braces in text and code: Vue would evaluate `{{claims.email}}`, which the pages show. */
+function escapeBraces({ renderer: { rules } }: { readonly renderer: { readonly rules: Record<string, Rule> } }): void {
+  for (const name of ['text', 'code_inline']) {
+    const rule = rules[name];
+    rules[name] = (...input) => (rule?.(...input) ?? '').replaceAll('{{', '&#123;&#123;');
+  }
+}
+
+/** Options of VitePress. `SITE_OUTPUT` and `SITE_BASE` set folder and path; `SITE_REPOSITORY` the address of the repository. */
+export default {
+  title: 'pgway',
+  description: 'A gateway that turns a PostgreSQL database into an HTTP API',
+  base: process.env['SITE_BASE'] ?? '/',
+  srcDir: pages,
+  outDir: process.env['SITE_OUTPUT'] ?? path('../dist'),
+  // Addresses of a server that the reader has started.
+  ignoreDeadLinks: 'localhostLinks',
+  cacheDir: path('../node_modules/.vitepress'),
+  // No style element that a content security policy would refuse.
+  appearance: { disableTransition: false },
+  markdown: { anchor: { slugify: headingAnchor }, codeTransformers: [styles.transformer], config: escapeBraces },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: { level: [2, 3] },
+    sidebar: preparePages({ root: path('../..'), target: pages, repository: process.env['SITE_REPOSITORY'] ?? null }),
+  },
+  head: [
+    ['link', { rel: 'stylesheet', href: `${process.env['SITE_BASE'] ?? '/'}code.css` }],
+    // Without it, browsers request /favicon.ico.
+    ['link', { rel: 'icon', href: 'data:,' }],
+  ],
+  transformHtml: addContentSecurityPolicy,
+  buildEnd: ({ outDir }: { readonly outDir: string }): void => styles.appendTo(`${outDir}/code.css`),
+};
