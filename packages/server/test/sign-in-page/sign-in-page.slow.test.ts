@@ -140,6 +140,8 @@ describe.skipIf(executable === undefined)('in a browser (skipped where there is 
     async (site) => {
       const { page, errors } = await open(origins[site]!);
       await page.click('text=Sign in');
+      // A key that is pressed earlier goes to the page before.
+      await page.waitForURL(`${origins[site]!}/signin?**`);
       await page.keyboard.press('Tab');
       expect(await page.evaluate('document.activeElement.textContent')).toBe('Continue with Company');
       await page.keyboard.press('Enter');
